@@ -1,0 +1,4 @@
+//! Core: decides. Knows text and time values only; performs no effect and reads no clock.
+
+pub mod path;
+pub mod time;

@@ -1,0 +1,1 @@
+//! Engine: does what the core decided.

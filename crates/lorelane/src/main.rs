@@ -1,0 +1,2 @@
+//! Faces: show what the engine did.
+fn main() {}
