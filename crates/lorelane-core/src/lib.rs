@@ -1,4 +1,18 @@
 //! Core: decides. Knows text and time values only; performs no effect and reads no clock.
 
+pub mod candidate;
+pub mod care;
+pub mod change;
+pub mod corpus;
+pub mod dialect;
+pub mod digest;
+pub mod json;
+pub mod lifecycle;
+pub mod mark;
+pub mod memory;
 pub mod path;
+pub mod policy;
+pub mod recall;
+pub mod refusal;
+pub mod text;
 pub mod time;

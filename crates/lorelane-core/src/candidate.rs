@@ -1,0 +1,158 @@
+//! Whether new information belongs to a memory that exists: the structural half of every capture.
+
+use crate::json::{Json, Object};
+use crate::lifecycle::Status;
+use crate::memory::{Body, Category, Memory};
+use crate::text::cut;
+
+const EXCERPT_MAX: usize = 200;
+
+/// What happened to the subject, in the words of whoever reports it.
+pub const LIFECYCLE_EVENTS: [&str; 5] = ["resolved", "removed", "reversed", "superseded", "deprecated"];
+
+/// What may be done with the new information.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    pub candidate: Option<Candidate>,
+    pub lifecycle_event: Option<String>,
+    pub delete_allowed: bool,
+    pub pre_action: Option<&'static str>,
+    pub structural: &'static str,
+    /// Per action, so that a decision can be updated though it cannot be deleted.
+    pub vetoes: Vec<(&'static str, String)>,
+    pub hints: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    pub path: String,
+    pub memory: Memory,
+    pub score: u32,
+}
+
+/// Decides from the best match and what is said to have happened.
+pub fn decide(category: Category, candidate: Option<Candidate>, lifecycle_event: Option<&str>) -> Verdict {
+    let delete_allowed =
+        !matches!(category, Category::Decision | Category::Preference | Category::SessionSummary);
+    let pre_action = match (&candidate, lifecycle_event) {
+        (Some(_), _) => None,
+        (None, None) => Some("CREATE"),
+        (None, Some(_)) => Some("NOOP"),
+    };
+    let structural = match pre_action {
+        Some(action) => action,
+        None if delete_allowed => "UPDATE_OR_DELETE",
+        None => "UPDATE",
+    };
+    let mut vetoes = Vec::new();
+    let mut hints = Vec::new();
+    match (&candidate, lifecycle_event) {
+        (Some(found), event) => {
+            hints.push(format!("1 candidate found (score={})", found.score));
+            match event {
+                Some(event) if delete_allowed => {
+                    hints.push(format!("lifecycle_event={event} suggests DELETE if eligible"));
+                }
+                Some(event) => hints.push(format!(
+                    "lifecycle_event={event} present but DELETE disallowed for {category}; consider UPDATE"
+                )),
+                None => {}
+            }
+            if !delete_allowed {
+                vetoes.push(("DELETE", format!("Cannot DELETE {category} (triage-initiated)")));
+            }
+        }
+        (None, Some(event)) => {
+            hints.push(format!("lifecycle_event={event} with no matching candidate; NOOP"));
+        }
+        (None, None) => {}
+    }
+    let lifecycle_event = lifecycle_event.map(str::to_owned);
+    Verdict { candidate, lifecycle_event, delete_allowed, pre_action, structural, vetoes, hints }
+}
+
+impl Verdict {
+    /// The document that agents read. `vetoes` holds what forbids the structural action itself; a forbidden
+    /// alternative stands under its action, because a reader of `vetoes` stops at the first one.
+    pub fn to_json(&self) -> Json {
+        let texts_or_null = |text: Option<&str>| text.map_or(Json::Null, Json::text);
+        let forbidden = self.vetoes.iter().filter(|(action, _)| *action == self.structural);
+        let by_action: Object =
+            self.vetoes.iter().map(|(action, why)| (*action, Json::texts([why.clone()]))).collect();
+        let members = [
+            ("candidate", self.candidate.as_ref().map_or(Json::Null, Candidate::to_json)),
+            ("lifecycle_event", texts_or_null(self.lifecycle_event.as_deref())),
+            ("delete_allowed", Json::Bool(self.delete_allowed)),
+            ("pre_action", texts_or_null(self.pre_action)),
+            ("structural_cud", Json::text(self.structural)),
+            ("vetoes", Json::texts(forbidden.map(|(_, why)| why.clone()))),
+            ("hints", Json::texts(self.hints.clone())),
+            ("vetoes_by_action", Json::Object(by_action)),
+        ];
+        Json::Object(members.into_iter().collect())
+    }
+}
+
+impl Candidate {
+    fn to_json(&self) -> Json {
+        let memory = &self.memory;
+        let status: Status = memory.lifecycle.status();
+        let last = memory.history.last().and_then(|event| event.summary()).unwrap_or("Initial creation");
+        let excerpt = [
+            ("title", Json::text(&memory.title)),
+            ("record_status", Json::text(status.name())),
+            ("tags", Json::texts(memory.tags.iter().cloned())),
+            ("last_change_summary", Json::text(last)),
+            ("key_fields", Json::Object(key_fields(memory))),
+        ];
+        let members = [
+            ("path", Json::text(&self.path)),
+            ("title", Json::text(&memory.title)),
+            ("tags", Json::texts(memory.tags.iter().cloned())),
+            ("excerpt", Json::Object(excerpt.into_iter().collect())),
+        ];
+        Json::Object(members.into_iter().collect())
+    }
+}
+
+fn key_fields(memory: &Memory) -> Object {
+    let names: &[&str] = match memory.category {
+        Category::SessionSummary => &["goal", "outcome"],
+        Category::Decision => &["context", "decision", "rationale"],
+        Category::Runbook => &["trigger", "root_cause"],
+        Category::Constraint => &["rule", "impact"],
+        Category::TechDebt => &["description", "reason_deferred"],
+        Category::Preference => &["topic", "value", "reason"],
+    };
+    let Body::Fields(content) = &memory.body;
+    let text = |value: &Json| match value {
+        Json::Text(text) => Some(text.clone()),
+        Json::List(_) => Some(value.to_texts().join("; ")),
+        _ => None,
+    };
+    names
+        .iter()
+        .filter_map(|name| content.get(name).and_then(text).map(|text| (*name, Json::text(shorten(&text)))))
+        .collect()
+}
+
+fn shorten(text: &str) -> String {
+    cut(text, EXCERPT_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_structural_action_follows_from_candidate_and_event() {
+        let table = [
+            (Category::Decision, None, Some("CREATE"), "CREATE"),
+            (Category::Decision, Some("resolved"), Some("NOOP"), "NOOP"),
+        ];
+        for (category, event, pre_action, structural) in table {
+            let verdict = decide(category, None, event);
+            assert_eq!((verdict.pre_action, verdict.structural), (pre_action, structural));
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What shall be done, and what was done.
+
+use crate::digest::Revision;
+use crate::lifecycle::{Status, Verb};
+use crate::mark::MarkKind;
+use crate::memory::Address;
+use crate::path::RelPath;
+use crate::time::Timestamp;
+
+/// Changes that happen together or not at all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub changes: Vec<Change>,
+    /// What a reader of the log sees as the reason.
+    pub because: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// `text` is the memory in its dialect.
+    Create {
+        address: Address,
+        text: String,
+    },
+    Revise {
+        address: Address,
+        expects: Option<Revision>,
+        draft: Draft,
+    },
+    Step {
+        address: Address,
+        verb: Verb,
+        reason: String,
+    },
+    /// Removes the file. Its bytes stay in the journal, so an undo brings it back.
+    Purge {
+        address: Address,
+    },
+    Mark {
+        address: Address,
+        kind: MarkKind,
+    },
+}
+
+/// How a memory shall read after a revision.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Draft {
+    /// All of it, in its dialect, its own history entry included.
+    Whole(String),
+    /// All of it; lorelane writes the history entries.
+    Edited(String),
+    /// Only these fields; lorelane writes the history entries.
+    Partial { set: Vec<Assignment>, add_tags: Vec<String>, because: Option<String> },
+}
+
+/// `path=value` as it was typed; the dialect knows the field's type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    pub path: String,
+    pub value: String,
+}
+
+/// What was done. The journal holds the same, and `undo` takes it back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Receipt {
+    /// Its number in the journal; `None` when nothing had to be changed.
+    pub number: Option<u64>,
+    pub at: Timestamp,
+    pub outcomes: Vec<Outcome>,
+    pub notices: Vec<Notice>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub address: Address,
+    pub path: RelPath,
+    pub title: String,
+    pub deed: Deed,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    Created,
+    Revised {
+        revised: u64,
+        renamed_from: Option<(Address, RelPath)>,
+    },
+    Stepped {
+        to: Status,
+        reason: String,
+    },
+    /// It already was as asked.
+    Already(Status),
+    Purged,
+    Marked(MarkKind),
+    /// An undo put this file back as it was, or took it away.
+    Undone,
+}
+
+/// Something the person should know though the change went through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// A value was mended on the way in.
+    Fixed {
+        field: String,
+        what: String,
+    },
+    Warning(String),
+}
+
+impl Notice {
+    pub fn warning(text: impl Into<String>) -> Notice {
+        Notice::Warning(text.into())
+    }
+
+    pub fn fixed(field: &str, what: impl Into<String>) -> Notice {
+        Notice::Fixed { field: field.to_owned(), what: what.into() }
+    }
+}

@@ -1,0 +1,43 @@
+//! What is known of every memory without opening its file: one row per memory.
+
+use crate::lifecycle::{Lifecycle, Status};
+use crate::memory::{Address, Category, Memory};
+use crate::path::RelPath;
+use crate::time::Timestamp;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub address: Address,
+    pub path: RelPath,
+    pub category: Category,
+    pub title: String,
+    pub tags: Vec<String>,
+    pub status: Status,
+    /// Since when it has that status, for a retired or archived one that says so.
+    pub status_at: Option<Timestamp>,
+    pub created: Option<Timestamp>,
+    pub updated: Option<Timestamp>,
+    pub revised: u64,
+    pub prose: String,
+}
+
+impl Entry {
+    pub fn of(memory: &Memory, path: &RelPath) -> Entry {
+        Entry {
+            address: memory.address.clone(),
+            path: path.clone(),
+            category: memory.category,
+            title: memory.title.clone(),
+            tags: memory.tags.clone(),
+            status: memory.lifecycle.status(),
+            status_at: match &memory.lifecycle {
+                Lifecycle::Active => None,
+                Lifecycle::Retired { at, .. } | Lifecycle::Archived { at, .. } => *at,
+            },
+            created: memory.created,
+            updated: memory.updated,
+            revised: memory.revised,
+            prose: memory.body.prose(),
+        }
+    }
+}

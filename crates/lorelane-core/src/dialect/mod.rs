@@ -1,0 +1,93 @@
+//! Ways of writing memories down. Pure: text in, text out.
+//!
+//! A dialect has no search, lock, clock or IO. What it cannot express it refuses with a hint. The laws that
+//! every dialect keeps are one test over all of them, in `tests/it/laws.rs`.
+
+pub mod records;
+
+use crate::change::{Draft, Notice};
+use crate::memory::{Address, Memory};
+use crate::path::RelPath;
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+use std::collections::BTreeSet;
+
+pub trait Dialect {
+    /// Whether this path holds a memory of this dialect.
+    fn owns(&self, path: &RelPath) -> bool;
+
+    /// The one place for an address; `None` when this dialect has no such group of memories.
+    fn place(&self, address: &Address) -> Option<RelPath>;
+
+    /// Reads one file. Never fails as a whole: what cannot be read is a problem.
+    fn read(&self, path: &RelPath, bytes: &[u8]) -> Reading;
+
+    /// Makes a memory of what somebody drafted, mending what can be mended and refusing the rest.
+    fn compose(
+        &self,
+        address: &Address,
+        old: Option<&str>,
+        draft: &Draft,
+        circumstances: &Circumstances,
+    ) -> Result<Composed, Refusal>;
+
+    /// The edits that turn `old` (the text of `before`, or a template for a new memory) into `after`.
+    fn write(
+        &self,
+        old: Option<&str>,
+        before: Option<&Memory>,
+        after: Option<&Memory>,
+    ) -> Result<Vec<Edit>, Refusal>;
+
+    /// The memory's line in the listing; `None` for one that is not listed.
+    fn listing_line(&self, memory: &Memory) -> Option<ListingLine>;
+
+    /// The listing that these lines make, in the order of their keys.
+    fn listing(&self, lines: &mut dyn Iterator<Item = String>) -> Option<(RelPath, String)>;
+}
+
+/// What a reader got out of a file.
+#[derive(Debug, Default)]
+pub struct Reading {
+    pub memory: Option<Memory>,
+    pub problems: Vec<Problem>,
+}
+
+/// Something in a file that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub path: RelPath,
+    pub what: String,
+}
+
+/// What a change depends on beside the texts: facts that only the engine can know.
+#[derive(Clone, Debug)]
+pub struct Circumstances {
+    pub now: Timestamp,
+    /// Files that the old memory speaks of and that are no longer there.
+    pub gone: BTreeSet<String>,
+}
+
+/// A memory made from a draft.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Composed {
+    pub memory: Memory,
+    /// The text to start from when there is no file yet: it keeps the order of the draft.
+    pub template: Option<String>,
+    /// The address that the new title asks for; taken when it is free.
+    pub wants: Option<Address>,
+    pub notices: Vec<Notice>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    Put { path: RelPath, text: String },
+    Remove { path: RelPath },
+}
+
+/// A line of a listing. `key` orders it; no two memories of a lane have the same one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ListingLine {
+    pub key: String,
+    pub text: String,
+}

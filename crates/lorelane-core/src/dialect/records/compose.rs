@@ -1,0 +1,148 @@
+//! From a draft to a memory: mend, validate, protect what only grows.
+
+use super::model::{memory, open, open_object};
+use super::revise::{self, Historian};
+use super::{draft, fields, fix, validate};
+use crate::change::{Draft, Notice};
+use crate::dialect::{Circumstances, Composed};
+use crate::json::{Format, Json, Object};
+use crate::lifecycle::{HISTORY_MAX, Status, forget_oldest};
+use crate::memory::{Address, Category};
+use crate::refusal::{Fault, Refusal};
+use crate::text::title_changed_enough_for_a_new_slug;
+
+pub(super) fn create(
+    address: &Address,
+    draft: &Draft,
+    circumstances: &Circumstances,
+) -> Result<Composed, Refusal> {
+    let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
+    let (Draft::Whole(text) | Draft::Edited(text)) = draft else {
+        return Err(Refusal::Missing { address: address.clone() });
+    };
+    let mut record = open_draft(text, address)?;
+    let mut notices = fix::fix(&mut record, category, true, circumstances.now);
+    fix::remove_controls(&mut record, None, &mut notices);
+    record.set("record_status", Json::text(Status::Active.name()));
+    for key in ["retired_at", "retired_reason", "archived_at", "archived_reason"] {
+        record.remove(key);
+    }
+    if record.text("category") != Some(category.name()) {
+        record.set("category", Json::text(category.name()));
+        notices.push(Notice::fixed("category", format!("set to '{category}'")));
+    }
+    let faults = validate(&record, category);
+    if !faults.is_empty() {
+        return Err(Refusal::Invalid { address: address.clone(), faults });
+    }
+    if record.text("id") != Some(address.name()) {
+        record.set("id", Json::text(address.name()));
+        notices.push(Notice::fixed("id", format!("set to match filename '{}'", address.name())));
+    }
+    let template = format!("{}\n", Json::Object(record.clone()).render(Format::FILE));
+    let memory = memory(&record, address.clone()).expect("a valid record is a memory");
+    Ok(Composed { memory, template: Some(template), wants: None, notices })
+}
+
+pub(super) fn revise(
+    address: &Address,
+    old_text: &str,
+    draft: &Draft,
+    circumstances: &Circumstances,
+) -> Result<Composed, Refusal> {
+    let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
+    let old = open_object(old_text, address)?;
+    let unchanged = memory(&old, address.clone());
+    let (mut new, historian) = match draft {
+        Draft::Whole(text) => (open_draft(text, address)?, Historian::Drafter),
+        Draft::Edited(text) => (open_draft(text, address)?, Historian::Lorelane { because: None }),
+        Draft::Partial { set, add_tags, because } => {
+            let mut new = old.clone();
+            draft::assign(&mut new, category, set);
+            draft::add_tags(&mut new, add_tags);
+            (new, Historian::Lorelane { because: because.as_deref() })
+        }
+    };
+    let too_many_tags = historian != Historian::Drafter
+        && new.get("tags").and_then(Json::as_list).is_some_and(|tags| tags.len() > fields::TAG_MAX);
+    let mut notices = Vec::new();
+    // The scripts cut a draft's tags to the cap; a person who adds one too many should choose which.
+    if !too_many_tags {
+        notices = fix::fix(&mut new, category, false, circumstances.now);
+    }
+    fix::remove_controls(&mut new, Some(&old), &mut notices);
+    revise::keep_fixed_fields(&mut new, &old, address.name());
+    refuse_new_faults(&old, &new, category, address, &mut notices)?;
+    let events = revise::merge(&old, &new, category, historian, circumstances, &mut notices)
+        .map_err(|fault| Refusal::Merge { address: address.clone(), fault })?;
+    let mut memory = memory(&new, address.clone()).ok_or_else(|| Refusal::Unreadable {
+        address: address.clone(),
+        why: "its record_status is none of active, retired, archived".to_owned(),
+    })?;
+    if let (true, Some(unchanged)) = (events.is_empty() && historian != Historian::Drafter, unchanged.clone())
+    {
+        return Ok(Composed { memory: unchanged, template: None, wants: None, notices });
+    }
+    memory.history.extend(events);
+    forget_oldest(&mut memory.history);
+    memory.revised = unchanged.as_ref().map_or(0, |before| before.revised) + 1;
+    memory.updated = Some(circumstances.now);
+    let old_title = unchanged.as_ref().map_or("", |before| before.title.as_str());
+    let wanted = Address::for_title(category, &memory.title);
+    let wants = (title_changed_enough_for_a_new_slug(old_title, &memory.title) && wanted != *address)
+        .then_some(wanted);
+    Ok(Composed { memory, template: None, wants, notices })
+}
+
+/// A draft's object. Doubled keys are refused here: which of the two was meant is for the author to say.
+fn open_draft(text: &str, address: &Address) -> Result<Object, Refusal> {
+    let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
+    let (document, _) = open(text.as_bytes()).map_err(unreadable)?;
+    if !document.doubled.is_empty() {
+        let fault = |key: &String| Fault {
+            field: key.clone(),
+            expected: "Each key should appear once".to_owned(),
+            got: "null".to_owned(),
+            fix: format!("keep one `{key}`"),
+        };
+        let faults = document.doubled.iter().map(fault).collect();
+        return Err(Refusal::Invalid { address: address.clone(), faults });
+    }
+    match document.root.into_json() {
+        Json::Object(object) => Ok(object),
+        _ => Err(unreadable("it is not a JSON object".to_owned())),
+    }
+}
+
+/// A revision is judged by what it changes: a fault that stood in the file before is said, not held against it.
+fn refuse_new_faults(
+    old: &Object,
+    new: &Object,
+    category: Category,
+    address: &Address,
+    notices: &mut Vec<Notice>,
+) -> Result<(), Refusal> {
+    let mut judged = new.clone();
+    if let Some(Json::List(entries)) = judged.get_mut("changes") {
+        // The history is cut to its length after the revision's own entries are added.
+        let over = entries.len().saturating_sub(HISTORY_MAX);
+        entries.drain(..over);
+    }
+    let standing = validate(old, category);
+    let same = |fault: &Fault| {
+        standing.iter().any(|before| {
+            before.field == fault.field && before.got == fault.got && before.expected == fault.expected
+        }) && at(old, &fault.field) == at(new, &fault.field)
+    };
+    let (known, faults): (Vec<Fault>, Vec<Fault>) = validate(&judged, category).into_iter().partition(same);
+    for fault in known {
+        notices.push(Notice::Warning(format!("{}: {} (it was so before)", fault.field, fault.expected)));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Refusal::Invalid { address: address.clone(), faults }) }
+}
+
+fn at<'a>(record: &'a Object, field: &str) -> Option<&'a Json> {
+    let (first, rest) = field.split_once('.').unwrap_or((field, ""));
+    let value = record.get(first)?;
+    if rest.is_empty() { Some(value) } else { value.at(rest).or(Some(value)) }
+}

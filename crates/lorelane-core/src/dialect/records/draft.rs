@@ -1,0 +1,134 @@
+//! Drafts from what a person typed: `--set path=value`, a file, a title.
+
+use super::fields::{self, Kind};
+use crate::change::Assignment;
+use crate::json::{Json, Object};
+use crate::memory::{Address, Category};
+use crate::time::Timestamp;
+
+/// A new record from a title, optional JSON to start from, and assignments. It is complete but for what only
+/// its author knows; the validator names that.
+pub fn begin(
+    category: Category,
+    title: Option<&str>,
+    from: Option<Object>,
+    tags: &[String],
+    set: &[Assignment],
+    now: Timestamp,
+) -> (Address, Object) {
+    let given = from.unwrap_or_default();
+    let title = title.or_else(|| given.text("title")).unwrap_or_default().to_owned();
+    let mut record = Object::new();
+    let mut address = Address::for_title(category, title.trim());
+    if let Some(id) = given.text("id").filter(|id| crate::text::is_slug(id)) {
+        address = Address::record(category, id);
+    }
+    record.set("schema_version", Json::text(fields::SCHEMA_VERSION));
+    record.set("category", Json::text(category.name()));
+    record.set("id", Json::text(address.name()));
+    record.set("title", Json::text(title));
+    record.set("created_at", Json::text(now.to_string()));
+    record.set("updated_at", Json::text(now.to_string()));
+    record.set("tags", Json::List(Vec::new()));
+    record.set("content", Json::Object(usual_content(category)));
+    // What the author brought keeps the author's order; what was missing goes last.
+    let mut ordered = given;
+    for (key, value) in record.iter() {
+        let missing =
+            !ordered.contains(key) || (key == "title" && !value.as_text().unwrap_or_default().is_empty());
+        if missing {
+            ordered.set(key, value.clone());
+        }
+    }
+    if let (Some(Json::Object(content)), usual) = (ordered.get_mut("content"), usual_content(category)) {
+        for (key, value) in usual.iter().filter(|(key, _)| !content.contains(key)).collect::<Vec<_>>() {
+            content.set(key, value.clone());
+        }
+    }
+    add_tags(&mut ordered, tags);
+    assign(&mut ordered, category, set);
+    (address, ordered)
+}
+
+/// What a new memory of this category nearly always says.
+fn usual_content(category: Category) -> Object {
+    let usual = match category {
+        Category::SessionSummary => {
+            vec![("completed", Json::List(Vec::new())), ("next_actions", Json::List(Vec::new()))]
+        }
+        Category::Decision => vec![("status", Json::text("accepted"))],
+        Category::Constraint => vec![("active", Json::Bool(true))],
+        Category::TechDebt => vec![("status", Json::text("open"))],
+        Category::Preference => vec![("strength", Json::text("default"))],
+        Category::Runbook => Vec::new(),
+    };
+    usual.into_iter().collect()
+}
+
+pub fn add_tags(record: &mut Object, tags: &[String]) {
+    if tags.is_empty() {
+        return;
+    }
+    let mut all = match record.get("tags") {
+        Some(Json::Text(tag)) => vec![tag.clone()],
+        Some(value) => value.to_texts(),
+        None => Vec::new(),
+    };
+    let new = tags.iter().map(|tag| super::fix::safe_tag(tag)).filter(|tag| !tag.is_empty());
+    for tag in new.collect::<Vec<_>>() {
+        if !all.contains(&tag) {
+            all.push(tag);
+        }
+    }
+    record.set("tags", Json::texts(all));
+}
+
+/// Carries out `path=value`. Several assignments to one list collect; `path+=value` appends to what is there.
+pub fn assign(record: &mut Object, category: Category, set: &[Assignment]) {
+    let mut begun: Vec<String> = Vec::new();
+    for assignment in set {
+        let (typed, append) = match assignment.path.strip_suffix('+') {
+            Some(path) => (path, true),
+            None => (assignment.path.as_str(), false),
+        };
+        let (path, kind) = match fields::find(category, typed) {
+            Some((path, kind)) => (path, kind),
+            // Unknown: it stands where it was put, and the validator says that it cannot.
+            None => (typed.to_owned(), &Kind::Any),
+        };
+        let value = coerce(kind, &assignment.value);
+        let collect = append || begun.contains(&path);
+        put(record, &path, value, collect && matches!(kind, Kind::List { .. }));
+        begun.push(path);
+    }
+}
+
+fn coerce(kind: &Kind, value: &str) -> Json {
+    let parsed = || Json::parse(value).ok();
+    match kind {
+        Kind::List { .. } => match parsed() {
+            Some(list @ Json::List(_)) => list,
+            Some(item @ Json::Object(_)) => Json::List(vec![item]),
+            _ => Json::texts([value]),
+        },
+        Kind::Group(_) | Kind::OwnContent | Kind::Fraction | Kind::Count | Kind::Flag => {
+            parsed().unwrap_or_else(|| Json::text(value))
+        }
+        _ => Json::text(value),
+    }
+}
+
+fn put(object: &mut Object, path: &str, value: Json, append: bool) {
+    let Some((outer, inner)) = path.split_once('.') else {
+        return match (object.get_mut(path), value) {
+            (Some(Json::List(items)), Json::List(more)) if append => items.extend(more),
+            (_, value) => object.set(path, value),
+        };
+    };
+    if !matches!(object.get(outer), Some(Json::Object(_))) {
+        object.set(outer, Json::Object(Object::new()));
+    }
+    if let Some(Json::Object(nested)) = object.get_mut(outer) {
+        put(nested, inner, value, append);
+    }
+}

@@ -1,0 +1,254 @@
+//! What a careful clerk mends without asking, and says.
+
+use super::fields::{self, Group, Kind, SCHEMA_VERSION, TAG_MAX};
+use crate::change::Notice;
+use crate::json::{Format, Json, Object};
+use crate::memory::Category;
+use crate::text::{printable, slug};
+use crate::time::{Precision, Timestamp};
+use std::collections::BTreeSet;
+
+/// Mends a draft in place. The order is that of the first system's scripts, so that the same draft gives the
+/// same record.
+pub(super) fn fix(record: &mut Object, category: Category, is_new: bool, now: Timestamp) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    let blank = |record: &Object, key: &str| match record.get(key) {
+        None | Some(Json::Null) => true,
+        Some(Json::Text(text)) => text.is_empty(),
+        Some(_) => false,
+    };
+    if blank(record, "schema_version") {
+        record.set("schema_version", Json::text(SCHEMA_VERSION));
+        notices.push(Notice::fixed("schema_version", "set to '1.0'"));
+    }
+    let times: &[&str] = if is_new { &["updated_at", "created_at"] } else { &["updated_at"] };
+    for key in times.iter().filter(|key| blank(record, key)).collect::<Vec<_>>() {
+        record.set(key, Json::text(now.to_string()));
+        notices.push(Notice::fixed(key, "set to current UTC"));
+    }
+    fix_naive_times(record, &mut notices);
+    if let Some(Json::Text(tag)) = record.get("tags") {
+        let tags = Json::texts([tag.clone()]);
+        record.set("tags", tags);
+        notices.push(Notice::fixed("tags", "wrapped string in array"));
+    }
+    relax_group(&fields::BASE, record, "", category, &mut notices);
+    fix_id(record, &mut notices);
+    fix_confidence(record, &mut notices);
+    fix_title(record, &mut notices);
+    fix_tags(record, &mut notices);
+    notices
+}
+
+/// A time without an offset is read as UTC everywhere; written down, it says so.
+fn fix_naive_times(record: &mut Object, notices: &mut Vec<Notice>) {
+    for key in ["created_at", "updated_at", "retired_at", "archived_at"] {
+        if let Some((at, Precision::Naive)) = record.text(key).and_then(Timestamp::parse) {
+            record.set(key, Json::text(at.to_string()));
+            notices.push(Notice::fixed(key, format!("read as UTC, set to '{at}'")));
+        }
+    }
+}
+
+fn fix_id(record: &mut Object, notices: &mut Vec<Notice>) {
+    let Some(id) = record.text("id").map(str::to_owned) else { return };
+    let mended = slug(&id);
+    if mended != id {
+        notices.push(Notice::fixed("id", format!("slugified '{id}' -> '{mended}'")));
+        record.set("id", Json::Text(mended));
+    }
+}
+
+fn fix_confidence(record: &mut Object, notices: &mut Vec<Notice>) {
+    let Some(confidence) = record.get("confidence").and_then(Json::as_f64) else { return };
+    let bound = match confidence {
+        low if low < 0.0 => "0.0",
+        high if high > 1.0 => "1.0",
+        _ => return,
+    };
+    record.set("confidence", Json::Number(bound.to_owned()));
+    notices.push(Notice::fixed("confidence", format!("clamped to {bound}")));
+}
+
+fn fix_title(record: &mut Object, notices: &mut Vec<Notice>) {
+    let Some(title) = record.text("title").map(str::to_owned) else { return };
+    let trimmed = title.trim();
+    if trimmed != title {
+        notices.push(Notice::fixed("title", "stripped whitespace"));
+    }
+    let safe = safe_for_listing(trimmed);
+    if safe != trimmed {
+        notices.push(Notice::fixed("title", "stripped control chars/index-injection markers"));
+    }
+    if safe != title {
+        record.set("title", Json::Text(safe));
+    }
+}
+
+fn fix_tags(record: &mut Object, notices: &mut Vec<Notice>) {
+    let Some(Json::List(items)) = record.get("tags") else { return };
+    let tags: BTreeSet<String> =
+        items.iter().filter_map(Json::as_text).map(safe_tag).filter(|tag| !tag.is_empty()).collect();
+    let mut tags: Vec<String> = tags.into_iter().collect();
+    if tags.is_empty() {
+        tags.push("untagged".to_owned());
+        notices.push(Notice::fixed("tags", "empty after dedup, set to ['untagged']"));
+    }
+    if tags.len() > TAG_MAX {
+        tags.truncate(TAG_MAX);
+        notices.push(Notice::fixed("tags", "truncated to TAG_CAP (12)"));
+    }
+    record.set("tags", Json::texts(tags));
+}
+
+pub(super) fn safe_tag(tag: &str) -> String {
+    let spaced: String = tag.to_lowercase().chars().map(|c| if c == ',' { ' ' } else { c }).collect();
+    until_stable(&spaced, |tag| replace_arrows(&tag.replace("#tags:", ""), " ").trim().to_owned())
+}
+
+/// A text that cannot be taken for other parts of a listing's line. Repeated until nothing is left to remove:
+/// a marker hidden inside a marker must not come out whole.
+pub(super) fn safe_for_listing(text: &str) -> String {
+    until_stable(text, |text| replace_arrows(&text.replace("#tags:", ""), " - ").trim().to_owned())
+}
+
+fn until_stable(text: &str, step: impl Fn(&str) -> String) -> String {
+    let visible: String = printable(text).chars().filter(|c| !c.is_control()).collect();
+    let mut now = visible;
+    loop {
+        let next = step(&now);
+        if next == now {
+            return now;
+        }
+        now = next;
+    }
+}
+
+/// Replaces every `->` that stands alone, with the blanks around it, whichever kind of blank they are.
+fn replace_arrows(text: &str, by: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("->") {
+        let (before, after) = (&rest[..at], &rest[at + 2..]);
+        let alone_before = before.chars().next_back().map_or(out.is_empty(), char::is_whitespace);
+        let alone_after = after.chars().next().is_none_or(char::is_whitespace);
+        if alone_before && alone_after {
+            out.push_str(before.trim_end());
+            out.push_str(by);
+            rest = after.trim_start();
+        } else {
+            out.push_str(&rest[..at + 2]);
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Gives values their type where only a lax reader would accept them: `"0.5"`, `"yes"`, `1`.
+fn relax_group(
+    group: &Group,
+    object: &mut Object,
+    path: &str,
+    category: Category,
+    notices: &mut Vec<Notice>,
+) {
+    for field in group.fields {
+        let Some(value) = object.get_mut(field.name) else { continue };
+        let path = if path.is_empty() { field.name.to_owned() } else { format!("{path}.{}", field.name) };
+        if let (Some(inner), Json::Object(nested)) = (fields::group_of(&field.kind, category), &mut *value) {
+            relax_group(inner, nested, &path, category, notices);
+        }
+        if let Some(typed) = relaxed(&field.kind, value) {
+            let (from, to) = (value.render(Format::LINE), typed.render(Format::LINE));
+            notices.push(Notice::fixed(&path, format!("read {from} as {to}")));
+            *value = typed;
+        }
+    }
+}
+
+fn relaxed(kind: &Kind, value: &Json) -> Option<Json> {
+    match (kind, value) {
+        (Kind::Fraction, Json::Text(text)) => {
+            let number: f64 = text.trim().parse().ok()?;
+            number.is_finite().then(|| Json::Number(plain_number(text.trim(), number)))
+        }
+        (Kind::Fraction, Json::Bool(flag)) => {
+            Some(Json::Number(if *flag { "1.0" } else { "0.0" }.to_owned()))
+        }
+        (Kind::Count, Json::Text(text)) => text.trim().parse::<u64>().ok().map(Json::number),
+        (Kind::Count, Json::Bool(flag)) => Some(Json::number(u8::from(*flag))),
+        (Kind::Count, Json::Number(text)) if text.parse::<u64>().is_err() => {
+            let number: f64 = text.parse().ok()?;
+            (number >= 0.0 && number.fract() == 0.0 && number < 1e15).then(|| Json::number(number as u64))
+        }
+        (Kind::Flag, Json::Text(text)) => match text.trim().to_lowercase().as_str() {
+            "yes" | "true" | "on" | "1" | "y" | "t" => Some(Json::Bool(true)),
+            "no" | "false" | "off" | "0" | "n" | "f" => Some(Json::Bool(false)),
+            _ => None,
+        },
+        (Kind::Flag, Json::Number(text)) => match text.parse::<f64>() {
+            Ok(1.0) => Some(Json::Bool(true)),
+            Ok(0.0) => Some(Json::Bool(false)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The text itself when it is a JSON number, else the number it means (`.5`, `+1`).
+fn plain_number(text: &str, number: f64) -> String {
+    match Json::parse(text) {
+        Ok(Json::Number(plain)) => plain,
+        _ => format!("{number:?}"),
+    }
+}
+
+/// Takes control characters out of every text that is new: nobody reads them, and some readers obey them.
+pub(super) fn remove_controls(record: &mut Object, old: Option<&Object>, notices: &mut Vec<Notice>) {
+    let mut kept = BTreeSet::new();
+    if let Some(old) = old {
+        old.iter().for_each(|(_, value)| {
+            value.each_text(&mut |_, text| {
+                kept.insert(text.to_owned());
+            })
+        });
+    }
+    let keys: Vec<String> = record.iter().map(|(key, _)| key.to_owned()).collect();
+    for key in keys {
+        let Some(value) = record.get_mut(&key) else { continue };
+        let mut cleaned = false;
+        value.map_texts(&mut |text| {
+            let bad = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
+            if !text.contains(bad) || kept.contains(text) {
+                return None;
+            }
+            cleaned = true;
+            Some(text.chars().filter(|c| !bad(*c)).collect())
+        });
+        if cleaned {
+            notices.push(Notice::fixed(&key, "removed control characters"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hidden_marker_does_not_come_out_whole() {
+        let table = [
+            ("Auth tokens -> -> /etc/evil.json #ta#tags:gs:auth", "Auth tokens - - /etc/evil.json auth"),
+            ("a\u{a0}->\u{a0}b", "a - b"),
+            ("-> b", "- b"),
+            ("b ->", "b -"),
+            ("a->b", "a->b"),
+            ("plain", "plain"),
+        ];
+        for (title, expected) in table {
+            assert_eq!(safe_for_listing(title), expected, "{title:?}");
+        }
+        assert_eq!(safe_tag(" Rate, Limit -> x "), "rate  limit x");
+    }
+}

@@ -1,0 +1,175 @@
+//! Between a record's text and a memory.
+
+use super::RECORD_MAX_BYTES;
+use crate::json::{self, Document, Format, Json, Object};
+use crate::lifecycle::{Lifecycle, Status};
+use crate::memory::{Address, Body, Event, Memory};
+use crate::refusal::{Fault, Refusal};
+use crate::text::cut;
+use crate::time::Timestamp;
+
+pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// Parses a file's bytes, or says why they are no JSON.
+pub(super) fn open(bytes: &[u8]) -> Result<(Document, &str), String> {
+    if bytes.len() > RECORD_MAX_BYTES {
+        return Err(format!("it is larger than {} KiB", RECORD_MAX_BYTES / 1024));
+    }
+    let text = std::str::from_utf8(bytes)
+        .map_err(|fault| format!("it is not UTF-8 from byte {}", fault.valid_up_to()))?;
+    let document = Document::parse(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
+        .map_err(|fault| format!("it is not JSON: {fault}"))?;
+    Ok((document, text))
+}
+
+pub(super) fn open_object(text: &str, address: &Address) -> Result<Object, Refusal> {
+    let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
+    let (document, _) = open(text.as_bytes()).map_err(unreadable)?;
+    match document.root.into_json() {
+        Json::Object(object) => Ok(object),
+        _ => Err(unreadable("it is not a JSON object".to_owned())),
+    }
+}
+
+/// The memory that a record's object tells of. `None` when its lifecycle cannot be told: what may be retired
+/// must not be shown.
+pub(super) fn memory(record: &Object, address: Address) -> Option<Memory> {
+    let time = |key: &str| record.text(key).and_then(Timestamp::parse).map(|(at, _)| at);
+    let owned = |key: &str| record.text(key).map(str::to_owned);
+    let lifecycle = match record.get("record_status") {
+        None => Lifecycle::Active,
+        Some(status) => match Status::parse(status.as_text()?)? {
+            Status::Active => Lifecycle::Active,
+            Status::Retired => Lifecycle::Retired { at: time("retired_at"), reason: owned("retired_reason") },
+            Status::Archived => {
+                Lifecycle::Archived { at: time("archived_at"), reason: owned("archived_reason") }
+            }
+        },
+    };
+    let category = address.category()?;
+    let history = record.get("changes").and_then(Json::as_list).unwrap_or_default();
+    let mut extra = record.clone();
+    MODELLED.iter().for_each(|key| {
+        extra.remove(key);
+    });
+    Some(Memory {
+        category,
+        title: owned("title").unwrap_or_else(|| address.name().to_owned()),
+        body: Body::Fields(record.get("content").and_then(Json::as_object).cloned().unwrap_or_default()),
+        tags: record.get("tags").map(Json::to_texts).unwrap_or_default(),
+        about: record.get("related_files").map(Json::to_texts).unwrap_or_default(),
+        lifecycle,
+        confidence: record.get("confidence").and_then(Json::as_f64),
+        created: time("created_at"),
+        updated: time("updated_at"),
+        history: history.iter().cloned().map(Event).collect(),
+        revised: record.get("times_updated").and_then(Json::as_u64).unwrap_or(0),
+        extra,
+        address,
+    })
+}
+
+/// The keys that a memory's own fields say.
+const MODELLED: [&str; 16] = [
+    "category",
+    "id",
+    "title",
+    "created_at",
+    "updated_at",
+    "tags",
+    "related_files",
+    "confidence",
+    "record_status",
+    "changes",
+    "times_updated",
+    "retired_at",
+    "retired_reason",
+    "archived_at",
+    "archived_reason",
+    "content",
+];
+
+/// The text of `after`, starting from `old`: only fields that read differently are set.
+pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refusal> {
+    let address = &after.address;
+    let mark = if old.is_some_and(|old| old.starts_with(BYTE_ORDER_MARK)) { BYTE_ORDER_MARK } else { "" };
+    let base = old.map_or("{}\n", |old| old.strip_prefix(BYTE_ORDER_MARK).unwrap_or(old));
+    let mut record = open_object(base, address)?;
+    let Some(now) = memory(&record, address.clone()) else {
+        let why = "its record_status is none of active, retired, archived".to_owned();
+        return Err(Refusal::Unreadable { address: address.clone(), why });
+    };
+    let mut set = |differs: bool, key: &str, value: Option<Json>| match value {
+        _ if !differs => {}
+        Some(value) => record.set(key, value),
+        None => {
+            record.remove(key);
+        }
+    };
+    let text = |value: &str| Some(Json::text(value));
+    let time = |at: Option<Timestamp>| at.map(|at| Json::text(at.to_string()));
+    for (key, value) in after.extra.iter() {
+        set(now.extra.get(key) != Some(value), key, Some(value.clone()));
+    }
+    for (key, _) in now.extra.iter().filter(|(key, _)| !after.extra.contains(key)) {
+        set(true, key, None);
+    }
+    // Not part of the model: they follow the place.
+    set(true, "category", text(after.category.name()));
+    set(true, "id", text(address.name()));
+    set(now.title != after.title, "title", text(&after.title));
+    set(now.created != after.created, "created_at", time(after.created));
+    set(now.updated != after.updated, "updated_at", time(after.updated));
+    set(now.tags != after.tags, "tags", Some(Json::texts(after.tags.iter().cloned())));
+    set(now.about != after.about, "related_files", Some(Json::texts(after.about.iter().cloned())));
+    set(
+        now.confidence != after.confidence,
+        "confidence",
+        after.confidence.map(|value| Json::Number(format!("{value:?}"))),
+    );
+    let Body::Fields(content) = &after.body;
+    set(now.body != after.body, "content", Some(Json::Object(content.clone())));
+    set_lifecycle(&now.lifecycle, &after.lifecycle, &mut set);
+    let history = after.history.iter().map(|event| event.0.clone()).collect();
+    set(now.history != after.history, "changes", Some(Json::List(history)));
+    set(now.revised != after.revised, "times_updated", Some(Json::number(after.revised)));
+    let record = Json::Object(record);
+    let patched = json::patch(base, &record)
+        .map_err(|fault| Refusal::Unreadable { address: address.clone(), why: fault.to_string() })?;
+    if patched.len() > RECORD_MAX_BYTES {
+        let fault = Fault {
+            field: "content".to_owned(),
+            expected: format!("A record should be at most {} KiB", RECORD_MAX_BYTES / 1024),
+            got: format!(
+                "{} KiB, starting {}",
+                patched.len() / 1024,
+                cut(&record.render(Format::SCRIPT_LINE), 100)
+            ),
+            fix: "keep what is worth remembering and point to the rest in related_files".to_owned(),
+        };
+        return Err(Refusal::Invalid { address: address.clone(), faults: vec![fault] });
+    }
+    Ok(format!("{mark}{patched}"))
+}
+
+fn set_lifecycle(now: &Lifecycle, after: &Lifecycle, set: &mut dyn FnMut(bool, &str, Option<Json>)) {
+    if now == after {
+        return;
+    }
+    set(true, "record_status", Some(Json::text(after.status().name())));
+    let keys = |retired: Option<(Option<Timestamp>, Option<String>)>| match retired {
+        Some((at, reason)) => (at.map(|at| Json::text(at.to_string())), reason.map(Json::Text)),
+        None => (None, None),
+    };
+    let (retired, archived) = match after.clone() {
+        Lifecycle::Active => (None, None),
+        Lifecycle::Retired { at, reason } => (Some((at, reason)), None),
+        Lifecycle::Archived { at, reason } => (None, Some((at, reason))),
+    };
+    let (at, reason) = keys(retired);
+    set(true, "retired_at", at);
+    set(true, "retired_reason", reason);
+    let (at, reason) = keys(archived);
+    set(true, "archived_at", at);
+    set(true, "archived_reason", reason);
+}

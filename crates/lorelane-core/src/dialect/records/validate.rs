@@ -1,0 +1,167 @@
+//! Everything that is wrong with a record, at once.
+
+use super::fields::{self, Field, Group, Kind, Need, SCHEMA_VERSION};
+use crate::json::{Format, Json, Object};
+use crate::memory::Category;
+use crate::refusal::Fault;
+use crate::text::{SLUG_MAX, cut, is_slug};
+use crate::time::Timestamp;
+
+const GOT_MAX: usize = 200;
+pub(super) const SLUG_PATTERN: &str = "^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$";
+/// What [`Timestamp::parse`] reads.
+pub(super) const TIME_PATTERN: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\\.[0-9]+)?)?([Zz]|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?$";
+
+/// The faults of a record in the order of the fields, unknown ones last.
+pub fn validate(record: &Object, category: Category) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    check_group(&fields::BASE, record, "", category, &mut faults);
+    faults
+}
+
+fn check_group(group: &Group, object: &Object, path: &str, category: Category, faults: &mut Vec<Fault>) {
+    for field in group.fields {
+        let path = join(path, field.name);
+        match (object.get(field.name), field.need) {
+            (None, Need::Required) => {
+                let got = Json::Object(object.clone());
+                faults.push(fault(&path, "Field required", &got, format!("add it: {}", example(field))));
+            }
+            (None, _) | (Some(Json::Null), Need::Optional) => {}
+            (Some(value), _) => check(&field.kind, value, &path, category, faults),
+        }
+    }
+    for (key, value) in object.iter().filter(|(key, _)| !group.fields.iter().any(|field| field.name == *key))
+    {
+        let known = group.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
+        let fix = format!("remove it; the fields here are {known}");
+        faults.push(fault(&join(path, key), "Extra inputs are not permitted", value, fix));
+    }
+}
+
+fn check(kind: &Kind, value: &Json, path: &str, category: Category, faults: &mut Vec<Fault>) {
+    let mut wrong = |expected: String| faults.push(fault(path, &expected, value, mend(kind, path)));
+    match (kind, value) {
+        (Kind::Any, _) | (Kind::Flag, Json::Bool(_)) => {}
+        (Kind::Version, Json::Text(text)) if text == SCHEMA_VERSION => {}
+        (Kind::Version, _) => wrong(one_of(&[SCHEMA_VERSION])),
+        (Kind::OwnCategory, Json::Text(text)) if text == category.name() => {}
+        (Kind::OwnCategory, _) => wrong(one_of(&[category.name()])),
+        (Kind::Choice(choices), Json::Text(text)) if choices.contains(&text.as_str()) => {}
+        (Kind::Choice(choices), _) => wrong(one_of(choices)),
+        (Kind::Text { max }, Json::Text(text)) => {
+            if let Some(max) = max.filter(|max| text.chars().nth(*max).is_some()) {
+                wrong(format!("String should have at most {max} characters"));
+            }
+        }
+        (Kind::Slug, Json::Text(text)) => {
+            if !is_slug(text) {
+                wrong(format!("String should match pattern '{SLUG_PATTERN}'"));
+            }
+        }
+        (Kind::Time, Json::Text(text)) => {
+            if Timestamp::parse(text).is_none() {
+                wrong("String should be a UTC timestamp such as 2026-01-31T09:00:00Z".to_owned());
+            }
+        }
+        (Kind::Text { .. } | Kind::Slug | Kind::Time, _) => {
+            wrong("Input should be a valid string".to_owned())
+        }
+        (Kind::Fraction, Json::Number(_)) => match value.as_f64() {
+            Some(number) if number < 0.0 => wrong("Input should be greater than or equal to 0".to_owned()),
+            Some(number) if number <= 1.0 => {}
+            _ => wrong("Input should be less than or equal to 1".to_owned()),
+        },
+        (Kind::Fraction, Json::Text(_)) => {
+            wrong("Input should be a valid number, unable to parse string as a number".to_owned());
+        }
+        (Kind::Fraction, _) => wrong("Input should be a valid number".to_owned()),
+        (Kind::Count, Json::Number(_)) => match value.as_f64() {
+            Some(number) if number.fract() != 0.0 => {
+                wrong("Input should be a valid integer, got a number with a fractional part".to_owned());
+            }
+            Some(number) if number < 0.0 => wrong("Input should be greater than or equal to 0".to_owned()),
+            _ if value.as_u64().is_none() => wrong("Input should be a valid integer".to_owned()),
+            _ => {}
+        },
+        (Kind::Count, Json::Text(_)) => {
+            wrong("Input should be a valid integer, unable to parse string as an integer".to_owned());
+        }
+        (Kind::Count, _) => wrong("Input should be a valid integer".to_owned()),
+        (Kind::Flag, Json::Text(_) | Json::Number(_)) => {
+            wrong("Input should be a valid boolean, unable to interpret input".to_owned());
+        }
+        (Kind::Flag, _) => wrong("Input should be a valid boolean".to_owned()),
+        (Kind::List { of, min, max }, Json::List(items)) => {
+            if items.len() < *min {
+                wrong(format!("List should have at least {min} item after validation, not {}", items.len()));
+            }
+            if let Some(max) = max.filter(|max| items.len() > *max) {
+                wrong(format!("List should have at most {max} items after validation, not {}", items.len()));
+            }
+            for (at, item) in items.iter().enumerate() {
+                check(of, item, &join(path, &at.to_string()), category, faults);
+            }
+        }
+        (Kind::List { .. }, _) => wrong("Input should be a valid list".to_owned()),
+        (Kind::Group(_) | Kind::OwnContent, value) => {
+            let Some(group) = fields::group_of(kind, category) else { return };
+            match value {
+                Json::Object(object) => check_group(group, object, path, category, faults),
+                _ => wrong(format!("Input should be a valid dictionary or instance of {}", group.model)),
+            }
+        }
+    }
+}
+
+fn fault(path: &str, expected: &str, got: &Json, fix: String) -> Fault {
+    let got = cut(&got.render(Format::SCRIPT_LINE), GOT_MAX);
+    Fault { field: path.to_owned(), expected: expected.to_owned(), got, fix }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+fn one_of(choices: &[&str]) -> String {
+    let quoted: Vec<String> = choices.iter().map(|choice| format!("'{choice}'")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => format!("Input should be {last}"),
+        Some((last, rest)) => format!("Input should be {} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn mend(kind: &Kind, path: &str) -> String {
+    match kind {
+        Kind::Text { max: Some(max) } => format!("shorten {path} to a text of at most {max} characters"),
+        Kind::Slug => format!("use 1 to {SLUG_MAX} lowercase letters, digits and dashes"),
+        Kind::Choice(choices) => format!("choose one of {}", choices.join(", ")),
+        _ => format!("give {path} {}", wanted(kind)),
+    }
+}
+
+fn wanted(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Version => "the value \"1.0\"",
+        Kind::OwnCategory => "the category's own name",
+        Kind::Text { .. } | Kind::Slug => "a text",
+        Kind::Time => "a time such as 2026-01-31T09:00:00Z",
+        Kind::Choice(_) => "one of the choices",
+        Kind::Fraction => "a number from 0 to 1",
+        Kind::Count => "a whole number from 0",
+        Kind::Flag => "true or false",
+        Kind::List { of: Kind::Text { .. }, min: 0, .. } => "a list of texts",
+        Kind::List { of: Kind::Text { .. }, .. } => "a list of at least one text",
+        Kind::List { .. } => "a list of objects",
+        Kind::Group(_) | Kind::OwnContent => "an object",
+        Kind::Any => "any value",
+    }
+}
+
+fn example(field: &Field) -> String {
+    match field.kind {
+        Kind::Choice(choices) => format!("{} is one of {}", field.name, choices.join(", ")),
+        _ => format!("{} is {}", field.name, wanted(&field.kind)),
+    }
+}

@@ -1,0 +1,178 @@
+//! JSON whose text survives.
+//!
+//! A record belongs to the person who keeps it in their repository: what we did not change must still be
+//! there byte for byte, a number as `0.50` and a key order included. So numbers keep their text, objects keep
+//! their order, and [`patch`] rewrites only what differs.
+
+mod parse;
+mod patch;
+mod render;
+
+pub use parse::{Document, JsonFault, Member, Node, NodeKind};
+pub use patch::patch;
+pub use render::Format;
+
+/// A JSON value. A number is its text: only its reader knows which precision it needs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Json {
+    Null,
+    Bool(bool),
+    Number(String),
+    Text(String),
+    List(Vec<Json>),
+    Object(Object),
+}
+
+/// An object in the order of its keys' first appearance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object(Vec<(String, Json)>);
+
+impl Json {
+    /// Reads one JSON value; of doubled keys the last one counts.
+    pub fn parse(text: &str) -> Result<Json, JsonFault> {
+        Document::parse(text).map(|document| document.root.into_json())
+    }
+
+    pub fn text(value: impl Into<String>) -> Json {
+        Json::Text(value.into())
+    }
+
+    pub fn number(value: impl std::fmt::Display) -> Json {
+        Json::Number(value.to_string())
+    }
+
+    pub fn texts<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Json {
+        Json::List(values.into_iter().map(|value| Json::Text(value.into())).collect())
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        if let Json::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub fn as_f64(&self) -> Option<f64> {
+        if let Json::Number(text) = self { text.parse().ok() } else { None }
+    }
+
+    pub fn as_u64(&self) -> Option<u64> {
+        if let Json::Number(text) = self { text.parse().ok() } else { None }
+    }
+
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Json::Bool(value) = self { Some(*value) } else { None }
+    }
+
+    pub fn as_list(&self) -> Option<&[Json]> {
+        if let Json::List(items) = self { Some(items) } else { None }
+    }
+
+    pub fn as_object(&self) -> Option<&Object> {
+        if let Json::Object(object) = self { Some(object) } else { None }
+    }
+
+    /// The texts of a list, other items left out; empty for anything else.
+    pub fn to_texts(&self) -> Vec<String> {
+        self.as_list().unwrap_or_default().iter().filter_map(Json::as_text).map(str::to_owned).collect()
+    }
+
+    /// The value at a dotted path of object keys.
+    pub fn at(&self, path: &str) -> Option<&Json> {
+        path.split('.').try_fold(self, |value, key| value.as_object()?.get(key))
+    }
+
+    /// Calls `visit` with the dotted path and text of every string value, keys excluded.
+    pub fn each_text(&self, visit: &mut dyn FnMut(&str, &str)) {
+        self.walk(&mut String::new(), visit);
+    }
+
+    fn walk(&self, path: &mut String, visit: &mut dyn FnMut(&str, &str)) {
+        let length = path.len();
+        let mut step = |path: &mut String, key: &str, value: &Json| {
+            if length > 0 {
+                path.push('.');
+            }
+            path.push_str(key);
+            value.walk(path, visit);
+            path.truncate(length);
+        };
+        match self {
+            Json::Text(text) => visit(path, text),
+            Json::List(items) => {
+                items.iter().enumerate().for_each(|(at, item)| step(path, &at.to_string(), item));
+            }
+            Json::Object(object) => object.iter().for_each(|(key, value)| step(path, key, value)),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+
+    /// Replaces every string value by what `change` makes of it.
+    pub fn map_texts(&mut self, change: &mut dyn FnMut(&str) -> Option<String>) {
+        match self {
+            Json::Text(text) => {
+                if let Some(changed) = change(text) {
+                    *text = changed;
+                }
+            }
+            Json::List(items) => items.iter_mut().for_each(|item| item.map_texts(change)),
+            Json::Object(object) => object.0.iter_mut().for_each(|(_, value)| value.map_texts(change)),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+}
+
+impl Object {
+    pub fn new() -> Object {
+        Object::default()
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
+        self.0.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The text under `key`, when it is a text.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.get(key).and_then(Json::as_text)
+    }
+
+    pub fn contains(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Sets a value in place, or as the last one when the key is new.
+    pub fn set(&mut self, key: &str, value: Json) {
+        match self.get_mut(key) {
+            Some(old) => *old = value,
+            None => self.0.push((key.to_owned(), value)),
+        }
+    }
+
+    pub fn remove(&mut self, key: &str) -> Option<Json> {
+        let at = self.0.iter().position(|(name, _)| name == key)?;
+        Some(self.0.remove(at).1)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<K: Into<String>> FromIterator<(K, Json)> for Object {
+    fn from_iter<I: IntoIterator<Item = (K, Json)>>(members: I) -> Object {
+        let mut object = Object::new();
+        for (key, value) in members {
+            object.set(&key.into(), value);
+        }
+        object
+    }
+}

@@ -1,0 +1,347 @@
+//! The reader: strict, total, and aware of where everything stands.
+
+use super::{Json, Object};
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::Range;
+
+/// Deeper nesting is refused: no record needs it, and a recursive reader must have a floor.
+const DEPTH_MAX: usize = 100;
+
+/// A parsed text with the place of every value.
+#[derive(Debug)]
+pub struct Document {
+    pub root: Node,
+    /// Dotted paths of keys that appear twice in one object.
+    pub doubled: Vec<String>,
+}
+
+#[derive(Debug)]
+pub struct Node {
+    pub span: Range<usize>,
+    pub kind: NodeKind,
+}
+
+#[derive(Debug)]
+pub enum NodeKind {
+    /// Null, a boolean, a number or a text.
+    Scalar(Json),
+    List(Vec<Node>),
+    Object(Vec<Member>),
+}
+
+#[derive(Debug)]
+pub struct Member {
+    pub key: String,
+    pub key_span: Range<usize>,
+    pub value: Node,
+}
+
+/// Why a text is not JSON, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonFault {
+    pub what: &'static str,
+    pub line: usize,
+    pub column: usize,
+}
+
+impl fmt::Display for JsonFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at line {} column {}", self.what, self.line, self.column)
+    }
+}
+
+impl Document {
+    pub fn parse(text: &str) -> Result<Document, JsonFault> {
+        let mut reader = Reader { text, at: 0, depth: 0, path: Vec::new(), doubled: Vec::new() };
+        let root = reader.document().map_err(|what| fault(text, reader.at, what))?;
+        Ok(Document { root, doubled: reader.doubled })
+    }
+}
+
+impl Node {
+    pub fn into_json(self) -> Json {
+        match self.kind {
+            NodeKind::Scalar(value) => value,
+            NodeKind::List(items) => Json::List(items.into_iter().map(Node::into_json).collect()),
+            NodeKind::Object(members) => {
+                let single = members.len() == distinct_keys(&members);
+                let members = members.into_iter().map(|member| (member.key, member.value.into_json()));
+                Json::Object(if single { Object(members.collect()) } else { members.collect() })
+            }
+        }
+    }
+
+    /// Whether this place already says `value`.
+    pub fn says(&self, value: &Json) -> bool {
+        match (&self.kind, value) {
+            (NodeKind::Scalar(own), value) => own == value,
+            (NodeKind::List(items), Json::List(values)) => {
+                items.len() == values.len() && items.iter().zip(values).all(|(item, value)| item.says(value))
+            }
+            (NodeKind::Object(members), Json::Object(object)) => {
+                members.len() == object.len()
+                    && members
+                        .iter()
+                        .all(|member| object.get(&member.key).is_some_and(|value| member.value.says(value)))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn distinct_keys(members: &[Member]) -> usize {
+    // A record has few keys; only a hostile object is worth a set, and there a search per key would be quadratic.
+    if members.len() <= 32 {
+        let first = |at: usize| !members[..at].iter().any(|earlier| earlier.key == members[at].key);
+        return (0..members.len()).filter(|at| first(*at)).count();
+    }
+    members.iter().map(|member| member.key.as_str()).collect::<HashSet<_>>().len()
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+    path: Vec<String>,
+    doubled: Vec<String>,
+}
+
+type Step<T> = Result<T, &'static str>;
+
+impl Reader<'_> {
+    fn document(&mut self) -> Step<Node> {
+        self.blank();
+        let root = self.value()?;
+        self.blank();
+        if self.at < self.text.len() { Err("unexpected text after the value") } else { Ok(root) }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn blank(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn value(&mut self) -> Step<Node> {
+        let start = self.at;
+        let kind = match self.peek() {
+            Some(b'{') => self.nested(Reader::object)?,
+            Some(b'[') => self.nested(Reader::list)?,
+            Some(b'"') => NodeKind::Scalar(Json::Text(self.string()?)),
+            Some(b'-' | b'0'..=b'9' | b'N' | b'I') => NodeKind::Scalar(Json::Number(self.number()?)),
+            Some(_) if self.word("true") => NodeKind::Scalar(Json::Bool(true)),
+            Some(_) if self.word("false") => NodeKind::Scalar(Json::Bool(false)),
+            Some(_) if self.word("null") => NodeKind::Scalar(Json::Null),
+            _ => return Err("expected a value"),
+        };
+        Ok(Node { span: start..self.at, kind })
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Step<NodeKind>) -> Step<NodeKind> {
+        if self.depth == DEPTH_MAX {
+            return Err("nested deeper than 100 levels");
+        }
+        self.depth += 1;
+        self.at += 1;
+        let kind = read(self)?;
+        self.depth -= 1;
+        Ok(kind)
+    }
+
+    fn object(&mut self) -> Step<NodeKind> {
+        let mut members: Vec<Member> = Vec::new();
+        let mut many = HashSet::new();
+        self.blank();
+        if self.word("}") {
+            return Ok(NodeKind::Object(members));
+        }
+        loop {
+            self.blank();
+            let start = self.at;
+            if self.peek() != Some(b'"') {
+                return Err("expected a key in double quotes");
+            }
+            let key = self.string()?;
+            let key_span = start..self.at;
+            self.blank();
+            if !self.word(":") {
+                return Err("expected `:` after the key");
+            }
+            self.blank();
+            self.path.push(key.clone());
+            let value = self.value()?;
+            if members.len() == 32 {
+                many.extend(members.iter().map(|member| member.key.clone()));
+            }
+            let doubled = if members.len() < 32 {
+                members.iter().any(|member| member.key == key)
+            } else {
+                !many.insert(key.clone())
+            };
+            if doubled {
+                self.doubled.push(self.path.join("."));
+            }
+            self.path.pop();
+            members.push(Member { key, key_span, value });
+            self.blank();
+            if self.word("}") {
+                return Ok(NodeKind::Object(members));
+            }
+            if !self.word(",") {
+                return Err("expected `,` or `}`");
+            }
+        }
+    }
+
+    fn list(&mut self) -> Step<NodeKind> {
+        let mut items = Vec::new();
+        self.blank();
+        if self.word("]") {
+            return Ok(NodeKind::List(items));
+        }
+        loop {
+            self.blank();
+            items.push(self.value()?);
+            self.blank();
+            if self.word("]") {
+                return Ok(NodeKind::List(items));
+            }
+            if !self.word(",") {
+                return Err("expected `,` or `]`");
+            }
+        }
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        let found = self.text[self.at..].starts_with(word);
+        if found {
+            self.at += word.len();
+        }
+        found
+    }
+
+    /// `NaN` and the infinities are numbers to the scripts that wrote these files; the validator refuses them
+    /// where they stand, which says more than "not JSON".
+    fn number(&mut self) -> Step<String> {
+        let start = self.at;
+        let minus = self.word("-");
+        if self.word("Infinity") || (!minus && self.word("NaN")) {
+            return Ok(self.text[start..self.at].to_owned());
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.digits(),
+            _ => return Err("expected a digit"),
+        }
+        if self.word(".") {
+            self.some_digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.some_digits()?;
+        }
+        Ok(self.text[start..self.at].to_owned())
+    }
+
+    fn digits(&mut self) {
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+    }
+
+    fn some_digits(&mut self) -> Step<()> {
+        let start = self.at;
+        self.digits();
+        if self.at == start { Err("expected a digit") } else { Ok(()) }
+    }
+
+    fn string(&mut self) -> Step<String> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let start = self.at;
+            while !matches!(self.peek(), None | Some(b'"' | b'\\' | 0..=0x1f)) {
+                self.at += 1;
+            }
+            out.push_str(&self.text[start..self.at]);
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some(b'\\') => {
+                    self.at += 1;
+                    self.escape(&mut out)?;
+                }
+                Some(_) => return Err("a control character inside a text must be escaped"),
+                None => return Err("a text has no closing quote"),
+            }
+        }
+    }
+
+    fn escape(&mut self, out: &mut String) -> Step<()> {
+        let plain = match self.peek() {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                self.at += 1;
+                out.push(self.unicode()?);
+                return Ok(());
+            }
+            _ => return Err("unknown escape"),
+        };
+        self.at += 1;
+        out.push(plain);
+        Ok(())
+    }
+
+    /// A lone surrogate names no character; it reads as U+FFFD, and its text stays while its value is untouched.
+    fn unicode(&mut self) -> Step<char> {
+        let first = self.hex4()?;
+        if (0xd800..0xdc00).contains(&first) && self.text[self.at..].starts_with("\\u") {
+            let back = self.at;
+            self.at += 2;
+            let second = self.hex4()?;
+            if (0xdc00..0xe000).contains(&second) {
+                let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            self.at = back;
+        }
+        Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    fn hex4(&mut self) -> Step<u32> {
+        let digits = self.text.as_bytes().get(self.at..self.at + 4).ok_or("expected four hex digits")?;
+        let mut code = 0;
+        for digit in digits {
+            code = code * 16 + char::from(*digit).to_digit(16).ok_or("expected four hex digits")?;
+        }
+        self.at += 4;
+        Ok(code)
+    }
+}
+
+fn fault(text: &str, at: usize, what: &'static str) -> JsonFault {
+    let before = &text.as_bytes()[..at.min(text.len())];
+    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+    JsonFault {
+        what,
+        line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+        column: 1 + String::from_utf8_lossy(&before[line_start..]).chars().count(),
+    }
+}

@@ -1,0 +1,275 @@
+//! The editor: makes a text say a new value and leaves every byte it can.
+
+use super::parse::{Document, JsonFault, Member, Node, NodeKind};
+use super::render::{Format, quote, render};
+use super::{Json, Object};
+
+/// Rewrites `text` so that it reads as `value`. Places that already say the right thing keep their bytes;
+/// new keys go last; the layout of what is added follows its neighbours.
+pub fn patch(text: &str, value: &Json) -> Result<String, JsonFault> {
+    let root = Document::parse(text)?.root;
+    let mut out = String::with_capacity(text.len() + 64);
+    out.push_str(&text[..root.span.start]);
+    let layout = Layout { indent: 0, pretty: text[root.span.clone()].contains('\n') || is_empty(&root) };
+    rewrite(&mut out, text, &root, value, layout);
+    out.push_str(&text[root.span.end..]);
+    Ok(out)
+}
+
+fn is_empty(node: &Node) -> bool {
+    matches!(&node.kind, NodeKind::Object(members) if members.is_empty())
+}
+
+/// Where a value stands: its indent in blanks, and whether its neighbours have lines of their own.
+#[derive(Clone, Copy)]
+struct Layout {
+    indent: usize,
+    pretty: bool,
+}
+
+fn rewrite(out: &mut String, text: &str, node: &Node, value: &Json, layout: Layout) {
+    match (&node.kind, value) {
+        _ if node.says(value) => out.push_str(&text[node.span.clone()]),
+        (NodeKind::Object(members), Json::Object(object)) if !members.is_empty() => {
+            rewrite_object(out, text, node, members, object, layout);
+        }
+        (NodeKind::List(items), Json::List(values)) if !items.is_empty() => {
+            rewrite_list(out, text, node, items, values, layout);
+        }
+        _ => fresh(out, value, layout),
+    }
+}
+
+fn fresh(out: &mut String, value: &Json, layout: Layout) {
+    if !layout.pretty {
+        return render(out, value, Format::LINE, 0);
+    }
+    let mut plain = String::new();
+    render(&mut plain, value, Format::FILE, 0);
+    out.push_str(&plain.replace('\n', &format!("\n{}", " ".repeat(layout.indent))));
+}
+
+/// One item of a list or object with the blanks around it.
+struct Piece {
+    lead: String,
+    body: String,
+}
+
+fn rewrite_object(
+    out: &mut String,
+    text: &str,
+    node: &Node,
+    members: &[Member],
+    object: &Object,
+    layout: Layout,
+) {
+    let starts: Vec<usize> = members.iter().map(|member| member.key_span.start).collect();
+    let ends: Vec<usize> = members.iter().map(|member| member.value.span.end).collect();
+    let gaps = Gaps::new(text, node, &starts, &ends);
+    let colon = &text[members[0].key_span.end..members[0].value.span.start];
+    let inner = gaps.inner(layout);
+    let mut pieces = Vec::new();
+    for (at, member) in members.iter().enumerate() {
+        // Of doubled keys the last one counts, and an edit leaves one.
+        let last = !members[at + 1..].iter().any(|later| later.key == member.key);
+        let Some(value) = object.get(&member.key).filter(|_| last) else { continue };
+        let mut body = text[member.key_span.start..member.value.span.start].to_owned();
+        rewrite(&mut body, text, &member.value, value, inner);
+        pieces.push(Piece { lead: gaps.leads[at].to_owned(), body });
+    }
+    for (key, value) in object.iter().filter(|(key, _)| !members.iter().any(|member| member.key == *key)) {
+        let mut body = String::new();
+        quote(&mut body, key, false);
+        body.push_str(colon);
+        fresh(&mut body, value, inner);
+        pieces.push(Piece { lead: gaps.lead_of_new().to_owned(), body });
+    }
+    gaps.join(out, ('{', '}'), &pieces);
+}
+
+fn rewrite_list(out: &mut String, text: &str, node: &Node, items: &[Node], values: &[Json], layout: Layout) {
+    let starts: Vec<usize> = items.iter().map(|item| item.span.start).collect();
+    let ends: Vec<usize> = items.iter().map(|item| item.span.end).collect();
+    let gaps = Gaps::new(text, node, &starts, &ends);
+    let inner = gaps.inner(layout);
+    // A history that overflows loses its oldest entries and gains new ones: what stays keeps its text.
+    let dropped = (0..items.len()).find(|from| starts_with(values, &items[*from..])).unwrap_or(0);
+    let kept = &items[dropped..];
+    let pieces: Vec<Piece> = values
+        .iter()
+        .enumerate()
+        .map(|(at, value)| {
+            let mut body = String::new();
+            match kept.get(at) {
+                Some(item) => rewrite(&mut body, text, item, value, inner),
+                None => fresh(&mut body, value, inner),
+            }
+            let lead = gaps.leads.get(at).copied().unwrap_or(gaps.lead_of_new()).to_owned();
+            Piece { lead, body }
+        })
+        .collect();
+    gaps.join(out, ('[', ']'), &pieces);
+}
+
+fn starts_with(values: &[Json], items: &[Node]) -> bool {
+    values.len() >= items.len() && items.iter().zip(values).all(|(item, value)| item.says(value))
+}
+
+/// The text between the items of a list or object.
+struct Gaps<'t> {
+    leads: Vec<&'t str>,
+    trails: Vec<&'t str>,
+}
+
+impl<'t> Gaps<'t> {
+    fn new(text: &'t str, node: &Node, starts: &[usize], ends: &[usize]) -> Gaps<'t> {
+        let mut leads = vec![&text[node.span.start + 1..starts[0]]];
+        let mut trails = Vec::new();
+        for (end, start) in ends.iter().zip(&starts[1..]) {
+            let (trail, lead) = text[*end..*start].split_once(',').unwrap_or_default();
+            trails.push(trail);
+            leads.push(lead);
+        }
+        trails.push(&text[ends[ends.len() - 1]..node.span.end - 1]);
+        Gaps { leads, trails }
+    }
+
+    fn lead_of_new(&self) -> &'t str {
+        self.leads[self.leads.len() - 1]
+    }
+
+    fn inner(&self, outer: Layout) -> Layout {
+        match self.leads[0].rsplit_once('\n') {
+            Some((_, blanks)) => Layout { indent: blanks.len(), pretty: true },
+            None => Layout { indent: outer.indent, pretty: false },
+        }
+    }
+
+    fn join(&self, out: &mut String, (open, close): (char, char), pieces: &[Piece]) {
+        out.push(open);
+        for (at, piece) in pieces.iter().enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            out.push_str(&piece.lead);
+            out.push_str(&piece.body);
+        }
+        if !pieces.is_empty() {
+            out.push_str(self.trails[self.trails.len() - 1]);
+        }
+        out.push(close);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(text: &str, value: &str, expected: &str) {
+        let value = Json::parse(value).unwrap();
+        assert_eq!(patch(text, &value).unwrap(), expected);
+    }
+
+    #[test]
+    fn only_what_differs_is_rewritten() {
+        check(
+            "{\"a\": 0.50,  \"b\":\"\\u00e9\"}\n",
+            r#"{"a": 0.50, "b": "x"}"#,
+            "{\"a\": 0.50,  \"b\":\"x\"}\n",
+        );
+    }
+
+    #[test]
+    fn new_keys_go_last_and_follow_the_layout() {
+        check(
+            "{\r\n    \"a\": 1\r\n}",
+            r#"{"a": 1, "l": ["x"]}"#,
+            "{\r\n    \"a\": 1,\r\n    \"l\": [\n      \"x\"\n    ]\r\n}",
+        );
+        check(r#"{"a":1}"#, r#"{"a": 1, "b": {"c": 2}}"#, r#"{"a":1,"b":{"c": 2}}"#);
+        check("{}\n", r#"{"a": 1}"#, "{\n  \"a\": 1\n}\n");
+    }
+
+    #[test]
+    fn a_removed_key_leaves_no_gap() {
+        check("{\n  \"a\": 1,\n  \"b\": 2\n}", r#"{"a": 1}"#, "{\n  \"a\": 1\n}");
+        check("{\n  \"a\": 1,\n  \"b\": 2\n}", r#"{"b": 2}"#, "{\n  \"b\": 2\n}");
+        check("{\n  \"a\": 1\n}", "{}", "{}");
+    }
+
+    #[test]
+    fn a_list_that_drops_its_oldest_keeps_the_text_of_the_rest() {
+        check("[ 1.0, 2.0, 3.0 ]", "[2.0, 3.0, 4]", "[ 2.0, 3.0, 4 ]");
+    }
+
+    #[test]
+    fn of_doubled_keys_the_last_one_stays() {
+        check(r#"{"a": 1, "a": 2, "b": 3}"#, r#"{"a": 2, "b": 4}"#, r#"{ "a": 2, "b": 4}"#);
+    }
+
+    pub(super) fn any_json() -> impl Strategy<Value = Json> {
+        let leaf = prop_oneof![
+            Just(Json::Null),
+            any::<bool>().prop_map(Json::Bool),
+            (-1000i32..1000).prop_map(Json::number),
+            "\\PC{0,6}".prop_map(Json::Text),
+        ];
+        leaf.prop_recursive(3, 24, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Json::List),
+                prop::collection::vec(("[a-d]", inner), 0..5)
+                    .prop_map(|members| Json::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_patched_text_says_the_new_value(old in any_json(), new in any_json(), pretty in any::<bool>()) {
+            let text = old.render(if pretty { Format::FILE } else { Format::SCRIPT_LINE });
+            let patched = patch(&text, &new).unwrap();
+            prop_assert!(Document::parse(&patched).unwrap().root.says(&new), "{text} -> {patched}");
+            prop_assert_eq!(patch(&text, &old).unwrap(), text);
+        }
+
+        #[test]
+        fn any_text_is_read_without_panic(text in "\\PC*") {
+            let _ = Document::parse(&text);
+        }
+
+        #[test]
+        fn almost_json_is_read_without_panic(text in "[\\[\\]{}\",:\\\\u0-9a-f.eE+\\- tn]*") {
+            let _ = Document::parse(&text);
+        }
+    }
+
+    #[test]
+    fn faults_name_their_place() {
+        let table = [
+            ("", "expected a value at line 1 column 1"),
+            ("{\n \"a\" 1}", "expected `:` after the key at line 2 column 6"),
+            ("[1,]", "expected a value at line 1 column 4"),
+            ("{} x", "unexpected text after the value at line 1 column 4"),
+            ("\"a\nb\"", "a control character inside a text must be escaped at line 1 column 3"),
+            ("\"\\ud8\"", "expected four hex digits at line 1 column 4"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(Document::parse(text).unwrap_err().to_string(), expected, "{text:?}");
+        }
+        assert_eq!(Document::parse(&"[".repeat(100_000)).unwrap_err().what, "nested deeper than 100 levels");
+        assert_eq!(Document::parse(r#"{"a": {"b": 1, "b": 2}}"#).unwrap().doubled, ["a.b"]);
+        assert_eq!(Json::parse(r#""\ud83d\ude00 \ud800""#).unwrap(), Json::text("😀 \u{fffd}"));
+    }
+
+    #[test]
+    fn texts_are_written_as_each_reader_expects() {
+        let value = Json::parse(r#"{"é": ["a\n", 1e3, {}, []]}"#).unwrap();
+        assert_eq!(value.render(Format::SCRIPT_LINE), r#"{"\u00e9": ["a\n", 1e3, {}, []]}"#);
+        assert_eq!(
+            value.render(Format::FILE),
+            "{\n  \"é\": [\n    \"a\\n\",\n    1e3,\n    {},\n    []\n  ]\n}"
+        );
+        assert_eq!(Json::text("😀").render(Format::SCRIPT_LINE), r#""\ud83d\ude00""#);
+    }
+}

@@ -1,0 +1,108 @@
+//! The writer.
+
+use super::Json;
+use std::fmt::Write;
+
+/// How JSON is laid out. The three that exist are the three that some reader expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Blanks per level; `None` puts all on one line.
+    pub indent: Option<usize>,
+    /// Whether other characters than ASCII are written as `\uXXXX`.
+    pub ascii: bool,
+}
+
+impl Format {
+    /// A memory file: two blanks, characters as they are.
+    pub const FILE: Format = Format { indent: Some(2), ascii: false };
+    /// One line for a machine that reads lines.
+    pub const LINE: Format = Format { indent: None, ascii: false };
+    /// One line as the scripts' `json.dumps` printed it.
+    pub const SCRIPT_LINE: Format = Format { indent: None, ascii: true };
+    /// Several lines as the scripts' `json.dumps(indent=2)` printed it.
+    pub const SCRIPT: Format = Format { indent: Some(2), ascii: true };
+}
+
+impl Json {
+    pub fn render(&self, format: Format) -> String {
+        let mut out = String::new();
+        render(&mut out, self, format, 0);
+        out
+    }
+}
+
+pub(super) fn render(out: &mut String, value: &Json, format: Format, level: usize) {
+    match value {
+        Json::Null => out.push_str("null"),
+        Json::Bool(true) => out.push_str("true"),
+        Json::Bool(false) => out.push_str("false"),
+        Json::Number(text) => out.push_str(text),
+        Json::Text(text) => quote(out, text, format.ascii),
+        Json::List(items) => {
+            nest(out, '[', ']', items.iter(), format, level, |out, item| {
+                render(out, item, format, level + 1);
+            });
+        }
+        Json::Object(object) => {
+            nest(out, '{', '}', object.iter(), format, level, |out, (key, value)| {
+                quote(out, key, format.ascii);
+                out.push_str(": ");
+                render(out, value, format, level + 1);
+            });
+        }
+    }
+}
+
+fn nest<T>(
+    out: &mut String,
+    open: char,
+    close: char,
+    items: impl Iterator<Item = T>,
+    format: Format,
+    level: usize,
+    mut each: impl FnMut(&mut String, T),
+) {
+    out.push(open);
+    let mut empty = true;
+    for item in items {
+        if !empty {
+            out.push_str(if format.indent.is_some() { "," } else { ", " });
+        }
+        empty = false;
+        break_line(out, format, level + 1);
+        each(out, item);
+    }
+    if !empty {
+        break_line(out, format, level);
+    }
+    out.push(close);
+}
+
+fn break_line(out: &mut String, format: Format, level: usize) {
+    if let Some(indent) = format.indent {
+        out.push('\n');
+        out.extend(std::iter::repeat_n(' ', indent * level));
+    }
+}
+
+pub(super) fn quote(out: &mut String, text: &str, ascii: bool) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            c if (c as u32) < 0x20 || (ascii && !c.is_ascii()) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}

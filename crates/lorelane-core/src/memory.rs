@@ -1,0 +1,231 @@
+//! The one noun: a memory, whichever way it is written down.
+
+use crate::digest::short_digest;
+use crate::json::{Json, Object};
+use crate::lifecycle::Lifecycle;
+use crate::text::{is_slug, slug};
+use crate::time::Timestamp;
+use std::fmt;
+
+/// What an agent should know beyond this session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    pub address: Address,
+    pub category: Category,
+    pub title: String,
+    pub body: Body,
+    pub tags: Vec<String>,
+    /// The files it speaks of, as paths from the project's root.
+    pub about: Vec<String>,
+    pub lifecycle: Lifecycle,
+    pub confidence: Option<f64>,
+    pub created: Option<Timestamp>,
+    pub updated: Option<Timestamp>,
+    pub history: Vec<Event>,
+    /// How often it was revised since it was created.
+    pub revised: u64,
+    /// What the dialect keeps and no rule reads.
+    pub extra: Object,
+}
+
+/// What a memory says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// Named fields, as the records have them.
+    Fields(Object),
+}
+
+impl Body {
+    /// All that is said, as prose for a search.
+    pub fn prose(&self) -> String {
+        let Body::Fields(fields) = self;
+        let mut prose = String::new();
+        for (_, value) in fields.iter() {
+            value.each_text(&mut |_, text| {
+                if !prose.is_empty() {
+                    prose.push('\n');
+                }
+                prose.push_str(text);
+            });
+        }
+        prose
+    }
+}
+
+/// One entry of a memory's own history. It is kept as it was written: history is appended to, never rewritten.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event(pub Json);
+
+impl Event {
+    pub fn new(at: Timestamp, summary: &str) -> Event {
+        let members = [("date", Json::text(at.to_string())), ("summary", Json::text(summary))];
+        Event(Json::Object(members.into_iter().collect()))
+    }
+
+    /// Says which field went from what to what.
+    pub fn with(self, field: &str, old: Json, new: Json) -> Event {
+        let Event(Json::Object(mut object)) = self else { return self };
+        object.set("field", Json::text(field));
+        object.set("old_value", old);
+        object.set("new_value", new);
+        Event(Json::Object(object))
+    }
+
+    pub fn summary(&self) -> Option<&str> {
+        self.0.at("summary").and_then(Json::as_text)
+    }
+
+    pub fn date(&self) -> Option<&str> {
+        self.0.at("date").and_then(Json::as_text)
+    }
+}
+
+/// The six kinds of memory. They are the contract with every agent that writes records; other topics are tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    SessionSummary,
+    Decision,
+    Runbook,
+    Constraint,
+    TechDebt,
+    Preference,
+}
+
+impl Category {
+    pub const ALL: [Category; 6] = [
+        Category::SessionSummary,
+        Category::Decision,
+        Category::Runbook,
+        Category::Constraint,
+        Category::TechDebt,
+        Category::Preference,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::SessionSummary => "session_summary",
+            Category::Decision => "decision",
+            Category::Runbook => "runbook",
+            Category::Constraint => "constraint",
+            Category::TechDebt => "tech_debt",
+            Category::Preference => "preference",
+        }
+    }
+
+    pub fn folder(self) -> &'static str {
+        match self {
+            Category::SessionSummary => "sessions",
+            Category::Decision => "decisions",
+            Category::Runbook => "runbooks",
+            Category::Constraint => "constraints",
+            Category::TechDebt => "tech-debt",
+            Category::Preference => "preferences",
+        }
+    }
+
+    /// The name in listings.
+    pub fn display(self) -> &'static str {
+        match self {
+            Category::SessionSummary => "SESSION_SUMMARY",
+            Category::Decision => "DECISION",
+            Category::Runbook => "RUNBOOK",
+            Category::Constraint => "CONSTRAINT",
+            Category::TechDebt => "TECH_DEBT",
+            Category::Preference => "PREFERENCE",
+        }
+    }
+
+    /// Reads a category's name or folder.
+    pub fn parse(text: &str) -> Option<Category> {
+        Category::ALL.into_iter().find(|category| category.name() == text || category.folder() == text)
+    }
+
+    pub fn of_folder(folder: &str) -> Option<Category> {
+        Category::ALL.into_iter().find(|category| category.folder() == folder)
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where a memory is found: `decision/use-jwt`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address {
+    group: String,
+    name: String,
+}
+
+impl Address {
+    pub fn record(category: Category, slug: &str) -> Address {
+        Address { group: category.name().to_owned(), name: slug.to_owned() }
+    }
+
+    /// The address a title asks for. A title that slugs to nothing gets a name from its digest, so that every
+    /// script can be remembered.
+    pub fn for_title(category: Category, title: &str) -> Address {
+        let mut name = slug(title);
+        if name.is_empty() {
+            name = format!("{}-{}", category.name().replace('_', "-"), short_digest(title, 8));
+        }
+        Address::record(category, &name)
+    }
+
+    /// Reads `category/slug`; the category's folder is as good as its name, and `.json` may follow.
+    pub fn parse(text: &str) -> Option<Address> {
+        let (group, name) = text.rsplit_once('/')?;
+        let category = Category::parse(group.rsplit_once('/').map_or(group, |(_, last)| last))?;
+        let name = name.strip_suffix(".json").unwrap_or(name);
+        is_slug(name).then(|| Address::record(category, name))
+    }
+
+    pub fn category(&self) -> Option<Category> {
+        Category::parse(&self.group)
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.group, self.name)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_from_what_people_type() {
+        let table = [
+            ("decision/use-jwt", Some("decision/use-jwt")),
+            ("decisions/use-jwt", Some("decision/use-jwt")),
+            (".claude/memory/tech-debt/old.json", Some("tech_debt/old")),
+            ("decision/Use JWT", None),
+            ("decision/../x", None),
+            ("topic/x", None),
+            ("use-jwt", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(Address::parse(text).map(|a| a.to_string()).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_title_in_any_script_gets_an_address() {
+        assert_eq!(Address::for_title(Category::Decision, "Use JWT").to_string(), "decision/use-jwt");
+        let name = Address::for_title(Category::TechDebt, "認証").to_string();
+        assert!(name.starts_with("tech_debt/tech-debt-") && is_slug(&name["tech_debt/".len()..]), "{name}");
+    }
+}

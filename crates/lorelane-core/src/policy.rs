@@ -1,0 +1,477 @@
+//! What the person configured: every key, its range, its default, in one table.
+//!
+//! A value that cannot be used never stops a read: it is clamped or left out, and said with key, value and
+//! file. Values that decide where memories are written stop writes until they are mended.
+
+use crate::json::{Format, Json};
+use crate::memory::Category;
+use crate::path::RelPath;
+use crate::text::cut;
+use std::collections::BTreeMap;
+
+pub const DEFAULT_ROOT: &str = ".claude/memory";
+
+/// The file that a key is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Home {
+    /// `memory-config.json`: what the first system's files already say.
+    Records,
+    /// `lorelane.toml` in the project, then in the user's config folder.
+    Lorelane,
+}
+
+#[derive(Debug)]
+pub struct Key {
+    /// Dotted; `*` stands for each category.
+    pub name: &'static str,
+    pub home: Home,
+    pub kind: KeyKind,
+    pub default: Default,
+    pub about: &'static str,
+}
+
+#[derive(Debug)]
+pub enum KeyKind {
+    Flag,
+    Whole {
+        min: i64,
+        max: i64,
+    },
+    Fraction,
+    Choice(&'static [&'static str]),
+    Text {
+        max: usize,
+    },
+    /// A folder inside the project.
+    Root,
+    /// The category's own folder and no other.
+    Folder,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Default {
+    Flag(bool),
+    Whole(i64),
+    Fraction(&'static str),
+    Text(&'static str),
+    /// Depends on the category.
+    PerCategory(fn(Category) -> Option<Json>),
+    /// Absent means something of its own.
+    None,
+}
+
+const MODELS: KeyKind = KeyKind::Choice(&["haiku", "sonnet", "opus"]);
+
+const fn records(name: &'static str, kind: KeyKind, default: Default, about: &'static str) -> Key {
+    Key { name, home: Home::Records, kind, default, about }
+}
+
+/// All keys.
+pub const KEYS: &[Key] = &[
+    records(
+        "memory_root",
+        KeyKind::Root,
+        Default::Text(DEFAULT_ROOT),
+        "folder of the records, inside the project",
+    ),
+    records(
+        "categories.*.enabled",
+        KeyKind::Flag,
+        Default::Flag(true),
+        "whether the category is captured and briefed",
+    ),
+    records(
+        "categories.*.folder",
+        KeyKind::Folder,
+        Default::PerCategory(|category| Some(Json::text(category.folder()))),
+        "the category's folder; fixed",
+    ),
+    records(
+        "categories.*.auto_capture",
+        KeyKind::Flag,
+        Default::Flag(true),
+        "whether triage may capture into it",
+    ),
+    records(
+        "categories.*.retention_days",
+        KeyKind::Whole { min: 0, max: 36_500 },
+        Default::PerCategory(|category| {
+            Some(Json::number(if category == Category::SessionSummary { 90 } else { 0 }))
+        }),
+        "days after the last change until a memory expires; 0 is never",
+    ),
+    records(
+        "categories.*.description",
+        KeyKind::Text { max: 500 },
+        Default::None,
+        "what belongs here, in your words",
+    ),
+    records(
+        "categories.session_summary.max_retained",
+        KeyKind::Whole { min: 1, max: 1_000 },
+        Default::Whole(5),
+        "session summaries that stay active",
+    ),
+    records("auto_commit", KeyKind::Flag, Default::Flag(false), "commit each change with git"),
+    records(
+        "max_memories_per_category",
+        KeyKind::Whole { min: 1, max: 1_000_000 },
+        Default::Whole(100),
+        "active memories of a category before a create warns",
+    ),
+    records(
+        "retrieval.enabled",
+        KeyKind::Flag,
+        Default::Flag(true),
+        "whether prompts are answered with reminders",
+    ),
+    records(
+        "retrieval.max_inject",
+        KeyKind::Whole { min: 0, max: 20 },
+        Default::Whole(5),
+        "reminders per prompt",
+    ),
+    records(
+        "retrieval.match_strategy",
+        KeyKind::Choice(&["title_tags", "fts5_bm25", "keyword"]),
+        Default::Text("title_tags"),
+        "how memories are ranked",
+    ),
+    records("triage.enabled", KeyKind::Flag, Default::Flag(true), "whether a stop is examined for memories"),
+    records(
+        "triage.max_messages",
+        KeyKind::Whole { min: 10, max: 200 },
+        Default::Whole(50),
+        "messages that triage reads",
+    ),
+    records(
+        "triage.thresholds.*",
+        KeyKind::Fraction,
+        Default::PerCategory(|category| {
+            Some(Json::Number(
+                match category {
+                    Category::Constraint => "0.5",
+                    Category::SessionSummary => "0.6",
+                    _ => "0.4",
+                }
+                .to_owned(),
+            ))
+        }),
+        "score from which a category is captured",
+    ),
+    records(
+        "triage.parallel.enabled",
+        KeyKind::Flag,
+        Default::Flag(true),
+        "draft the categories at the same time",
+    ),
+    records(
+        "triage.parallel.category_models.*",
+        MODELS,
+        Default::PerCategory(|category| {
+            Some(Json::text(match category {
+                Category::Decision | Category::Constraint => "sonnet",
+                _ => "haiku",
+            }))
+        }),
+        "model that drafts the category",
+    ),
+    records(
+        "triage.parallel.verification_model",
+        MODELS,
+        Default::Text("sonnet"),
+        "model that verifies drafts",
+    ),
+    records(
+        "triage.parallel.default_model",
+        MODELS,
+        Default::Text("haiku"),
+        "model for a category without one",
+    ),
+    records(
+        "delete.grace_period_days",
+        KeyKind::Whole { min: 0, max: 36_500 },
+        Default::Whole(30),
+        "days that a retired memory is kept",
+    ),
+    records(
+        "delete.archive_retired",
+        KeyKind::Flag,
+        Default::None,
+        "after the grace period archive instead of delete",
+    ),
+    Key {
+        name: "secrets",
+        home: Home::Lorelane,
+        kind: KeyKind::Choice(&["refuse", "redact", "allow"]),
+        default: Default::Text("refuse"),
+        about: "what happens to a secret in new text",
+    },
+];
+
+/// A value as a file gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    pub key: String,
+    pub value: Json,
+    /// The file's name for messages.
+    pub file: String,
+    pub home: Home,
+}
+
+/// A value that counts, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    pub key: String,
+    /// `None` when the key has no default and nobody set it.
+    pub value: Option<Json>,
+    /// The file, or `None` for the default.
+    pub file: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigProblem {
+    pub key: String,
+    pub file: String,
+    pub what: String,
+    /// Whether memories could land in the wrong place because of it.
+    pub stops_writes: bool,
+}
+
+impl std::fmt::Display for ConfigProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` in {}: {}", self.key, self.file, self.what)
+    }
+}
+
+/// The settings in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    settings: BTreeMap<String, Setting>,
+    pub problems: Vec<ConfigProblem>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretPolicy {
+    Refuse,
+    Redact,
+    Allow,
+}
+
+impl Policy {
+    /// Settles what the files give; an earlier file wins over a later one.
+    pub fn settle(given: &[Given], mut problems: Vec<ConfigProblem>) -> Policy {
+        let mut settings: BTreeMap<String, Setting> = all_keys()
+            .map(|(key, name, category)| {
+                let value = default_of(key, category);
+                (name.clone(), Setting { key: name, value, file: None })
+            })
+            .collect();
+        for Given { key: name, value, file, home } in given {
+            let mut problem = |what: String, stops_writes: bool| {
+                problems.push(ConfigProblem { key: name.clone(), file: file.clone(), what, stops_writes });
+            };
+            let Some((key, _, category)) =
+                all_keys().find(|(key, known, _)| known == name && key.home == *home)
+            else {
+                problem(format!("no such key, so {} does nothing", shown(value)), false);
+                continue;
+            };
+            let usable = match judge(&key.kind, value, category) {
+                Ok(usable) => usable,
+                Err((what, instead)) => {
+                    let stops_writes = matches!(key.kind, KeyKind::Root | KeyKind::Folder);
+                    problem(format!("{} {what}", shown(value)), stops_writes);
+                    let Some(instead) = instead else { continue };
+                    instead
+                }
+            };
+            let setting = settings.get_mut(name).expect("every known key has a setting");
+            if setting.file.is_none() {
+                *setting = Setting { key: name.clone(), value: Some(usable), file: Some(file.clone()) };
+            }
+        }
+        Policy { settings, problems }
+    }
+
+    pub fn settings(&self) -> impl Iterator<Item = &Setting> {
+        self.settings.values()
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Setting> {
+        self.settings.get(key)
+    }
+
+    fn value(&self, key: &str) -> Option<&Json> {
+        self.settings.get(key)?.value.as_ref()
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        self.value(key).and_then(Json::as_bool).unwrap_or(false)
+    }
+
+    fn whole(&self, key: &str) -> i64 {
+        self.value(key).and_then(|value| value.as_f64()).map_or(0, |number| number as i64)
+    }
+
+    fn text(&self, key: &str) -> &str {
+        self.value(key).and_then(Json::as_text).unwrap_or_default()
+    }
+
+    pub fn memory_root(&self) -> &str {
+        self.text("memory_root")
+    }
+
+    pub fn enabled(&self, category: Category) -> bool {
+        self.flag(&format!("categories.{category}.enabled"))
+    }
+
+    /// Days after its last change until a memory of this category expires.
+    pub fn retention_days(&self, category: Category) -> Option<i64> {
+        Some(self.whole(&format!("categories.{category}.retention_days"))).filter(|days| *days > 0)
+    }
+
+    pub fn description(&self, category: Category) -> Option<&str> {
+        self.value(&format!("categories.{category}.description")).and_then(Json::as_text)
+    }
+
+    pub fn max_retained_sessions(&self) -> usize {
+        usize::try_from(self.whole("categories.session_summary.max_retained")).unwrap_or(1)
+    }
+
+    pub fn max_memories_per_category(&self) -> usize {
+        usize::try_from(self.whole("max_memories_per_category")).unwrap_or(1)
+    }
+
+    pub fn auto_commit(&self) -> bool {
+        self.flag("auto_commit")
+    }
+
+    pub fn grace_period_days(&self) -> i64 {
+        self.whole("delete.grace_period_days")
+    }
+
+    /// Absent means no: the first system's scripts deleted.
+    pub fn archive_retired(&self) -> bool {
+        self.flag("delete.archive_retired")
+    }
+
+    pub fn secrets(&self) -> SecretPolicy {
+        match self.text("secrets") {
+            "redact" => SecretPolicy::Redact,
+            "allow" => SecretPolicy::Allow,
+            _ => SecretPolicy::Refuse,
+        }
+    }
+}
+
+/// Every concrete key with its name and, for one per category, the category.
+pub fn all_keys() -> impl Iterator<Item = (&'static Key, String, Option<Category>)> {
+    KEYS.iter().flat_map(|key| {
+        let categories: Vec<Option<Category>> =
+            if key.name.contains('*') { Category::ALL.map(Some).to_vec() } else { vec![None] };
+        categories.into_iter().map(move |category| {
+            let name = key.name.replace('*', category.map_or("", Category::name));
+            (key, name, category)
+        })
+    })
+}
+
+/// Reads a typed value for a key, as `config set` does: strictly, because a person is there to ask.
+pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
+    let Some((key, _, category)) = all_keys().find(|(_, known, _)| known == name) else {
+        return Err(format!("there is no key `{name}`; `lorelane config list` shows all"));
+    };
+    let typed = match key.kind {
+        KeyKind::Flag | KeyKind::Whole { .. } | KeyKind::Fraction => {
+            Json::parse(value).unwrap_or_else(|_| Json::text(value))
+        }
+        _ => Json::text(value),
+    };
+    match judge(&key.kind, &typed, category) {
+        Ok(value) => Ok((key, value)),
+        Err((what, _)) => Err(format!("{} {what}", shown(&typed))),
+    }
+}
+
+/// The value itself, or what is wrong with it and what may stand in for it.
+fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Json, (String, Option<Json>)> {
+    let refuse = |what: String| Err((what, None));
+    match kind {
+        KeyKind::Flag => match value {
+            Json::Bool(_) => Ok(value.clone()),
+            _ => refuse("is not true or false; the default stays".to_owned()),
+        },
+        KeyKind::Whole { min, max } => match value.as_f64() {
+            Some(number) if number.is_finite() && number.fract() == 0.0 => {
+                let clamped = (number as i64).clamp(*min, *max);
+                if clamped as f64 == number {
+                    Ok(value.clone())
+                } else {
+                    Err((
+                        format!("is not from {min} to {max}; {clamped} is used"),
+                        Some(Json::number(clamped)),
+                    ))
+                }
+            }
+            _ => refuse(format!("is not a whole number from {min} to {max}; the default stays")),
+        },
+        KeyKind::Fraction => match value.as_f64() {
+            Some(number) if (0.0..=1.0).contains(&number) => Ok(value.clone()),
+            Some(number) if number.is_finite() => {
+                let clamped = if number < 0.0 { "0.0" } else { "1.0" };
+                Err((
+                    format!("is not from 0 to 1; {clamped} is used"),
+                    Some(Json::Number(clamped.to_owned())),
+                ))
+            }
+            _ => refuse("is not a number from 0 to 1; the default stays".to_owned()),
+        },
+        KeyKind::Choice(choices) => match value.as_text().map(str::to_lowercase) {
+            Some(text) if choices.contains(&text.as_str()) => Ok(Json::Text(text)),
+            _ => refuse(format!("is none of {}; the default stays", choices.join(", "))),
+        },
+        KeyKind::Text { max } => match value.as_text() {
+            Some(text) if text.chars().nth(*max).is_none() => Ok(value.clone()),
+            Some(text) => Err((
+                format!("is longer than {max} characters; it is cut"),
+                Some(Json::Text(cut(text, *max))),
+            )),
+            None => refuse("is not a text".to_owned()),
+        },
+        KeyKind::Root => match value.as_text().map(|text| text.trim_end_matches('/')).map(RelPath::parse) {
+            Some(Ok(path)) if path.as_str() != ".git" && !path.as_str().starts_with(".git/") => {
+                Ok(Json::text(path.as_str()))
+            }
+            Some(Ok(_)) => refuse("lies inside .git; name another folder of the project".to_owned()),
+            Some(Err(fault)) => refuse(format!(
+                "is no folder inside the project: {fault}; write a relative path such as \"{DEFAULT_ROOT}\""
+            )),
+            None => refuse(format!("is not a text; write a relative path such as \"{DEFAULT_ROOT}\"")),
+        },
+        KeyKind::Folder => {
+            let own = category.map_or("", Category::folder);
+            match value.as_text() {
+                Some(text) if text.trim_end_matches('/') == own => Ok(Json::text(own)),
+                _ => {
+                    refuse(format!("is not \"{own}\", which is the only folder that agents and scripts know"))
+                }
+            }
+        }
+    }
+}
+
+fn default_of(key: &Key, category: Option<Category>) -> Option<Json> {
+    match key.default {
+        Default::Flag(flag) => Some(Json::Bool(flag)),
+        Default::Whole(number) => Some(Json::number(number)),
+        Default::Fraction(text) => Some(Json::Number(text.to_owned())),
+        Default::Text(text) => Some(Json::text(text)),
+        Default::PerCategory(of) => of(category?),
+        Default::None => None,
+    }
+}
+
+fn shown(value: &Json) -> String {
+    cut(&value.render(Format::LINE), 80)
+}

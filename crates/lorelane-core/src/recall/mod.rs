@@ -1,0 +1,318 @@
+//! Finds the memories that a text asks for, and says why.
+//!
+//! The scoring is that of the first system (tag 3, title 2, prefix 1, content 1, recency 1), over words of any
+//! language. Every point is a part that can be shown; the parts sum to the score.
+
+use crate::corpus::Entry;
+use crate::lifecycle::Status;
+use crate::memory::{Address, Category};
+use crate::text::words;
+use crate::time::Timestamp;
+use std::collections::BTreeSet;
+
+const RECENT_DAYS: i64 = 30;
+/// A shorter beginning would match by accident.
+const PREFIX_MIN: usize = 4;
+/// From this score on, a memory is taken for the same subject.
+const CANDIDATE_SCORE: u32 = 3;
+
+/// What is asked, ready to be compared.
+#[derive(Clone, Debug)]
+pub struct Query {
+    words: BTreeSet<String>,
+    pub categories: Vec<Category>,
+    pub include_retired: bool,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    pub address: Address,
+    pub title: String,
+    pub category: Category,
+    pub status: Status,
+    pub tags: Vec<String>,
+    pub score: u32,
+    /// Why it was found: the points sum to the score.
+    pub explain: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub signal: Signal,
+    pub points: u32,
+    pub matched: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    Tag,
+    Title,
+    Prefix,
+    Content,
+    Recent,
+}
+
+impl Signal {
+    pub fn name(self) -> &'static str {
+        match self {
+            Signal::Tag => "tag",
+            Signal::Title => "title",
+            Signal::Prefix => "prefix",
+            Signal::Content => "content",
+            Signal::Recent => "recent",
+        }
+    }
+}
+
+impl Query {
+    pub fn new(text: &str, now: Timestamp) -> Query {
+        let words = words(text).into_iter().collect();
+        Query { words, categories: Vec::new(), include_retired: false, now }
+    }
+
+    /// Whether there is a word to look for.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    fn admits(&self, entry: &Entry) -> bool {
+        (self.include_retired || entry.status == Status::Active)
+            && (self.categories.is_empty() || self.categories.contains(&entry.category))
+    }
+}
+
+/// The memories that match, best first.
+pub fn rank<'e>(query: &Query, entries: impl Iterator<Item = &'e Entry>) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = entries
+        .filter(|entry| query.admits(entry))
+        .filter_map(|entry| {
+            let mut explain = name_parts(query, entry);
+            let used: BTreeSet<&String> = explain.iter().flat_map(|part| &part.matched).collect();
+            let content = content_part(query, entry, &used);
+            explain.extend(content);
+            if explain.is_empty() {
+                return None;
+            }
+            let recent = entry.updated.is_some_and(|updated| query.now.days_since(updated) <= RECENT_DAYS);
+            if recent {
+                explain.push(Part { signal: Signal::Recent, points: 1, matched: Vec::new() });
+            }
+            Some(hit(entry, explain))
+        })
+        .collect();
+    hits.sort_by(|a, b| {
+        let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.category));
+        order(a).cmp(&order(b)).then_with(|| a.address.cmp(&b.address))
+    });
+    hits
+}
+
+/// The one memory that new information most likely belongs to, if any is near enough.
+pub fn candidate<'e>(query: &Query, entries: impl Iterator<Item = &'e Entry>) -> Option<Hit> {
+    entries
+        .filter(|entry| query.admits(entry))
+        .map(|entry| hit(entry, name_parts(query, entry)))
+        .filter(|hit| hit.score >= CANDIDATE_SCORE)
+        .min_by(|a, b| b.score.cmp(&a.score).then_with(|| a.address.cmp(&b.address)))
+}
+
+fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
+    Hit {
+        address: entry.address.clone(),
+        title: entry.title.clone(),
+        category: entry.category,
+        status: entry.status,
+        tags: entry.tags.clone(),
+        score: explain.iter().map(|part| part.points).sum(),
+        explain,
+    }
+}
+
+/// What title and tags contribute. A tag of several words matches when all of them are asked for.
+fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
+    let title: BTreeSet<String> = words(&entry.title).into_iter().collect();
+    let tags: Vec<Vec<String>> = entry.tags.iter().map(|tag| tag_words(tag)).collect();
+    let in_tags: Vec<String> = tags
+        .iter()
+        .filter(|tag| !tag.is_empty() && tag.iter().all(|word| query.words.contains(word)))
+        .flatten()
+        .cloned()
+        .collect();
+    let tag_count = tags
+        .iter()
+        .filter(|tag| !tag.is_empty() && tag.iter().all(|word| query.words.contains(word)))
+        .count();
+    let in_title: Vec<String> = title.intersection(&query.words).cloned().collect();
+    let begins = |word: &str| {
+        title
+            .iter()
+            .chain(tags.iter().flatten())
+            .any(|known| known.len() > word.len() && known.starts_with(word))
+    };
+    let prefixes: Vec<String> = query
+        .words
+        .iter()
+        .filter(|word| !in_tags.contains(word) && !in_title.contains(word))
+        .filter(|word| word.chars().count() >= PREFIX_MIN && begins(word))
+        .cloned()
+        .collect();
+    let part = |signal, points: usize, matched: Vec<String>| Part {
+        signal,
+        points: u32::try_from(points).unwrap_or(u32::MAX),
+        matched,
+    };
+    let parts = [
+        part(Signal::Tag, 3 * tag_count, in_tags),
+        part(Signal::Title, 2 * in_title.len(), in_title),
+        part(Signal::Prefix, prefixes.len(), prefixes),
+    ];
+    parts.into_iter().filter(|part| part.points > 0).collect()
+}
+
+/// A tag is a name: also `ci` or `go` is one, though as a word of a text it would be too short to count.
+fn tag_words(tag: &str) -> Vec<String> {
+    let found = words(tag);
+    if found.is_empty() { vec![crate::text::fold(tag)] } else { found }
+}
+
+fn content_part(query: &Query, entry: &Entry, used: &BTreeSet<&String>) -> Option<Part> {
+    let wanted: BTreeSet<&String> = query.words.iter().filter(|word| !used.contains(word)).collect();
+    if wanted.is_empty() || entry.prose.is_empty() {
+        return None;
+    }
+    let prose: BTreeSet<String> = words(&entry.prose).into_iter().collect();
+    let matched: Vec<String> = wanted.into_iter().filter(|word| prose.contains(*word)).cloned().collect();
+    let points = u32::try_from(matched.len()).unwrap_or(u32::MAX);
+    (points > 0).then_some(Part { signal: Signal::Content, points, matched })
+}
+
+/// Among equals, what binds comes before what happened.
+fn priority(category: Category) -> u32 {
+    match category {
+        Category::Decision => 1,
+        Category::Constraint => 2,
+        Category::Preference => 3,
+        Category::Runbook => 4,
+        Category::TechDebt => 5,
+        Category::SessionSummary => 6,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::RelPath;
+    use expect_test::{Expect, expect};
+
+    fn entry(category: Category, title: &str, tags: &[&str], prose: &str, updated_days_ago: i64) -> Entry {
+        let address = Address::for_title(category, title);
+        Entry {
+            path: RelPath::parse(&format!("{}/{}.json", category.folder(), address.name())).unwrap(),
+            address,
+            category,
+            title: title.to_owned(),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            status: Status::Active,
+            status_at: None,
+            created: None,
+            updated: Some(Timestamp(-updated_days_ago * 86_400)),
+            revised: 0,
+            prose: prose.to_owned(),
+        }
+    }
+
+    fn check(query: &str, expected: &Expect) {
+        let entries = [
+            entry(
+                Category::Decision,
+                "Use JWT for service auth",
+                &["auth", "rate limit"],
+                "tokens expire hourly",
+                100,
+            ),
+            entry(
+                Category::Runbook,
+                "Restart the cache",
+                &["redis"],
+                "authentication fails when redis is full",
+                3,
+            ),
+            entry(Category::Constraint, "認証トークンの期限", &["認証"], "", 100),
+            entry(Category::Preference, "Café naming", &["go"], "", 100),
+        ];
+        let query = Query::new(query, Timestamp(0));
+        let mut lines = String::new();
+        for hit in rank(&query, entries.iter()) {
+            let parts: Vec<String> =
+                hit.explain.iter().map(|part| format!("{} {}", part.signal.name(), part.points)).collect();
+            assert_eq!(hit.score, hit.explain.iter().map(|part| part.points).sum::<u32>());
+            lines.push_str(&format!("{} {} ({})\n", hit.address, hit.score, parts.join(", ")));
+        }
+        expected.assert_eq(&lines);
+    }
+
+    #[test]
+    fn tags_titles_prefixes_and_content_add_up() {
+        check(
+            "auth for the service",
+            &expect![[r#"
+            decision/use-jwt-for-service-auth 7 (tag 3, title 4)
+        "#]],
+        );
+        check(
+            "authentication",
+            &expect![[r#"
+            runbook/restart-the-cache 2 (content 1, recent 1)
+        "#]],
+        );
+        check(
+            "serv",
+            &expect![[r#"
+            decision/use-jwt-for-service-auth 1 (prefix 1)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_tag_of_several_words_matches_whole() {
+        check(
+            "what is our rate limit",
+            &expect![[r#"
+            decision/use-jwt-for-service-auth 3 (tag 3)
+        "#]],
+        );
+        check("rate", &expect![""]);
+    }
+
+    #[test]
+    fn other_scripts_and_accents_are_found() {
+        check(
+            "認証",
+            &expect![[r#"
+                constraint/constraint-6c4dcb4a 5 (tag 3, title 2)
+            "#]],
+        );
+        check(
+            "cafe",
+            &expect![[r#"
+            preference/cafe-naming 2 (title 2)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn stop_words_find_nothing() {
+        check("what should we use", &expect![""]);
+    }
+
+    #[test]
+    fn a_candidate_needs_more_than_one_word() {
+        let entries = [entry(Category::Decision, "Use JWT for service auth", &["tokens"], "", 1)];
+        let find =
+            |text: &str| candidate(&Query::new(text, Timestamp(0)), entries.iter()).map(|hit| hit.score);
+        assert_eq!(find("jwt"), None);
+        assert_eq!(find("jwt service"), Some(4));
+        assert_eq!(find("tokens"), Some(3));
+    }
+}

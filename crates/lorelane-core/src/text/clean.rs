@@ -1,0 +1,58 @@
+//! Foreign text made safe for one line, a terminal or a model.
+
+/// At most `max` characters; a cut is shown.
+pub fn cut(text: &str, max: usize) -> String {
+    if text.chars().nth(max).is_none() {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(max.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// One line without characters that act instead of showing.
+pub fn one_line(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    let mut line = String::with_capacity(text.len());
+    for word in spaced.split(' ').filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.extend(word.chars().filter(|c| is_visible(*c)));
+    }
+    line
+}
+
+/// Text for a terminal: lines stay, escape sequences and invisible characters do not.
+pub fn printable(text: &str) -> String {
+    text.chars().filter(|c| *c == '\n' || *c == '\t' || is_visible(*c)).collect()
+}
+
+/// Control characters, zero-width and direction marks, and the invisible tag characters change what a reader
+/// sees or what a machine does without being seen themselves.
+fn is_visible(c: char) -> bool {
+    !(c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202f}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_no_breaks_and_nothing_invisible() {
+        assert_eq!(one_line(" a\n\tb\u{202e}c\u{200b} \u{a0}d\u{1b}[31m "), "a bc d[31m");
+    }
+
+    #[test]
+    fn a_cut_is_shown() {
+        assert_eq!(cut("日本語", 3), "日本語");
+        assert_eq!(cut("日本語x", 3), "日本…");
+    }
+}

@@ -1,0 +1,9 @@
+//! Words, slugs and clean lines: what every rule that compares texts agrees on.
+
+mod clean;
+mod slug;
+mod words;
+
+pub use clean::{cut, one_line, printable};
+pub use slug::{SLUG_MAX, is_slug, slug, title_changed_enough_for_a_new_slug};
+pub use words::{fold, is_stop_word, words};

@@ -1,0 +1,121 @@
+//! The tokeniser: Unicode words, folded case and accents, bigrams where a script writes no blanks.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Words that say nothing about a topic. The list is the one that both scripts of the first system carried.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "also", "an", "and", "are", "at", "be", "been", "being", "but", "by", "can", "could",
+    "did", "do", "does", "else", "for", "from", "get", "go", "had", "has", "have", "he", "help", "how", "i",
+    "if", "in", "into", "is", "it", "just", "know", "let", "like", "make", "may", "me", "might", "must",
+    "my", "need", "no", "not", "of", "on", "or", "out", "please", "see", "shall", "she", "should", "so",
+    "that", "the", "then", "these", "they", "think", "this", "those", "to", "too", "up", "use", "very",
+    "want", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "why", "will", "with",
+    "would", "yes", "you", "your",
+];
+
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// The words of a text that can carry a topic, in order, repetitions included.
+///
+/// ASCII words shorter than three letters are noise; in other alphabets two letters can be a word. Runs of
+/// Han, Kana and Hangul become overlapping pairs, because nothing marks where a word ends in them and a word
+/// of two characters is the common case.
+pub fn words(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut word = String::new();
+    let mut run = Vec::new();
+    let finish_word = |word: &mut String, found: &mut Vec<String>| {
+        let long_enough = if word.is_ascii() { word.len() > 2 } else { word.chars().nth(1).is_some() };
+        if long_enough && !is_stop_word(word) {
+            found.push(std::mem::take(word));
+        }
+        word.clear();
+    };
+    let finish_run = |run: &mut Vec<char>, found: &mut Vec<String>| {
+        match run.as_slice() {
+            [] => {}
+            [single] => found.push(single.to_string()),
+            pairs => found.extend(pairs.windows(2).map(|pair| pair.iter().collect())),
+        }
+        run.clear();
+    };
+    each_folded(text, &mut |c| {
+        if writes_no_blanks(c) {
+            finish_word(&mut word, &mut found);
+            run.push(c);
+        } else {
+            finish_run(&mut run, &mut found);
+            if c.is_alphanumeric() || is_combining_mark(c) {
+                word.push(c)
+            } else {
+                finish_word(&mut word, &mut found)
+            }
+        }
+    });
+    finish_word(&mut word, &mut found);
+    finish_run(&mut run, &mut found);
+    found
+}
+
+/// Lower case without accents: `Ünïcode` and `unicode` are one word.
+pub fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    each_folded(text, &mut |c| out.push(c));
+    out
+}
+
+fn each_folded(text: &str, each: &mut dyn FnMut(char)) {
+    if text.is_ascii() {
+        return text.bytes().for_each(|byte| each(char::from(byte.to_ascii_lowercase())));
+    }
+    // Hangul decomposes into letters, which are put together again: a syllable is what people search for.
+    let bare = text.nfkd().filter(|c| !is_accent(*c)).flat_map(char::to_lowercase);
+    bare.nfc().for_each(each);
+}
+
+/// Marks of Latin, Greek and Cyrillic only: in Indic scripts a combining mark is a vowel.
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}') && is_combining_mark(c)
+}
+
+fn writes_no_blanks(c: char) -> bool {
+    matches!(c,
+        '\u{3041}'..='\u{30ff}'      // Hiragana, Katakana
+        | '\u{3400}'..='\u{4dbf}'    // Han, extension A
+        | '\u{4e00}'..='\u{9fff}'    // Han
+        | '\u{ac00}'..='\u{d7a3}'    // Hangul
+        | '\u{f900}'..='\u{faff}'    // Han, compatibility
+        | '\u{20000}'..='\u{323af}'  // Han, further extensions
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_in_any_script() {
+        let table = [
+            ("Use JWT for the auth-service v2", vec!["jwt", "auth", "service"]),
+            ("Café Ünïcode — naïve", vec!["cafe", "unicode", "naive"]),
+            ("Решение: кэш", vec!["решение", "кэш"]),
+            ("認証トークン", vec!["認証", "証ト", "トー", "ーク", "クン"]),
+            ("캐시 정책", vec!["캐시", "정책"]),
+            ("rate 限 limit", vec!["rate", "限", "limit"]),
+            ("हिन्दी", vec!["हिन्दी"]),
+            ("", vec![]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(words(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_stop_words_are_sorted_for_their_search() {
+        assert!(STOP_WORDS.is_sorted());
+        assert_eq!(STOP_WORDS.len(), 87);
+    }
+}
