@@ -1,1 +1,4 @@
 //! Engine: does what the core decided.
+
+pub mod disk;
+pub mod store;

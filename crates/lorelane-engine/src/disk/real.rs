@@ -1,0 +1,210 @@
+//! The disk of this machine.
+
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::{Disk, Kind, Listed, LockGuard, Stat};
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        present(fs::read(path))
+    }
+
+    fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
+        let Some(mut file) = present(File::open(path))? else { return Ok(None) };
+        let offset = file.metadata()?.len().saturating_sub(max);
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Some((bytes, offset)))
+    }
+
+    fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        // Asked before reserving memory: the length comes from a journal that may be damaged.
+        if file.metadata()?.len() < offset.saturating_add(len as u64) {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = vec![0; len];
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
+        let Some(entries) = present(fs::read_dir(folder))? else { return Ok(None) };
+        let mut listed = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            // A name that is no text cannot be a path in a lane; it is not ours to touch.
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            listed.push(Listed { name, kind: kind(entry.file_type()?) });
+        }
+        listed.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Some(listed))
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
+        let metadata = match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(None),
+            other => present(other)?,
+        };
+        let Some(metadata) = metadata else { return Ok(None) };
+        let mtime_ns = metadata.modified().map(since_epoch_ns)?;
+        let (mode, inode) = unix_facts(&metadata);
+        Ok(Some(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode, inode }))
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.is_dir()).collect();
+        let mut created = Vec::new();
+        for folder in missing.into_iter().rev() {
+            match fs::create_dir(folder) {
+                Ok(()) => created.push(folder.to_owned()),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(created)
+    }
+
+    fn create_new(&self, path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        set_mode(&file, mode)?;
+        file.write_all(bytes)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OpenOptions::new().append(true).create(true).open(path)?.write_all(bytes)
+    }
+
+    fn overwrite_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        file.write_all(bytes)
+    }
+
+    fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        OpenOptions::new().write(true).open(path)?.set_len(len)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        // Windows flushes only through a handle that may write; elsewhere reading is enough, and a
+        // memory whose kept mode is read-only must still sync.
+        OpenOptions::new().read(true).write(cfg!(windows)).open(path)?.sync_all()
+    }
+
+    #[cfg(not(windows))]
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    /// NTFS journals its names itself and offers no call for it.
+    #[cfg(windows)]
+    fn sync_dir(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn try_lock_dir(&self, path: &Path) -> io::Result<Option<LockGuard>> {
+        let file = open_lock(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(LockGuard::holding(file))),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn now_ns(&self) -> i64 {
+        since_epoch_ns(SystemTime::now())
+    }
+
+    fn pause(&self, time: Duration) {
+        thread::sleep(time);
+    }
+
+    /// Each `RandomState` hashes with keys from the system's randomness: the only such source in std.
+    fn nonce(&self) -> [u8; 16] {
+        let low = RandomState::new().hash_one(self.now_ns());
+        let high = RandomState::new().hash_one(std::process::id());
+        (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
+    }
+}
+
+fn present<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn kind(file_type: fs::FileType) -> Kind {
+    match file_type {
+        t if t.is_symlink() => Kind::Symlink,
+        t if t.is_file() => Kind::File,
+        t if t.is_dir() => Kind::Folder,
+        _ => Kind::Other,
+    }
+}
+
+fn since_epoch_ns(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
+    }
+}
+
+#[cfg(unix)]
+fn unix_facts(metadata: &fs::Metadata) -> (Option<u32>, Option<u64>) {
+    use std::os::unix::fs::MetadataExt;
+    (Some(metadata.mode() & 0o7777), Some(metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn unix_facts(_metadata: &fs::Metadata) -> (Option<u32>, Option<u64>) {
+    (None, None)
+}
+
+#[cfg(unix)]
+fn set_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    match mode {
+        Some(mode) => file.set_permissions(fs::Permissions::from_mode(mode)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn set_mode(_file: &File, _mode: Option<u32>) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(not(windows))]
+fn open_lock(folder: &Path) -> io::Result<File> {
+    File::open(folder)
+}
+
+/// Windows cannot lock a folder, so a file in it stands for it.
+#[cfg(windows)]
+fn open_lock(folder: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(false).open(folder.join(".lorelane.lock"))
+}

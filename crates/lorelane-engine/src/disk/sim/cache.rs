@@ -1,0 +1,285 @@
+//! What the simulated machine holds: a page cache in front of a disk that remembers only what was synced.
+//!
+//! A file has the content that programs see and the content a power cut leaves; a folder has its
+//! entries and the ordered list of entry changes that are not yet on the disk. The model is as unkind
+//! as real file systems: unsynced content may come back old, new, torn, or with a hole of zeroes
+//! (length written before data); entry changes survive as any prefix of their order, per folder.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path};
+
+use crate::disk::{Kind, Listed, Seeded, Stat};
+
+type Id = u64;
+
+const ROOT: Id = 0;
+
+/// Real file systems stamp in ticks of their kernel, not in nanoseconds.
+const TICK_NS: i64 = 4_000_000;
+
+#[derive(Clone, Debug)]
+pub(super) struct Cache {
+    nodes: HashMap<Id, Node>,
+    next: Id,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    body: Body,
+    mtime_ns: i64,
+    mode: u32,
+}
+
+#[derive(Clone, Debug)]
+enum Body {
+    File { content: Vec<u8>, durable: Vec<u8> },
+    Folder { entries: Entries, durable: Entries, pending: Vec<EntryChange> },
+}
+
+type Entries = BTreeMap<String, Id>;
+
+#[derive(Clone, Debug)]
+enum EntryChange {
+    Link(String, Id),
+    Unlink(String),
+    Rename(String, String),
+}
+
+impl Cache {
+    pub(super) fn new() -> Cache {
+        let mut cache = Cache { nodes: HashMap::new(), next: ROOT };
+        cache.add(Cache::empty_folder(), 0o755, 0);
+        cache
+    }
+
+    pub(super) fn file(&self, path: &Path) -> io::Result<Option<&[u8]>> {
+        match self.find(path).map(|id| &self.nodes[&id].body) {
+            None => Ok(None),
+            Some(Body::File { content, .. }) => Ok(Some(content)),
+            Some(Body::Folder { .. }) => Err(ErrorKind::IsADirectory.into()),
+        }
+    }
+
+    pub(super) fn list(&self, path: &Path) -> io::Result<Option<Vec<Listed>>> {
+        let Some(id) = self.find(path) else { return Ok(None) };
+        let Body::Folder { entries, .. } = &self.nodes[&id].body else {
+            return Err(ErrorKind::NotADirectory.into());
+        };
+        Ok(Some(
+            entries.iter().map(|(name, id)| Listed { name: name.clone(), kind: self.kind(*id) }).collect(),
+        ))
+    }
+
+    pub(super) fn stat(&self, path: &Path) -> Option<Stat> {
+        let id = self.find(path)?;
+        let node = &self.nodes[&id];
+        let len = match &node.body {
+            Body::File { content, .. } => content.len() as u64,
+            Body::Folder { .. } => 0,
+        };
+        Some(Stat {
+            kind: self.kind(id),
+            len,
+            mtime_ns: node.mtime_ns,
+            mode: Some(node.mode),
+            inode: Some(id),
+        })
+    }
+
+    pub(super) fn folder_id(&self, path: &Path) -> io::Result<Id> {
+        let id = self.find(path).ok_or(ErrorKind::NotFound)?;
+        match self.kind(id) {
+            Kind::Folder => Ok(id),
+            _ => Err(ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// `false` when the folder was there already.
+    pub(super) fn create_dir(&mut self, path: &Path, now: i64) -> io::Result<bool> {
+        if let Some(id) = self.find(path) {
+            return match self.kind(id) {
+                Kind::Folder => Ok(false),
+                _ => Err(ErrorKind::AlreadyExists.into()),
+            };
+        }
+        let (parent, name) = self.parent(path)?;
+        let id = self.add(Cache::empty_folder(), 0o755, now);
+        self.change(parent, EntryChange::Link(name, id), now);
+        Ok(true)
+    }
+
+    pub(super) fn create_file(&mut self, path: &Path, bytes: &[u8], mode: u32, now: i64) -> io::Result<()> {
+        if self.find(path).is_some() {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        let (parent, name) = self.parent(path)?;
+        let id = self.add(Body::File { content: bytes.to_vec(), durable: Vec::new() }, mode, now);
+        self.change(parent, EntryChange::Link(name, id), now);
+        Ok(())
+    }
+
+    pub(super) fn edit(&mut self, path: &Path, now: i64, edit: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+        let id = self.find(path).ok_or(ErrorKind::NotFound)?;
+        let node = self.nodes.get_mut(&id).expect("an entry names a node");
+        let Body::File { content, .. } = &mut node.body else { return Err(ErrorKind::IsADirectory.into()) };
+        edit(content);
+        node.mtime_ns = ticked(now);
+        Ok(())
+    }
+
+    pub(super) fn rename(&mut self, from: &Path, to: &Path, now: i64) -> io::Result<()> {
+        self.find(from).ok_or(ErrorKind::NotFound)?;
+        let ((folder, from), (other, to)) = (self.parent(from)?, self.parent(to)?);
+        if folder != other {
+            return Err(ErrorKind::CrossesDevices.into());
+        }
+        self.change(folder, EntryChange::Rename(from, to), now);
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, path: &Path, kind: Kind, now: i64) -> io::Result<()> {
+        let id = self.find(path).ok_or(ErrorKind::NotFound)?;
+        match (&self.nodes[&id].body, kind) {
+            (Body::File { .. }, Kind::File) => {}
+            (Body::Folder { entries, .. }, Kind::Folder) if entries.is_empty() => {}
+            (Body::Folder { .. }, Kind::Folder) => return Err(ErrorKind::DirectoryNotEmpty.into()),
+            _ => return Err(ErrorKind::InvalidInput.into()),
+        }
+        let (parent, name) = self.parent(path)?;
+        self.change(parent, EntryChange::Unlink(name), now);
+        Ok(())
+    }
+
+    pub(super) fn sync(&mut self, path: &Path) -> io::Result<()> {
+        let id = self.find(path).ok_or(ErrorKind::NotFound)?;
+        match &mut self.nodes.get_mut(&id).expect("an entry names a node").body {
+            Body::File { content, durable } => durable.clone_from(content),
+            Body::Folder { entries, durable, pending } => {
+                durable.clone_from(entries);
+                pending.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets what the disk had not been told, each file and folder by its own luck.
+    pub(super) fn power_cut(&mut self, luck: &mut Seeded) {
+        let mut ids: Vec<Id> = self.nodes.keys().copied().collect();
+        ids.sort_unstable();
+        for id in ids {
+            match &mut self.nodes.get_mut(&id).expect("listed above").body {
+                Body::File { content, durable } => {
+                    *content = after_power_cut(content, durable, luck);
+                    durable.clone_from(content);
+                }
+                Body::Folder { entries, durable, pending } => {
+                    let kept = luck.below(pending.len() + 1);
+                    for change in pending.drain(..).take(kept) {
+                        change.apply(durable);
+                    }
+                    entries.clone_from(durable);
+                }
+            }
+        }
+        self.drop_unreachable();
+    }
+
+    fn drop_unreachable(&mut self) {
+        let (mut seen, mut todo) = (HashSet::new(), vec![ROOT]);
+        while let Some(id) = todo.pop() {
+            seen.insert(id);
+            if let Body::Folder { entries, .. } = &self.nodes[&id].body {
+                todo.extend(entries.values().copied());
+            }
+        }
+        self.nodes.retain(|id, _| seen.contains(id));
+    }
+
+    fn empty_folder() -> Body {
+        Body::Folder { entries: Entries::new(), durable: Entries::new(), pending: Vec::new() }
+    }
+
+    fn add(&mut self, body: Body, mode: u32, now: i64) -> Id {
+        let id = self.next;
+        self.next += 1;
+        self.nodes.insert(id, Node { body, mtime_ns: ticked(now), mode });
+        id
+    }
+
+    fn change(&mut self, folder: Id, change: EntryChange, now: i64) {
+        let node = self.nodes.get_mut(&folder).expect("the caller looked it up");
+        let Body::Folder { entries, pending, .. } = &mut node.body else {
+            unreachable!("`parent` answers folders only")
+        };
+        change.apply(entries);
+        pending.push(change);
+        node.mtime_ns = ticked(now);
+    }
+
+    fn kind(&self, id: Id) -> Kind {
+        match self.nodes[&id].body {
+            Body::File { .. } => Kind::File,
+            Body::Folder { .. } => Kind::Folder,
+        }
+    }
+
+    fn find(&self, path: &Path) -> Option<Id> {
+        names(path).try_fold(ROOT, |id, name| match &self.nodes[&id].body {
+            Body::Folder { entries, .. } => entries.get(name).copied(),
+            Body::File { .. } => None,
+        })
+    }
+
+    fn parent(&self, path: &Path) -> io::Result<(Id, String)> {
+        let folder = path.parent().ok_or(ErrorKind::InvalidInput)?;
+        let name = path.file_name().and_then(OsStr::to_str).ok_or(ErrorKind::InvalidInput)?;
+        Ok((self.folder_id(folder)?, name.to_owned()))
+    }
+}
+
+impl EntryChange {
+    fn apply(&self, entries: &mut Entries) {
+        match self {
+            EntryChange::Link(name, id) => {
+                entries.insert(name.clone(), *id);
+            }
+            EntryChange::Unlink(name) => {
+                entries.remove(name);
+            }
+            EntryChange::Rename(from, to) => {
+                if let Some(id) = entries.remove(from) {
+                    entries.insert(to.clone(), id);
+                }
+            }
+        }
+    }
+}
+
+fn after_power_cut(content: &[u8], durable: &[u8], luck: &mut Seeded) -> Vec<u8> {
+    if content == durable {
+        return content.to_vec();
+    }
+    // What the two share at the start was on the disk and was not written again.
+    let safe = content.iter().zip(durable).take_while(|(a, b)| a == b).count();
+    let cut = safe + luck.below(content.len() - safe + 1);
+    match luck.below(5) {
+        0 => durable.to_vec(),
+        1 => content.to_vec(),
+        2 => content[..cut].to_vec(),
+        3 => [&content[..cut], &vec![0; content.len() - cut]].concat(),
+        _ => [&content[..safe], &vec![0; cut - safe][..], &content[cut..]].concat(),
+    }
+}
+
+fn names(path: &Path) -> impl Iterator<Item = &str> {
+    path.components().filter_map(|component| match component {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    })
+}
+
+fn ticked(now: i64) -> i64 {
+    now / TICK_NS * TICK_NS
+}

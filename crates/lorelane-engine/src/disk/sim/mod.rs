@@ -1,0 +1,505 @@
+//! A disk in memory with crashes, faults and competing processes, all decided by one seed.
+//!
+//! Each handle is one process. Processes that compete run on real threads but one at a time: every
+//! disk call is a point at which the seeded scheduler may hand the baton to another. A killed process
+//! gets an error from this and every later call, so it can change nothing more; what it wrote stays in
+//! the page cache. A power cut does that to all processes and forgets what was not synced.
+
+mod cache;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{Disk, Kind, Listed, LockGuard, Seeded, Stat};
+use cache::Cache;
+
+/// Simulated time that each call takes.
+const CALL_NS: i64 = 100_000;
+/// The simulated clock starts here, so that no stamp is zero.
+const START_NS: i64 = 1_700_000_000_000_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Read,
+    CreateDir,
+    CreateNew,
+    Append,
+    Overwrite,
+    Truncate,
+    Rename,
+    RemoveFile,
+    RemoveDir,
+    SyncFile,
+    SyncDir,
+    Lock,
+}
+
+/// One disk call, as fault injection sees it before it happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    pub verb: Verb,
+    pub path: &'a Path,
+    /// Counted over all processes from the start of the world.
+    pub number: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crash {
+    /// The process that makes the call dies; the page cache lives on.
+    Kill,
+    PowerCut,
+}
+
+/// One process on the simulated machine. A clone is the same process.
+#[derive(Clone)]
+pub struct SimDisk {
+    machine: Arc<Machine>,
+    process: usize,
+}
+
+struct Machine {
+    world: Mutex<World>,
+    baton: Condvar,
+}
+
+struct World {
+    cache: Cache,
+    luck: Seeded,
+    clock_ns: i64,
+    calls: u64,
+    syncs: u64,
+    processes: usize,
+    dead: HashSet<usize>,
+    locks: HashMap<u64, usize>,
+    competing: Vec<Seat>,
+    running: Option<usize>,
+    crash: Option<(u64, Crash)>,
+    faults: Vec<Fault>,
+    space: Option<u64>,
+}
+
+type Fault = Box<dyn FnMut(&Call<'_>) -> Option<ErrorKind> + Send>;
+
+#[derive(Clone, Copy)]
+struct Seat {
+    process: usize,
+    wakes_ns: i64,
+}
+
+impl SimDisk {
+    pub fn new(seed: u64) -> SimDisk {
+        let world = World {
+            cache: Cache::new(),
+            luck: Seeded::new(seed),
+            clock_ns: START_NS,
+            calls: 0,
+            syncs: 0,
+            processes: 1,
+            dead: HashSet::new(),
+            locks: HashMap::new(),
+            competing: Vec::new(),
+            running: None,
+            crash: None,
+            faults: Vec::new(),
+            space: None,
+        };
+        let machine = Machine { world: Mutex::new(world), baton: Condvar::new() };
+        SimDisk { machine: Arc::new(machine), process: 0 }
+    }
+
+    /// Starts another process on the same machine.
+    pub fn process(&self) -> SimDisk {
+        let mut world = self.world();
+        world.processes += 1;
+        SimDisk { machine: Arc::clone(&self.machine), process: world.processes - 1 }
+    }
+
+    pub fn alive(&self) -> bool {
+        !self.world().dead.contains(&self.process)
+    }
+
+    /// How many calls the machine has seen.
+    pub fn calls(&self) -> u64 {
+        self.world().calls
+    }
+
+    /// How many files and folders were synced so far.
+    pub fn syncs(&self) -> u64 {
+        self.world().syncs
+    }
+
+    /// The call with this number, counted as in [`Call::number`], is the last of its process.
+    pub fn crash_at(&self, call: u64, crash: Crash) {
+        self.world().crash = Some((call, crash));
+    }
+
+    pub fn power_cut(&self) {
+        self.world().strike(self.process, Crash::PowerCut);
+    }
+
+    /// Makes the calls fail for which the judge names an error.
+    pub fn fail_when(&self, judge: impl FnMut(&Call<'_>) -> Option<ErrorKind> + Send + 'static) {
+        self.world().faults.push(Box::new(judge));
+    }
+
+    /// Lets this many more bytes be written, then reports a full disk; `None` lifts the limit.
+    pub fn space(&self, bytes: Option<u64>) {
+        self.world().space = bytes;
+    }
+
+    /// Ends all injected faults and any crash that has not happened.
+    pub fn heal(&self) {
+        let mut world = self.world();
+        world.faults.clear();
+        world.space = None;
+        world.crash = None;
+    }
+
+    /// The content of a file without making a call: for checking, from outside the simulated time.
+    pub fn peek(&self, path: &Path) -> Option<Vec<u8>> {
+        self.world().cache.file(path).ok().flatten().map(<[u8]>::to_vec)
+    }
+
+    pub fn peek_list(&self, folder: &Path) -> Vec<Listed> {
+        self.world().cache.list(folder).ok().flatten().unwrap_or_default()
+    }
+
+    /// Runs each job as one of the competing processes; returns when all have ended.
+    pub fn compete<T: Send>(jobs: Vec<(SimDisk, Box<dyn FnOnce() -> T + Send + '_>)>) -> Vec<T> {
+        for (disk, _) in &jobs {
+            let mut world = disk.world();
+            let wakes_ns = world.clock_ns;
+            world.competing.push(Seat { process: disk.process, wakes_ns });
+        }
+        // Chosen before any thread runs: whichever comes first must not decide who begins.
+        if let Some((disk, _)) = jobs.first() {
+            disk.world().hand_over();
+        }
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = jobs
+                .into_iter()
+                .map(|(disk, job)| {
+                    scope.spawn(move || {
+                        // Left by a guard, so that a failing job cannot leave the others waiting for it.
+                        let _leaving = Leaving(disk);
+                        job()
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        })
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.machine.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the baton, lets time pass, and applies whatever was planned for this call.
+    fn enter(&self, verb: Verb, path: &Path) -> io::Result<MutexGuard<'_, World>> {
+        let mut world = self.world();
+        if world.seat(self.process).is_some() {
+            world = self.take_turn(world, 0);
+        }
+        world.clock_ns += CALL_NS;
+        world.calls += 1;
+        if world.dead.contains(&self.process) {
+            return Err(dead());
+        }
+        let call = Call { verb, path, number: world.calls };
+        let mut faults = std::mem::take(&mut world.faults);
+        let fault = faults.iter_mut().find_map(|judge| judge(&call));
+        world.faults = faults;
+        match fault {
+            Some(kind) => Err(kind.into()),
+            None => Ok(world),
+        }
+    }
+
+    /// A yield point: the scheduler may choose another process, this one goes on when it is chosen.
+    fn take_turn<'a>(&'a self, mut world: MutexGuard<'a, World>, sleep_ns: i64) -> MutexGuard<'a, World> {
+        let wakes_ns = world.clock_ns + sleep_ns;
+        if let Some(seat) = world.seat(self.process) {
+            seat.wakes_ns = wakes_ns;
+        }
+        if world.running == Some(self.process) {
+            world.hand_over();
+            self.machine.baton.notify_all();
+        }
+        while world.running != Some(self.process) {
+            world = self.machine.baton.wait(world).unwrap_or_else(PoisonError::into_inner);
+        }
+        world
+    }
+
+    /// One call that changes something. When it is the process's last, luck decides how much of it happened.
+    fn change(
+        &self,
+        verb: Verb,
+        path: &Path,
+        bytes: &[u8],
+        act: impl FnOnce(&mut World, &[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut world = self.enter(verb, path)?;
+        if let Some(crash) = world.due() {
+            let kept = world.luck.below(bytes.len() + 1);
+            if world.luck.one_in(2) {
+                // The dying process does not hear about this result.
+                let _ = act(&mut world, &bytes[..kept]);
+            }
+            world.strike(self.process, crash);
+            return Err(dead());
+        }
+        let room = world.space.map_or(bytes.len(), |space| bytes.len().min(space as usize));
+        if let Some(space) = &mut world.space {
+            *space -= room as u64;
+        }
+        act(&mut world, &bytes[..room])?;
+        if room < bytes.len() { Err(ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+
+    fn look<T>(&self, path: &Path, look: impl FnOnce(&World) -> io::Result<T>) -> io::Result<T> {
+        let mut world = self.enter(Verb::Read, path)?;
+        if let Some(crash) = world.due() {
+            world.strike(self.process, crash);
+            return Err(dead());
+        }
+        look(&world)
+    }
+}
+
+impl World {
+    fn seat(&mut self, process: usize) -> Option<&mut Seat> {
+        self.competing.iter_mut().find(|seat| seat.process == process)
+    }
+
+    fn hand_over(&mut self) {
+        let Some(earliest) = self.competing.iter().map(|seat| seat.wakes_ns).min() else {
+            self.running = None;
+            return;
+        };
+        // Nobody is awake: time passes until somebody is.
+        self.clock_ns = self.clock_ns.max(earliest);
+        let awake: Vec<usize> = self
+            .competing
+            .iter()
+            .filter(|seat| seat.wakes_ns <= self.clock_ns)
+            .map(|seat| seat.process)
+            .collect();
+        let stays = self.running.is_some_and(|running| awake.contains(&running));
+        if !stays || self.luck.one_in(4) {
+            self.running = Some(*self.luck.pick(&awake));
+        }
+    }
+
+    fn due(&mut self) -> Option<Crash> {
+        let (call, crash) = self.crash?;
+        (self.calls >= call).then(|| {
+            self.crash = None;
+            crash
+        })
+    }
+
+    fn strike(&mut self, process: usize, crash: Crash) {
+        match crash {
+            Crash::Kill => {
+                self.dead.insert(process);
+                self.locks.retain(|_, holder| *holder != process);
+            }
+            Crash::PowerCut => {
+                self.dead.extend(0..self.processes);
+                self.locks.clear();
+                self.cache.power_cut(&mut self.luck);
+            }
+        }
+    }
+}
+
+impl Disk for SimDisk {
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        self.look(path, |world| Ok(world.cache.file(path)?.map(<[u8]>::to_vec)))
+    }
+
+    fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
+        self.look(path, |world| {
+            Ok(world.cache.file(path)?.map(|content| {
+                let offset = content.len().saturating_sub(max as usize);
+                (content[offset..].to_vec(), offset as u64)
+            }))
+        })
+    }
+
+    fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        self.look(path, |world| {
+            let content = world.cache.file(path)?.ok_or(ErrorKind::NotFound)?;
+            let end = (offset as usize).saturating_add(len);
+            content.get(offset as usize..end).map(<[u8]>::to_vec).ok_or(ErrorKind::UnexpectedEof.into())
+        })
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
+        self.look(folder, |world| world.cache.list(folder))
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
+        self.look(path, |world| Ok(world.cache.stat(path)))
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut created = Vec::new();
+        let mut folders: Vec<&Path> = path.ancestors().collect();
+        folders.reverse();
+        for folder in folders {
+            if self.world().cache.stat(folder).is_some_and(|stat| stat.kind == Kind::Folder) {
+                continue;
+            }
+            self.change(Verb::CreateDir, folder, &[], |world, _| {
+                let now = world.clock_ns;
+                if world.cache.create_dir(folder, now)? {
+                    created.push(folder.to_owned());
+                }
+                Ok(())
+            })?;
+        }
+        Ok(created)
+    }
+
+    fn create_new(&self, path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
+        self.change(Verb::CreateNew, path, bytes, |world, bytes| {
+            world.cache.create_file(path, bytes, mode.unwrap_or(0o644), world.clock_ns)
+        })
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.change(Verb::Append, path, bytes, |world, bytes| {
+            let now = world.clock_ns;
+            if world.cache.stat(path).is_none() {
+                return world.cache.create_file(path, bytes, 0o644, now);
+            }
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            world.cache.edit(path, now, |content| content.extend_from_slice(bytes))
+        })
+    }
+
+    fn overwrite_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.change(Verb::Overwrite, path, bytes, |world, bytes| {
+            let (start, end) = (offset as usize, offset as usize + bytes.len());
+            world.cache.edit(path, world.clock_ns, |content| {
+                content.resize(content.len().max(end), 0);
+                content[start..end].copy_from_slice(bytes);
+            })
+        })
+    }
+
+    fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        self.change(Verb::Truncate, path, &[], |world, _| {
+            world.cache.edit(path, world.clock_ns, |content| content.resize(len as usize, 0))
+        })
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.change(Verb::Rename, to, &[], |world, _| world.cache.rename(from, to, world.clock_ns))
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.change(Verb::RemoveFile, path, &[], |world, _| {
+            world.cache.remove(path, Kind::File, world.clock_ns)
+        })
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.change(Verb::RemoveDir, path, &[], |world, _| {
+            world.cache.remove(path, Kind::Folder, world.clock_ns)
+        })
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        self.change(Verb::SyncFile, path, &[], |world, _| {
+            world.syncs += 1;
+            world.cache.sync(path)
+        })
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.change(Verb::SyncDir, path, &[], |world, _| {
+            world.syncs += 1;
+            world.cache.sync(path)
+        })
+    }
+
+    fn try_lock_dir(&self, path: &Path) -> io::Result<Option<LockGuard>> {
+        let mut world = self.enter(Verb::Lock, path)?;
+        let folder = world.cache.folder_id(path)?;
+        if world.locks.contains_key(&folder) {
+            return Ok(None);
+        }
+        world.locks.insert(folder, self.process);
+        Ok(Some(LockGuard::holding(SimLock { disk: self.clone(), folder })))
+    }
+
+    fn now_ns(&self) -> i64 {
+        self.world().clock_ns
+    }
+
+    fn pause(&self, time: Duration) {
+        let mut world = self.world();
+        let sleep_ns = time.as_nanos() as i64;
+        if world.seat(self.process).is_some() {
+            drop(self.take_turn(world, sleep_ns));
+        } else {
+            world.clock_ns += sleep_ns;
+        }
+    }
+
+    fn nonce(&self) -> [u8; 16] {
+        let mut world = self.world();
+        let (low, high) = (world.luck.number(), world.luck.number());
+        (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
+    }
+}
+
+impl fmt::Debug for SimDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SimDisk(process {})", self.process)
+    }
+}
+
+struct SimLock {
+    disk: SimDisk,
+    folder: u64,
+}
+
+impl Drop for SimLock {
+    fn drop(&mut self) {
+        let mut world = self.disk.world();
+        if world.locks.get(&self.folder) == Some(&self.disk.process) {
+            world.locks.remove(&self.folder);
+        }
+    }
+}
+
+struct Leaving(SimDisk);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        let mut world = self.0.world();
+        world.competing.retain(|seat| seat.process != self.0.process);
+        if world.running == Some(self.0.process) || world.competing.is_empty() {
+            world.running = None;
+            world.hand_over();
+        }
+        self.0.machine.baton.notify_all();
+    }
+}
+
+fn dead() -> io::Error {
+    io::Error::other("the simulated process was killed")
+}

@@ -1,0 +1,148 @@
+//! The writer's end of a journal: opened by its tail, extended line by line.
+
+use std::path::{Path, PathBuf};
+
+use super::journal::{Chain, Digest, Event, Intent, Line, Tail};
+use super::pack::{Blob, Held};
+use super::simulation::Sabotage;
+use super::{Store, StoreError, Warning};
+
+pub(super) const JOURNAL: &str = "journal";
+pub(super) const BLOBS: &str = "blobs";
+
+/// Enough for the last lines of any usual journal; doubled until a whole line is in sight.
+const TAIL: u64 = 16 * 1024;
+
+#[derive(Clone, Debug)]
+pub(super) struct Book {
+    pub(super) journal: PathBuf,
+    pub(super) blobs: PathBuf,
+    /// Hash of the last line: what the next one continues.
+    last_line: Digest,
+    /// Number of the newest change.
+    pub(super) newest: u64,
+    /// Length of the journal; what lies behind it is not ours.
+    end: u64,
+}
+
+impl Book {
+    /// Makes sure that journal and pack exist and can be written.
+    pub(super) fn prepare(store: &Store, folder: &Path) -> Result<(), StoreError> {
+        let disk = &*store.disk;
+        let (journal, blobs) = (folder.join(JOURNAL), folder.join(BLOBS));
+        disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+        for file in [&blobs, &journal] {
+            disk.append(file, b"").map_err(StoreError::io("write", file))?;
+        }
+        let stat = disk.stat(&journal).map_err(StoreError::io("look at", &journal))?;
+        if stat.is_some_and(|stat| stat.len > 0) || store.sabotage == Some(Sabotage::SkipJournalFolderSync) {
+            return Ok(());
+        }
+        // An empty journal may have been created by a writer that was killed before it synced the names,
+        // so they (and the lane's own) are synced as long as it is empty and never afterwards.
+        disk.sync_dir(folder).map_err(StoreError::io("sync", folder))?;
+        for ancestor in folder.ancestors().skip(1).chain(store.home.lane.ancestors().skip(1)) {
+            // Folders above may not be readable for us; whoever made those answers for them.
+            let _ = disk.sync_dir(ancestor);
+        }
+        Ok(())
+    }
+
+    /// Reads the tail only: the cost of a change does not grow with the history.
+    pub(super) fn open(
+        store: &Store,
+        folder: &Path,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(Book, Option<Intent>), StoreError> {
+        let (journal, blobs) = (folder.join(JOURNAL), folder.join(BLOBS));
+        let chain = tail(store, &journal)?;
+        match chain.tail {
+            Tail::Whole => {}
+            Tail::Torn => {
+                let cut = store.disk.truncate(&journal, chain.end);
+                cut.map_err(StoreError::io("cut the torn end of", &journal))?;
+                warnings.push(Warning::TornJournal { journal: journal.clone(), offset: chain.end });
+            }
+            Tail::Damaged => return Err(StoreError::JournalDamaged { journal, offset: chain.end }),
+        }
+        let last = chain.lines.into_iter().next_back();
+        let book = Book {
+            journal,
+            blobs,
+            last_line: last.as_ref().map_or_else(Digest::genesis, |line| line.own),
+            newest: last.as_ref().map_or(0, |line| line.event.number()),
+            end: chain.end,
+        };
+        Ok((book, last.and_then(open_intent)))
+    }
+
+    /// The number of a change that was interrupted and has not been settled.
+    pub(super) fn waiting(store: &Store, folder: &Path) -> Result<Option<u64>, StoreError> {
+        let chain = tail(store, &folder.join(JOURNAL))?;
+        Ok(chain.lines.into_iter().next_back().and_then(open_intent).map(|intent| intent.number))
+    }
+
+    /// Appends events in one write; on failure the journal is as before, or has a torn end.
+    pub(super) fn append(&mut self, store: &Store, events: &[Event]) -> Result<(), StoreError> {
+        let (mut text, mut last_line, mut newest) = (String::new(), self.last_line, self.newest);
+        for event in events {
+            let (line, own) = Line::write(event, last_line);
+            text.push_str(&line);
+            last_line = own;
+            newest = event.number();
+        }
+        if let Err(source) = store.disk.append(&self.journal, text.as_bytes()) {
+            let _ = store.disk.truncate(&self.journal, self.end);
+            return Err(StoreError::Io { attempt: "write", path: self.journal.clone(), source });
+        }
+        self.end += text.len() as u64;
+        (self.last_line, self.newest) = (last_line, newest);
+        Ok(())
+    }
+
+    pub(super) fn sync(&self, store: &Store) -> Result<(), StoreError> {
+        store.sync_file(&self.journal, Sabotage::SkipJournalSync)
+    }
+
+    /// Takes lines back that nobody has followed yet: returns to the state of `earlier`.
+    pub(super) fn retract(&mut self, store: &Store, earlier: &Book) -> Result<(), StoreError> {
+        let cut = store.disk.truncate(&self.journal, earlier.end);
+        cut.map_err(StoreError::io("shorten", &self.journal))?;
+        self.clone_from(earlier);
+        self.sync(store)
+    }
+
+    pub(super) fn read_all(&self, store: &Store) -> Result<Chain, StoreError> {
+        let bytes = store.read_file(&self.journal)?.unwrap_or_default();
+        Ok(Chain::read(&bytes, 0, Some(Digest::genesis())))
+    }
+
+    pub(super) fn blob(&self, store: &Store, blob: Blob) -> Result<Held, StoreError> {
+        blob.read(&*store.disk, &self.blobs).map_err(StoreError::io("read", &self.blobs))
+    }
+}
+
+fn open_intent(line: Line) -> Option<Intent> {
+    match line.event {
+        Event::Intent(intent) if intent.moved_from.is_none() => Some(intent),
+        _ => None,
+    }
+}
+
+fn tail(store: &Store, journal: &Path) -> Result<Chain, StoreError> {
+    let mut window = TAIL;
+    loop {
+        let read = store.disk.read_tail(journal, window).map_err(StoreError::io("read", journal))?;
+        let (bytes, offset) = read.unwrap_or_default();
+        if offset == 0 {
+            return Ok(Chain::read(&bytes, 0, Some(Digest::genesis())));
+        }
+        if let Some(newline) = bytes.iter().position(|byte| *byte == b'\n') {
+            let chain = Chain::read(&bytes[newline + 1..], offset + newline as u64 + 1, None);
+            if !chain.lines.is_empty() {
+                return Ok(chain);
+            }
+        }
+        window *= 2;
+    }
+}

@@ -1,0 +1,205 @@
+//! What can go wrong with a change, said so that the reader knows what to do.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::disk::LockFault;
+
+/// A change that was not made. Except for [`StoreError::Unsettled`], the files stand as before.
+#[derive(Debug)]
+pub enum StoreError {
+    Io {
+        attempt: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    LockTimeout {
+        what: PathBuf,
+        waited: Duration,
+    },
+    Symlink {
+        path: PathBuf,
+    },
+    NotAFile {
+        path: PathBuf,
+    },
+    NothingToUndo,
+    ChangedOutside {
+        path: String,
+        number: u64,
+    },
+    Purged {
+        number: u64,
+    },
+    JournalDamaged {
+        journal: PathBuf,
+        offset: u64,
+    },
+    /// An interrupted change waits in a journal that this process may read but not write.
+    Waiting {
+        journal: PathBuf,
+        number: u64,
+    },
+    /// A change failed half-way and could not be taken back; its intent stays for the next writer.
+    Unsettled {
+        number: u64,
+        source: Box<StoreError>,
+    },
+}
+
+/// Something the user should hear about although the change goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// The state folder cannot be written; the journal is kept inside the lane.
+    Sheltered { state: PathBuf, shelter: PathBuf, why: String },
+    /// Receipts kept inside the lane were moved to the state folder.
+    MovedOver { receipts: usize },
+    /// A lock folder of the old scripts is too old to belong to a living one.
+    StaleLockFolder { path: PathBuf, age: Duration },
+    /// The end of the journal was lost in a crash; it spoke of nothing that had begun.
+    TornJournal { journal: PathBuf, offset: u64 },
+    /// An interrupted change was completed.
+    Completed { number: u64 },
+    /// An interrupted change was taken back, because these files were changed since.
+    TakenBack { number: u64, changed_outside: Vec<String> },
+    /// An interrupted change cannot be completed: the bytes it speaks of are gone.
+    Abandoned { number: u64 },
+}
+
+impl StoreError {
+    /// For `map_err`: names the attempt and the path that an `io::Error` does not know.
+    pub(crate) fn io<'a>(
+        attempt: &'static str,
+        path: &'a Path,
+    ) -> impl FnOnce(io::Error) -> StoreError + use<'a> {
+        move |source| StoreError::Io { attempt, path: path.to_owned(), source }
+    }
+
+    pub(crate) fn lock(path: &Path, fault: LockFault) -> StoreError {
+        match fault {
+            LockFault::Timeout { waited } => StoreError::LockTimeout { what: path.to_owned(), waited },
+            LockFault::Io(source) => StoreError::Io { attempt: "lock", path: path.to_owned(), source },
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Io { attempt, path, source } => {
+                write!(f, "cannot {attempt} {}: {source}", path.display())?;
+                match io_hint(source) {
+                    Some(hint) => write!(f, "\nhint: {hint}"),
+                    None => Ok(()),
+                }
+            }
+            StoreError::LockTimeout { what, waited } => write!(
+                f,
+                "cannot lock {}: another writer held it for {:.1} s, so nothing was written\n\
+                 hint: try again when it has finished",
+                what.display(),
+                waited.as_secs_f64()
+            ),
+            StoreError::Symlink { path } => write!(
+                f,
+                "cannot write {}: it is a symbolic link, and following it could leave the lane\n\
+                 hint: replace the link by the file or folder itself",
+                path.display()
+            ),
+            StoreError::NotAFile { path } => write!(
+                f,
+                "cannot write {}: something that is not a regular file or folder stands there\n\
+                 hint: move it away",
+                path.display()
+            ),
+            StoreError::NothingToUndo => {
+                f.write_str("cannot undo: the journal of this lane has no change that is not undone already")
+            }
+            StoreError::ChangedOutside { path, number } => write!(
+                f,
+                "cannot undo change {number}: {path} was changed since, and undoing would lose that\n\
+                 hint: edit the file by hand; the log shows what change {number} did"
+            ),
+            StoreError::Purged { number } => {
+                write!(f, "cannot undo change {number}: the bytes from before it were purged for good")
+            }
+            StoreError::JournalDamaged { journal, offset } => write!(
+                f,
+                "cannot write: the journal {} is damaged at byte {offset}\n\
+                 hint: the memories are not affected; move that file away to start a new journal",
+                journal.display()
+            ),
+            StoreError::Waiting { journal, number } => write!(
+                f,
+                "cannot write: change {number} was interrupted, and its journal {} cannot be written from here\n\
+                 hint: make any change once from outside the sandbox, then try again",
+                journal.display()
+            ),
+            StoreError::Unsettled { number, source } => write!(
+                f,
+                "cannot complete change {number}, nor take it back; the next write will settle it: {source}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StoreError::Io { source, .. } => Some(source),
+            StoreError::Unsettled { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::Sheltered { state, shelter, why } => write!(
+                f,
+                "cannot write the journal in {} ({why}); it is kept in {} until that is possible",
+                state.display(),
+                shelter.display()
+            ),
+            Warning::MovedOver { receipts } => {
+                write!(f, "moved {receipts} receipts from the lane to the state folder")
+            }
+            Warning::StaleLockFolder { path, age } => write!(
+                f,
+                "ignored {}: it is {} s old, so its script is dead; remove it if no script runs",
+                path.display(),
+                age.as_secs()
+            ),
+            Warning::TornJournal { journal, offset } => {
+                write!(
+                    f,
+                    "cut the torn end of {} at byte {offset}; no change had begun there",
+                    journal.display()
+                )
+            }
+            Warning::Completed { number } => write!(f, "completed change {number}, which was interrupted"),
+            Warning::TakenBack { number, changed_outside } => write!(
+                f,
+                "took back change {number}, which was interrupted: {} changed since",
+                changed_outside.join(", ")
+            ),
+            Warning::Abandoned { number } => write!(
+                f,
+                "left change {number}, which was interrupted, as it is: its bytes are no longer in the journal"
+            ),
+        }
+    }
+}
+
+fn io_hint(source: &io::Error) -> Option<&'static str> {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            Some("check who may write there")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space and try again"),
+        _ => None,
+    }
+}

@@ -1,0 +1,272 @@
+//! The lines of the journal: what was intended, and what became of it.
+//!
+//! A line is `<event> <previous hash> <own hash>`. It holds only numbers, digests and offsets into the
+//! pack of blobs, never a user's text: purging zeroes blobs and the chain of hashes still verifies.
+//!
+//! ```text
+//! plan 7 1700000000 <because> file <path> <old> <new> <mode> mark <seen> <text> <prev> <own>
+//! undo 8 7 1700000000 <because> ...
+//! done 7 <prev> <own>        the files are in the state the plan names
+//! void 7 <prev> <own>        the plan was taken back
+//! ```
+//!
+//! A blob is written `offset:length:digest`, its absence `-`. A plan that ends in `from <hash>` was moved
+//! here from the journal inside the lane; it is settled by itself.
+
+use std::fmt::{self, Write as _};
+use std::str::SplitAsciiWhitespace;
+
+use lorelane_core::time::Timestamp;
+
+use super::pack::Blob;
+
+/// A blake3 digest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    Intent(Intent),
+    Done(u64),
+    Void(u64),
+}
+
+/// Everything needed to complete a change, or to take it back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Intent {
+    pub(super) number: u64,
+    pub(super) undoes: Option<u64>,
+    pub(super) at: Timestamp,
+    pub(super) because: Blob,
+    pub(super) steps: Vec<Step>,
+    pub(super) moved_from: Option<Digest>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// `mode` is the file's before the change: kept by a revision, given back by an undo.
+    File {
+        path: Blob,
+        old: Option<Blob>,
+        new: Option<Blob>,
+        mode: Option<u32>,
+    },
+    /// `seen` says how often the text stood in the marks file before. Other lanes append to that file
+    /// too, so neither its length nor its digest could tell whether this step has happened.
+    Mark {
+        text: Blob,
+        seen: u64,
+    },
+    Unmark {
+        text: Blob,
+        seen: u64,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) event: Event,
+    pub(super) own: Digest,
+    prev: Digest,
+}
+
+/// The lines of a journal, or of its tail, up to the first that does not continue the chain.
+#[derive(Debug)]
+pub(super) struct Chain {
+    pub(super) lines: Vec<Line>,
+    pub(super) end: u64,
+    pub(super) tail: Tail,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tail {
+    Whole,
+    /// What a crash leaves of lines that were not synced. Nothing had begun that they speak of.
+    Torn,
+    /// Synced lines follow a broken one: no crash does that.
+    Damaged,
+}
+
+impl Chain {
+    /// Reads the lines that begin at `offset`; `prev` is what the first must continue, if known.
+    pub(super) fn read(bytes: &[u8], offset: u64, prev: Option<Digest>) -> Chain {
+        let (mut lines, mut at, mut prev) = (Vec::new(), 0, prev);
+        while let Some(len) = bytes[at..].iter().position(|byte| *byte == b'\n') {
+            let line = Line::parse(&bytes[at..at + len]);
+            let Some(line) = line.filter(|line| prev.is_none_or(|prev| line.prev == prev)) else { break };
+            prev = Some(line.own);
+            lines.push(line);
+            at += len + 1;
+        }
+        Chain { lines, end: offset + at as u64, tail: judge(&bytes[at..]) }
+    }
+}
+
+/// A crash leaves a piece without its line end, or a hole of zeroes. A `done` line is not synced, so it and
+/// the next plan can be lost together, and pages are lost in any order: one intact line may follow a hole.
+fn judge(rest: &[u8]) -> Tail {
+    let intact = || rest.split(|byte| *byte == b'\n').filter(|text| Line::parse(text).is_some()).count();
+    match rest {
+        [] => Tail::Whole,
+        piece if !piece.contains(&b'\n') => Tail::Torn,
+        hole if hole.contains(&0) && intact() <= 1 => Tail::Torn,
+        _ => Tail::Damaged,
+    }
+}
+
+impl Line {
+    /// Writes an event as the line that follows `prev`; returns the line's hash with it.
+    pub(super) fn write(event: &Event, prev: Digest) -> (String, Digest) {
+        let mut text = format!("{event} {prev}");
+        let own = Digest::of(text.as_bytes());
+        writeln!(text, " {own}").expect("writing to a string does not fail");
+        (text, own)
+    }
+
+    fn parse(text: &[u8]) -> Option<Line> {
+        let text = std::str::from_utf8(text).ok()?;
+        let (signed, own) = text.rsplit_once(' ')?;
+        let own = Digest::parse(own)?;
+        if Digest::of(signed.as_bytes()) != own {
+            return None;
+        }
+        let (event, prev) = signed.rsplit_once(' ')?;
+        Some(Line { event: Event::parse(event)?, own, prev: Digest::parse(prev)? })
+    }
+}
+
+impl Event {
+    pub(super) fn number(&self) -> u64 {
+        match self {
+            Event::Intent(intent) => intent.number,
+            Event::Done(number) | Event::Void(number) => *number,
+        }
+    }
+
+    fn parse(text: &str) -> Option<Event> {
+        let mut words = text.split_ascii_whitespace();
+        let (kind, number) = (words.next()?, words.next()?.parse().ok()?);
+        let event = match kind {
+            "done" => Event::Done(number),
+            "void" => Event::Void(number),
+            "plan" => Event::Intent(Intent::parse(number, None, &mut words)?),
+            "undo" => {
+                let undone = words.next()?.parse().ok()?;
+                Event::Intent(Intent::parse(number, Some(undone), &mut words)?)
+            }
+            _ => return None,
+        };
+        words.next().is_none().then_some(event)
+    }
+}
+
+impl Intent {
+    pub(super) fn blobs(&self) -> impl Iterator<Item = Blob> {
+        let of_step = |step: &Step| match step {
+            Step::File { path, old, new, .. } => [Some(*path), *old, *new],
+            Step::Mark { text, .. } | Step::Unmark { text, .. } => [Some(*text), None, None],
+        };
+        let steps: Vec<Blob> = self.steps.iter().flat_map(of_step).flatten().collect();
+        std::iter::once(self.because).chain(steps)
+    }
+
+    fn parse(number: u64, undoes: Option<u64>, words: &mut SplitAsciiWhitespace<'_>) -> Option<Intent> {
+        let at = Timestamp(words.next()?.parse().ok()?);
+        let because = Blob::parse(words.next()?)?;
+        let (mut steps, mut moved_from) = (Vec::new(), None);
+        while let Some(verb) = words.next() {
+            match verb {
+                "file" => steps.push(Step::File {
+                    path: Blob::parse(words.next()?)?,
+                    old: optional(words.next()?, Blob::parse)?,
+                    new: optional(words.next()?, Blob::parse)?,
+                    mode: optional(words.next()?, |mode| u32::from_str_radix(mode, 8).ok())?,
+                }),
+                "mark" | "unmark" => {
+                    let (seen, text) = (words.next()?.parse().ok()?, Blob::parse(words.next()?)?);
+                    steps.push(match verb {
+                        "mark" => Step::Mark { text, seen },
+                        _ => Step::Unmark { text, seen },
+                    });
+                }
+                "from" => moved_from = Some(Digest::parse(words.next()?)?),
+                _ => return None,
+            }
+        }
+        Some(Intent { number, undoes, at, because, steps, moved_from })
+    }
+}
+
+fn optional<T>(word: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
+    if word == "-" { Some(None) } else { parse(word).map(Some) }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let intent = match self {
+            Event::Done(number) => return write!(f, "done {number}"),
+            Event::Void(number) => return write!(f, "void {number}"),
+            Event::Intent(intent) => intent,
+        };
+        match intent.undoes {
+            None => write!(f, "plan {}", intent.number)?,
+            Some(undone) => write!(f, "undo {} {undone}", intent.number)?,
+        }
+        write!(f, " {} {}", intent.at.0, intent.because)?;
+        for step in &intent.steps {
+            match step {
+                Step::File { path, old, new, mode } => {
+                    write!(f, " file {path} {} {}", OrDash(*old), OrDash(*new))?;
+                    match mode {
+                        Some(mode) => write!(f, " {mode:o}")?,
+                        None => f.write_str(" -")?,
+                    }
+                }
+                Step::Mark { text, seen } => write!(f, " mark {seen} {text}")?,
+                Step::Unmark { text, seen } => write!(f, " unmark {seen} {text}")?,
+            }
+        }
+        match intent.moved_from {
+            Some(origin) => write!(f, " from {origin}"),
+            None => Ok(()),
+        }
+    }
+}
+
+struct OrDash(Option<Blob>);
+
+impl fmt::Display for OrDash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(blob) => write!(f, "{blob}"),
+            None => f.write_str("-"),
+        }
+    }
+}
+
+impl Digest {
+    pub fn of(bytes: &[u8]) -> Digest {
+        Digest(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// What the first line of a journal continues; it names the format.
+    pub(super) fn genesis() -> Digest {
+        Digest::of(b"lorelane journal 1")
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Digest> {
+        blake3::Hash::from_hex(text).ok().map(|hash| Digest(*hash.as_bytes()))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&blake3::Hash::from_bytes(self.0).to_hex())
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}

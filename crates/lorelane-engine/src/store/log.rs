@@ -1,0 +1,276 @@
+//! Reading the journal: what was done, whether the chain holds, what the files should be.
+//!
+//! Readers take no lock; a line that a writer is just appending is a torn end and is not shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use lorelane_core::path::RelPath;
+use lorelane_core::time::Timestamp;
+
+use super::book::{BLOBS, JOURNAL};
+use super::journal::{Chain, Digest, Event, Intent, Line, Step, Tail};
+use super::pack::{Blob, Held};
+use super::recover::lane_path;
+use super::{Place, Store, StoreError};
+
+/// One change, as the journal tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub number: u64,
+    pub undoes: Option<u64>,
+    pub at: Timestamp,
+    /// `None` once purged.
+    pub because: Option<String>,
+    pub changes: Vec<Changed>,
+    pub outcome: Outcome,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// `None` once purged.
+    pub place: Option<Place>,
+    /// Salted digests: equal ones name the same blob, not the same bytes.
+    pub before: Option<Digest>,
+    pub after: Option<Digest>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    Void,
+    /// Interrupted, or being made right now.
+    Open,
+}
+
+/// Something in the journal that is not as we wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    BrokenChain {
+        journal: PathBuf,
+        offset: u64,
+    },
+    /// What a crash leaves, or a writer that is just appending; the next writer cuts it.
+    TornEnd {
+        journal: PathBuf,
+        offset: u64,
+    },
+    DamagedBlob {
+        journal: PathBuf,
+        number: u64,
+        digest: Digest,
+    },
+    /// A change was begun although an earlier one was not settled.
+    Unsettled {
+        journal: PathBuf,
+        number: u64,
+    },
+    Unreadable {
+        journal: PathBuf,
+        why: String,
+    },
+}
+
+/// What the journal knows of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Known {
+    Never,
+    Absent,
+    Bytes(Vec<u8>),
+    /// It was written by a receipt whose bytes are purged.
+    Purged,
+}
+
+impl Store {
+    /// All changes, oldest first; those still kept inside the lane come last.
+    pub fn log(&self) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = Vec::new();
+        for folder in self.journals() {
+            let chain = self.chain(&folder)?;
+            let blobs = folder.join(BLOBS);
+            for (intent, outcome) in told(&chain.lines) {
+                entries.push(self.entry(&blobs, intent, outcome)?);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Checks the chain of hashes and every blob. An open change at the end is no fault.
+    pub fn verify(&self) -> Vec<Fault> {
+        self.journals().iter().flat_map(|folder| self.verify_one(folder)).collect()
+    }
+
+    /// What a path should contain by its last receipt.
+    pub fn last_known(&self, path: &RelPath) -> Result<Known, StoreError> {
+        Ok(self.known()?.remove(path).unwrap_or(Known::Never))
+    }
+
+    /// The paths that differ from their last receipt.
+    pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
+        let mut changed = Vec::new();
+        for (path, known) in self.known()? {
+            let now = self.read_file(&self.file(&path))?;
+            let same = match known {
+                Known::Absent => now.is_none(),
+                Known::Bytes(bytes) => now == Some(bytes),
+                Known::Never | Known::Purged => true,
+            };
+            if !same {
+                changed.push(path);
+            }
+        }
+        Ok(changed)
+    }
+
+    fn journals(&self) -> [PathBuf; 2] {
+        [self.home.state.clone(), self.shelter()]
+    }
+
+    pub(super) fn chain(&self, folder: &Path) -> Result<Chain, StoreError> {
+        let bytes = self.read_file(&folder.join(JOURNAL))?.unwrap_or_default();
+        Ok(Chain::read(&bytes, 0, Some(Digest::genesis())))
+    }
+
+    fn entry(&self, blobs: &Path, intent: &Intent, outcome: Outcome) -> Result<Entry, StoreError> {
+        let mut changes = Vec::new();
+        for step in &intent.steps {
+            changes.push(match step {
+                Step::File { path, old, new, .. } => Changed {
+                    place: self.held(blobs, *path)?.as_deref().and_then(lane_path).map(Place::Lane),
+                    before: old.map(|blob| blob.digest()),
+                    after: new.map(|blob| blob.digest()),
+                },
+                Step::Mark { text, .. } => {
+                    Changed { place: Some(Place::Marks), before: None, after: Some(text.digest()) }
+                }
+                Step::Unmark { text, .. } => {
+                    Changed { place: Some(Place::Marks), before: Some(text.digest()), after: None }
+                }
+            });
+        }
+        let because =
+            self.held(blobs, intent.because)?.map(|text| String::from_utf8_lossy(&text).into_owned());
+        Ok(Entry { number: intent.number, undoes: intent.undoes, at: intent.at, because, changes, outcome })
+    }
+
+    fn held(&self, blobs: &Path, blob: Blob) -> Result<Option<Vec<u8>>, StoreError> {
+        match blob.read(&*self.disk, blobs).map_err(StoreError::io("read", blobs))? {
+            Held::Bytes(bytes) => Ok(Some(bytes)),
+            Held::Purged | Held::Damaged => Ok(None),
+        }
+    }
+
+    fn known(&self) -> Result<BTreeMap<RelPath, Known>, StoreError> {
+        let mut last: BTreeMap<RelPath, (PathBuf, Option<Blob>)> = BTreeMap::new();
+        for folder in self.journals() {
+            let blobs = folder.join(BLOBS);
+            for (intent, outcome) in told(&self.chain(&folder)?.lines) {
+                if outcome == Outcome::Void {
+                    continue;
+                }
+                for step in &intent.steps {
+                    let Step::File { path, new, .. } = step else { continue };
+                    if let Some(path) = self.held(&blobs, *path)?.as_deref().and_then(lane_path) {
+                        last.insert(path, (blobs.clone(), *new));
+                    }
+                }
+            }
+        }
+        let mut known = BTreeMap::new();
+        for (path, (blobs, content)) in last {
+            let content = match content {
+                None => Known::Absent,
+                Some(blob) => self.held(&blobs, blob)?.map_or(Known::Purged, Known::Bytes),
+            };
+            known.insert(path, content);
+        }
+        Ok(known)
+    }
+
+    fn verify_one(&self, folder: &Path) -> Vec<Fault> {
+        let journal = folder.join(JOURNAL);
+        let chain = match self.chain(folder) {
+            Ok(chain) => chain,
+            Err(error) => return vec![Fault::Unreadable { journal, why: error.to_string() }],
+        };
+        let mut faults = Vec::new();
+        match chain.tail {
+            Tail::Whole => {}
+            Tail::Torn => faults.push(Fault::TornEnd { journal: journal.clone(), offset: chain.end }),
+            Tail::Damaged => faults.push(Fault::BrokenChain { journal: journal.clone(), offset: chain.end }),
+        }
+        let told = told(&chain.lines);
+        for (at, (intent, outcome)) in told.iter().enumerate() {
+            if *outcome == Outcome::Open && at + 1 < told.len() {
+                faults.push(Fault::Unsettled { journal: journal.clone(), number: intent.number });
+            }
+            for blob in intent.blobs() {
+                match blob.read(&*self.disk, &folder.join(BLOBS)) {
+                    Ok(Held::Bytes(_) | Held::Purged) => {}
+                    Ok(Held::Damaged) => faults.push(Fault::DamagedBlob {
+                        journal: journal.clone(),
+                        number: intent.number,
+                        digest: blob.digest(),
+                    }),
+                    Err(error) => {
+                        faults.push(Fault::Unreadable { journal: journal.clone(), why: error.to_string() });
+                    }
+                }
+            }
+        }
+        faults
+    }
+}
+
+/// Each change with what became of it, in order.
+pub(super) fn told(lines: &[Line]) -> Vec<(&Intent, Outcome)> {
+    let mut told: Vec<(&Intent, Outcome)> = Vec::new();
+    for line in lines {
+        match (&line.event, told.last_mut()) {
+            (Event::Intent(intent), _) => {
+                let settled = intent.moved_from.is_some();
+                told.push((intent, if settled { Outcome::Done } else { Outcome::Open }));
+            }
+            (Event::Done(number), Some((intent, outcome))) if intent.number == *number => {
+                *outcome = Outcome::Done;
+            }
+            (Event::Void(number), Some((intent, outcome))) if intent.number == *number => {
+                *outcome = Outcome::Void;
+            }
+            // A settlement of nothing: the hashes are right, so it was written by us, and says nothing new.
+            _ => {}
+        }
+    }
+    told
+}
+
+/// The newest change that is neither void, nor undone, nor itself an undo.
+pub(super) fn undoable(lines: &[Line]) -> Option<&Intent> {
+    let effective: Vec<&Intent> =
+        told(lines).into_iter().filter(|(_, outcome)| *outcome != Outcome::Void).map(|(i, _)| i).collect();
+    let undone: BTreeSet<u64> = effective.iter().filter_map(|intent| intent.undoes).collect();
+    effective.into_iter().rev().find(|intent| intent.undoes.is_none() && !undone.contains(&intent.number))
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::BrokenChain { journal, offset } => {
+                write!(f, "the journal {} is broken at byte {offset}", journal.display())
+            }
+            Fault::TornEnd { journal, offset } => {
+                write!(f, "the journal {} has a torn end at byte {offset}", journal.display())
+            }
+            Fault::DamagedBlob { journal, number, digest } => write!(
+                f,
+                "change {number} in {} speaks of bytes that are missing or altered: {digest}",
+                journal.display()
+            ),
+            Fault::Unsettled { journal, number } => {
+                write!(f, "change {number} in {} was never settled", journal.display())
+            }
+            Fault::Unreadable { journal, why } => write!(f, "cannot check {}: {why}", journal.display()),
+        }
+    }
+}

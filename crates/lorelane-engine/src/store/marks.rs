@@ -1,0 +1,142 @@
+//! The marks file: lines that several lanes append to.
+//!
+//! Whether a lane's lines are in it is told by counting them, because neither length nor digest of a
+//! shared file says anything about one lane's part of it.
+
+use std::path::PathBuf;
+
+use super::simulation::Sabotage;
+use super::{Store, StoreError};
+use crate::disk::{Kind, LockGuard};
+
+pub(super) const FILE: &str = "marks.jsonl";
+
+impl Store {
+    pub(super) fn marks_file(&self) -> PathBuf {
+        self.home.marks.join(FILE)
+    }
+
+    /// Always taken after the lane's lock.
+    pub(super) fn lock_marks(&self) -> Result<LockGuard, StoreError> {
+        let folder = &self.home.marks;
+        let stat = self.disk.stat(folder).map_err(StoreError::io("look at", folder))?;
+        match stat.map(|stat| stat.kind) {
+            None => self.create_folder(folder)?,
+            Some(Kind::Folder) => {}
+            Some(Kind::Symlink) => return Err(StoreError::Symlink { path: folder.clone() }),
+            Some(_) => return Err(StoreError::NotAFile { path: folder.clone() }),
+        }
+        let lock = self.lock(folder, Sabotage::SkipMarksLock)?;
+        self.refuse_unless_file(&self.marks_file())?;
+        Ok(lock)
+    }
+
+    pub(super) fn read_marks(&self) -> Result<Vec<u8>, StoreError> {
+        Ok(self.read_file(&self.marks_file())?.unwrap_or_default())
+    }
+
+    /// Appends lines and syncs them; on failure the file is as before. Returns the length from before.
+    pub(super) fn append_marks(&self, lines: &[u8]) -> Result<u64, StoreError> {
+        let path = self.marks_file();
+        let content = self.read_marks()?;
+        self.settle_marks_name(&content)?;
+        let sound = sound_len(&content);
+        let mut bytes = if ends_line(&content[..sound]) { Vec::new() } else { vec![b'\n'] };
+        bytes.extend_from_slice(lines);
+        if sound < content.len() {
+            let cut = self.disk.truncate(&path, sound as u64);
+            cut.map_err(StoreError::io("cut the torn end of", &path))?;
+        }
+        let written = self
+            .disk
+            .append(&path, &bytes)
+            .map_err(StoreError::io("append to", &path))
+            .and_then(|()| self.sync_file(&path, Sabotage::SkipMarksSync));
+        if let Err(error) = written {
+            let _ = self.disk.truncate(&path, sound as u64);
+            return Err(error);
+        }
+        Ok(sound as u64)
+    }
+
+    /// Another lane's writer may have been killed between naming this file and syncing the name; what we
+    /// append to a file whose name is lost is lost with it. Steady state: the file is younger than its
+    /// folder, and nothing is synced here.
+    fn settle_marks_name(&self, content: &[u8]) -> Result<(), StoreError> {
+        let (folder, path) = (&self.home.marks, self.marks_file());
+        let stamp = |path: &std::path::Path| {
+            let stat = self.disk.stat(path).map_err(StoreError::io("look at", path))?;
+            Ok::<_, StoreError>(stat.map(|stat| stat.mtime_ns))
+        };
+        let renamed = stamp(folder)? >= stamp(&path)?;
+        if content.is_empty() {
+            self.disk.append(&path, b"").map_err(StoreError::io("create", &path))?;
+        }
+        if self.sabotage == Some(Sabotage::SkipMarksFolderSync) {
+            return Ok(());
+        }
+        if content.is_empty() || renamed {
+            self.disk.sync_dir(folder).map_err(StoreError::io("sync", folder))?;
+        }
+        if content.is_empty() {
+            self.sync_ancestors(folder, folder.parent())?;
+        }
+        Ok(())
+    }
+}
+
+/// How often `lines` stand in the file, whole and beginning at a line.
+pub(super) fn count(content: &[u8], lines: &[u8]) -> u64 {
+    occurrences(&whole(content), lines).len() as u64
+}
+
+/// The file without the last occurrence of `lines`.
+pub(super) fn without(content: &[u8], lines: &[u8]) -> Vec<u8> {
+    let mut content = whole(&content[..sound_len(content)]);
+    if let Some(at) = occurrences(&content, lines).pop() {
+        content.drain(at..at + lines.len());
+    }
+    content
+}
+
+fn occurrences(content: &[u8], lines: &[u8]) -> Vec<usize> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < content.len() {
+        if content[at..].starts_with(lines) {
+            found.push(at);
+            at += lines.len();
+        } else {
+            at += content[at..].iter().position(|byte| *byte == b'\n').map_or(content.len(), |end| end + 1);
+        }
+    }
+    found
+}
+
+/// The content with its last line ended, if only the line end is missing.
+fn whole(content: &[u8]) -> Vec<u8> {
+    let mut content = content.to_vec();
+    if !ends_line(&content) {
+        content.push(b'\n');
+    }
+    content
+}
+
+fn ends_line(content: &[u8]) -> bool {
+    content.last().is_none_or(|byte| *byte == b'\n')
+}
+
+/// The length up to which the file holds lines, and behind which a crash left a piece of one: zeroes,
+/// or an object that does not end. A last line without its line end is an editor's habit and stays.
+fn sound_len(content: &[u8]) -> usize {
+    let mut end = content.len();
+    while end > 0 {
+        let start = content[..end - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let line = &content[start..end];
+        let torn = line.contains(&0) || !(line.ends_with(b"}") || line.ends_with(b"\n"));
+        if !torn {
+            break;
+        }
+        end = start;
+    }
+    end
+}

@@ -1,0 +1,218 @@
+//! The crash-safe store of one lane: the only place that writes memories.
+//!
+//! A change is journalled before it touches a file and can be completed or taken back from the journal
+//! alone, so a writer killed anywhere leaves nothing half-done: the next writer settles it. The order is
+//!
+//! 1. append because, paths, old and new bytes to the pack, sync it;
+//! 2. append the intent to the journal, sync it: from here on the change will happen, or be taken back;
+//! 3. write temporary files, sync them, append marks, sync them, rename, sync the folders;
+//! 4. append `done`, unsynced: when it is lost, the next writer finds the files as intended and says so again.
+//!
+//! Readers take no lock and see the files as they are. Two locks exist, always taken in this order: the
+//! lane's folder, then the folder of the marks, which several lanes share.
+
+mod book;
+mod error;
+mod journal;
+mod log;
+mod marks;
+mod pack;
+mod recover;
+mod shelter;
+pub mod simulation;
+mod transaction;
+mod write;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lorelane_core::path::RelPath;
+
+use crate::disk::{Disk, Kind, LockGuard, POLL};
+use book::Book;
+pub use error::{StoreError, Warning};
+pub use journal::Digest;
+pub use log::{Changed, Entry, Fault, Known, Outcome};
+use simulation::Sabotage;
+pub use transaction::{Receipt, Transaction};
+
+/// How long a writer waits for another before it gives up.
+pub const LOCK_DEADLINE: Duration = Duration::from_secs(5);
+/// The old scripts hold their lock folder for well under a second; one this old has no living owner.
+const LOCK_FOLDER_STALE: Duration = Duration::from_secs(60);
+const LOCK_FOLDER: &str = ".index.lockdir";
+
+/// The folders one lane's store writes in; nothing is ever written outside them.
+#[derive(Clone, Debug)]
+pub struct Home {
+    /// The lane's real path: links are resolved by whoever found the lane.
+    pub lane: PathBuf,
+    /// The folder that holds `marks.jsonl`, shared by the lanes of a worktree.
+    pub marks: PathBuf,
+    /// This lane's own folder in the user's state folder.
+    pub state: PathBuf,
+}
+
+/// Something a change can touch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    Lane(RelPath),
+    Marks,
+}
+
+/// One wanted difference. Edits of one change are made together or not at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    Put {
+        path: RelPath,
+        bytes: Vec<u8>,
+    },
+    Remove {
+        path: RelPath,
+    },
+    Append {
+        path: RelPath,
+        bytes: Vec<u8>,
+    },
+    /// Appends whole lines to the marks file; a missing last line end is added.
+    Mark {
+        lines: Vec<u8>,
+    },
+}
+
+#[derive(Debug)]
+pub struct Store {
+    disk: Arc<dyn Disk>,
+    home: Home,
+    lock_deadline: Duration,
+    /// Set by the simulation only.
+    sabotage: Option<Sabotage>,
+}
+
+impl Store {
+    pub fn new(disk: Arc<dyn Disk>, home: Home) -> Store {
+        Store { disk, home, lock_deadline: LOCK_DEADLINE, sabotage: None }
+    }
+
+    pub fn with_lock_deadline(mut self, deadline: Duration) -> Store {
+        self.lock_deadline = deadline;
+        self
+    }
+
+    pub(crate) fn sabotaged(mut self, sabotage: Option<Sabotage>) -> Store {
+        self.sabotage = sabotage;
+        self
+    }
+
+    /// Locks the lane for writing and settles what a crash left open.
+    ///
+    /// The lane's folder is created when it is missing. A lock that cannot be had is an error; nothing
+    /// is written then.
+    pub fn begin(&self) -> Result<Transaction<'_>, StoreError> {
+        self.create_folder(&self.home.lane)?;
+        let lock = self.lock(&self.home.lane, Sabotage::SkipLock)?;
+        let mut warnings = Vec::new();
+        self.wait_for_old_scripts(&mut warnings)?;
+        let mut touched = Vec::new();
+        let book = self.open_book(&mut warnings, &mut touched)?;
+        touched.sort();
+        touched.dedup();
+        Ok(Transaction::new(self, book, lock, warnings, touched))
+    }
+
+    /// The file a place stands for.
+    pub fn path_of(&self, place: &Place) -> PathBuf {
+        match place {
+            Place::Lane(path) => self.file(path),
+            Place::Marks => self.marks_file(),
+        }
+    }
+
+    fn file(&self, path: &RelPath) -> PathBuf {
+        self.home.lane.join(path.as_str())
+    }
+
+    fn read_file(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+        self.disk.read(path).map_err(StoreError::io("read", path))
+    }
+
+    fn lock(&self, folder: &Path, sabotage: Sabotage) -> Result<LockGuard, StoreError> {
+        if self.sabotage == Some(sabotage) {
+            return Ok(LockGuard::of_nothing());
+        }
+        self.disk.lock_dir(folder, self.lock_deadline).map_err(|fault| StoreError::lock(folder, fault))
+    }
+
+    /// The shell scripts that wrote these lanes before us lock by making a folder. We hold our own lock
+    /// already, so that a script that finishes is not followed by another lorelane first.
+    fn wait_for_old_scripts(&self, warnings: &mut Vec<Warning>) -> Result<(), StoreError> {
+        let path = self.home.lane.join(LOCK_FOLDER);
+        let mut waited = Duration::ZERO;
+        loop {
+            let stat = self.disk.stat(&path).map_err(StoreError::io("look at", &path))?;
+            let Some(stat) = stat.filter(|stat| stat.kind == Kind::Folder) else { return Ok(()) };
+            let age_ns = self.disk.now_ns().saturating_sub(stat.mtime_ns);
+            let age = Duration::from_nanos(u64::try_from(age_ns).unwrap_or(0));
+            if age >= LOCK_FOLDER_STALE {
+                // Not removed: it is not ours, and a script that is only slow would lose its lock.
+                warnings.push(Warning::StaleLockFolder { path, age });
+                return Ok(());
+            }
+            if waited >= self.lock_deadline {
+                return Err(StoreError::LockTimeout { what: path, waited });
+            }
+            self.disk.pause(POLL);
+            waited += POLL;
+        }
+    }
+
+    /// Opens the journal in the state folder, or the one inside the lane where that is not possible,
+    /// and settles whatever is open in either.
+    fn open_book(&self, warnings: &mut Vec<Warning>, touched: &mut Vec<Place>) -> Result<Book, StoreError> {
+        let shelter = self.shelter();
+        let why = match Book::prepare(self, &self.home.state) {
+            Ok(()) => {
+                let mut book = self.settled_book(&self.home.state, warnings, touched)?;
+                let sheltered = self.disk.stat(&shelter).map_err(StoreError::io("look at", &shelter))?;
+                if sheltered.is_some() {
+                    self.move_over(&mut book, warnings, touched)?;
+                }
+                return Ok(book);
+            }
+            Err(why) => why,
+        };
+        // The change that waits there is older than any we could make: ours must not overtake it.
+        if let Ok(Some(intent)) = Book::waiting(self, &self.home.state) {
+            let journal = self.home.state.join(book::JOURNAL);
+            return Err(StoreError::Waiting { journal, number: intent });
+        }
+        Book::prepare(self, &shelter)?;
+        let why = why.to_string().lines().next().unwrap_or_default().to_owned();
+        warnings.push(Warning::Sheltered { state: self.home.state.clone(), shelter: shelter.clone(), why });
+        self.settled_book(&shelter, warnings, touched)
+    }
+
+    fn settled_book(
+        &self,
+        folder: &Path,
+        warnings: &mut Vec<Warning>,
+        touched: &mut Vec<Place>,
+    ) -> Result<Book, StoreError> {
+        let (mut book, open) = Book::open(self, folder, warnings)?;
+        if let Some(intent) = open {
+            self.recover(&mut book, &intent, warnings, touched)?;
+        }
+        Ok(book)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Lane(path) => path.fmt(f),
+            Place::Marks => f.write_str(marks::FILE),
+        }
+    }
+}

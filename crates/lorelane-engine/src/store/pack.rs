@@ -1,0 +1,98 @@
+//! The pack of blobs beside a journal: every path and every byte that a line speaks of.
+//!
+//! Each blob is salted, and the salt lies beside it: after purging, the digest that stays in the journal
+//! cannot be used to guess what stood there, short and likely texts included.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use super::journal::Digest;
+use crate::disk::Disk;
+
+const SALT: usize = 16;
+
+/// Where a blob lies in the pack, and what it must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Blob {
+    offset: u64,
+    len: usize,
+    digest: Digest,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    Bytes(Vec<u8>),
+    Purged,
+    /// Missing, or not what the journal says.
+    Damaged,
+}
+
+impl Blob {
+    pub(super) fn parse(text: &str) -> Option<Blob> {
+        let mut parts = text.split(':');
+        let blob = Blob {
+            offset: parts.next()?.parse().ok()?,
+            len: parts.next()?.parse().ok()?,
+            digest: Digest::parse(parts.next()?)?,
+        };
+        parts.next().is_none().then_some(blob)
+    }
+
+    pub(super) fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    pub(super) fn read(&self, disk: &dyn Disk, pack: &Path) -> io::Result<Held> {
+        let Some(framed_len) = self.len.checked_add(SALT) else { return Ok(Held::Damaged) };
+        let framed = match disk.read_at(pack, self.offset, framed_len) {
+            Ok(framed) => framed,
+            Err(error) if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::NotFound) => {
+                return Ok(Held::Damaged);
+            }
+            Err(error) => return Err(error),
+        };
+        if Digest::of(&framed) == self.digest {
+            return Ok(Held::Bytes(framed[SALT..].to_vec()));
+        }
+        let purged = framed.iter().all(|byte| *byte == 0);
+        Ok(if purged { Held::Purged } else { Held::Damaged })
+    }
+
+    /// Overwrites the blob in place. The caller syncs the pack.
+    pub(super) fn purge(&self, disk: &dyn Disk, pack: &Path) -> io::Result<()> {
+        disk.overwrite_at(pack, self.offset, &vec![0; SALT + self.len])
+    }
+}
+
+impl fmt::Display for Blob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.offset, self.len, self.digest)
+    }
+}
+
+/// Blobs to be appended in one write.
+#[derive(Debug)]
+pub(super) struct Parcel<'a> {
+    disk: &'a dyn Disk,
+    base: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Parcel<'a> {
+    pub(super) fn new(disk: &'a dyn Disk, pack: &Path) -> io::Result<Parcel<'a>> {
+        let base = disk.stat(pack)?.map_or(0, |stat| stat.len);
+        Ok(Parcel { disk, base, bytes: Vec::new() })
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Blob {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&self.disk.nonce());
+        self.bytes.extend_from_slice(bytes);
+        Blob { offset: self.base + start as u64, len: bytes.len(), digest: Digest::of(&self.bytes[start..]) }
+    }
+
+    pub(super) fn append(&self, pack: &Path) -> io::Result<()> {
+        self.disk.append(pack, &self.bytes)
+    }
+}

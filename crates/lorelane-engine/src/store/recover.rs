@@ -1,0 +1,248 @@
+//! Settles a change that was journalled and interrupted.
+//!
+//! When every file is as before or as intended, the change is completed; when a file is neither, somebody
+//! changed it since, and what the change did elsewhere is taken back. Either way the whole change is
+//! settled, never a part of it.
+
+use std::path::Path;
+
+use lorelane_core::path::RelPath;
+
+use super::book::Book;
+use super::journal::{Event, Intent, Step};
+use super::pack::{Blob, Held, Parcel};
+use super::simulation::Sabotage;
+use super::write::{Failed, Target, Work, folders};
+use super::{Place, Store, StoreError, Warning, marks};
+
+/// A step with its bytes at hand.
+#[derive(Clone, Debug)]
+pub(super) enum Deed {
+    File { path: RelPath, old: Option<Vec<u8>>, new: Option<Vec<u8>>, mode: Option<u32> },
+    Mark { text: Vec<u8>, seen: u64 },
+    Unmark { text: Vec<u8>, seen: u64 },
+}
+
+#[derive(Debug)]
+pub(super) enum Resolved {
+    Deeds(Vec<Deed>),
+    /// Some of the bytes are purged or damaged.
+    Gone,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Before,
+    After,
+    Foreign,
+}
+
+impl Store {
+    pub(super) fn recover(
+        &self,
+        book: &mut Book,
+        intent: &Intent,
+        warnings: &mut Vec<Warning>,
+        touched: &mut Vec<Place>,
+    ) -> Result<(), StoreError> {
+        let number = intent.number;
+        let Resolved::Deeds(deeds) = self.resolve(book, intent)? else {
+            warnings.push(Warning::Abandoned { number });
+            return book.append(self, &[Event::Void(number)]);
+        };
+        let shares_marks = deeds.iter().any(|deed| !matches!(deed, Deed::File { .. }));
+        let _marks_lock = if shares_marks { Some(self.lock_marks()?) } else { None };
+        touched.extend(deeds.iter().map(Deed::place));
+
+        let mut states = Vec::new();
+        for deed in &deeds {
+            states.push(self.state(deed)?);
+        }
+        let in_state = |wanted: State| {
+            let with_state = deeds.iter().zip(&states);
+            with_state.filter(move |(_, state)| **state == wanted).map(|(deed, _)| deed.clone())
+        };
+        let changed_outside: Vec<String> =
+            in_state(State::Foreign).map(|deed| deed.place().to_string()).collect();
+        let todo: Vec<Deed> = match changed_outside.is_empty() {
+            true => in_state(State::Before).collect(),
+            false => in_state(State::After).map(Deed::reversed).collect(),
+        };
+        self.sweep_around(&deeds)?;
+        let work = work(self, &todo)?;
+        self.perform(&work).map_err(|failed| match failed {
+            Failed::TakenBack(error) => error,
+            Failed::Stuck(error) => StoreError::Unsettled { number, source: Box::new(error) },
+        })?;
+        self.harden(&deeds)?;
+        if changed_outside.is_empty() {
+            if states.contains(&State::Before) {
+                warnings.push(Warning::Completed { number });
+            }
+            return book.append(self, &[Event::Done(number)]);
+        }
+        warnings.push(Warning::TakenBack { number, changed_outside });
+        book.append(self, &[Event::Void(number)])?;
+        book.sync(self)
+    }
+
+    pub(super) fn resolve(&self, book: &Book, intent: &Intent) -> Result<Resolved, StoreError> {
+        let mut deeds = Vec::new();
+        for step in &intent.steps {
+            let Some(deed) = self.deed(book, step)? else { return Ok(Resolved::Gone) };
+            deeds.push(deed);
+        }
+        Ok(Resolved::Deeds(deeds))
+    }
+
+    fn deed(&self, book: &Book, step: &Step) -> Result<Option<Deed>, StoreError> {
+        let bytes = |blob: Blob| match book.blob(self, blob)? {
+            Held::Bytes(bytes) => Ok(Some(bytes)),
+            Held::Purged | Held::Damaged => Ok::<_, StoreError>(None),
+        };
+        match step {
+            Step::Mark { text, seen } => Ok(bytes(*text)?.map(|text| Deed::Mark { text, seen: *seen })),
+            Step::Unmark { text, seen } => Ok(bytes(*text)?.map(|text| Deed::Unmark { text, seen: *seen })),
+            Step::File { path, old, new, mode } => {
+                let Some(path) = bytes(*path)?.and_then(|path| lane_path(&path)) else { return Ok(None) };
+                let mut contents = [None, None];
+                for (content, blob) in contents.iter_mut().zip([old, new]) {
+                    if let Some(blob) = blob {
+                        let Some(bytes) = bytes(*blob)? else { return Ok(None) };
+                        *content = Some(bytes);
+                    }
+                }
+                let [old, new] = contents;
+                Ok(Some(Deed::File { path, old, new, mode: *mode }))
+            }
+        }
+    }
+
+    fn state(&self, deed: &Deed) -> Result<State, StoreError> {
+        match deed {
+            Deed::File { path, old, new, .. } => {
+                let file = self.file(path);
+                match self.refuse_unless_inside(&file) {
+                    Ok(()) => {}
+                    Err(StoreError::Symlink { .. } | StoreError::NotAFile { .. }) => {
+                        return Ok(State::Foreign);
+                    }
+                    Err(error) => return Err(error),
+                }
+                let now = self.read_file(&file)?;
+                Ok(match now {
+                    now if now == *new => State::After,
+                    now if now == *old => State::Before,
+                    _ => State::Foreign,
+                })
+            }
+            Deed::Mark { text, seen } => {
+                let done = marks::count(&self.read_marks()?, text) > *seen;
+                Ok(if done { State::After } else { State::Before })
+            }
+            Deed::Unmark { text, seen } => {
+                let done = marks::count(&self.read_marks()?, text) < *seen;
+                Ok(if done { State::After } else { State::Before })
+            }
+        }
+    }
+
+    fn sweep_around(&self, deeds: &[Deed]) -> Result<(), StoreError> {
+        let targets: Vec<Target> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
+        for folder in folders(&targets) {
+            self.sweep(folder)?;
+        }
+        Ok(())
+    }
+
+    /// A step that the dead writer had done may have reached the page cache only. Once `done` is said
+    /// nobody looks again, so all of it is synced first, the folders up to the root included.
+    fn harden(&self, deeds: &[Deed]) -> Result<(), StoreError> {
+        if self.sabotage == Some(Sabotage::SkipRecoverySync) {
+            return Ok(());
+        }
+        let exists = |path: &Path| {
+            self.disk.stat(path).map(|stat| stat.is_some()).map_err(StoreError::io("look at", path))
+        };
+        let targets: Vec<Target> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
+        if deeds.iter().any(|deed| matches!(deed, Deed::Mark { .. })) && exists(&self.marks_file())? {
+            self.sync_file(&self.marks_file(), Sabotage::SkipMarksSync)?;
+        }
+        for folder in folders(&targets) {
+            if exists(folder)? {
+                self.sync_dir(folder, Sabotage::SkipFolderSync)?;
+            }
+            let root = if folder == self.home.marks { folder.parent() } else { Some(&*self.home.lane) };
+            for above in folder.ancestors().skip(1).take_while(|_| Some(folder) != root) {
+                if exists(above)? {
+                    self.sync_dir(above, Sabotage::SkipNewFolderSync)?;
+                }
+                if Some(above) == root {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files that have to be written for these deeds.
+pub(super) fn work(store: &Store, deeds: &[Deed]) -> Result<Work, StoreError> {
+    let mut work = Work::default();
+    for deed in deeds {
+        let mut target = deed.bare_target(store);
+        match deed {
+            Deed::File { old, new, mode, .. } => {
+                (target.old, target.new, target.mode) = (old.clone(), new.clone(), *mode);
+                work.targets.push(target);
+            }
+            Deed::Mark { text, .. } => work.marks.get_or_insert_default().extend(text),
+            Deed::Unmark { text, .. } => {
+                let content = store.read_marks()?;
+                target.new = Some(marks::without(&content, text));
+                target.old = Some(content);
+                work.targets.push(target);
+            }
+        }
+    }
+    Ok(work)
+}
+
+impl Deed {
+    pub(super) fn place(&self) -> Place {
+        match self {
+            Deed::File { path, .. } => Place::Lane(path.clone()),
+            Deed::Mark { .. } | Deed::Unmark { .. } => Place::Marks,
+        }
+    }
+
+    pub(super) fn pack(&self, parcel: &mut Parcel<'_>) -> Step {
+        match self {
+            Deed::File { path, old, new, mode } => Step::File {
+                path: parcel.add(path.as_str().as_bytes()),
+                old: old.as_ref().map(|bytes| parcel.add(bytes)),
+                new: new.as_ref().map(|bytes| parcel.add(bytes)),
+                mode: *mode,
+            },
+            Deed::Mark { text, seen } => Step::Mark { text: parcel.add(text), seen: *seen },
+            Deed::Unmark { text, seen } => Step::Unmark { text: parcel.add(text), seen: *seen },
+        }
+    }
+
+    fn reversed(self) -> Deed {
+        match self {
+            Deed::File { path, old, new, mode } => Deed::File { path, old: new, new: old, mode },
+            Deed::Mark { text, seen } => Deed::Unmark { text, seen: seen + 1 },
+            Deed::Unmark { text, seen } => Deed::Mark { text, seen: seen.saturating_sub(1) },
+        }
+    }
+
+    /// The file without any bytes, for those who ask where and not what.
+    fn bare_target(&self, store: &Store) -> Target {
+        Target { path: store.path_of(&self.place()), old: None, new: None, mode: None }
+    }
+}
+
+pub(super) fn lane_path(bytes: &[u8]) -> Option<RelPath> {
+    RelPath::parse(std::str::from_utf8(bytes).ok()?).ok()
+}

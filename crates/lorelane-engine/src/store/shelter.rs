@@ -1,0 +1,117 @@
+//! The journal inside the lane, for sandboxes that may write the project and nothing else.
+//!
+//! It is a whole journal of its own. When the state folder can be written again its receipts are moved
+//! there; a moved line names the line it came from, so that a move cut short is continued, not repeated.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::book::{BLOBS, Book, JOURNAL};
+use super::journal::{Digest, Event, Intent, Step};
+use super::log::{Outcome, told};
+use super::pack::{Blob, Held, Parcel};
+use super::simulation::Sabotage;
+use super::{Place, Store, StoreError, Warning};
+
+const FOLDER: &str = ".lorelane-journal";
+
+impl Store {
+    pub(super) fn shelter(&self) -> PathBuf {
+        self.home.lane.join(FOLDER)
+    }
+
+    /// Continues `book` with the sheltered receipts, then removes the shelter.
+    pub(super) fn move_over(
+        &self,
+        book: &mut Book,
+        warnings: &mut Vec<Warning>,
+        touched: &mut Vec<Place>,
+    ) -> Result<(), StoreError> {
+        let shelter = self.shelter();
+        let sheltered = self.settled_book(&shelter, warnings, touched)?;
+        let lines = sheltered.read_all(self)?.lines;
+        let mut moved = HashMap::new();
+        for line in book.read_all(self)?.lines {
+            if let Event::Intent(Intent { number, moved_from: Some(origin), .. }) = line.event {
+                moved.insert(origin, number);
+            }
+        }
+        let origins: HashMap<u64, Digest> = lines
+            .iter()
+            .filter(|l| matches!(l.event, Event::Intent(_)))
+            .map(|l| (l.event.number(), l.own))
+            .collect();
+
+        let pack = book.blobs.clone();
+        let mut parcel = Parcel::new(&*self.disk, &pack).map_err(StoreError::io("look at", &pack))?;
+        let (mut events, mut newest) = (Vec::new(), book.newest);
+        for (intent, outcome) in told(&lines) {
+            let origin = origins[&intent.number];
+            // Void changes left no trace in the files and need none here.
+            if outcome == Outcome::Void || moved.contains_key(&origin) {
+                continue;
+            }
+            let Some(mut copy) = self.repacked(&sheltered, &mut parcel, intent)? else { continue };
+            newest += 1;
+            copy.number = newest;
+            copy.undoes = intent.undoes.and_then(|undone| moved.get(&origins[&undone]).copied());
+            copy.moved_from = Some(origin);
+            moved.insert(origin, newest);
+            events.push(Event::Intent(copy));
+        }
+        if !events.is_empty() {
+            parcel.append(&pack).map_err(StoreError::io("write", &pack))?;
+            self.sync_file(&pack, Sabotage::SkipBlobSync)?;
+            book.append(self, &events)?;
+            book.sync(self)?;
+            warnings.push(Warning::MovedOver { receipts: events.len() });
+        }
+        self.remove_shelter()
+    }
+
+    /// The journal goes first: a pack without a journal is empty talk, the reverse would look like damage.
+    fn remove_shelter(&self) -> Result<(), StoreError> {
+        let shelter = self.shelter();
+        for name in [JOURNAL, BLOBS] {
+            let path = shelter.join(name);
+            if self.disk.stat(&path).map_err(StoreError::io("look at", &path))?.is_some() {
+                self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            }
+        }
+        self.disk.remove_dir(&shelter).map_err(StoreError::io("remove", &shelter))
+    }
+
+    /// `None` when the bytes are gone: a receipt that explains nothing is not worth moving.
+    fn repacked(
+        &self,
+        from: &Book,
+        parcel: &mut Parcel<'_>,
+        intent: &Intent,
+    ) -> Result<Option<Intent>, StoreError> {
+        let mut gone = false;
+        let mut repack = |blob: Blob| -> Result<Blob, StoreError> {
+            let bytes = match from.blob(self, blob)? {
+                Held::Bytes(bytes) => bytes,
+                Held::Purged | Held::Damaged => {
+                    gone = true;
+                    Vec::new()
+                }
+            };
+            Ok(parcel.add(&bytes))
+        };
+        let mut copy = intent.clone();
+        copy.because = repack(copy.because)?;
+        for step in &mut copy.steps {
+            match step {
+                Step::File { path, old, new, .. } => {
+                    *path = repack(*path)?;
+                    for blob in [old, new].into_iter().flatten() {
+                        *blob = repack(*blob)?;
+                    }
+                }
+                Step::Mark { text, .. } | Step::Unmark { text, .. } => *text = repack(*text)?,
+            }
+        }
+        Ok((!gone).then_some(copy))
+    }
+}

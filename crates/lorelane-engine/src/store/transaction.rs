@@ -1,0 +1,281 @@
+//! One writer's turn: read, decide, change, finish.
+
+use lorelane_core::path::RelPath;
+use lorelane_core::time::Timestamp;
+
+use super::book::Book;
+use super::journal::{Event, Intent, Step};
+use super::pack::{Blob, Held, Parcel};
+use super::recover::{Deed, Resolved, work};
+use super::simulation::Sabotage;
+use super::write::Failed;
+use super::{Edit, Place, Store, StoreError, Warning, log, marks};
+use crate::disk::LockGuard;
+
+/// What was done, by the number under which the journal knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Receipt {
+    /// `None` when the files already were as wanted, so that nothing had to be done.
+    pub number: Option<u64>,
+    pub changes: Vec<Place>,
+}
+
+/// Holds the lane's lock. Dropping it is always legal; without [`Transaction::finish`] the next
+/// writer checks the last change once more.
+#[derive(Debug)]
+pub struct Transaction<'s> {
+    store: &'s Store,
+    book: Book,
+    /// A change that is made and not yet called done.
+    unfinished: Option<u64>,
+    /// A change that could neither be made nor taken back: nothing may follow it here.
+    stuck: Option<u64>,
+    warnings: Vec<Warning>,
+    recovered: Vec<Place>,
+    _lock: LockGuard,
+}
+
+impl<'s> Transaction<'s> {
+    pub(super) fn new(
+        store: &'s Store,
+        book: Book,
+        lock: LockGuard,
+        warnings: Vec<Warning>,
+        recovered: Vec<Place>,
+    ) -> Transaction<'s> {
+        Transaction { store, book, unfinished: None, stuck: None, warnings, recovered, _lock: lock }
+    }
+
+    /// What the user should hear about how this transaction began.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// What recovery touched; the index may not know it yet.
+    pub fn recovered(&self) -> &[Place] {
+        &self.recovered
+    }
+
+    pub fn read(&self, place: &Place) -> Result<Option<Vec<u8>>, StoreError> {
+        self.store.read_file(&self.store.path_of(place))
+    }
+
+    /// Makes all edits or none. Edits of the same path follow one another.
+    pub fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp) -> Result<Receipt, StoreError> {
+        let (files, lines) = self.draft(edits)?;
+        let mut deeds = files;
+        let _marks_lock = match lines.is_empty() {
+            true => None,
+            false => {
+                let lock = self.store.lock_marks()?;
+                let seen = marks::count(&self.store.read_marks()?, &lines);
+                deeds.push(Deed::Mark { text: lines, seen });
+                Some(lock)
+            }
+        };
+        self.commit(&deeds, None, because, now)
+    }
+
+    /// Reverts the newest change that is not undone yet; itself a change with a receipt.
+    pub fn undo(&mut self, now: Timestamp) -> Result<Receipt, StoreError> {
+        let chain = self.book.read_all(self.store)?;
+        let intent = log::undoable(&chain.lines).ok_or(StoreError::NothingToUndo)?;
+        let number = intent.number;
+        let Resolved::Deeds(done) = self.store.resolve(&self.book, intent)? else {
+            return Err(StoreError::Purged { number });
+        };
+        let shares_marks = done.iter().any(|deed| !matches!(deed, Deed::File { .. }));
+        let _marks_lock = if shares_marks { Some(self.store.lock_marks()?) } else { None };
+        let mut deeds = Vec::new();
+        for deed in done.into_iter().rev() {
+            deeds.push(self.reversed(deed, number)?);
+        }
+        self.commit(&deeds, Some(number), &format!("undo of {number}"), now)
+    }
+
+    /// Says in the journal that everything is in place. Call it when the index knows the change.
+    pub fn finish(mut self) -> Result<(), StoreError> {
+        match self.unfinished.take() {
+            Some(number) => self.book.append(self.store, &[Event::Done(number)]),
+            None => Ok(()),
+        }
+    }
+
+    /// Overwrites what the journal holds of these paths: their names, their bytes, and the reasons of
+    /// the changes that touched them. Returns how many blobs were overwritten.
+    pub fn purge(&mut self, paths: &[RelPath]) -> Result<usize, StoreError> {
+        let (mut contents, mut names) = (Vec::new(), Vec::new());
+        for line in self.book.read_all(self.store)?.lines {
+            let Event::Intent(intent) = line.event else { continue };
+            for step in &intent.steps {
+                let Step::File { path, old, new, .. } = step else { continue };
+                let Held::Bytes(name) = self.book.blob(self.store, *path)? else { continue };
+                if paths.iter().any(|path| path.as_str().as_bytes() == name) {
+                    contents.extend([Some(intent.because), *old, *new].into_iter().flatten());
+                    names.push(*path);
+                }
+            }
+        }
+        // Names last: as long as a name stands, purging again after a crash finds its contents.
+        self.overwrite(&contents)?;
+        self.overwrite(&names)?;
+        Ok(contents.len() + names.len())
+    }
+
+    fn overwrite(&self, blobs: &[Blob]) -> Result<(), StoreError> {
+        let pack = &self.book.blobs;
+        for blob in blobs {
+            blob.purge(&*self.store.disk, pack).map_err(StoreError::io("purge", pack))?;
+        }
+        if blobs.is_empty() { Ok(()) } else { self.store.sync_file(pack, Sabotage::SkipBlobSync) }
+    }
+
+    /// Turns edits into what each file was and shall be, leaving out what is so already.
+    fn draft(&self, edits: Vec<Edit>) -> Result<(Vec<Deed>, Vec<u8>), StoreError> {
+        let (mut files, mut lines) = (Vec::new(), Vec::new());
+        for edit in edits {
+            match edit {
+                Edit::Put { path, bytes } => *self.drafted(&mut files, path)? = Some(bytes),
+                Edit::Remove { path } => *self.drafted(&mut files, path)? = None,
+                Edit::Append { path, bytes } => {
+                    self.drafted(&mut files, path)?.get_or_insert_default().extend(bytes);
+                }
+                Edit::Mark { lines: added } => {
+                    lines.extend(added);
+                    if lines.last().is_some_and(|byte| *byte != b'\n') {
+                        lines.push(b'\n');
+                    }
+                }
+            }
+        }
+        files.retain(|deed| !matches!(deed, Deed::File { old, new, .. } if old == new));
+        Ok((files, lines))
+    }
+
+    /// The wanted content of a path, which starts as the content it has.
+    fn drafted<'d>(
+        &self,
+        files: &'d mut Vec<Deed>,
+        path: RelPath,
+    ) -> Result<&'d mut Option<Vec<u8>>, StoreError> {
+        let known = files.iter().position(|deed| matches!(deed, Deed::File { path: p, .. } if *p == path));
+        let at = match known {
+            Some(at) => at,
+            None => {
+                files.push(self.untouched(path)?);
+                files.len() - 1
+            }
+        };
+        match &mut files[at] {
+            Deed::File { new, .. } => Ok(new),
+            Deed::Mark { .. } | Deed::Unmark { .. } => unreachable!("only files are drafted"),
+        }
+    }
+
+    fn untouched(&self, path: RelPath) -> Result<Deed, StoreError> {
+        let file = self.store.file(&path);
+        self.store.refuse_unless_inside(&file)?;
+        let old = self.store.read_file(&file)?;
+        let stat = self.store.disk.stat(&file).map_err(StoreError::io("look at", &file))?;
+        Ok(Deed::File { path, new: old.clone(), old, mode: stat.and_then(|stat| stat.mode) })
+    }
+
+    fn reversed(&self, deed: Deed, number: u64) -> Result<Deed, StoreError> {
+        match deed {
+            Deed::File { path, old, new, mode } => {
+                let Deed::File { old: now, mode: mode_now, .. } = self.untouched(path.clone())? else {
+                    unreachable!("an untouched file is a file")
+                };
+                if now != new {
+                    return Err(StoreError::ChangedOutside { path: path.to_string(), number });
+                }
+                Ok(Deed::File { path, old: now, new: old, mode: mode.or(mode_now) })
+            }
+            Deed::Mark { text, .. } => match marks::count(&self.store.read_marks()?, &text) {
+                0 => Err(StoreError::ChangedOutside { path: Place::Marks.to_string(), number }),
+                seen => Ok(Deed::Unmark { text, seen }),
+            },
+            Deed::Unmark { text, .. } => {
+                let seen = marks::count(&self.store.read_marks()?, &text);
+                Ok(Deed::Mark { text, seen })
+            }
+        }
+    }
+
+    /// Journals the deeds, then does them. The caller holds the lock of the marks if they are among them.
+    fn commit(
+        &mut self,
+        deeds: &[Deed],
+        undoes: Option<u64>,
+        because: &str,
+        now: Timestamp,
+    ) -> Result<Receipt, StoreError> {
+        if let Some(number) = self.stuck {
+            return Err(StoreError::Waiting { journal: self.book.journal.clone(), number });
+        }
+        if deeds.is_empty() {
+            return Ok(Receipt::default());
+        }
+        let number = self.book.newest + 1;
+        let intent = self.pack(deeds, number, undoes, because, now)?;
+        let earlier = self.book.clone();
+        self.announce(intent, &earlier)?;
+        let done =
+            work(self.store, deeds).map_err(Failed::TakenBack).and_then(|work| self.store.perform(&work));
+        match done {
+            Ok(()) => {
+                self.unfinished = Some(number);
+                Ok(Receipt { number: Some(number), changes: deeds.iter().map(Deed::place).collect() })
+            }
+            Err(Failed::TakenBack(error)) => self.renounce(number, &earlier, error),
+            Err(Failed::Stuck(error)) => {
+                self.stuck = Some(number);
+                Err(StoreError::Unsettled { number, source: Box::new(error) })
+            }
+        }
+    }
+
+    fn pack(
+        &self,
+        deeds: &[Deed],
+        number: u64,
+        undoes: Option<u64>,
+        because: &str,
+        at: Timestamp,
+    ) -> Result<Intent, StoreError> {
+        let pack = &self.book.blobs;
+        let mut parcel = Parcel::new(&*self.store.disk, pack).map_err(StoreError::io("look at", pack))?;
+        let because = parcel.add(because.as_bytes());
+        let steps = deeds.iter().map(|deed| deed.pack(&mut parcel)).collect();
+        parcel.append(pack).map_err(StoreError::io("write", pack))?;
+        self.store.sync_file(pack, Sabotage::SkipBlobSync)?;
+        Ok(Intent { number, undoes, at, because, steps, moved_from: None })
+    }
+
+    /// The point of no return: from here on the change will happen, or be taken back by name.
+    fn announce(&mut self, intent: Intent, earlier: &Book) -> Result<(), StoreError> {
+        let mut events: Vec<Event> = self.unfinished.map(Event::Done).into_iter().collect();
+        events.push(Event::Intent(intent));
+        let announced = self.book.append(self.store, &events).and_then(|()| self.book.sync(self.store));
+        if let Err(error) = announced {
+            if self.book.retract(self.store, earlier).is_err() {
+                self.stuck = Some(self.book.newest);
+            }
+            return Err(error);
+        }
+        self.unfinished = None;
+        Ok(())
+    }
+
+    /// Says that a change was taken back; on a full disk, where that cannot be said, forgets its intent.
+    fn renounce(&mut self, number: u64, earlier: &Book, error: StoreError) -> Result<Receipt, StoreError> {
+        // Synced, or the next writer after a power cut would make the change that was reported as failed.
+        let said =
+            self.book.append(self.store, &[Event::Void(number)]).and_then(|()| self.book.sync(self.store));
+        if said.is_ok() || self.book.retract(self.store, earlier).is_ok() {
+            return Err(error);
+        }
+        self.stuck = Some(number);
+        Err(StoreError::Unsettled { number, source: Box::new(error) })
+    }
+}

@@ -1,0 +1,258 @@
+//! Puts files in place: all temporary files first, then the marks, then the renames.
+//!
+//! A full disk shows while temporary files are written, before any memory has changed. What fails
+//! later is taken back here, in the process that failed, not left to recovery.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::simulation::Sabotage;
+use super::{Store, StoreError};
+use crate::disk::Kind;
+
+const TEMP_PREFIX: &str = ".lorelane-";
+const TEMP_SUFFIX: &str = ".tmp";
+
+/// What is to be done to files, without knowing why.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Work {
+    pub(super) targets: Vec<Target>,
+    /// Lines to append to the marks file.
+    pub(super) marks: Option<Vec<u8>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) path: PathBuf,
+    pub(super) old: Option<Vec<u8>>,
+    pub(super) new: Option<Vec<u8>>,
+    /// For a file that does not exist now; an existing file keeps its own mode.
+    pub(super) mode: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(super) enum Failed {
+    TakenBack(StoreError),
+    /// Neither done nor taken back: the journal keeps the intent.
+    Stuck(StoreError),
+}
+
+/// How far the work has come.
+#[derive(Debug, Default)]
+struct Progress {
+    created: Vec<PathBuf>,
+    /// One per target; `None` where the target is to be removed.
+    temps: Vec<Option<PathBuf>>,
+    replaced: usize,
+    marks_len: Option<u64>,
+}
+
+impl Store {
+    pub(super) fn perform(&self, work: &Work) -> Result<(), Failed> {
+        let mut progress = Progress::default();
+        let Err(error) = self.attempt(work, &mut progress) else { return Ok(()) };
+        match self.take_back(work, &progress) {
+            Ok(()) => Err(Failed::TakenBack(error)),
+            Err(_) => Err(Failed::Stuck(error)),
+        }
+    }
+
+    fn attempt(&self, work: &Work, progress: &mut Progress) -> Result<(), StoreError> {
+        for target in &work.targets {
+            let temp = match &target.new {
+                Some(bytes) => Some(self.stage(target, bytes, progress)?),
+                None => None,
+            };
+            progress.temps.push(temp);
+        }
+        if let Some(lines) = &work.marks {
+            progress.marks_len = Some(self.append_marks(lines)?);
+        }
+        for (target, temp) in work.targets.iter().zip(&progress.temps) {
+            self.replace(target, temp.as_deref())?;
+            progress.replaced += 1;
+        }
+        for folder in folders(&work.targets) {
+            self.sync_dir(folder, Sabotage::SkipFolderSync)?;
+        }
+        Ok(())
+    }
+
+    fn stage(&self, target: &Target, bytes: &[u8], progress: &mut Progress) -> Result<PathBuf, StoreError> {
+        let folder = target.path.parent().expect("a target lies in a folder");
+        let created = self.disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+        progress.created.extend(created.iter().cloned());
+        for created in &created {
+            let parent = created.parent().expect("the root of a disk is never created");
+            self.sync_dir(parent, Sabotage::SkipNewFolderSync)?;
+        }
+        let stat = self.disk.stat(&target.path).map_err(StoreError::io("look at", &target.path))?;
+        let mode = stat.and_then(|stat| stat.mode).or(target.mode);
+        let temp = self.temp_in(folder);
+        let written = self
+            .disk
+            .create_new(&temp, bytes, mode)
+            .map_err(StoreError::io("write", &target.path))
+            .and_then(|()| self.sync_file(&temp, Sabotage::SkipFileSync));
+        if let Err(error) = written {
+            let _ = self.disk.remove_file(&temp);
+            return Err(error);
+        }
+        Ok(temp)
+    }
+
+    fn replace(&self, target: &Target, temp: Option<&Path>) -> Result<(), StoreError> {
+        let path = &target.path;
+        match (temp, &target.new) {
+            (Some(temp), Some(bytes)) if self.sabotage == Some(Sabotage::SkipRename) => {
+                self.write_in_place(path, bytes, temp)
+            }
+            (Some(temp), _) => self.disk.rename(temp, path).map_err(StoreError::io("replace", path)),
+            (None, _) => self.disk.remove_file(path).map_err(StoreError::io("remove", path)),
+        }
+    }
+
+    /// What a careless program would do instead of a rename; here to be caught by the simulation.
+    fn write_in_place(&self, path: &Path, bytes: &[u8], temp: &Path) -> Result<(), StoreError> {
+        let write = || {
+            self.disk.append(path, b"")?;
+            self.disk.truncate(path, 0)?;
+            self.disk.append(path, bytes)?;
+            self.disk.sync_file(path)?;
+            self.disk.remove_file(temp)
+        };
+        write().map_err(StoreError::io("write", path))
+    }
+
+    fn take_back(&self, work: &Work, progress: &Progress) -> Result<(), StoreError> {
+        for temp in progress.temps.iter().skip(progress.replaced).flatten() {
+            self.remove_if_there(temp)?;
+        }
+        for target in work.targets[..progress.replaced.min(work.targets.len())].iter().rev() {
+            let back = Target {
+                path: target.path.clone(),
+                old: target.new.clone(),
+                new: target.old.clone(),
+                mode: target.mode,
+            };
+            match &back.new {
+                Some(bytes) => {
+                    let temp = self.stage(&back, bytes, &mut Progress::default())?;
+                    self.replace(&back, Some(&temp))?;
+                }
+                None => self.remove_if_there(&back.path)?,
+            }
+        }
+        if let Some(len) = progress.marks_len {
+            let path = self.marks_file();
+            self.disk.truncate(&path, len).map_err(StoreError::io("shorten", &path))?;
+            self.sync_file(&path, Sabotage::SkipMarksSync)?;
+        }
+        for folder in folders(&work.targets) {
+            // A folder that vanished has nothing in it that could come back.
+            if self.disk.stat(folder).is_ok_and(|stat| stat.is_some()) {
+                self.sync_dir(folder, Sabotage::SkipFolderSync)?;
+            }
+        }
+        for folder in progress.created.iter().rev() {
+            // Left standing when somebody else has put something into it.
+            let _ = self.disk.remove_dir(folder);
+        }
+        Ok(())
+    }
+
+    fn remove_if_there(&self, path: &Path) -> Result<(), StoreError> {
+        match self.disk.remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", path)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes temporary files of dead writers. The caller holds the folder's lock, so none is alive.
+    pub(super) fn sweep(&self, folder: &Path) -> Result<(), StoreError> {
+        let listed = self.disk.list(folder).map_err(StoreError::io("list", folder))?;
+        for entry in listed.unwrap_or_default() {
+            let ours = entry.name.starts_with(TEMP_PREFIX) && entry.name.ends_with(TEMP_SUFFIX);
+            if ours && entry.kind == Kind::File {
+                let path = folder.join(&entry.name);
+                self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a target that is a link or no file, or that lies behind a link: each folder from the
+    /// lane's root down is looked at without following it.
+    pub(super) fn refuse_unless_inside(&self, path: &Path) -> Result<(), StoreError> {
+        let folders: Vec<&Path> =
+            path.ancestors().skip(1).take_while(|folder| *folder != self.home.lane).collect();
+        for folder in folders.into_iter().rev() {
+            match self.kind(folder)? {
+                None => return Ok(()),
+                Some(Kind::Folder) => {}
+                Some(Kind::Symlink) => return Err(StoreError::Symlink { path: folder.to_owned() }),
+                Some(_) => return Err(StoreError::NotAFile { path: folder.to_owned() }),
+            }
+        }
+        self.refuse_unless_file(path)
+    }
+
+    pub(super) fn refuse_unless_file(&self, path: &Path) -> Result<(), StoreError> {
+        match self.kind(path)? {
+            None | Some(Kind::File) => Ok(()),
+            Some(Kind::Symlink) => Err(StoreError::Symlink { path: path.to_owned() }),
+            Some(_) => Err(StoreError::NotAFile { path: path.to_owned() }),
+        }
+    }
+
+    /// Creates a folder and syncs the names of what it had to create.
+    pub(super) fn create_folder(&self, folder: &Path) -> Result<(), StoreError> {
+        let created = self.disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+        for created in &created {
+            let parent = created.parent().expect("the root of a disk is never created");
+            self.sync_dir(parent, Sabotage::SkipNewFolderSync)?;
+        }
+        Ok(())
+    }
+
+    /// Syncs the folders above `folder`, up to and including `last`.
+    pub(super) fn sync_ancestors(&self, folder: &Path, last: Option<&Path>) -> Result<(), StoreError> {
+        for ancestor in folder.ancestors().skip(1) {
+            self.disk.sync_dir(ancestor).map_err(StoreError::io("sync", ancestor))?;
+            if Some(ancestor) == last {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn sync_file(&self, path: &Path, sabotage: Sabotage) -> Result<(), StoreError> {
+        if self.sabotage == Some(sabotage) {
+            return Ok(());
+        }
+        self.disk.sync_file(path).map_err(StoreError::io("sync", path))
+    }
+
+    pub(super) fn sync_dir(&self, path: &Path, sabotage: Sabotage) -> Result<(), StoreError> {
+        if self.sabotage == Some(sabotage) {
+            return Ok(());
+        }
+        self.disk.sync_dir(path).map_err(StoreError::io("sync", path))
+    }
+
+    fn kind(&self, path: &Path) -> Result<Option<Kind>, StoreError> {
+        let stat = self.disk.stat(path).map_err(StoreError::io("look at", path))?;
+        Ok(stat.map(|stat| stat.kind))
+    }
+
+    fn temp_in(&self, folder: &Path) -> PathBuf {
+        let nonce = u128::from_le_bytes(self.disk.nonce());
+        folder.join(format!("{TEMP_PREFIX}{}-{nonce:032x}{TEMP_SUFFIX}", std::process::id()))
+    }
+}
+
+/// The folders of some targets, each once.
+pub(super) fn folders(targets: &[Target]) -> BTreeSet<&Path> {
+    targets.iter().filter_map(|target| target.path.parent()).collect()
+}
