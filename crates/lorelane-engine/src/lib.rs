@@ -1,4 +1,9 @@
-//! Engine: does what the core decided.
+//! Engine: does what the core decided. Knows files, locks, SQLite and git; prints nothing.
 
+pub mod config;
 pub mod disk;
+pub mod env;
+pub mod git;
+pub mod index;
 pub mod store;
+pub mod workspace;

@@ -1,0 +1,269 @@
+//! Configuration files: read without ever failing, written without losing a comment.
+
+use crate::disk::{Disk, Kind};
+use lorelane_core::json::{self, Document, Json, Object};
+use lorelane_core::policy::{ConfigProblem, Given, Home, Policy, all_keys};
+use lorelane_core::text::cut;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub const RECORDS_CONFIG: &str = "memory-config.json";
+pub const LORELANE_CONFIG: &str = "lorelane.toml";
+
+/// Where the settings of one project stand.
+#[derive(Clone, Debug)]
+pub struct ConfigFiles {
+    pub records: PathBuf,
+    pub project: PathBuf,
+    pub user: Option<PathBuf>,
+}
+
+#[derive(Debug)]
+pub enum ConfigError {
+    Io {
+        attempt: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    /// A file that cannot be read is not written over.
+    Broken {
+        path: PathBuf,
+        why: String,
+    },
+    Symlink {
+        path: PathBuf,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Io { attempt, path, source } => {
+                write!(f, "cannot {attempt} {}: {source}", path.display())
+            }
+            ConfigError::Broken { path, why } => {
+                write!(f, "cannot change {}: {why}\nhint: mend the file first", path.display())
+            }
+            ConfigError::Symlink { path } => write!(
+                f,
+                "cannot change {}: it is a symlink\nhint: lorelane writes only inside its declared folders; change the file it points to",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl ConfigFiles {
+    pub fn of_project(project: &Path, user_config: Option<&Path>) -> ConfigFiles {
+        ConfigFiles {
+            records: project.join(lorelane_core::policy::DEFAULT_ROOT).join(RECORDS_CONFIG),
+            project: project.join(LORELANE_CONFIG),
+            user: user_config.map(|folder| folder.join(LORELANE_CONFIG)),
+        }
+    }
+
+    /// Settles all files. What cannot be read is a problem, and the defaults count.
+    pub fn read(&self, disk: &dyn Disk) -> Policy {
+        let mut given = Vec::new();
+        let mut problems = Vec::new();
+        self.read_one(disk, &self.records, Home::Records, &mut given, &mut problems);
+        self.read_one(disk, &self.project, Home::Lorelane, &mut given, &mut problems);
+        if let Some(user) = &self.user {
+            self.read_one(disk, user, Home::Lorelane, &mut given, &mut problems);
+        }
+        Policy::settle(&given, problems)
+    }
+
+    fn read_one(
+        &self,
+        disk: &dyn Disk,
+        path: &Path,
+        home: Home,
+        given: &mut Vec<Given>,
+        problems: &mut Vec<ConfigProblem>,
+    ) {
+        let file = path.display().to_string();
+        let values = match disk.read(path) {
+            Ok(None) => return,
+            Ok(Some(bytes)) => match (home, text(&bytes)) {
+                (Home::Records, Ok(text)) => json_values(text),
+                (Home::Lorelane, Ok(text)) => toml_values(text),
+                (_, Err(why)) => Err(why),
+            },
+            Err(fault) => Err(format!("it cannot be read: {fault}")),
+        };
+        match values {
+            Ok(values) => {
+                given.extend(values.into_iter().map(|(key, value)| Given {
+                    key,
+                    value,
+                    file: file.clone(),
+                    home,
+                }));
+            }
+            // Where memories go may be written in there, so nothing is written until it can be read.
+            Err(what) => problems.push(ConfigProblem { key: "*".to_owned(), file, what, stops_writes: true }),
+        }
+    }
+
+    pub fn file_of(&self, home: Home) -> &Path {
+        match home {
+            Home::Records => &self.records,
+            Home::Lorelane => &self.project,
+        }
+    }
+
+    /// The text of the file after one key was set; everything else stays as it is.
+    pub fn with(&self, disk: &dyn Disk, home: Home, key: &str, value: &Json) -> Result<String, ConfigError> {
+        let path = self.file_of(home);
+        let broken = |why: String| ConfigError::Broken { path: path.to_owned(), why };
+        let old = disk.read(path).map_err(|source| ConfigError::Io {
+            attempt: "read",
+            path: path.to_owned(),
+            source,
+        })?;
+        let old = old.unwrap_or_default();
+        let old = text(&old).map_err(broken)?;
+        match home {
+            Home::Records => {
+                set_json(if old.trim().is_empty() { "{}\n" } else { old }, key, value).map_err(broken)
+            }
+            Home::Lorelane => set_toml(old, key, value).map_err(broken),
+        }
+    }
+
+    /// Puts a configuration file in place of the old one.
+    pub fn save(&self, disk: &dyn Disk, home: Home, text: &str) -> Result<PathBuf, ConfigError> {
+        let path = self.file_of(home).to_owned();
+        write_plain(disk, &path, text.as_bytes())?;
+        Ok(path)
+    }
+}
+
+/// Replaces a file that is no memory: atomically, not durably, never through a link.
+pub fn write_plain(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), ConfigError> {
+    let fault = |attempt| move |source| ConfigError::Io { attempt, path: path.to_owned(), source };
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    disk.create_dir_all(folder).map_err(fault("create the folder of"))?;
+    let stat = disk.stat(path).map_err(fault("look at"))?;
+    if stat.is_some_and(|stat| stat.kind == Kind::Symlink) {
+        return Err(ConfigError::Symlink { path: path.to_owned() });
+    }
+    let nonce: String = disk.nonce()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    let temporary = folder.join(format!(".lorelane-{nonce}.tmp"));
+    let written = disk
+        .create_new(&temporary, bytes, stat.and_then(|stat| stat.mode))
+        .and_then(|()| disk.rename(&temporary, path));
+    if written.is_err() {
+        let _ = disk.remove_file(&temporary);
+    }
+    written.map_err(fault("write"))
+}
+
+fn text(bytes: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|fault| format!("it is not UTF-8 from byte {}", fault.valid_up_to()))?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+fn json_values(text: &str) -> Result<Vec<(String, Json)>, String> {
+    let document = Document::parse(text).map_err(|fault| format!("it is not JSON: {fault}"))?;
+    let Json::Object(root) = document.root.into_json() else {
+        return Err("it is not a JSON object".to_owned());
+    };
+    let mut values = Vec::new();
+    flatten(&root, "", &mut values);
+    Ok(values)
+}
+
+/// Dotted leaves. Threshold keys of the first system may be upper case.
+fn flatten(object: &Object, path: &str, values: &mut Vec<(String, Json)>) {
+    for (key, value) in object.iter() {
+        let lower = if path == "triage.thresholds" { key.to_lowercase() } else { key.to_owned() };
+        let path = if path.is_empty() { lower } else { format!("{path}.{lower}") };
+        let is_group = all_keys().any(|(_, name, _)| name.starts_with(&format!("{path}.")));
+        match value {
+            Json::Object(inner) if is_group => flatten(inner, &path, values),
+            _ => values.push((path, value.clone())),
+        }
+    }
+}
+
+fn toml_values(text: &str) -> Result<Vec<(String, Json)>, String> {
+    let document: toml_edit::DocumentMut = text.parse().map_err(|fault: toml_edit::TomlError| {
+        format!("it is not TOML: {}", first_line(&fault.to_string()))
+    })?;
+    let mut values = Vec::new();
+    flatten_toml(document.as_table(), "", &mut values);
+    Ok(values)
+}
+
+fn flatten_toml(table: &dyn toml_edit::TableLike, path: &str, values: &mut Vec<(String, Json)>) {
+    for (key, item) in table.iter() {
+        let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+        if let Some(inner) = item.as_table_like() {
+            flatten_toml(inner, &path, values);
+        } else if let Some(text) = item.as_str() {
+            values.push((path, Json::text(text)));
+        } else if let Some(flag) = item.as_bool() {
+            values.push((path, Json::Bool(flag)));
+        } else {
+            let text = item.to_string();
+            let value = Json::parse(text.trim()).unwrap_or_else(|_| Json::text(text.trim()));
+            values.push((path, value));
+        }
+    }
+}
+
+fn set_json(old: &str, key: &str, value: &Json) -> Result<String, String> {
+    let mut root = match Json::parse(old) {
+        Ok(Json::Object(root)) => root,
+        Ok(_) => return Err("it is not a JSON object".to_owned()),
+        Err(fault) => return Err(format!("it is not JSON: {fault}")),
+    };
+    put(&mut root, key, value.clone())?;
+    json::patch(old, &Json::Object(root)).map_err(|fault| fault.to_string())
+}
+
+fn put(object: &mut Object, key: &str, value: Json) -> Result<(), String> {
+    let Some((outer, inner)) = key.split_once('.') else {
+        object.set(key, value);
+        return Ok(());
+    };
+    if !object.contains(outer) {
+        object.set(outer, Json::Object(Object::new()));
+    }
+    match object.get_mut(outer) {
+        Some(Json::Object(nested)) => put(nested, inner, value),
+        _ => Err(format!("`{outer}` is not an object")),
+    }
+}
+
+fn set_toml(old: &str, key: &str, value: &Json) -> Result<String, String> {
+    let mut document: toml_edit::DocumentMut = old.parse().map_err(|fault: toml_edit::TomlError| {
+        format!("it is not TOML: {}", first_line(&fault.to_string()))
+    })?;
+    let mut item = document.as_item_mut();
+    for part in key.split('.') {
+        item = &mut item[part];
+    }
+    *item = match value {
+        Json::Text(text) => toml_edit::value(text.as_str()),
+        Json::Bool(flag) => toml_edit::value(*flag),
+        Json::Number(number) => match number.parse::<i64>() {
+            Ok(whole) => toml_edit::value(whole),
+            Err(_) => toml_edit::value(number.parse::<f64>().unwrap_or_default()),
+        },
+        other => {
+            return Err(format!("{} has no place in TOML here", cut(&other.render(json::Format::LINE), 80)));
+        }
+    };
+    Ok(document.to_string())
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

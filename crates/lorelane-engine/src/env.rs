@@ -1,0 +1,111 @@
+//! The world as it was when the process started: captured once, passed on as a value.
+
+use lorelane_core::time::Timestamp;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug)]
+pub struct Env {
+    pub now: Timestamp,
+    pub cwd: PathBuf,
+    pub vars: BTreeMap<String, String>,
+}
+
+/// The user's folders that lorelane may write in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folders {
+    pub config: PathBuf,
+    /// Indexes: may be deleted at any time.
+    pub cache: PathBuf,
+    /// Journals and drafts.
+    pub state: PathBuf,
+}
+
+impl Env {
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.vars.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        self.var(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+
+    pub fn home(&self) -> Option<PathBuf> {
+        self.path("HOME").or_else(|| self.path("USERPROFILE"))
+    }
+
+    /// `LORELANE_HOME` puts everything in one place; else each system's own convention counts.
+    pub fn folders(&self) -> Option<Folders> {
+        if let Some(all) = self.path("LORELANE_HOME") {
+            return Some(Folders {
+                config: all.join("config"),
+                cache: all.join("cache"),
+                state: all.join("state"),
+            });
+        }
+        let home = self.home();
+        let below = |path: &str| home.as_ref().map(|home| home.join(path));
+        let own = |base: PathBuf| base.join("lorelane");
+        let pick = |var: &str, mac: &str, windows: &str, unix: &str| {
+            let convention = if cfg!(target_os = "macos") {
+                below(mac)
+            } else if cfg!(windows) {
+                self.path(windows).or_else(|| below("AppData/Local"))
+            } else {
+                below(unix)
+            };
+            self.path(var).or(convention).map(own)
+        };
+        Some(Folders {
+            config: pick("XDG_CONFIG_HOME", "Library/Application Support", "APPDATA", ".config")?,
+            cache: pick("XDG_CACHE_HOME", "Library/Caches", "LOCALAPPDATA", ".cache")?,
+            state: pick("XDG_STATE_HOME", "Library/Application Support", "LOCALAPPDATA", ".local/state")?,
+        })
+    }
+}
+
+impl Folders {
+    /// The name of a lane in state and cache: readable, and one per real path.
+    pub fn lane_key(lane: &Path) -> String {
+        let digest = blake3::hash(lane.as_os_str().as_encoded_bytes()).to_hex();
+        let project = lane.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
+        let readable: String = project
+            .to_string_lossy()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
+            .take(40)
+            .collect();
+        format!("{readable}-{}", &digest[..16])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(vars: &[(&str, &str)]) -> Env {
+        let vars = vars.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Env { now: Timestamp(0), cwd: PathBuf::from("/"), vars }
+    }
+
+    #[test]
+    fn one_variable_moves_everything() {
+        let folders = env(&[("LORELANE_HOME", "/x"), ("HOME", "/home/a")]).folders().unwrap();
+        assert_eq!(folders.cache, Path::new("/x/cache"));
+    }
+
+    #[test]
+    fn a_relative_or_empty_variable_is_not_a_folder() {
+        let folders =
+            env(&[("XDG_CACHE_HOME", "rel"), ("XDG_STATE_HOME", ""), ("HOME", "/home/a")]).folders().unwrap();
+        assert!(folders.cache.starts_with("/home/a") && folders.state.starts_with("/home/a"), "{folders:?}");
+        assert_eq!(env(&[]).folders(), None);
+    }
+
+    #[test]
+    fn two_lanes_never_share_a_key() {
+        let key = |path: &str| Folders::lane_key(Path::new(path));
+        assert_ne!(key("/a/p/.claude/memory"), key("/b/p/.claude/memory"));
+        assert!(key("/a/my app/.claude/memory").starts_with("my_app-"));
+    }
+}

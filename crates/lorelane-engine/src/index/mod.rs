@@ -1,0 +1,349 @@
+//! The search index: one SQLite file in the user's cache folder, one row per memory.
+//!
+//! It is derived and never a source: deleted, truncated, foreign or from another version, it is made anew from
+//! the files. Which files it speaks of it remembers with their stat; whether it is fresh is told by the mtimes
+//! of the lane's folders, which every writer changes and records.
+
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::ListingLine;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::{Address, Category};
+use lorelane_core::path::RelPath;
+use lorelane_core::time::Timestamp;
+use rusqlite::{
+    Connection, OpenFlags, Row as SqlRow, Transaction, TransactionBehavior, config::DbConfig, params,
+};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Raised with every change of the tables or of what is put in them.
+const STAMP: i32 = 1;
+/// Another process writes for milliseconds; a search does not wait longer for it.
+const BUSY: Duration = Duration::from_millis(500);
+const TABLES: &str = "
+    CREATE TABLE memories (
+        path TEXT PRIMARY KEY, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
+        tags TEXT NOT NULL, status TEXT NOT NULL, status_at INTEGER, created INTEGER, updated INTEGER,
+        revised INTEGER NOT NULL, prose TEXT NOT NULL, listing_key TEXT, listing_text TEXT,
+        size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
+    CREATE INDEX memories_category ON memories (category, status);
+    CREATE TABLE unreadable (
+        path TEXT PRIMARY KEY, what TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE folders (folder TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
+";
+
+#[derive(Debug)]
+pub struct Index {
+    db: Connection,
+}
+
+/// A file as the index last saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub size: u64,
+    pub mtime_ns: i64,
+}
+
+/// What the index keeps of one file.
+#[derive(Clone, Debug)]
+pub enum Row {
+    Memory { entry: Box<Entry>, listing: Option<ListingLine>, seen: Seen },
+    Unreadable { path: RelPath, what: String, seen: Seen },
+    Gone { path: RelPath },
+}
+
+/// The mtimes of the lane's folders: what tells a fresh index from a stale one.
+pub type FolderTimes = BTreeMap<String, i64>;
+
+#[derive(Debug)]
+pub struct IndexError {
+    attempt: &'static str,
+    path: PathBuf,
+    source: rusqlite::Error,
+}
+
+impl fmt::Display for IndexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot {} the index {}: {}", self.attempt, self.path.display(), self.source)
+    }
+}
+
+impl std::error::Error for IndexError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// Which entries are wanted. Filters act inside the search.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    pub category: Option<Category>,
+    pub status: Option<Status>,
+    /// Whether the text of the memories is needed: it is most of the index.
+    pub prose: bool,
+}
+
+impl Index {
+    /// Opens the index file, or makes an empty one when it is missing or not ours.
+    pub fn open(path: &Path) -> Result<Index, IndexError> {
+        let fault = |source| IndexError { attempt: "open", path: path.to_owned(), source };
+        match Index::try_open(path) {
+            Ok(index) => Ok(index),
+            Err(source) if is_busy(&source) => Err(fault(source)),
+            Err(_) => {
+                // Truncated, foreign or from another version: it is only a cache.
+                for suffix in ["", "-wal", "-shm"] {
+                    let mut name = path.as_os_str().to_owned();
+                    name.push(suffix);
+                    let _ = std::fs::remove_file(PathBuf::from(name));
+                }
+                Index::try_open(path).map_err(fault)
+            }
+        }
+    }
+
+    /// An index that lives as long as the process: where no cache can be written, and to compare with.
+    pub fn in_memory() -> Index {
+        let db = Connection::open_in_memory().expect("an in-memory database needs nothing");
+        db.execute_batch(TABLES).expect("the tables are correct SQL");
+        Index { db }
+    }
+
+    fn try_open(path: &Path) -> rusqlite::Result<Index> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut db = Connection::open_with_flags(path, flags)?;
+        db.busy_timeout(BUSY)?;
+        // No checkpoint on close: it would sync the file at the end of every command for a cache.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        let stamp: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if stamp != STAMP {
+            let count: i64 = db.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+            if stamp != 0 || count != 0 {
+                return Err(rusqlite::Error::InvalidQuery);
+            }
+            db.execute_batch("PRAGMA journal_mode = WAL")?;
+            let made = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let again: i32 = made.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            if again == 0 {
+                made.execute_batch(TABLES)?;
+                made.execute_batch(&format!("PRAGMA user_version = {STAMP}"))?;
+            }
+            made.commit()?;
+        }
+        db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY")?;
+        Ok(Index { db })
+    }
+
+    fn fault(&self, attempt: &'static str) -> impl Fn(rusqlite::Error) -> IndexError + use<> {
+        let path = PathBuf::from(self.db.path().unwrap_or_default());
+        move |source| IndexError { attempt, path: path.clone(), source }
+    }
+
+    pub fn folder_times(&self) -> Result<FolderTimes, IndexError> {
+        let fault = self.fault("read");
+        let mut query = self.db.prepare("SELECT folder, mtime_ns FROM folders").map_err(&fault)?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(&fault)?;
+        rows.collect::<rusqlite::Result<FolderTimes>>().map_err(fault)
+    }
+
+    /// Every file the index knows, readable or not.
+    pub fn seen(&self) -> Result<BTreeMap<String, Seen>, IndexError> {
+        let fault = self.fault("read");
+        let sql =
+            "SELECT path, size, mtime_ns FROM memories UNION ALL SELECT path, size, mtime_ns FROM unreadable";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let rows = query
+            .query_map([], |row| Ok((row.get(0)?, Seen { size: unsigned(row, 1)?, mtime_ns: row.get(2)? })))
+            .map_err(&fault)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(fault)
+    }
+
+    /// Takes in rows and the folder times they were read under, all or nothing.
+    pub fn update(&mut self, rows: impl Iterator<Item = Row>, times: &FolderTimes) -> Result<(), IndexError> {
+        self.write(false, rows, times)
+    }
+
+    /// Forgets everything and takes in these rows.
+    pub fn replace(
+        &mut self,
+        rows: impl Iterator<Item = Row>,
+        times: &FolderTimes,
+    ) -> Result<(), IndexError> {
+        self.write(true, rows, times)
+    }
+
+    fn write(
+        &mut self,
+        fresh: bool,
+        rows: impl Iterator<Item = Row>,
+        times: &FolderTimes,
+    ) -> Result<(), IndexError> {
+        let fault = self.fault("write");
+        let made = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&fault)?;
+        if fresh {
+            made.execute_batch("DELETE FROM memories; DELETE FROM unreadable; DELETE FROM folders")
+                .map_err(&fault)?;
+        }
+        put_rows(&made, rows, fresh).map_err(&fault)?;
+        for (folder, mtime_ns) in times {
+            made.execute("REPLACE INTO folders VALUES (?, ?)", params![folder, mtime_ns]).map_err(&fault)?;
+        }
+        made.commit().map_err(fault)
+    }
+
+    pub fn entries(&self, wanted: Wanted) -> Result<Vec<Entry>, IndexError> {
+        let fault = self.fault("read");
+        let prose = if wanted.prose { "prose" } else { "''" };
+        let sql = format!(
+            "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose} FROM memories
+             WHERE (?1 IS NULL OR category = ?1) AND (?2 IS NULL OR status = ?2) ORDER BY path"
+        );
+        let mut query = self.db.prepare(&sql).map_err(&fault)?;
+        let rows = query
+            .query_map(params![wanted.category.map(Category::name), wanted.status.map(Status::name)], |row| {
+                Ok(entry(row))
+            })
+            .map_err(&fault)?;
+        let mut entries = Vec::new();
+        for row in rows {
+            entries.extend(row.map_err(&fault)?);
+        }
+        Ok(entries)
+    }
+
+    /// How many memories there are of each category and status.
+    pub fn counts(&self) -> Result<BTreeMap<(Category, Status), usize>, IndexError> {
+        let fault = self.fault("read");
+        let mut query = self
+            .db
+            .prepare("SELECT category, status, count(*) FROM memories GROUP BY 1, 2")
+            .map_err(&fault)?;
+        let rows = query
+            .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, unsigned(row, 2)?)))
+            .map_err(&fault)?;
+        let mut counts = BTreeMap::new();
+        for row in rows {
+            let (category, status, count) = row.map_err(&fault)?;
+            if let (Some(category), Some(status)) = (Category::parse(&category), Status::parse(&status)) {
+                counts.insert((category, status), usize::try_from(count).unwrap_or(usize::MAX));
+            }
+        }
+        Ok(counts)
+    }
+
+    /// The listing's lines in their order.
+    pub fn listing_lines(&self) -> Result<Vec<String>, IndexError> {
+        let fault = self.fault("read");
+        let sql = "SELECT listing_text FROM memories WHERE listing_key IS NOT NULL ORDER BY listing_key";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let rows = query.query_map([], |row| row.get(0)).map_err(&fault)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(fault)
+    }
+
+    /// Everything the index says, as text: equal dumps are equal indexes.
+    pub fn dump(&self) -> Result<String, IndexError> {
+        let fault = self.fault("read");
+        let mut dump = String::new();
+        for table in ["memories", "unreadable", "folders"] {
+            let mut query = self.db.prepare(&format!("SELECT * FROM {table} ORDER BY 1")).map_err(&fault)?;
+            let columns = query.column_count();
+            let mut rows = query.query([]).map_err(&fault)?;
+            while let Some(row) = rows.next().map_err(&fault)? {
+                dump.push_str(table);
+                for column in 0..columns {
+                    dump.push_str(&format!("\t{:?}", row.get_ref(column).map_err(&fault)?));
+                }
+                dump.push('\n');
+            }
+        }
+        Ok(dump)
+    }
+}
+
+fn put_rows(db: &Transaction<'_>, rows: impl Iterator<Item = Row>, fresh: bool) -> rusqlite::Result<()> {
+    let mut memory = db.prepare("REPLACE INTO memories VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")?;
+    let mut unreadable = db.prepare("REPLACE INTO unreadable VALUES (?,?,?,?)")?;
+    let mut forget_memory = db.prepare("DELETE FROM memories WHERE path = ?")?;
+    let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
+    for row in rows {
+        match row {
+            Row::Memory { entry, listing, seen } => {
+                let (key, text) = listing.map_or((None, None), |line| (Some(line.key), Some(line.text)));
+                memory.execute(params![
+                    entry.path.as_str(),
+                    entry.address.to_string(),
+                    entry.category.name(),
+                    entry.title,
+                    entry.tags.join("\n"),
+                    entry.status.name(),
+                    entry.status_at.map(|at| at.0),
+                    entry.created.map(|at| at.0),
+                    entry.updated.map(|at| at.0),
+                    signed(entry.revised),
+                    entry.prose,
+                    key,
+                    text,
+                    signed(seen.size),
+                    seen.mtime_ns,
+                ])?;
+                if !fresh {
+                    forget_unreadable.execute([entry.path.as_str()])?;
+                }
+            }
+            Row::Unreadable { path, what, seen } => {
+                unreadable.execute(params![path.as_str(), what, signed(seen.size), seen.mtime_ns])?;
+                forget_memory.execute([path.as_str()])?;
+            }
+            Row::Gone { path } => {
+                forget_memory.execute([path.as_str()])?;
+                forget_unreadable.execute([path.as_str()])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `None` for a row that this version could not have written.
+fn entry(row: &SqlRow<'_>) -> Option<Entry> {
+    let text = |at: usize| row.get::<_, String>(at).ok();
+    let time = |at: usize| row.get::<_, Option<i64>>(at).ok().flatten().map(Timestamp);
+    let address = Address::parse(&text(1)?)?;
+    Some(Entry {
+        path: RelPath::parse(&text(0)?).ok()?,
+        category: address.category()?,
+        address,
+        title: text(2)?,
+        tags: text(3)?.split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
+        status: Status::parse(&text(4)?)?,
+        status_at: time(5),
+        created: time(6),
+        updated: time(7),
+        revised: unsigned(row, 8).ok()?,
+        prose: text(9)?,
+    })
+}
+
+fn unsigned(row: &SqlRow<'_>, at: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(at).map(|number| u64::try_from(number).unwrap_or(0))
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn is_busy(fault: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{
+        CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly,
+    };
+    matches!(
+        fault.sqlite_error_code(),
+        Some(DatabaseBusy | DatabaseLocked | CannotOpen | ReadOnly | PermissionDenied | DiskFull)
+    )
+}

@@ -1,0 +1,141 @@
+//! Plans become receipts.
+
+use super::look::warnings;
+use super::stage::{Reader, stage};
+use super::{Failure, Workspace};
+use crate::git;
+use crate::store::{Place, Transaction};
+use lorelane_core::care::{self, Collection};
+use lorelane_core::change::{Deed, Notice, Outcome, Plan, Receipt};
+use lorelane_core::dialect::Dialect;
+use lorelane_core::dialect::records::LISTING;
+use lorelane_core::path::RelPath;
+use lorelane_core::policy::ConfigProblem;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+impl Workspace {
+    /// Does all of a plan or nothing.
+    pub fn commit(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
+        self.refuse_when_misconfigured()?;
+        let store = Arc::clone(&self.store);
+        let mut writer = store.begin()?;
+        let mut notices = self.catch_up(&writer)?;
+        let staged = {
+            let read: Reader<'_> = &|place| Ok(writer.read(place)?);
+            stage(self, plan, read)?
+        };
+        let touched = staged.touched();
+        notices.extend(staged.notices);
+        let done = writer.apply(staged.edits, &plan.because, self.now)?;
+        notices.extend(self.settle(writer, &done.changes, &touched, &plan.because));
+        Ok(Receipt { number: done.number, at: self.now, outcomes: staged.outcomes, notices })
+    }
+
+    /// What a plan would do; nothing is locked or written.
+    pub fn preview(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
+        self.refuse_when_misconfigured()?;
+        self.refresh()?;
+        let read: Reader<'_> = &|place| {
+            let file = self.store.path_of(place);
+            self.disk.read(&file).map_err(|source| Failure::io("read", &file, source))
+        };
+        let staged = stage(self, plan, read)?;
+        Ok(Receipt { number: None, at: self.now, outcomes: staged.outcomes, notices: staged.notices })
+    }
+
+    /// Takes back the newest change that is not undone yet.
+    pub fn undo(&mut self) -> Result<Receipt, Failure> {
+        let store = Arc::clone(&self.store);
+        let mut writer = store.begin()?;
+        let mut notices = self.catch_up(&writer)?;
+        let done = writer.undo(self.now)?;
+        let touched: Vec<RelPath> = done.changes.iter().filter_map(lane_path).collect();
+        let because = done.number.map_or_else(String::new, |number| format!("undo, receipt {number}"));
+        notices.extend(self.settle(writer, &done.changes, &touched, &because));
+        let outcomes = touched.iter().filter_map(|path| self.undone(path)).collect();
+        Ok(Receipt { number: done.number, at: self.now, outcomes, notices })
+    }
+
+    /// What garbage collection would do now.
+    pub fn garbage(&mut self) -> Result<Collection, Failure> {
+        self.look_at_every_file()?;
+        let entries = self.index.entries(crate::index::Wanted::default())?;
+        Ok(care::collect(entries.iter(), &self.policy, self.now))
+    }
+
+    pub(super) fn refuse_when_misconfigured(&self) -> Result<(), Failure> {
+        let stopping: Vec<ConfigProblem> =
+            self.policy.problems.iter().filter(|problem| problem.stops_writes).cloned().collect();
+        if stopping.is_empty() { Ok(()) } else { Err(Failure::Misconfigured(stopping)) }
+    }
+
+    /// Brings the index up to what the lane says before a rule relies on it.
+    fn catch_up(&mut self, writer: &Transaction<'_>) -> Result<Vec<Notice>, Failure> {
+        let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(lane_path).collect();
+        self.refresh()?;
+        let mut notices = warnings(writer.warnings());
+        if !recovered.is_empty() {
+            self.note(&recovered)?;
+            notices.extend(self.write_listing());
+        }
+        Ok(notices)
+    }
+
+    /// The change is durable; what follows is derived, and its failure is said instead of undoing it.
+    fn settle(
+        &mut self,
+        writer: Transaction<'_>,
+        changes: &[Place],
+        touched: &[RelPath],
+        because: &str,
+    ) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        if !touched.is_empty() {
+            match self.note(touched) {
+                Ok(()) => notices.extend(self.write_listing()),
+                Err(failure) => {
+                    notices.push(Notice::warning(format!(
+                        "the index is not up to date: {failure}; `lorelane reindex` mends it"
+                    )));
+                }
+            }
+        }
+        if let Err(fault) = writer.finish() {
+            notices.push(Notice::warning(format!(
+                "the journal's last line is missing and comes with the next change: {fault}"
+            )));
+        }
+        if self.policy.auto_commit() && !changes.is_empty() {
+            notices.extend(self.commit_with_git(changes, !touched.is_empty(), because));
+        }
+        notices
+    }
+
+    fn commit_with_git(&self, changes: &[Place], listed: bool, because: &str) -> Option<Notice> {
+        let mut files: Vec<PathBuf> = changes.iter().map(|place| self.store.path_of(place)).collect();
+        if listed {
+            files.push(self.lane.join(LISTING));
+        }
+        let message = format!("memory: {}", because.lines().next().unwrap_or_default());
+        let refused = git::commit_only(&self.project, &files, &message).err()?;
+        Some(Notice::warning(format!("saved, but git did not commit it (auto_commit): {refused}")))
+    }
+
+    fn undone(&self, path: &RelPath) -> Option<Outcome> {
+        let file = self.lane.join(path.as_str());
+        let bytes = self.disk.read(&file).ok()?.unwrap_or_default();
+        let reading = self.dialect.read(path, &bytes);
+        let category = lorelane_core::memory::Category::of_folder(path.folder()?)?;
+        let address = lorelane_core::memory::Address::record(category, path.stem());
+        let title = reading.memory.map_or_else(String::new, |memory| memory.title);
+        Some(Outcome { address, path: path.clone(), title, deed: Deed::Undone })
+    }
+}
+
+fn lane_path(place: &Place) -> Option<RelPath> {
+    match place {
+        Place::Lane(path) => Some(path.clone()),
+        Place::Marks => None,
+    }
+}

@@ -1,0 +1,248 @@
+//! Looks for everything that is not as it should be, and changes nothing.
+
+use super::{Failure, Workspace};
+use crate::disk::Kind;
+use crate::index::Wanted;
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::Dialect;
+use lorelane_core::leak;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::Category;
+use std::collections::BTreeMap;
+
+/// A memory that is revised this often may have lost its subject.
+const HEAVILY_REVISED: u64 = 5;
+const RECENT_DAYS: i64 = 7;
+
+/// Something that somebody should look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was checked: `config`, `file`, `listing`, `index`, `journal`, `marks`, `secret`.
+    pub check: &'static str,
+    pub what: String,
+    pub hint: String,
+}
+
+/// How the lane is, at a glance.
+#[derive(Clone, Debug)]
+pub struct Examination {
+    pub counts: BTreeMap<(Category, Status), usize>,
+    pub listing: Sync,
+    pub heavily_revised: Vec<Entry>,
+    /// Retired in the last days, with how many.
+    pub recently_retired: Vec<(Entry, i64)>,
+    pub pinned: usize,
+    pub unreadable: usize,
+}
+
+/// Whether the listing says what the files say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    InSync { entries: usize },
+    Missing,
+    Differs,
+}
+
+impl Workspace {
+    pub fn examine(&mut self) -> Result<Examination, Failure> {
+        self.look_at_every_file()?;
+        let entries = self.index.entries(Wanted::default())?;
+        let heavily_revised = {
+            let mut found: Vec<Entry> = entries
+                .iter()
+                .filter(|entry| entry.status == Status::Active && entry.revised > HEAVILY_REVISED)
+                .cloned()
+                .collect();
+            found.sort_by(|a, b| b.revised.cmp(&a.revised).then_with(|| a.address.cmp(&b.address)));
+            found
+        };
+        let recently_retired = entries
+            .iter()
+            .filter(|entry| entry.status == Status::Retired)
+            .filter_map(|entry| Some((entry.clone(), self.now.days_since(entry.status_at?))))
+            .filter(|(_, days)| (0..=RECENT_DAYS).contains(days))
+            .collect();
+        Ok(Examination {
+            counts: self.index.counts()?,
+            listing: self.listing_sync()?,
+            heavily_revised,
+            recently_retired,
+            pinned: self.marks()?.pinned.len(),
+            unreadable: self.files()?.len() - entries.len(),
+        })
+    }
+
+    /// Everything that is wrong, in the order of the checks.
+    pub fn diagnose(&mut self, secrets: bool) -> Result<Vec<Finding>, Failure> {
+        let mut findings = Vec::new();
+        self.check_config(&mut findings);
+        self.check_files(secrets, &mut findings)?;
+        self.check_listing(&mut findings)?;
+        self.check_index(&mut findings)?;
+        self.check_journal(&mut findings)?;
+        self.check_marks(&mut findings)?;
+        Ok(findings)
+    }
+
+    /// Whether the index says what a rebuild would, as full dumps.
+    pub fn index_equals_rebuild(&mut self) -> Result<bool, Failure> {
+        self.refresh()?;
+        Ok(self.index.dump()? == self.rebuilt()?.dump()?)
+    }
+
+    fn listing_sync(&self) -> Result<Sync, Failure> {
+        let (path, wanted) = self.listing()?;
+        let file = self.lane.join(path.as_str());
+        let found = self.disk.read(&file).map_err(|source| Failure::io("read", &file, source))?;
+        Ok(match found {
+            None if self.index.listing_lines()?.is_empty() => Sync::InSync { entries: 0 },
+            None => Sync::Missing,
+            Some(bytes) if bytes == wanted.as_bytes() => {
+                Sync::InSync { entries: self.index.listing_lines()?.len() }
+            }
+            Some(_) => Sync::Differs,
+        })
+    }
+
+    fn check_config(&self, findings: &mut Vec<Finding>) {
+        for problem in &self.policy.problems {
+            let hint = if problem.stops_writes {
+                "nothing is written until this is mended"
+            } else {
+                "mend the file; `lorelane config list` shows every key with the value in force"
+            };
+            findings.push(Finding { check: "config", what: problem.to_string(), hint: hint.to_owned() });
+        }
+    }
+
+    fn check_files(&self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        let mut found =
+            |check, what, hint: &str| findings.push(Finding { check, what, hint: hint.to_owned() });
+        for category in Category::ALL {
+            let folder = self.lane.join(category.folder());
+            if let Ok(Some(stat)) = self.disk.stat(&folder)
+                && stat.kind != Kind::Folder
+            {
+                found(
+                    "file",
+                    format!("{} is no folder, so nothing in it is read", category.folder()),
+                    "put a folder in its place",
+                );
+                continue;
+            }
+            let listed = self.disk.list(&folder).map_err(|source| Failure::io("list", &folder, source))?;
+            for listed in listed.unwrap_or_default() {
+                let name = &listed.name;
+                if name.starts_with(".lorelane-") && name.ends_with(".tmp") {
+                    found(
+                        "file",
+                        format!("{}/{name} was left by an interrupted write", category.folder()),
+                        "the next change removes it",
+                    );
+                } else if !name.ends_with(".json") && !name.contains(".invalid.") {
+                    found(
+                        "file",
+                        format!("{}/{name} is not a memory", category.folder()),
+                        "move it elsewhere",
+                    );
+                }
+            }
+        }
+        for file in self.files()? {
+            let path = &file.path;
+            if file.kind != Kind::File {
+                found(
+                    "file",
+                    format!("{path} is not a regular file, so it is not read"),
+                    "put the file itself in its place",
+                );
+                continue;
+            }
+            let full = self.lane.join(path.as_str());
+            let bytes = match self.disk.read(&full) {
+                Ok(Some(bytes)) => bytes,
+                Ok(None) => continue,
+                Err(fault) => {
+                    found("file", format!("{path} cannot be read: {fault}"), "check its permissions");
+                    continue;
+                }
+            };
+            let reading = self.dialect.read(path, &bytes);
+            for problem in &reading.problems {
+                found(
+                    "file",
+                    format!("{path}: {}", problem.what),
+                    "mend it with `lorelane edit`, or by hand",
+                );
+            }
+            let Some(memory) = reading.memory.filter(|_| secrets) else { continue };
+            for fault in leak::added(None, &memory) {
+                let what =
+                    format!("{}: {} holds a {} ({})", memory.address, fault.field, fault.kind, fault.masked);
+                found(
+                    "secret",
+                    what,
+                    "revoke it, then take it out with `lorelane edit`; git may still hold it",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn check_listing(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        self.look_at_every_file()?;
+        let what = match self.listing_sync()? {
+            Sync::InSync { .. } => return Ok(()),
+            Sync::Missing => "index.md is missing",
+            Sync::Differs => "index.md differs from what the files say",
+        };
+        findings.push(Finding {
+            check: "listing",
+            what: what.to_owned(),
+            hint: "`lorelane reindex` writes it anew".to_owned(),
+        });
+        Ok(())
+    }
+
+    fn check_index(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        if let Some(why) = &self.index_fault {
+            let hint = "reading goes on without it; make the cache folder writable".to_owned();
+            findings.push(Finding { check: "index", what: format!("the index cannot be kept: {why}"), hint });
+        } else if !self.index_equals_rebuild()? {
+            let hint = "`lorelane reindex` writes it anew".to_owned();
+            findings.push(Finding {
+                check: "index",
+                what: "the index differs from a rebuild".to_owned(),
+                hint,
+            });
+        }
+        Ok(())
+    }
+
+    fn check_journal(&self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        for fault in self.store.verify() {
+            let hint = "the memories are untouched, but the log cannot be trusted from there on".to_owned();
+            findings.push(Finding { check: "journal", what: fault.to_string(), hint });
+        }
+        for path in self.store.changed_outside()? {
+            let what = format!("{path} was changed without lorelane since its last receipt");
+            let hint =
+                "no harm: its last change cannot be undone, the next one starts from the file".to_owned();
+            findings.push(Finding { check: "journal", what, hint });
+        }
+        Ok(())
+    }
+
+    fn check_marks(&self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        let unread = self.marks()?.unread;
+        if unread > 0 {
+            let what = format!("{unread} line(s) of .lorelane/marks.jsonl cannot be read");
+            findings.push(Finding {
+                check: "marks",
+                what,
+                hint: "remove conflict markers by hand".to_owned(),
+            });
+        }
+        Ok(())
+    }
+}

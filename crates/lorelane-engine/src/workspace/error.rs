@@ -1,0 +1,134 @@
+//! Why something could not be done, with what to do about it.
+
+use crate::config::ConfigError;
+use crate::index::IndexError;
+use crate::store::StoreError;
+use lorelane_core::memory::Address;
+use lorelane_core::policy::ConfigProblem;
+use lorelane_core::refusal::Refusal;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub enum Failure {
+    /// A rule says no.
+    Refused(Refusal),
+    /// The disk says no.
+    Store(StoreError),
+    Index(IndexError),
+    Config(ConfigError),
+    /// A setting that decides where memories go cannot be used.
+    Misconfigured(Vec<ConfigProblem>),
+    /// There is no store here.
+    NoStore {
+        start: PathBuf,
+    },
+    /// The records' folder is not inside the project.
+    Outside {
+        lane: PathBuf,
+        project: PathBuf,
+    },
+    /// More than one memory is meant, or none.
+    Unclear(Unclear),
+    Io {
+        attempt: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+}
+
+#[derive(Debug)]
+pub struct Unclear {
+    pub typed: String,
+    pub near: Vec<Address>,
+}
+
+impl Failure {
+    pub(crate) fn io(attempt: &'static str, path: &Path, source: io::Error) -> Failure {
+        Failure::Io { attempt, path: path.to_owned(), source }
+    }
+
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Failure::Refused(refusal) => Some(refusal.hint()),
+            Failure::Store(_) | Failure::Config(_) => None,
+            Failure::Index(_) => {
+                Some("the index is derived: delete it and run `lorelane reindex`".to_owned())
+            }
+            Failure::Misconfigured(_) => {
+                Some("nothing is written until this is mended; reading goes on".to_owned())
+            }
+            Failure::NoStore { .. } => Some("`lorelane init` makes a store here".to_owned()),
+            Failure::Outside { .. } => Some(
+                "lorelane writes only inside the project; move the folder into it or remove the link"
+                    .to_owned(),
+            ),
+            Failure::Unclear(unclear) if unclear.near.is_empty() => {
+                Some("`lorelane list` shows what there is".to_owned())
+            }
+            Failure::Unclear(_) => Some("name it in full".to_owned()),
+            Failure::Io { .. } => Some("check that the folder exists and may be read and written".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Refused(refusal) => refusal.fmt(f),
+            Failure::Store(fault) => fault.fmt(f),
+            Failure::Index(fault) => fault.fmt(f),
+            Failure::Config(fault) => fault.fmt(f),
+            Failure::Misconfigured(problems) => {
+                f.write_str("cannot write memories: the configuration does not say where")?;
+                problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+            }
+            Failure::NoStore { start } => {
+                write!(f, "cannot find a memory store in {} or above it", start.display())
+            }
+            Failure::Outside { lane, project } => write!(
+                f,
+                "cannot open {}: it does not lie inside the project {}",
+                lane.display(),
+                project.display()
+            ),
+            Failure::Unclear(Unclear { typed, near }) => {
+                if near.is_empty() {
+                    return write!(f, "cannot find `{typed}`: there is no such memory");
+                }
+                write!(f, "cannot tell which memory `{typed}` is; near it are")?;
+                near.iter().try_for_each(|address| write!(f, "\n  {address}"))
+            }
+            Failure::Io { attempt, path, source } => {
+                write!(f, "cannot {attempt} {}: {source}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure::Refused(refusal)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(fault: StoreError) -> Failure {
+        Failure::Store(fault)
+    }
+}
+
+impl From<IndexError> for Failure {
+    fn from(fault: IndexError) -> Failure {
+        Failure::Index(fault)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(fault: ConfigError) -> Failure {
+        Failure::Config(fault)
+    }
+}

@@ -1,0 +1,91 @@
+//! A new store: folders and a configuration that says every default.
+
+use super::locate::project_for_new_store;
+use super::{Failure, Workspace};
+use crate::config::{RECORDS_CONFIG, write_plain};
+use crate::disk::{Disk, Kind, RealDisk};
+use crate::env::Env;
+use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::memory::Category;
+use lorelane_core::policy::{DEFAULT_ROOT, Home, Policy, all_keys};
+use std::path::{Path, PathBuf};
+
+/// What `init` found and made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Founding {
+    pub lane: PathBuf,
+    /// What did not exist before; empty when the store was complete.
+    pub made: Vec<PathBuf>,
+}
+
+/// Makes a store for the project around `start`. What exists stays as it is.
+pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
+    let disk = RealDisk;
+    let project = match super::locate(&disk, start) {
+        Ok(located) => located.project,
+        Err(Failure::NoStore { .. }) => project_for_new_store(&disk, start)?,
+        Err(other) => return Err(other),
+    };
+    let root = project.join(DEFAULT_ROOT);
+    let mut made = make_folder(&disk, &project, &root)?;
+    let config = root.join(RECORDS_CONFIG);
+    let there = disk.stat(&config).map_err(|source| Failure::io("look at", &config, source))?;
+    if there.is_none() {
+        write_plain(&disk, &config, default_config().as_bytes())?;
+        made.push(config);
+    }
+    // Opened again, because the configuration may name another folder.
+    let mut workspace = Workspace::open(env, &project)?;
+    workspace.refuse_when_misconfigured()?;
+    let lane = workspace.lane().to_owned();
+    for category in Category::ALL {
+        made.extend(make_folder(&disk, &project, &lane.join(category.folder()))?);
+    }
+    let listing = lane.join(lorelane_core::dialect::records::LISTING);
+    if disk.stat(&listing).map_err(|source| Failure::io("look at", &listing, source))?.is_none() {
+        workspace.reindex()?;
+        made.push(listing);
+    }
+    Ok(Founding { lane, made })
+}
+
+/// A folder below the project, made without following a link out of it.
+fn make_folder(disk: &dyn Disk, project: &Path, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut inside: Vec<&Path> = folder.ancestors().take_while(|path| *path != project).collect();
+    inside.reverse();
+    for path in inside {
+        let stat = disk.stat(path).map_err(|source| Failure::io("look at", path, source))?;
+        if stat.is_some_and(|stat| stat.kind == Kind::Symlink)
+            && std::fs::canonicalize(path).map_or(true, |real| !real.starts_with(project))
+        {
+            return Err(Failure::Outside { lane: path.to_owned(), project: project.to_owned() });
+        }
+    }
+    disk.create_dir_all(folder).map_err(|source| Failure::io("create", folder, source))
+}
+
+/// Every key of the records with its default, and `archive_retired`: a new user's forgetting loses nothing.
+fn default_config() -> String {
+    let mut root = Object::new();
+    let policy = Policy::settle(&[], Vec::new());
+    for (_, name, _) in all_keys().filter(|(key, ..)| key.home == Home::Records) {
+        let value = match name.as_str() {
+            "delete.archive_retired" => Some(Json::Bool(true)),
+            _ => policy.get(&name).and_then(|setting| setting.value.clone()),
+        };
+        if let Some(value) = value {
+            put(&mut root, &name, value);
+        }
+    }
+    format!("{}\n", Json::Object(root).render(Format::FILE))
+}
+
+fn put(object: &mut Object, key: &str, value: Json) {
+    let Some((outer, inner)) = key.split_once('.') else { return object.set(key, value) };
+    if !object.contains(outer) {
+        object.set(outer, Json::Object(Object::new()));
+    }
+    if let Some(Json::Object(nested)) = object.get_mut(outer) {
+        put(nested, inner, value);
+    }
+}

@@ -1,0 +1,162 @@
+//! Keeping the index in step with the files.
+
+use super::{Failure, Workspace};
+use crate::config::write_plain;
+use crate::disk::Kind;
+use crate::index::{FolderTimes, Index, Row, Seen};
+use lorelane_core::change::Notice;
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::Dialect;
+use lorelane_core::memory::Category;
+use lorelane_core::path::RelPath;
+use std::collections::BTreeMap;
+
+/// A file that could hold a memory, or something in the way of one.
+pub(super) struct Found {
+    pub(super) path: RelPath,
+    pub(super) kind: Kind,
+}
+
+impl Workspace {
+    /// Makes the index fresh if a folder changed since it was written. Costs six stats when nothing did.
+    pub(super) fn refresh(&mut self) -> Result<(), Failure> {
+        let times = self.folder_times();
+        if self.index.folder_times()? == times {
+            return Ok(());
+        }
+        self.look(&times)
+    }
+
+    /// Looks at every file and reads those that changed. A file edited in place leaves its folder's time as it
+    /// was: commands that may take a moment look anyway.
+    pub fn look_at_every_file(&mut self) -> Result<(), Failure> {
+        let times = self.folder_times();
+        self.look(&times)
+    }
+
+    fn look(&mut self, times: &FolderTimes) -> Result<(), Failure> {
+        let mut known: BTreeMap<String, Seen> = self.index.seen()?;
+        let mut rows = Vec::new();
+        for found in self.files()? {
+            let before = known.remove(found.path.as_str());
+            let file = self.lane.join(found.path.as_str());
+            let Ok(Some(stat)) = self.disk.stat(&file) else { continue };
+            let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
+            if before != Some(seen) {
+                rows.push(self.row(&found.path));
+            }
+        }
+        let gone =
+            known.into_keys().filter_map(|path| RelPath::parse(&path).ok()).map(|path| Row::Gone { path });
+        rows.extend(gone);
+        Ok(self.index.update(rows.into_iter(), times)?)
+    }
+
+    /// Writes index and listing anew from the files. Returns the number of listed memories.
+    pub fn reindex(&mut self) -> Result<(usize, Vec<Notice>), Failure> {
+        let store = std::sync::Arc::clone(&self.store);
+        let writer = store.begin()?;
+        let mut notices = warnings(writer.warnings());
+        let times = self.folder_times();
+        let mut index = std::mem::replace(&mut self.index, Index::in_memory());
+        let files = self.files()?;
+        let replaced = index.replace(files.iter().map(|found| self.row(&found.path)), &times);
+        self.index = index;
+        replaced?;
+        notices.extend(self.write_listing());
+        writer.finish()?;
+        Ok((self.index.listing_lines()?.len(), notices))
+    }
+
+    /// An index made from the files alone, to compare with.
+    pub(super) fn rebuilt(&self) -> Result<Index, Failure> {
+        let mut index = Index::in_memory();
+        let files = self.files()?;
+        index.replace(files.iter().map(|found| self.row(&found.path)), &self.folder_times())?;
+        Ok(index)
+    }
+
+    /// Tells the index what became of these files.
+    pub(super) fn note(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
+        let rows: Vec<Row> = paths.iter().map(|path| self.row(path)).collect();
+        let times = self.folder_times();
+        Ok(self.index.update(rows.into_iter(), &times)?)
+    }
+
+    /// The listing as the index has it now: the bytes that a rebuild would give.
+    pub(super) fn listing(&self) -> Result<(RelPath, String), Failure> {
+        let mut lines = self.index.listing_lines()?.into_iter();
+        Ok(self.dialect.listing(&mut lines).expect("records have a listing"))
+    }
+
+    /// The listing is derived, so its failure is said and does not undo the change.
+    pub(super) fn write_listing(&self) -> Option<Notice> {
+        let written = self.listing().and_then(|(path, text)| {
+            let file = self.lane.join(path.as_str());
+            Ok(write_plain(&*self.disk, &file, text.as_bytes())?)
+        });
+        written.err().map(|failure| Notice::warning(format!("the listing is not up to date: {failure}")))
+    }
+
+    fn folder_times(&self) -> FolderTimes {
+        Category::ALL
+            .into_iter()
+            .filter_map(|category| {
+                let stat = self.disk.stat(&self.lane.join(category.folder())).ok()??;
+                Some((category.folder().to_owned(), stat.mtime_ns))
+            })
+            .collect()
+    }
+
+    /// Everything in the lane's folders that has a memory's name.
+    pub(super) fn files(&self) -> Result<Vec<Found>, Failure> {
+        let mut files = Vec::new();
+        for category in Category::ALL {
+            let folder = self.lane.join(category.folder());
+            let is_real = matches!(self.disk.stat(&folder), Ok(Some(stat)) if stat.kind == Kind::Folder);
+            if !is_real {
+                continue;
+            }
+            let listed = self.disk.list(&folder).map_err(|source| Failure::io("list", &folder, source))?;
+            for listed in
+                listed.unwrap_or_default().into_iter().filter(|listed| listed.name.ends_with(".json"))
+            {
+                if let Ok(path) = RelPath::parse(&format!("{}/{}", category.folder(), listed.name)) {
+                    files.push(Found { path, kind: listed.kind });
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    /// What the index keeps of a file. The stat comes first: a change after it is seen as a change.
+    fn row(&self, path: &RelPath) -> Row {
+        let file = self.lane.join(path.as_str());
+        let Ok(Some(stat)) = self.disk.stat(&file) else { return Row::Gone { path: path.clone() } };
+        let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
+        let unreadable = |what: String| Row::Unreadable { path: path.clone(), what, seen };
+        if stat.kind != Kind::File {
+            return unreadable("it is not a regular file".to_owned());
+        }
+        let bytes = match self.disk.read(&file) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Row::Gone { path: path.clone() },
+            Err(fault) => return unreadable(format!("it cannot be read: {fault}")),
+        };
+        let reading = self.dialect.read(path, &bytes);
+        match reading.memory {
+            Some(memory) => Row::Memory {
+                listing: self.dialect.listing_line(&memory),
+                entry: Box::new(Entry::of(&memory, path)),
+                seen,
+            },
+            None => {
+                unreadable(reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default())
+            }
+        }
+    }
+}
+
+pub(super) fn warnings(warnings: &[crate::store::Warning]) -> Vec<Notice> {
+    warnings.iter().map(|warning| Notice::warning(warning.to_string())).collect()
+}

@@ -1,0 +1,281 @@
+//! Two doors for every face: [`Workspace::recall`] and [`Workspace::commit`].
+//!
+//! Store and index meet only here. A face asks with plain data and gets plain data; it never sees a lock, a
+//! file or a row.
+
+mod commit;
+mod doctor;
+mod error;
+mod init;
+mod locate;
+mod look;
+mod stage;
+
+pub use doctor::{Examination, Finding, Sync};
+pub use error::{Failure, Unclear};
+pub use init::{Founding, init};
+pub use locate::{Located, locate, locate_root};
+
+use crate::config::ConfigFiles;
+use crate::disk::{Disk, RealDisk};
+use crate::env::{Env, Folders};
+use crate::index::{Index, Wanted};
+use crate::store::{Home, Place, Store};
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::records::Records;
+use lorelane_core::dialect::{Dialect, Problem};
+use lorelane_core::digest::Revision;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::mark::{MARKS_FOLDER, Marks};
+use lorelane_core::memory::{Address, Memory};
+use lorelane_core::path::RelPath;
+use lorelane_core::policy::Policy;
+use lorelane_core::recall::{self, Hit, Query};
+use lorelane_core::text::slug;
+use lorelane_core::time::Timestamp;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The memories of one project.
+#[derive(Debug)]
+pub struct Workspace {
+    now: Timestamp,
+    project: PathBuf,
+    /// The records' real folder.
+    lane: PathBuf,
+    dialect: Records,
+    disk: Arc<dyn Disk>,
+    store: Arc<Store>,
+    index: Index,
+    /// Why the index is not kept: reads go on without a cache.
+    index_fault: Option<String>,
+    policy: Policy,
+    config: ConfigFiles,
+    folders: Option<Folders>,
+}
+
+/// A memory as its file says it now.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub memory: Memory,
+    pub path: RelPath,
+    pub text: String,
+    pub revision: Revision,
+    pub problems: Vec<Problem>,
+}
+
+impl Workspace {
+    /// Opens the project that `start` lies in.
+    pub fn open(env: &Env, start: &Path) -> Result<Workspace, Failure> {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let located = locate(&*disk, start)?;
+        Workspace::at(env, disk, located)
+    }
+
+    /// Opens the project whose records lie in `root`, as the scripts name it.
+    pub fn open_root(env: &Env, root: &Path) -> Result<Workspace, Failure> {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let located = locate_root(&*disk, root)?;
+        Workspace::at(env, disk, located)
+    }
+
+    fn at(env: &Env, disk: Arc<dyn Disk>, located: Located) -> Result<Workspace, Failure> {
+        let Located { project, lane, root_from_project } = located;
+        let folders = env.folders();
+        let config =
+            ConfigFiles::of_project(&project, folders.as_ref().map(|folders| folders.config.as_path()));
+        let policy = config.read(&*disk);
+        let key = Folders::lane_key(&lane);
+        // Without a home the journal lies inside the lane: an unwritable path makes the store shelter there.
+        let state = folders.as_ref().map_or_else(
+            || PathBuf::from("/dev/null/lorelane"),
+            |folders| folders.state.join("lanes").join(&key),
+        );
+        let home = Home { lane: lane.clone(), marks: project.join(MARKS_FOLDER), state };
+        let (index, index_fault) = open_index(&*disk, folders.as_ref(), &key);
+        Ok(Workspace {
+            now: env.now,
+            dialect: Records::new(&root_from_project),
+            store: Arc::new(Store::new(Arc::clone(&disk), home)),
+            project,
+            lane,
+            disk,
+            index,
+            index_fault,
+            policy,
+            config,
+            folders,
+        })
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    pub fn project(&self) -> &Path {
+        &self.project
+    }
+
+    pub fn lane(&self) -> &Path {
+        &self.lane
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    pub fn config(&self) -> &ConfigFiles {
+        &self.config
+    }
+
+    pub fn disk(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The path from the project's root, as listings and scripts know it.
+    pub fn listed_path(&self, path: &RelPath) -> String {
+        self.dialect.listed_path(path)
+    }
+
+    /// The folders that are written to, and what for.
+    pub fn declared_folders(&self) -> Vec<(PathBuf, &'static str)> {
+        let key = Folders::lane_key(&self.lane);
+        let mut declared = vec![
+            (self.lane.clone(), "memories, listing, configuration"),
+            (self.project.join(MARKS_FOLDER), "marks: pins and former addresses"),
+        ];
+        if let Some(folders) = &self.folders {
+            declared.push((folders.state.join("lanes").join(&key), "journal: log and undo"));
+            declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));
+            declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
+        }
+        declared
+    }
+
+    /// A private folder for drafts of this project.
+    pub fn drafts_folder(&self) -> PathBuf {
+        let key = Folders::lane_key(&self.lane);
+        match &self.folders {
+            Some(folders) => folders.state.join("drafts").join(key),
+            None => self.lane.join(".lorelane-drafts"),
+        }
+    }
+
+    pub fn entries(&mut self, wanted: Wanted) -> Result<Vec<Entry>, Failure> {
+        self.refresh()?;
+        Ok(self.index.entries(wanted)?)
+    }
+
+    /// The memories that a query asks for, best first. What is shown stands in its file now.
+    pub fn recall(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
+        let status = if query.include_retired { None } else { Some(Status::Active) };
+        let category = if let [only] = query.categories.as_slice() { Some(*only) } else { None };
+        let entries = self.entries(Wanted { category, status, prose: true })?;
+        Ok(recall::rank(query, entries.iter()))
+    }
+
+    /// The memory of this category that new information most likely belongs to.
+    pub fn candidate(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
+        let category = query.categories.first().copied();
+        let entries = self.entries(Wanted { category, status: Some(Status::Active), prose: false })?;
+        Ok(recall::candidate(query, entries.iter()))
+    }
+
+    pub fn marks(&self) -> Result<Marks, Failure> {
+        let path = self.store.path_of(&Place::Marks);
+        let bytes = self.disk.read(&path).map_err(|source| Failure::io("read", &path, source))?;
+        Ok(Marks::read(&bytes.unwrap_or_default()))
+    }
+
+    /// The memory a person means: an address, an old address, a path, or a slug that is unique.
+    pub fn find(&mut self, typed: &str) -> Result<Address, Failure> {
+        let marks = self.marks()?;
+        if let Some(address) = Address::parse(typed) {
+            if self.exists(&address)? {
+                return Ok(address);
+            }
+            let now = marks.follow(&address);
+            if *now != address && self.exists(now)? {
+                return Ok(now.clone());
+            }
+        }
+        let name = typed.rsplit('/').next().unwrap_or(typed);
+        let name = name.strip_suffix(".json").unwrap_or(name);
+        let entries = self.entries(Wanted::default())?;
+        let same: Vec<Address> = entries
+            .iter()
+            .filter(|entry| !typed.contains('/') && entry.address.name() == name)
+            .map(|entry| entry.address.clone())
+            .collect();
+        if let [only] = same.as_slice() {
+            return Ok(only.clone());
+        }
+        if same.is_empty() {
+            let former: Vec<&Address> =
+                marks.aliases.keys().filter(|old| !typed.contains('/') && old.name() == name).collect();
+            if let [only] = former.as_slice() {
+                let now = marks.follow(only);
+                if self.exists(now)? {
+                    return Ok(now.clone());
+                }
+            }
+        }
+        let near = if same.is_empty() { similar(&entries, name) } else { same };
+        Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near }))
+    }
+
+    fn exists(&self, address: &Address) -> Result<bool, Failure> {
+        let Some(path) = self.dialect.place(address) else { return Ok(false) };
+        let file = self.lane.join(path.as_str());
+        Ok(self.disk.stat(&file).map_err(|source| Failure::io("look at", &file, source))?.is_some())
+    }
+
+    /// Reads a memory from its file.
+    pub fn load(&self, address: &Address) -> Result<Loaded, Failure> {
+        let missing = || Failure::from(lorelane_core::refusal::Refusal::Missing { address: address.clone() });
+        let path = self.dialect.place(address).ok_or_else(missing)?;
+        let file = self.lane.join(path.as_str());
+        let bytes = self
+            .disk
+            .read(&file)
+            .map_err(|source| Failure::io("read", &file, source))?
+            .ok_or_else(missing)?;
+        let reading = self.dialect.read(&path, &bytes);
+        let why = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
+        let Some(memory) = reading.memory else {
+            return Err(lorelane_core::refusal::Refusal::Unreadable { address: address.clone(), why }.into());
+        };
+        let revision = Revision::of(&bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Loaded { memory, path, text, revision, problems: reading.problems })
+    }
+}
+
+/// The index in the cache folder, or one in memory and the reason for it.
+fn open_index(disk: &dyn Disk, folders: Option<&Folders>, key: &str) -> (Index, Option<String>) {
+    let Some(folders) = folders else {
+        return (Index::in_memory(), Some("no home folder is known".to_owned()));
+    };
+    let folder = folders.cache.join("lanes").join(key);
+    let opened = disk
+        .create_dir_all(&folder)
+        .map_err(|fault| format!("{}: {fault}", folder.display()))
+        .and_then(|_| Index::open(&folder.join("index.db")).map_err(|fault| fault.to_string()));
+    match opened {
+        Ok(index) => (index, None),
+        Err(why) => (Index::in_memory(), Some(why)),
+    }
+}
+
+fn similar(entries: &[Entry], name: &str) -> Vec<Address> {
+    let wanted = slug(name);
+    let near = |entry: &&Entry| {
+        let own = entry.address.name();
+        !wanted.is_empty() && (own.contains(&wanted) || wanted.contains(own))
+    };
+    entries.iter().filter(near).map(|entry| entry.address.clone()).take(8).collect()
+}

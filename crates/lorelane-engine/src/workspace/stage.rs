@@ -1,0 +1,348 @@
+//! From a plan to edits: every rule is asked, nothing is written.
+
+use super::{Failure, Workspace};
+use crate::store::{Edit, Place};
+use lorelane_core::care;
+use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
+use lorelane_core::dialect::{self, Circumstances, Dialect};
+use lorelane_core::digest::Revision;
+use lorelane_core::leak;
+use lorelane_core::lifecycle::{self, Lifecycle, RESURRECTION_PAUSE, Status, Step, Verb};
+use lorelane_core::mark::{Mark, MarkKind, Marks};
+use lorelane_core::memory::{Address, Category, Memory};
+use lorelane_core::path::RelPath;
+use lorelane_core::policy::SecretPolicy;
+use lorelane_core::refusal::Refusal;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Reads a place as it is now; under the lock when something shall be written.
+pub(super) type Reader<'r> = &'r dyn Fn(&Place) -> Result<Option<Vec<u8>>, Failure>;
+
+/// What a plan comes to.
+#[derive(Debug, Default)]
+pub(super) struct Staged {
+    pub(super) edits: Vec<Edit>,
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) notices: Vec<Notice>,
+}
+
+impl Staged {
+    /// The memory files that the edits touch.
+    pub(super) fn touched(&self) -> Vec<RelPath> {
+        let paths: BTreeSet<RelPath> = self
+            .edits
+            .iter()
+            .filter_map(|edit| match edit {
+                Edit::Put { path, .. } | Edit::Remove { path } | Edit::Append { path, .. } => {
+                    Some(path.clone())
+                }
+                Edit::Mark { .. } => None,
+            })
+            .collect();
+        paths.into_iter().collect()
+    }
+}
+
+pub(super) fn stage(workspace: &Workspace, plan: &Plan, read: Reader<'_>) -> Result<Staged, Failure> {
+    let mut stage = Stage { workspace, read, written: BTreeMap::new(), staged: Staged::default() };
+    let mut new_sessions = Vec::new();
+    for change in &plan.changes {
+        let created = stage.change(change)?;
+        new_sessions.extend(created.filter(|memory| memory.category == Category::SessionSummary));
+    }
+    for session in new_sessions {
+        stage.close_window(&session)?;
+    }
+    Ok(stage.staged)
+}
+
+struct Stage<'s> {
+    workspace: &'s Workspace,
+    read: Reader<'s>,
+    /// What earlier changes of this plan made of a file.
+    written: BTreeMap<RelPath, Option<String>>,
+    staged: Staged,
+}
+
+/// A memory and the text it was read from.
+struct Standing {
+    text: String,
+    memory: Memory,
+}
+
+impl Stage<'_> {
+    /// Stages one change; returns the memory that it creates, if it does.
+    fn change(&mut self, change: &Change) -> Result<Option<Memory>, Failure> {
+        match change {
+            Change::Create { address, text } => return self.create(address, text).map(Some),
+            Change::Revise { address, expects, draft } => self.revise(address, expects.as_ref(), draft)?,
+            Change::Step { address, verb, reason } => self.step(address, *verb, reason)?,
+            Change::Purge { address } => self.purge(address)?,
+            Change::Mark { address, kind } => self.mark(address, kind)?,
+        }
+        Ok(None)
+    }
+
+    fn create(&mut self, address: &Address, text: &str) -> Result<Memory, Failure> {
+        let path = self.place(address)?;
+        self.refuse_overwriting(address, &path)?;
+        let draft = Draft::Whole(text.to_owned());
+        let mut composed =
+            self.workspace.dialect.compose(address, None, &draft, &self.circumstances(None))?;
+        self.guard_secrets(None, &mut composed.memory)?;
+        self.warn_of_policy(address)?;
+        let edits =
+            self.workspace.dialect.write(composed.template.as_deref(), None, Some(&composed.memory))?;
+        self.staged.notices.append(&mut composed.notices);
+        self.take(edits);
+        self.outcome(&composed.memory, path, Deed::Created);
+        Ok(composed.memory)
+    }
+
+    /// An active or archived memory is never overwritten; a retired one not on the day it was retired.
+    fn refuse_overwriting(&self, address: &Address, path: &RelPath) -> Result<(), Failure> {
+        let Some(bytes) = self.bytes(path)? else { return Ok(()) };
+        let Some(memory) = self.workspace.dialect.read(path, &bytes).memory else {
+            return Err(Refusal::Exists { address: address.clone(), status: None }.into());
+        };
+        let refusal = match memory.lifecycle {
+            Lifecycle::Retired { at: Some(at), .. } if self.workspace.now.0 - at.0 >= RESURRECTION_PAUSE => {
+                return Ok(());
+            }
+            Lifecycle::Retired { at, .. } => Refusal::TooSoon { address: address.clone(), retired_at: at },
+            other => Refusal::Exists { address: address.clone(), status: Some(other.status()) },
+        };
+        Err(refusal.into())
+    }
+
+    fn warn_of_policy(&mut self, address: &Address) -> Result<(), Failure> {
+        let Some(category) = address.category() else { return Ok(()) };
+        let policy = &self.workspace.policy;
+        if !policy.enabled(category) {
+            self.staged.notices.push(Notice::warning(format!(
+                "the category {category} is disabled: this memory is saved but not shown to agents; `lorelane config set categories.{category}.enabled true` enables it"
+            )));
+        }
+        let active = self.workspace.index.counts()?.get(&(category, Status::Active)).copied().unwrap_or(0);
+        let max = policy.max_memories_per_category();
+        if active >= max {
+            self.staged.notices.push(Notice::warning(format!(
+                "{category} has {} active memories, more than max_memories_per_category ({max}): retire some with `lorelane retire`, or raise the limit with `lorelane config set max_memories_per_category {}`",
+                active + 1,
+                (active + 1).next_multiple_of(50)
+            )));
+        }
+        Ok(())
+    }
+
+    fn revise(
+        &mut self,
+        address: &Address,
+        expects: Option<&Revision>,
+        draft: &Draft,
+    ) -> Result<(), Failure> {
+        let path = self.place(address)?;
+        let standing = self.standing(address, &path)?;
+        if let Some(expected) = expects {
+            let current = expected.same_kind_of(standing.text.as_bytes());
+            if current != *expected {
+                return Err(Refusal::Conflict {
+                    address: address.clone(),
+                    expected: expected.clone(),
+                    current,
+                }
+                .into());
+            }
+        }
+        let circumstances = self.circumstances(Some(&standing.memory));
+        let mut composed =
+            self.workspace.dialect.compose(address, Some(&standing.text), draft, &circumstances)?;
+        self.staged.notices.append(&mut composed.notices);
+        if composed.memory == standing.memory {
+            self.outcome(&standing.memory, path, Deed::Already(standing.memory.lifecycle.status()));
+            return Ok(());
+        }
+        self.guard_secrets(Some(&standing.memory), &mut composed.memory)?;
+        let renamed_from = self.rename(&mut composed.memory, composed.wants.take(), &path)?;
+        let edits = self.workspace.dialect.write(
+            Some(&standing.text),
+            Some(&standing.memory),
+            Some(&composed.memory),
+        )?;
+        self.take(edits);
+        let path = self.place(&composed.memory.address)?;
+        let deed = Deed::Revised { revised: composed.memory.revised, renamed_from };
+        self.outcome(&composed.memory, path, deed);
+        Ok(())
+    }
+
+    /// Gives the memory its new address if that is free; the old one stays as an alias.
+    fn rename(
+        &mut self,
+        memory: &mut Memory,
+        wants: Option<Address>,
+        path: &RelPath,
+    ) -> Result<Option<(Address, RelPath)>, Failure> {
+        let Some(wanted) = wants else { return Ok(None) };
+        let target = self.place(&wanted)?;
+        if self.bytes(&target)?.is_some() {
+            let file = self.workspace.lane.join(target.as_str());
+            self.staged.notices.push(Notice::warning(format!(
+                "Slug rename collision: {} exists. Keeping old slug.",
+                file.display()
+            )));
+            return Ok(None);
+        }
+        let old = std::mem::replace(&mut memory.address, wanted.clone());
+        let kind = MarkKind::Alias { to: wanted };
+        let mark = Mark { address: old.clone(), revision: None, at: self.workspace.now, kind };
+        self.staged.edits.push(Edit::Mark { lines: mark.line().into_bytes() });
+        Ok(Some((old, path.clone())))
+    }
+
+    fn step(&mut self, address: &Address, verb: Verb, reason: &str) -> Result<(), Failure> {
+        let path = self.place(address)?;
+        let standing = self.standing(address, &path)?;
+        let after = match lifecycle::step(&standing.memory, verb, reason, self.workspace.now)? {
+            Step::Already(status) => {
+                self.outcome(&standing.memory, path, Deed::Already(status));
+                return Ok(());
+            }
+            Step::Changed(after) => after,
+        };
+        let mut after = *after;
+        self.guard_secrets(Some(&standing.memory), &mut after)?;
+        let edits =
+            self.workspace.dialect.write(Some(&standing.text), Some(&standing.memory), Some(&after))?;
+        self.take(edits);
+        let to = after.lifecycle.status();
+        let reason = match &after.lifecycle {
+            Lifecycle::Retired { reason, .. } | Lifecycle::Archived { reason, .. } => reason.clone(),
+            Lifecycle::Active => None,
+        };
+        self.outcome(&after, path, Deed::Stepped { to, reason: reason.unwrap_or_default() });
+        Ok(())
+    }
+
+    fn purge(&mut self, address: &Address) -> Result<(), Failure> {
+        let path = self.place(address)?;
+        let standing = self.standing(address, &path)?;
+        let edits = self.workspace.dialect.write(Some(&standing.text), Some(&standing.memory), None)?;
+        self.take(edits);
+        self.outcome(&standing.memory, path, Deed::Purged);
+        Ok(())
+    }
+
+    fn mark(&mut self, address: &Address, kind: &MarkKind) -> Result<(), Failure> {
+        let path = self.place(address)?;
+        let standing = self.standing(address, &path)?;
+        let marks = Marks::read(&(self.read)(&Place::Marks)?.unwrap_or_default());
+        let already = match kind {
+            MarkKind::Pin => marks.pinned.contains(address),
+            MarkKind::Unpin => !marks.pinned.contains(address),
+            MarkKind::Alias { .. } => false,
+        };
+        if already {
+            let status = standing.memory.lifecycle.status();
+            self.outcome(&standing.memory, path, Deed::Already(status));
+            return Ok(());
+        }
+        let revision = Some(Revision::of(standing.text.as_bytes()));
+        let mark = Mark { address: address.clone(), revision, at: self.workspace.now, kind: kind.clone() };
+        self.staged.edits.push(Edit::Mark { lines: mark.line().into_bytes() });
+        self.outcome(&standing.memory, path, Deed::Marked(kind.clone()));
+        Ok(())
+    }
+
+    /// A new session pushes the oldest out, in the same plan.
+    fn close_window(&mut self, session: &Memory) -> Result<(), Failure> {
+        use crate::index::Wanted;
+        let entries = self.workspace.index.entries(Wanted {
+            category: None,
+            status: Some(Status::Active),
+            prose: false,
+        })?;
+        let mut sessions = Vec::new();
+        for entry in entries.iter().filter(|entry| entry.category == Category::SessionSummary) {
+            let standing = match self.standing(&entry.address, &entry.path) {
+                Ok(standing) => standing,
+                Err(_) => continue,
+            };
+            let active = standing.memory.lifecycle.status() == Status::Active;
+            if active && standing.memory.address != session.address {
+                sessions.push(standing.memory);
+            }
+        }
+        let (changes, notices) = care::close_window(&sessions, &entries, session, &self.workspace.policy);
+        self.staged.notices.extend(notices);
+        for change in &changes {
+            self.change(change)?;
+        }
+        Ok(())
+    }
+
+    /// Text that a change adds may hold no secret; what stood there before is for `doctor` to report.
+    fn guard_secrets(&self, before: Option<&Memory>, after: &mut Memory) -> Result<(), Failure> {
+        let found = leak::added(before, after);
+        if found.is_empty() {
+            return Ok(());
+        }
+        match self.workspace.policy.secrets() {
+            SecretPolicy::Allow => Ok(()),
+            // The title names the file; a mark in its place would come too late.
+            SecretPolicy::Redact if found.iter().all(|fault| fault.field != "title") => {
+                leak::redact_added(before, after);
+                Ok(())
+            }
+            _ => Err(Refusal::Secrets { address: after.address.clone(), found }.into()),
+        }
+    }
+
+    fn place(&self, address: &Address) -> Result<RelPath, Failure> {
+        let place = self.workspace.dialect.place(address);
+        place.ok_or_else(|| Refusal::Missing { address: address.clone() }.into())
+    }
+
+    fn bytes(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
+        match self.written.get(path) {
+            Some(text) => Ok(text.clone().map(String::into_bytes)),
+            None => (self.read)(&Place::Lane(path.clone())),
+        }
+    }
+
+    fn standing(&self, address: &Address, path: &RelPath) -> Result<Standing, Failure> {
+        let bytes = self.bytes(path)?.ok_or_else(|| Refusal::Missing { address: address.clone() })?;
+        let reading = self.workspace.dialect.read(path, &bytes);
+        let why = || reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
+        let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
+        let memory = reading.memory.clone().ok_or_else(|| unreadable(why()))?;
+        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".to_owned()))?;
+        Ok(Standing { text, memory })
+    }
+
+    fn circumstances(&self, old: Option<&Memory>) -> Circumstances {
+        let gone = |file: &&String| std::fs::symlink_metadata(self.workspace.project.join(file)).is_err();
+        let about = old.map(|old| old.about.as_slice()).unwrap_or_default();
+        Circumstances { now: self.workspace.now, gone: about.iter().filter(gone).cloned().collect() }
+    }
+
+    fn take(&mut self, edits: Vec<dialect::Edit>) {
+        for edit in edits {
+            match edit {
+                dialect::Edit::Put { path, text } => {
+                    self.written.insert(path.clone(), Some(text.clone()));
+                    self.staged.edits.push(Edit::Put { path, bytes: text.into_bytes() });
+                }
+                dialect::Edit::Remove { path } => {
+                    self.written.insert(path.clone(), None);
+                    self.staged.edits.push(Edit::Remove { path });
+                }
+            }
+        }
+    }
+
+    fn outcome(&mut self, memory: &Memory, path: RelPath, deed: Deed) {
+        let outcome = Outcome { address: memory.address.clone(), path, title: memory.title.clone(), deed };
+        self.staged.outcomes.push(outcome);
+    }
+}
