@@ -1,2 +1,68 @@
-//! The project's own commands.
-fn main() {}
+//! `cargo xtask <command>`: the project's own commands.
+
+use std::process::ExitCode;
+
+use xtask::args::Args;
+use xtask::failure::Failure;
+use xtask::{check, schemas, simulate};
+
+/// Whether the command's own question was answered with yes.
+type Verdict = Result<bool, Failure>;
+
+struct Command {
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    run: fn(Args) -> Verdict,
+}
+
+const COMMANDS: &[Command] = &[
+    Command { name: "check", usage: "", about: "Run everything a change must pass", run: check::command },
+    Command {
+        name: "simulate",
+        usage: "[--steps N] [--seed S]",
+        about: "Run the engine's seeded simulation of crashes and two writers",
+        run: simulate::command,
+    },
+    Command {
+        name: "schemas",
+        usage: "[--check]",
+        about: "Write the JSON schemas of the records, or compare them",
+        run: schemas::command,
+    },
+];
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let Some(name) = words.next() else {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
+    };
+    if matches!(name.as_str(), "help" | "-h" | "--help") {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
+    }
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        eprintln!("xtask has no command `{name}`\n\n{}", help());
+        return ExitCode::from(2);
+    };
+    match (command.run)(Args::new(command.usage, words.collect())) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn help() -> String {
+    let mut text = String::from("The project's own commands\n\nUsage: cargo xtask <command>\n\n");
+    for command in COMMANDS {
+        text.push_str(&format!("  {:<9} {}\n", command.name, command.about));
+        if !command.usage.is_empty() {
+            text.push_str(&format!("            {}\n", command.usage));
+        }
+    }
+    text
+}
