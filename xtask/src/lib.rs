@@ -9,3 +9,4 @@ pub mod json;
 pub mod repo;
 pub mod schemas;
 pub mod simulate;
+pub mod tidy;

@@ -1,0 +1,3 @@
+//! The tests of xtask that need a tree, a process, or both.
+
+mod tidy;
