@@ -3,10 +3,14 @@
 //! The binary is a thin table of names over these modules.
 
 pub mod args;
+pub mod bench;
 pub mod check;
+pub mod corpus;
 pub mod failure;
 pub mod json;
+pub mod prng;
 pub mod repo;
+pub mod sandbox;
 pub mod schemas;
 pub mod simulate;
 pub mod tidy;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use xtask::args::Args;
 use xtask::failure::Failure;
-use xtask::{check, schemas, simulate};
+use xtask::{bench, check, schemas, simulate};
 
 /// Whether the command's own question was answered with yes.
 type Verdict = Result<bool, Failure>;
@@ -18,6 +18,12 @@ struct Command {
 
 const COMMANDS: &[Command] = &[
     Command { name: "check", usage: "", about: "Run everything a change must pass", run: check::command },
+    Command {
+        name: "bench",
+        usage: "[--sizes 100,1000,10000] [--runs N] [--binary PATH] [--write FILE]",
+        about: "Measure CPU time and memory of whole processes against the targets",
+        run: bench::command,
+    },
     Command {
         name: "simulate",
         usage: "[--steps N] [--seed S]",

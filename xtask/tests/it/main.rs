@@ -1,3 +1,4 @@
 //! The tests of xtask that need a tree, a process, or both.
 
+mod bench;
 mod tidy;
