@@ -1,6 +1,7 @@
 //! The project's own commands, as a library.
 //!
-//! The binary is a thin table of names over these modules.
+//! The binary is a thin table of names over these modules. They are a library so that the storm
+//! can also run inside the test suite of the product (`crates/lorelane` has it as a dev-dependency).
 
 pub mod args;
 pub mod bench;
@@ -13,4 +14,5 @@ pub mod repo;
 pub mod sandbox;
 pub mod schemas;
 pub mod simulate;
+pub mod storm;
 pub mod tidy;

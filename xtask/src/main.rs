@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use xtask::args::Args;
 use xtask::failure::Failure;
-use xtask::{bench, check, schemas, simulate};
+use xtask::{bench, check, schemas, simulate, storm};
 
 /// Whether the command's own question was answered with yes.
 type Verdict = Result<bool, Failure>;
@@ -23,6 +23,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--sizes 100,1000,10000] [--runs N] [--binary PATH] [--write FILE]",
         about: "Measure CPU time and memory of whole processes against the targets",
         run: bench::command,
+    },
+    Command {
+        name: "storm",
+        usage: "[--processes 16] [--writes 200] [--seed 1] [--binary PATH]",
+        about: "Write from many processes at once, kill some, and account for every write",
+        run: storm::command,
     },
     Command {
         name: "simulate",
