@@ -1,2 +1,80 @@
-//! The project's own commands.
-fn main() {}
+//! `cargo xtask <command>`: the project's own commands.
+
+use std::process::ExitCode;
+
+use xtask::args::Args;
+use xtask::failure::Failure;
+use xtask::{bench, check, schemas, simulate, storm};
+
+/// Whether the command's own question was answered with yes.
+type Verdict = Result<bool, Failure>;
+
+struct Command {
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    run: fn(Args) -> Verdict,
+}
+
+const COMMANDS: &[Command] = &[
+    Command { name: "check", usage: "", about: "Run everything a change must pass", run: check::command },
+    Command {
+        name: "bench",
+        usage: "[--sizes 100,1000,10000] [--runs N] [--binary PATH] [--write FILE]",
+        about: "Measure CPU time and memory of whole processes against the targets",
+        run: bench::command,
+    },
+    Command {
+        name: "storm",
+        usage: "[--processes 16] [--writes 200] [--seed 1] [--binary PATH]",
+        about: "Write from many processes at once, kill some, and account for every write",
+        run: storm::command,
+    },
+    Command {
+        name: "simulate",
+        usage: "[--steps N] [--seed S]",
+        about: "Run the engine's seeded simulation of crashes and two writers",
+        run: simulate::command,
+    },
+    Command {
+        name: "schemas",
+        usage: "[--check]",
+        about: "Write the JSON schemas of the records, or compare them",
+        run: schemas::command,
+    },
+];
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let Some(name) = words.next() else {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
+    };
+    if matches!(name.as_str(), "help" | "-h" | "--help") {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
+    }
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        eprintln!("xtask has no command `{name}`\n\n{}", help());
+        return ExitCode::from(2);
+    };
+    match (command.run)(Args::new(command.usage, words.collect())) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn help() -> String {
+    let mut text = String::from("The project's own commands\n\nUsage: cargo xtask <command>\n\n");
+    for command in COMMANDS {
+        text.push_str(&format!("  {:<9} {}\n", command.name, command.about));
+        if !command.usage.is_empty() {
+            text.push_str(&format!("            {}\n", command.usage));
+        }
+    }
+    text
+}

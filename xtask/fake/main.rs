@@ -1,0 +1,92 @@
+//! A stand-in for the product that knows just the commands of storm and bench.
+//!
+//! The name it is called by says which promise it breaks (the sandbox hides the environment), so
+//! that the tests, which link to it, see each check fail.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use xtask::json::Json;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let [name, "-C", project, rest @ ..] = args.as_slice() else { return ExitCode::SUCCESS };
+    let folder = Path::new(project).join(".claude/memory/decisions");
+    let fault = name.rsplit('/').next().unwrap_or(name);
+    if fault == "finds-nothing" && rest[0] == "update" {
+        return ExitCode::FAILURE;
+    }
+    match run(&folder, rest, fault) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(folder: &Path, args: &[&str], fault: &str) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    let lock = File::open(folder).map_err(|error| error.to_string())?;
+    if fault != "loses-updates" {
+        // SAFETY: the descriptor is open as long as `lock` lives.
+        unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX) };
+    }
+    match args {
+        ["create", "decision", "--from", source] => {
+            let mut record = draft(source)?;
+            let title = record.get("title").and_then(Json::text).ok_or("no title")?;
+            let slug = title.to_lowercase().replace(' ', "-");
+            if fault == "loses-creates" && slug.starts_with("storm-memory-w0") {
+                return Ok(());
+            }
+            if let Json::Object(fields) = &mut record {
+                fields.push(("changes".to_owned(), Json::List(vec![])));
+            }
+            write(&folder.join(format!("{slug}.json")), &record, fault)
+        }
+        ["update", address, "--set", assignment] => {
+            let slug = address.strip_prefix("decision/").ok_or("no decision")?;
+            let path = folder.join(format!("{slug}.json"));
+            let value = assignment.strip_prefix("content.context=").ok_or("no context")?;
+            let text = fs::read_to_string(&path).map_err(|error| error.to_string())?;
+            let mut record = Json::parse(&text)?;
+            let context = record.get_mut("content").and_then(|content| content.get_mut("context"));
+            *context.ok_or("no context")? = Json::string(value);
+            let change = Json::object([("new_value", Json::string(value))]);
+            match record.get_mut("changes") {
+                Some(Json::List(changes)) if fault != "loses-updates" => changes.push(change),
+                _ => {}
+            }
+            write(&path, &record, fault)
+        }
+        ["log", "--verify"] if fault == "fails-verify" => Err("the chain is broken".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+fn draft(source: &str) -> Result<Json, String> {
+    let mut text = String::new();
+    match source {
+        "-" => std::io::stdin().read_to_string(&mut text).map(drop),
+        file => fs::read_to_string(file).map(|read| text = read),
+    }
+    .map_err(|error| error.to_string())?;
+    Json::parse(&text)
+}
+
+fn write(path: &Path, record: &Json, fault: &str) -> Result<(), String> {
+    let text = format!("{record}\n");
+    let temp = PathBuf::from(format!("{}.tmp", path.display()));
+    let torn = fault == "tears-files" && path.to_string_lossy().contains("shared");
+    let text = if torn { &text[..text.len() / 2] } else { &text };
+    fs::write(&temp, text).map_err(|error| error.to_string())?;
+    if fault == "leaves-temps" {
+        return fs::copy(&temp, path).map(drop).map_err(|error| error.to_string());
+    }
+    fs::rename(&temp, path).map_err(|error| error.to_string())
+}

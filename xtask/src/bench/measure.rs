@@ -1,0 +1,51 @@
+//! What one process cost, from the kernel's own account.
+
+use std::fs::File;
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::failure::Failure;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// User and system time together, its own children included.
+    pub cpu_us: u64,
+    /// Never below the memory of xtask itself: the kernel counts what the process was before `exec`.
+    /// That is a few megabytes, far below any target.
+    pub peak_kb: u64,
+}
+
+/// Runs the command to its end. Its exit code is `None` when a signal ended it; its standard error
+/// goes to the file `log`, since a pipe would have to be read while it runs.
+pub fn measure(command: &mut Command, log: &Path) -> Result<(Cost, Option<i32>), Failure> {
+    let log = File::create(log).map_err(|error| Failure::on("create", log, error))?;
+    let program = command.get_program().to_string_lossy().into_owned();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    let child = command.spawn().map_err(|error| Failure::on("run", Path::new(&program), error))?;
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // std's `wait` does not report the usage, so the child is reaped here and `child` never waited on.
+    loop {
+        // SAFETY: the pid is of a child of ours not reaped yet; both pointers live through the call.
+        let pid = unsafe { libc::wait4(child.id().cast_signed(), &raw mut status, 0, usage.as_mut_ptr()) };
+        let error = std::io::Error::last_os_error();
+        if pid >= 0 {
+            break;
+        }
+        if error.kind() != std::io::ErrorKind::Interrupted {
+            return Err(Failure::on("wait for", Path::new(&program), error));
+        }
+    }
+    // SAFETY: all zero bytes are a valid rusage, and wait4 filled it.
+    let usage = unsafe { usage.assume_init() };
+    let cost = Cost {
+        cpu_us: micros(usage.ru_utime) + micros(usage.ru_stime),
+        peak_kb: u64::try_from(usage.ru_maxrss).unwrap_or(0),
+    };
+    Ok((cost, libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))))
+}
+
+fn micros(time: libc::timeval) -> u64 {
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
+}

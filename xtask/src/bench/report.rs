@@ -1,0 +1,158 @@
+//! The measurements as a Markdown table, and its place in a document.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::measure::Cost;
+use super::targets::{Target, Verdict};
+use crate::failure::Failure;
+use crate::repo;
+
+const BEGIN: &str = "<!-- bench:begin -->";
+const END: &str = "<!-- bench:end -->";
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub job: &'static str,
+    pub size: usize,
+    pub median_ms: f64,
+    pub p95_ms: f64,
+    /// The median of the empty process, measured in turns with the job.
+    pub empty_ms: f64,
+    pub peak_mb: f64,
+}
+
+impl Row {
+    pub fn new(job: &'static str, size: usize, costs: &[Cost], empties: &[Cost]) -> Row {
+        let peak_kb = costs.iter().map(|cost| cost.peak_kb).max().unwrap_or(0);
+        Row {
+            job,
+            size,
+            median_ms: percentile(costs, 50),
+            p95_ms: percentile(costs, 95),
+            empty_ms: percentile(empties, 50),
+            peak_mb: peak_kb as f64 / 1024.0,
+        }
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        Target::of(self.job)
+            .map_or(Verdict::Unjudged, |target| target.judge(self.size, self.median_ms, self.peak_mb))
+    }
+}
+
+/// By nearest rank: a value that was measured, never one in between.
+fn percentile(costs: &[Cost], percent: usize) -> f64 {
+    let mut times: Vec<u64> = costs.iter().map(|cost| cost.cpu_us).collect();
+    times.sort_unstable();
+    let rank = (times.len() * percent).div_ceil(100).max(1);
+    times.get(rank - 1).map_or(0.0, |time| *time as f64 / 1000.0)
+}
+
+pub fn table(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "| job | memories | CPU ms, median / p95 | × empty | peak MB | must | aim | scripts | verdict |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n",
+    );
+    for row in rows {
+        let target = Target::of(row.job);
+        let limit = |ms: Option<f64>| ms.map_or("–".to_owned(), |ms| format!("{ms:.0}"));
+        let must = match target {
+            Some(target) => {
+                format!("{} ms, {:.0} MB", limit(target.must_ms), target.peak_mb).replace("– ms, ", "")
+            }
+            None => "–".to_owned(),
+        };
+        let ratio = if row.empty_ms > 0.0 {
+            format!("{:.1}", row.median_ms / row.empty_ms)
+        } else {
+            "–".to_owned()
+        };
+        text.push_str(&format!(
+            "| {} | {} | {:.1} / {:.1} | {ratio} | {:.1} | {must} | {} | {} | {} |\n",
+            row.job,
+            row.size,
+            row.median_ms,
+            row.p95_ms,
+            row.peak_mb,
+            limit(target.and_then(|target| target.aim_ms)),
+            limit(target.and_then(|target| target.scripts_ms)),
+            match row.verdict() {
+                Verdict::Unjudged => "–",
+                Verdict::Missed => "**missed**",
+                Verdict::Met => "met",
+                Verdict::AimMet => "aim met",
+            }
+        ));
+    }
+    text
+}
+
+/// Puts the table between the markers of a document; the words around it are a person's.
+pub(super) fn write(file: &Path, table: &str) -> Result<(), Failure> {
+    let path = repo::root().join(file);
+    let document = fs::read_to_string(&path).map_err(|error| Failure::on("read", &path, error))?;
+    let document = replaced(&document, table).ok_or_else(|| {
+        let why = "it has no place for the table";
+        Failure::on("write to", &path, why).hint(format!("put the lines {BEGIN} and {END} where it belongs"))
+    })?;
+    fs::write(&path, document).map_err(|error| Failure::on("write", &path, error))
+}
+
+fn replaced(document: &str, table: &str) -> Option<String> {
+    let (before, rest) = document.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n\n{}\n\n{END}{after}", table.trim()))
+}
+
+pub(super) fn today() -> String {
+    let output = Command::new("date").args(["-u", "+%F"]).output();
+    output.map_or_else(
+        |_| "undated".to_owned(),
+        |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+    )
+}
+
+pub(super) fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    format!("{cores} cores, {}", model.map_or("unknown CPU", |(_, model)| model.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_measured_values() {
+        let costs: Vec<Cost> = (1..=21).map(|ms| Cost { cpu_us: ms * 1000, peak_kb: 2048 }).collect();
+        let row = Row::new("create", 10_000, &costs, &costs[..1]);
+        assert_eq!((row.median_ms, row.p95_ms, row.empty_ms, row.peak_mb), (11.0, 20.0, 1.0, 2.0));
+        assert_eq!(percentile(&costs[..1], 95), 1.0);
+    }
+
+    #[test]
+    fn the_table_shows_targets_and_verdict() {
+        let row = |job, size| Row { job, size, median_ms: 4.0, p95_ms: 6.26, empty_ms: 0.5, peak_mb: 9.0 };
+        let table = table(&[row("create", 10_000), row("create", 100), row("list", 10_000)]);
+        let lines: Vec<&str> = table.lines().skip(2).collect();
+        assert_eq!(
+            lines,
+            [
+                "| create | 10000 | 4.0 / 6.3 | 8.0 | 9.0 | 15 ms, 20 MB | 5 | 280 | aim met |",
+                "| create | 100 | 4.0 / 6.3 | 8.0 | 9.0 | 15 ms, 20 MB | 5 | 280 | – |",
+                "| list | 10000 | 4.0 / 6.3 | 8.0 | 9.0 | 20 MB | – | – | met |",
+            ]
+        );
+    }
+
+    #[test]
+    fn only_the_marked_part_of_a_document_changes() {
+        let document = format!("# Speed\n\n{BEGIN}\nold\n{END}\n\nwords\n");
+        let expected = format!("# Speed\n\n{BEGIN}\n\nnew\n\n{END}\n\nwords\n");
+        assert_eq!(replaced(&document, "new\n"), Some(expected));
+        assert_eq!(replaced("# Speed\n", "new"), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! `check`: everything a change must pass, in one command.
+//!
+//! The steps are data. The first failure stops the run: what follows would only bury it. A step
+//! whose tool is missing is named in the last lines, and under `CI=true` that is a failure too:
+//! a step that silently never runs is worse than none.
+
+mod dependencies;
+mod licence;
+mod tools;
+
+use std::io::Write as _;
+use std::process::Stdio;
+use std::time::Instant;
+
+use crate::args::Args;
+use crate::failure::Failure;
+use crate::repo;
+use tools::Tool;
+
+struct Step {
+    name: &'static str,
+    needs: Option<Tool>,
+    work: Work,
+}
+
+enum Work {
+    /// A cargo call whose output matters only when it fails.
+    Quiet { args: &'static [&'static str], env: &'static [(&'static str, &'static str)] },
+    /// A cargo call whose output is part of ours.
+    Shown { args: &'static [&'static str] },
+    /// Licences and sources of every dependency.
+    Dependencies,
+    /// The tests that mean nothing when run by root.
+    Unprivileged,
+}
+
+/// Formatting comes first because it is fast, tests before docs because they say more.
+const STEPS: &[Step] = &[
+    Step { name: "format", needs: None, work: Work::Quiet { args: &["fmt", "--all", "--check"], env: &[] } },
+    Step {
+        name: "lint",
+        needs: None,
+        work: Work::Quiet {
+            args: &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+            env: &[],
+        },
+    },
+    Step { name: "test", needs: None, work: Work::Shown { args: &["test", "--workspace", "--locked"] } },
+    Step {
+        name: "docs",
+        needs: None,
+        work: Work::Quiet {
+            args: &["doc", "--workspace", "--no-deps", "--locked"],
+            env: &[("RUSTDOCFLAGS", "-D warnings")],
+        },
+    },
+    Step { name: "dependencies", needs: None, work: Work::Dependencies },
+    Step {
+        name: "fuzz targets",
+        needs: Some(Tool::CppCompiler),
+        work: Work::Quiet { args: &["check", "--manifest-path", FUZZ_MANIFEST, "--locked"], env: &[] },
+    },
+    Step { name: "unprivileged tests", needs: Some(Tool::UnprivilegedUser), work: Work::Unprivileged },
+];
+
+const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
+
+/// How a step that passed wants to be summed up; most have nothing to add.
+type Outcome = Result<String, Failure>;
+
+pub fn command(args: Args) -> Result<bool, Failure> {
+    args.finish()?;
+    let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let mut not_run = Vec::new();
+    for step in STEPS {
+        if let Some(missing) = step.needs.and_then(|tool| tool.missing(ci)) {
+            not_run.push(format!("not run: {} ({missing})", step.name));
+            continue;
+        }
+        if !run(step) {
+            return Ok(false);
+        }
+    }
+    for line in &not_run {
+        println!("{line}");
+    }
+    if ci && !not_run.is_empty() {
+        println!("check failed: under CI=true every step must run");
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// Runs one step between its announcement and its time; tells whether it passed.
+fn run(step: &Step) -> bool {
+    let shown = matches!(step.work, Work::Shown { .. });
+    print!("{:<20}{}", step.name, if shown { "\n" } else { "" });
+    // Nobody reads a check whose standard output is gone.
+    let _ = std::io::stdout().flush();
+    let start = Instant::now();
+    let outcome = step.work.run();
+    let seconds = start.elapsed().as_secs_f64();
+    if shown {
+        print!("{:<20}", step.name);
+    }
+    match &outcome {
+        Ok(note) => println!("{}", format!("ok {seconds:7.1} s  {note}").trim_end()),
+        Err(failure) => println!("FAILED {seconds:.1} s\n{failure}"),
+    }
+    outcome.is_ok()
+}
+
+impl Work {
+    fn run(&self) -> Outcome {
+        match self {
+            Work::Quiet { args, env } => cargo(args, env, Stdio::piped),
+            Work::Shown { args } => cargo(args, &[], Stdio::inherit),
+            Work::Dependencies => dependencies::run(),
+            Work::Unprivileged => tools::unprivileged_tests(),
+        }
+    }
+}
+
+fn cargo(args: &[&str], env: &[(&str, &str)], output_to: fn() -> Stdio) -> Outcome {
+    let call = format!("cargo {}", args.join(" "));
+    let mut command = repo::cargo();
+    command.args(args).envs(env.iter().copied());
+    // The fuzz targets are a workspace of their own and would build into a folder of their own.
+    command.env("CARGO_TARGET_DIR", repo::target_folder());
+    command.stdin(Stdio::null()).stdout(output_to()).stderr(output_to());
+    let child = command.spawn().map_err(|error| Failure::new(format!("cannot run `{call}`: {error}")))?;
+    let output =
+        child.wait_with_output().map_err(|error| Failure::new(format!("cannot await `{call}`: {error}")))?;
+    if output.status.success() {
+        return Ok(String::new());
+    }
+    let said =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    Err(Failure::new(format!("{said}`{call}` failed: {}", output.status)))
+}

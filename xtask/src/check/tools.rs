@@ -1,0 +1,123 @@
+//! Tools a step needs and a machine may lack.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::Outcome;
+use crate::failure::Failure;
+use crate::repo;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Tool {
+    /// libFuzzer is C++.
+    CppCompiler,
+    /// Root passes every permission check, so a test of refusals proves nothing under root.
+    UnprivilegedUser,
+}
+
+/// `nobody` on every Linux system.
+const NOBODY: &str = "65534";
+
+impl Tool {
+    /// Why the tool cannot be had, or `None` when it is there.
+    ///
+    /// Only under CI is it installed: a check must not change a person's machine.
+    pub(super) fn missing(self, ci: bool) -> Option<String> {
+        match self {
+            Tool::CppCompiler => {
+                if compiler_found() || (ci && install("g++") && compiler_found()) {
+                    return None;
+                }
+                Some("no C++ compiler: install g++, or name one in CXX".to_owned())
+            }
+            Tool::UnprivilegedUser if !is_root() => None,
+            Tool::UnprivilegedUser => {
+                let reaches = as_nobody("test").arg("-x").arg(repo::target_folder()).status();
+                let reaches = reaches.is_ok_and(|status| status.success());
+                let why =
+                    "run by root, and the user nobody cannot reach the target folder: run it as another user";
+                (!reaches).then(|| why.to_owned())
+            }
+        }
+    }
+}
+
+/// Runs the tests that say so in their name, as a user whom permissions bind.
+///
+/// Such a test is called `unprivileged_…` and carries `#[ignore = "needs an unprivileged user"]`.
+pub(super) fn unprivileged_tests() -> Outcome {
+    let mut command = repo::cargo();
+    command.args(["test", "--workspace", "--locked", "--lib", "--bins", "--tests"]);
+    command.args(["unprivileged_", "--", "--ignored"]);
+    if is_root() {
+        // Cargo itself stays root and finds everything built; only the test programs are lowered.
+        let home = std::env::temp_dir();
+        let home = home.display();
+        let runner = format!("setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups env HOME={home}");
+        command.env(format!("CARGO_TARGET_{}_RUNNER", host_triple()?), runner);
+    }
+    let output = command.output().map_err(|error| Failure::new(format!("cannot run cargo test: {error}")))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        return Err(Failure::new(format!("{text}{}", String::from_utf8_lossy(&output.stderr))));
+    }
+    Ok(format!("tests: {}", tests_run(&text)))
+}
+
+fn tests_run(output: &str) -> usize {
+    let counts = output
+        .lines()
+        .filter_map(|line| line.strip_prefix("running ")?.split(' ').next()?.parse::<usize>().ok());
+    counts.sum()
+}
+
+fn compiler_found() -> bool {
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
+    succeeds(Command::new(compiler).arg("--version"))
+}
+
+fn install(package: &str) -> bool {
+    let mut command = Command::new("apt-get");
+    command.args(["install", "--yes", "--no-install-recommends", package]);
+    is_root() && Path::new("/etc/debian_version").exists() && succeeds(&mut command)
+}
+
+fn is_root() -> bool {
+    // SAFETY: geteuid reads a number of this process and cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+fn as_nobody(program: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command
+        .arg(format!("--reuid={NOBODY}"))
+        .arg(format!("--regid={NOBODY}"))
+        .arg("--clear-groups")
+        .arg(program);
+    command
+}
+
+/// As cargo spells it in environment variables.
+fn host_triple() -> Result<String, Failure> {
+    let output = Command::new("rustc").arg("-vV").output();
+    let output = output.map_err(|error| Failure::new(format!("cannot ask rustc for its host: {error}")))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let triple = text.lines().find_map(|line| line.strip_prefix("host: "));
+    let triple = triple.ok_or_else(|| Failure::new("cannot find the host in the answer of `rustc -vV`"))?;
+    Ok(triple.to_uppercase().replace('-', "_"))
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_counted_over_all_programs() {
+        assert_eq!(tests_run("\nrunning 0 tests\n\nrunning 1 test\ntest a ... ok\n\nrunning 12 tests\n"), 13);
+    }
+}

@@ -1,0 +1,239 @@
+//! Made-up memories that look like real ones, the same for the same seed.
+//!
+//! Written straight to disk: the bench must not owe its store to the program it measures.
+
+use std::fs;
+use std::path::Path;
+
+use crate::failure::Failure;
+use crate::json::Json;
+use crate::prng::Prng;
+
+/// Categories with the folder each lies in.
+pub const CATEGORIES: &[(&str, &str)] = &[
+    ("session_summary", "sessions"),
+    ("decision", "decisions"),
+    ("runbook", "runbooks"),
+    ("constraint", "constraints"),
+    ("tech_debt", "tech-debt"),
+    ("preference", "preferences"),
+];
+
+#[rustfmt::skip]
+const TOOLS: &[&str] = &[
+    "PostgreSQL", "SQLite", "Redis", "Kafka", "OAuth", "JWT", "gRPC", "GraphQL", "Terraform", "Kubernetes", "nginx",
+    "Prometheus", "OpenTelemetry", "tokio", "serde", "React", "Vite", "Playwright", "pytest", "ripgrep", "protobuf",
+    "WebSocket", "S3", "Elasticsearch", "RabbitMQ", "Helm", "Ansible", "Docker", "systemd", "LLVM", "WASM", "TLS",
+];
+#[rustfmt::skip]
+const PARTS: &[&str] = &[
+    "billing", "checkout", "the importer", "the scheduler", "the session cache", "the audit log", "search", "the API gateway",
+    "the mobile client", "the admin dashboard", "onboarding", "the payment webhook", "the nightly export", "rate limiting",
+    "the migration runner", "notifications", "the feature flags", "the worker queue", "user profiles", "the report builder",
+    "the parser", "the retry policy", "the upload path", "token refresh", "the release pipeline", "the data warehouse",
+];
+#[rustfmt::skip]
+const QUALITIES: &[&str] = &[
+    "latency", "memory use", "cold start", "write throughput", "readability", "test isolation", "rollback", "backpressure",
+    "schema drift", "clock skew", "ordering", "idempotency", "deadlocks", "cache invalidation", "pagination", "encoding",
+    "time zones", "connection limits", "disk pressure", "log volume", "flaky tests", "build time", "key rotation",
+];
+#[rustfmt::skip]
+const ACTS: &[&str] = &[
+    "Use", "Avoid", "Replace", "Pin", "Wrap", "Cache", "Batch", "Retire", "Split", "Move", "Harden", "Measure", "Document",
+    "Isolate", "Upgrade", "Throttle", "Mirror", "Shard", "Stub", "Rewrite",
+];
+const PEOPLE: &[&str] =
+    &["the platform team", "a reviewer", "the on-call engineer", "two customers", "the security audit"];
+const TIMES: &[&str] =
+    &["last sprint", "during the incident", "in staging", "under load", "after the upgrade", "on Fridays"];
+
+/// How many of the decisions a run may update: enough that no history overflows.
+const DECISIONS_KEPT: usize = 64;
+
+/// Writes `count` records below `records` and returns slugs of decisions among them.
+pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Failure> {
+    for (_, folder) in CATEGORIES {
+        let folder = records.join(folder);
+        fs::create_dir_all(&folder).map_err(|error| Failure::on("create", &folder, error))?;
+    }
+    let mut prng = Prng::new(seed);
+    let mut decisions = Vec::new();
+    for number in 0..count {
+        let (category, folder) = CATEGORIES[number % CATEGORIES.len()];
+        let (slug, record) = record(category, number, &mut prng);
+        let path = records.join(folder).join(format!("{slug}.json"));
+        fs::write(&path, format!("{record}\n")).map_err(|error| Failure::on("write", &path, error))?;
+        if category == "decision" && decisions.len() < DECISIONS_KEPT {
+            decisions.push(slug);
+        }
+    }
+    Ok(decisions)
+}
+
+/// A whole record: its slug, which is also its id, and its JSON.
+pub fn record(category: &str, number: usize, prng: &mut Prng) -> (String, Json) {
+    let title = title(number, prng);
+    let slug = slug(&title);
+    let day = format!("2026-{:02}-{:02}T{:02}:30:00Z", 1 + number % 10, 1 + number % 28, number % 24);
+    let tags = tags(prng);
+    let json = Json::object([
+        ("schema_version", Json::string("1.0")),
+        ("category", Json::string(category)),
+        ("id", Json::string(slug.clone())),
+        ("title", Json::string(title)),
+        ("record_status", Json::string("active")),
+        ("created_at", Json::string(day.clone())),
+        ("updated_at", Json::string(day)),
+        ("tags", Json::strings(tags)),
+        ("related_files", Json::List(vec![])),
+        ("confidence", Json::Number(format!("0.{}", 70 + prng.below(25)))),
+        ("content", content(category, prng)),
+        ("changes", Json::List(vec![])),
+        ("times_updated", Json::Number("0".to_owned())),
+    ]);
+    (slug, json)
+}
+
+/// What `create decision --from` takes: only what a person would write.
+pub fn decision_draft(title: &str, context: &str, prng: &mut Prng) -> Json {
+    let content = Json::object([
+        ("status", Json::string("accepted")),
+        ("context", Json::string(context)),
+        ("decision", Json::string(sentences(2, prng))),
+        ("rationale", list(2, prng)),
+    ]);
+    Json::object([("title", Json::string(title)), ("tags", Json::strings(tags(prng))), ("content", content)])
+}
+
+pub fn sentences(count: usize, prng: &mut Prng) -> String {
+    (0..count).map(|_| sentence(prng)).collect::<Vec<_>>().join(" ")
+}
+
+fn sentence(prng: &mut Prng) -> String {
+    let (tool, other) = (prng.pick(TOOLS), prng.pick(TOOLS));
+    let (part, quality) = (prng.pick(PARTS), prng.pick(QUALITIES));
+    let (person, time) = (prng.pick(PEOPLE), prng.pick(TIMES));
+    let share = 2 + prng.below(90);
+    match prng.below(7) {
+        0 => {
+            format!("We chose {tool} over {other} for {part} because {quality} mattered more than features.")
+        }
+        1 => format!("{time}, {person} saw {quality} grow by {share} percent in {part}."),
+        2 => format!("{tool} cannot guarantee {quality}, so {part} checks it before every write."),
+        3 => format!(
+            "Moving {part} from {other} to {tool} took {share} hours and removed a whole class of errors."
+        ),
+        4 => format!("The root cause was {quality}: {tool} retried while {part} held its lock {time}."),
+        5 => format!("Keep {part} free of {tool}; {person} agreed that {quality} is worth the extra code."),
+        _ => {
+            format!("A test of {part} with {share} parallel clients of {tool} shows no change of {quality}.")
+        }
+    }
+}
+
+/// The number keeps titles, and so slugs, apart.
+fn title(number: usize, prng: &mut Prng) -> String {
+    let (act, tool) = (prng.pick(ACTS), prng.pick(TOOLS));
+    format!("{act} {tool} in {} for {} {number}", prng.pick(PARTS), prng.pick(QUALITIES))
+}
+
+fn slug(title: &str) -> String {
+    let kept: String =
+        title.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
+    kept.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+fn tags(prng: &mut Prng) -> Vec<String> {
+    let count = 2 + prng.below(4);
+    let tag = |_| slug(if prng.below(2) == 0 { prng.pick(TOOLS) } else { prng.pick(QUALITIES) });
+    let mut tags: Vec<String> = (0..count).map(tag).collect();
+    // The product sorts tags and drops repeated ones; a store it wrote would look so.
+    tags.sort();
+    tags.dedup();
+    tags
+}
+
+fn list(count: usize, prng: &mut Prng) -> Json {
+    Json::strings((0..count).map(|_| sentence(prng)))
+}
+
+fn content(category: &str, prng: &mut Prng) -> Json {
+    let text = |prng: &mut Prng| Json::string(sentences(2, prng));
+    match category {
+        "session_summary" => Json::object([
+            ("goal", text(prng)),
+            ("outcome", Json::string(prng.pick(&["success", "partial", "blocked", "abandoned"]))),
+            ("completed", list(4, prng)),
+            ("in_progress", list(1, prng)),
+            ("blockers", Json::List(vec![])),
+            ("next_actions", list(2, prng)),
+            ("key_changes", list(1, prng)),
+        ]),
+        "decision" => Json::object([
+            ("status", Json::string(prng.pick(&["proposed", "accepted", "deprecated", "superseded"]))),
+            ("context", text(prng)),
+            ("decision", text(prng)),
+            (
+                "alternatives",
+                Json::List(vec![Json::object([
+                    ("option", Json::string(prng.pick(TOOLS))),
+                    ("rejected_reason", Json::string(sentence(prng))),
+                ])]),
+            ),
+            ("rationale", list(3, prng)),
+            ("consequences", list(2, prng)),
+        ]),
+        "runbook" => Json::object([
+            ("trigger", text(prng)),
+            ("symptoms", list(2, prng)),
+            ("steps", list(4, prng)),
+            ("verification", text(prng)),
+            ("root_cause", text(prng)),
+            ("environment", Json::string(prng.pick(&["production", "staging", "local"]))),
+        ]),
+        "constraint" => Json::object([
+            ("kind", Json::string(prng.pick(&["limitation", "gap", "policy", "technical"]))),
+            ("rule", text(prng)),
+            ("impact", list(3, prng)),
+            ("workarounds", list(2, prng)),
+            ("severity", Json::string(prng.pick(&["high", "medium", "low"]))),
+            ("active", Json::Bool(true)),
+            ("expires", Json::string("none")),
+        ]),
+        "tech_debt" => Json::object([
+            ("status", Json::string(prng.pick(&["open", "in_progress", "resolved", "wont_fix"]))),
+            ("priority", Json::string(prng.pick(&["critical", "high", "medium", "low"]))),
+            ("description", text(prng)),
+            ("reason_deferred", text(prng)),
+            ("impact", list(2, prng)),
+            ("suggested_fix", list(2, prng)),
+            ("acceptance_criteria", list(2, prng)),
+        ]),
+        _ => Json::object([
+            ("topic", Json::string(prng.pick(QUALITIES))),
+            ("value", text(prng)),
+            ("reason", text(prng)),
+            ("strength", Json::string(prng.pick(&["strong", "default", "soft"]))),
+            ("examples", Json::object([("prefer", list(3, prng)), ("avoid", list(2, prng))])),
+        ]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_the_same_for_the_same_seed_and_of_a_real_size() {
+        for (number, (category, _)) in CATEGORIES.iter().enumerate() {
+            let (slug, json) = record(category, number, &mut Prng::new(7));
+            let again = record(category, number, &mut Prng::new(7)).1;
+            assert_eq!(json, again, "{category}");
+            let text = json.to_string();
+            assert!((1000..2600).contains(&text.len()), "{category}: {} bytes", text.len());
+            assert!(slug.len() <= 80 && json.get("id").unwrap().text() == Some(&slug), "{slug}");
+            assert!((1..=5).contains(&json.get("tags").unwrap().list().len()), "{text}");
+        }
+    }
+}

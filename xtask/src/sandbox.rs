@@ -1,0 +1,85 @@
+//! A private project with its own home, so that a run never meets the user's own memories.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::failure::Failure;
+
+/// Removed with everything in it when dropped.
+#[derive(Debug)]
+pub struct Sandbox {
+    folder: PathBuf,
+}
+
+impl Sandbox {
+    pub fn new(purpose: &str) -> Result<Sandbox, Failure> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("lorelane-{purpose}-{}-{count}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        // Not recursive: a folder that somebody else left there is refused, not shared.
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&folder)
+            .map_err(|error| Failure::on("create", &folder, error))?;
+        let sandbox = Sandbox { folder };
+        for inner in [sandbox.records(), sandbox.home()] {
+            fs::create_dir_all(&inner).map_err(|error| Failure::on("create", &inner, error))?;
+        }
+        Ok(sandbox)
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
+    /// The root of the records lane.
+    pub fn records(&self) -> PathBuf {
+        self.project().join(".claude/memory")
+    }
+
+    /// A place for drafts and logs, outside the project.
+    pub fn scratch(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// `<binary> -C <project> <args>`, seeing nothing of the user's environment but `PATH`.
+    pub fn command(&self, binary: &Path, args: &[&str]) -> Command {
+        let mut command = self.bare(binary);
+        command.arg("-C").arg(self.project()).args(args);
+        command
+    }
+
+    /// `<binary>` without arguments, in the same environment.
+    pub fn bare(&self, binary: &Path) -> Command {
+        let mut command = Command::new(binary);
+        command.env_clear().current_dir(&self.folder).env("HOME", self.home());
+        for (name, folder) in [
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_CACHE_HOME", "cache"),
+            ("XDG_DATA_HOME", "data"),
+            ("XDG_STATE_HOME", "state"),
+            ("XDG_RUNTIME_DIR", "run"),
+        ] {
+            command.env(name, self.home().join(folder));
+        }
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        command
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        // Best effort: a leftover in the temp folder is no reason to fail a run that is over.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

@@ -1,0 +1,164 @@
+//! `ARCHITECTURE.md` against the tree: a map that lies is worse than none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Fault;
+
+const MAP: &str = "ARCHITECTURE.md";
+
+/// What in backticks begins so is a path of this repository.
+const ROOTS: &[&str] = &["crates/", "xtask/", "fuzz/", "docs/", "schemas/"];
+
+/// `files` are the tracked paths; `exists` asks the disk, which also knows folders.
+pub fn check(map: &str, files: &[String], exists: impl Fn(&str) -> bool) -> Vec<Fault> {
+    let spans = code_spans(map);
+    let fault = |line: usize, what: String| Fault { path: MAP.to_owned(), line, what };
+    let gone = spans.iter().filter(|(span, _)| is_path(span) && !exists(span.trim_end_matches('/')));
+    let mut faults: Vec<Fault> =
+        gone.map(|(span, line)| fault(*line, format!("names `{span}`, which does not exist"))).collect();
+
+    let named: BTreeSet<&str> = spans.iter().map(|(span, _)| span.trim_end_matches('/')).collect();
+    let parts = parts(files);
+    let mut owners: BTreeMap<&str, usize> = BTreeMap::new();
+    for part in &parts {
+        *owners.entry(part.module()).or_default() += 1;
+    }
+    for part in &parts {
+        let unique = owners[part.module()] == 1;
+        // A short name serves while one crate alone has it; the full path always does.
+        let short = unique && (named.contains(part.module()) || named.contains(part.inside.as_str()));
+        let module_path = part.path.trim_end_matches(".rs");
+        if !short && !named.contains(part.path.as_str()) && !named.contains(module_path) {
+            let what = match unique {
+                true => format!("does not name `{}` (or in full `{}`)", part.module(), part.path),
+                false => format!(
+                    "does not name `{}` (in full, as another crate has a `{}`)",
+                    part.path,
+                    part.module()
+                ),
+            };
+            faults.push(fault(0, what));
+        }
+    }
+    faults
+}
+
+/// A folder anywhere below a crate's `src`, or a module file directly in it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Part {
+    path: String,
+    /// The path below `src`.
+    inside: String,
+}
+
+impl Part {
+    fn module(&self) -> &str {
+        self.inside.trim_end_matches(".rs")
+    }
+}
+
+fn parts(files: &[String]) -> BTreeSet<Part> {
+    let mut parts = BTreeSet::new();
+    for file in files {
+        let Some((root, inside)) = source(file) else { continue };
+        let folders: Vec<&str> = inside.split('/').collect();
+        for depth in 1..folders.len() {
+            let folder = folders[..depth].join("/");
+            parts.insert(Part { path: format!("{root}{folder}"), inside: folder });
+        }
+        if folders.len() == 1 && !["lib.rs", "main.rs"].contains(&inside) {
+            parts.insert(Part { path: file.clone(), inside: inside.to_owned() });
+        }
+    }
+    // `a.rs` beside `a/` is one module: the folder stands for both.
+    let folders: BTreeSet<String> = parts.iter().map(|part| part.path.clone()).collect();
+    parts.retain(|part| part.path.strip_suffix(".rs").is_none_or(|module| !folders.contains(module)));
+    parts
+}
+
+/// `crates/x/src/a/b.rs` as `crates/x/src/` and `a/b.rs`.
+fn source(file: &str) -> Option<(&str, &str)> {
+    let below = file.strip_prefix("crates/")?;
+    let (name, inside) = below.split_once("/src/")?;
+    let root = file.len() - inside.len();
+    (!name.contains('/') && inside.ends_with(".rs")).then(|| file.split_at(root))
+}
+
+fn is_path(span: &str) -> bool {
+    let pattern = span.contains(['*', '<', '{', '…', ' ', '$']);
+    !pattern && ROOTS.iter().any(|root| span.starts_with(root))
+}
+
+/// What stands between backticks on one line, outside fenced blocks.
+fn code_spans(map: &str) -> Vec<(&str, usize)> {
+    let mut spans = Vec::new();
+    let mut fenced = false;
+    for (index, line) in map.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            spans.extend(line.split('`').skip(1).step_by(2).map(|span| (span, index + 1)));
+        }
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILES: &[&str] = &[
+        "crates/lorelane-core/src/lib.rs",
+        "crates/lorelane-core/src/text.rs",
+        "crates/lorelane-core/src/dialect.rs",
+        "crates/lorelane-core/src/dialect/records/read.rs",
+        "crates/lorelane-engine/src/text.rs",
+        "crates/lorelane-engine/tests/it/main.rs",
+        "xtask/src/main.rs",
+    ];
+
+    const SAMPLE: &str = "# Map\n\nCore has `crates/lorelane-core/src/text.rs` and `dialect`, with `dialect/records/` in it.\n\
+        The engine has `crates/lorelane-engine/src/text.rs`.\n\n```\n`crates/in/a/fence`\n```\nAny `crates/*/src`.\n";
+
+    fn faults(map: &str) -> Vec<String> {
+        let files: Vec<String> = FILES.iter().map(|file| (*file).to_owned()).collect();
+        check(map, &files, |path| FILES.iter().any(|file| file.starts_with(path)))
+            .iter()
+            .map(Fault::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn a_true_map_passes() {
+        assert_eq!(faults(SAMPLE), [""; 0]);
+    }
+
+    #[test]
+    fn a_missing_folder_or_module_is_a_fault() {
+        for (removed, expected) in [
+            (
+                "`dialect`",
+                "ARCHITECTURE.md: does not name `dialect` (or in full `crates/lorelane-core/src/dialect`)",
+            ),
+            (
+                "`dialect/records/`",
+                "ARCHITECTURE.md: does not name `dialect/records` (or in full `crates/lorelane-core/src/dialect/records`)",
+            ),
+            (
+                "`crates/lorelane-engine/src/text.rs`",
+                "ARCHITECTURE.md: does not name `crates/lorelane-engine/src/text.rs` (in full, as another crate has a `text`)",
+            ),
+        ] {
+            assert_eq!(faults(&SAMPLE.replace(removed, "`text`")), [expected]);
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_gone_is_a_fault() {
+        let map = format!("{SAMPLE}\nAnd `crates/lorelane-core/src/old.rs`.\n");
+        assert_eq!(
+            faults(&map),
+            ["ARCHITECTURE.md:11: names `crates/lorelane-core/src/old.rs`, which does not exist"]
+        );
+    }
+}

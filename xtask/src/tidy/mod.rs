@@ -1,0 +1,34 @@
+//! What no compiler checks: the map of the code, the walls between its parts, clean text.
+//!
+//! Run as tests (`xtask/tests/it`), so that `cargo test` alone finds a breach.
+
+pub mod map;
+pub mod rules;
+pub mod source;
+pub mod text;
+mod uses;
+
+use std::fmt;
+
+/// One breach, where it is and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    pub path: String,
+    /// Counted from 1; 0 when the file as a whole is meant.
+    pub line: usize,
+    pub what: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.path, self.what),
+            line => write!(f, "{}:{line}: {}", self.path, self.what),
+        }
+    }
+}
+
+/// The faults as one text, for the message of a failing test.
+pub fn listing(faults: &[Fault]) -> String {
+    faults.iter().map(|fault| format!("{fault}\n")).collect()
+}

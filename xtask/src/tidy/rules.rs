@@ -1,0 +1,274 @@
+//! The walls between crates and modules, as one table.
+//!
+//! Core decides, engine does, faces show: each row is a sentence of `ARCHITECTURE.md` that the
+//! compiler would let pass.
+
+use std::collections::BTreeSet;
+
+use super::Fault;
+use super::source::Source;
+use super::uses::{Named, named};
+
+#[derive(Debug)]
+pub enum Rule {
+    /// Code below `within` names none of `forbids`, except in the files of `but_in`.
+    Forbid {
+        within: &'static str,
+        forbids: &'static [&'static str],
+        but_in: &'static [&'static str],
+        why: &'static str,
+    },
+    /// The modules below `within` do not name one another.
+    Apart { within: &'static str, modules: &'static [&'static str], why: &'static str },
+}
+
+pub const RULES: &[Rule] = &[
+    Rule::Forbid {
+        within: "crates/lorelane-core/src/",
+        forbids: &[
+            "std::fs",
+            "std::env",
+            "std::time::SystemTime",
+            "std::time::Instant",
+            "std::thread",
+            "std::net",
+            "std::process",
+            "print!",
+            "println!",
+            "eprint!",
+            "eprintln!",
+        ],
+        but_in: &[],
+        why: "core performs no effect and reads no clock: take the value as an argument",
+    },
+    Rule::Apart {
+        within: "crates/lorelane-core/src/",
+        modules: &["recall", "triage", "audit", "working_set", "dialect"],
+        why: "these parts of the core meet only in the engine: move what both need beside them",
+    },
+    Rule::Forbid {
+        within: "crates/lorelane-engine/src/",
+        forbids: &[
+            "print!",
+            "println!",
+            "eprint!",
+            "eprintln!",
+            "clap",
+            "std::env::args",
+            "std::env::args_os",
+        ],
+        but_in: &[],
+        why: "the engine prints nothing and parses no arguments: return it to the face",
+    },
+    Rule::Apart {
+        within: "crates/lorelane-engine/src/",
+        modules: &["store", "index"],
+        why: "store and index meet only in Workspace",
+    },
+    Rule::Forbid {
+        within: "crates/lorelane/src/",
+        forbids: &["rusqlite", "std::fs::write"],
+        // A face that must write a file of its own (not a memory) is named here, with its reason.
+        but_in: &[],
+        why: "a face holds no rules and writes through the engine",
+    },
+    Rule::Apart {
+        within: "crates/lorelane/src/",
+        modules: &["cli", "compat", "hook", "mcp", "web"],
+        why: "faces never call each other: move what both show into the engine or beside them",
+    },
+];
+
+/// Judges the files of one tree: all of them at once, since one file may declare another a test.
+pub fn check(rules: &[Rule], files: &[(String, String)]) -> Vec<Fault> {
+    let sources: Vec<(&str, Source)> =
+        files.iter().map(|(path, text)| (path.as_str(), Source::read(text))).collect();
+    let tests: BTreeSet<String> =
+        sources.iter().flat_map(|(path, source)| test_files(path, source)).collect();
+    let mut faults = Vec::new();
+    for (path, source) in &sources {
+        if tests.iter().any(|test| path.starts_with(test.as_str())) {
+            continue;
+        }
+        let named = named(&source.code, &module(path));
+        for rule in rules {
+            faults.extend(rule.breaches(path, &named));
+        }
+    }
+    faults.sort();
+    faults.dedup();
+    faults
+}
+
+impl Rule {
+    fn breaches(&self, path: &str, named: &[Named]) -> Vec<Fault> {
+        match self {
+            Rule::Forbid { within, forbids, but_in, why } => {
+                if !path.starts_with(within) || but_in.contains(&path) {
+                    return Vec::new();
+                }
+                forbids.iter().flat_map(|forbidden| breaches(path, named, forbidden, why)).collect()
+            }
+            Rule::Apart { within, modules, why } => {
+                let Some(inside) = path.strip_prefix(within) else { return Vec::new() };
+                let own = inside.split('/').next().unwrap_or(inside).trim_end_matches(".rs");
+                if !modules.contains(&own) {
+                    return Vec::new();
+                }
+                let others = modules.iter().filter(|module| **module != own);
+                others.flat_map(|other| breaches(path, named, &format!("crate::{other}"), why)).collect()
+            }
+        }
+    }
+}
+
+fn breaches(path: &str, named: &[Named], forbidden: &str, why: &str) -> Vec<Fault> {
+    let pattern: Vec<&str> = forbidden.split("::").collect();
+    let hits = named.iter().filter(|named| matches(named, &pattern));
+    hits.map(|hit| Fault {
+        path: path.to_owned(),
+        line: hit.line,
+        what: format!("names `{forbidden}`; {why}"),
+    })
+    .collect()
+}
+
+fn matches(named: &Named, pattern: &[&str]) -> bool {
+    let is_macro = pattern.iter().any(|part| part.ends_with('!'));
+    if named.path.len() == 1 && !named.imported && !is_macro {
+        return false;
+    }
+    for (index, part) in pattern.iter().enumerate() {
+        match named.path.get(index).map(String::as_str) {
+            // A glob brings in whatever the pattern names below it.
+            Some("*") => return true,
+            Some(segment) if segment == *part => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// `crates/x/src/a/b.rs` is `a::b`, `…/a/mod.rs` is `a`, the crate's root is empty.
+fn module(path: &str) -> Vec<String> {
+    let inside = path.split_once("/src/").map_or(path, |(_, inside)| inside);
+    let inside = inside.trim_end_matches(".rs");
+    let inside = inside.strip_suffix("/mod").unwrap_or(inside);
+    match inside {
+        "lib" | "main" | "mod" => Vec::new(),
+        inside => inside.split('/').map(str::to_owned).collect(),
+    }
+}
+
+/// Where the files of a module declared as test code can lie, as beginnings of paths.
+fn test_files(path: &str, source: &Source) -> Vec<String> {
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let folder = match file {
+        "lib.rs" | "main.rs" | "mod.rs" => folder.to_owned(),
+        file => format!("{folder}/{}", file.trim_end_matches(".rs")),
+    };
+    source
+        .test_modules
+        .iter()
+        .flat_map(|name| [format!("{folder}/{name}.rs"), format!("{folder}/{name}/")])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(path: &str, text: &str) -> Vec<String> {
+        let files = [(path.to_owned(), text.to_owned())];
+        check(RULES, &files).iter().map(|fault| fault.what.split('`').nth(1).unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn every_wall_can_be_hit() {
+        for (path, text, expected) in [
+            ("crates/lorelane-core/src/text.rs", "use std::fs;", "std::fs"),
+            ("crates/lorelane-core/src/text.rs", "use std::{fmt, fs::File};", "std::fs"),
+            ("crates/lorelane-core/src/text.rs", "fn f() { std::env::var(x); }", "std::env"),
+            (
+                "crates/lorelane-core/src/time.rs",
+                "use std::time::{Duration, SystemTime};",
+                "std::time::SystemTime",
+            ),
+            (
+                "crates/lorelane-core/src/time.rs",
+                "use std::time; fn f() { time::Instant::now() }",
+                "std::time::Instant",
+            ),
+            ("crates/lorelane-core/src/text.rs", "use std::thread;", "std::thread"),
+            ("crates/lorelane-core/src/text.rs", "use std::net::TcpStream;", "std::net"),
+            ("crates/lorelane-core/src/text.rs", "fn f() { std::process::exit(1) }", "std::process"),
+            ("crates/lorelane-core/src/text.rs", "fn f() { println!(\"x\") }", "println!"),
+            ("crates/lorelane-core/src/text.rs", "fn f() { eprintln!(\"x\") }", "eprintln!"),
+            ("crates/lorelane-core/src/dialect/notes.rs", "use crate::recall::Hit;", "crate::recall"),
+            ("crates/lorelane-core/src/dialect/mod.rs", "use super::triage;", "crate::triage"),
+            ("crates/lorelane-core/src/recall.rs", "use crate::{memory, audit::Claim};", "crate::audit"),
+            (
+                "crates/lorelane-core/src/audit/mod.rs",
+                "fn f() { crate::working_set::g() }",
+                "crate::working_set",
+            ),
+            ("crates/lorelane-core/src/working_set.rs", "use crate::dialect;", "crate::dialect"),
+            ("crates/lorelane-engine/src/store/mod.rs", "fn f() { print!(\"x\") }", "print!"),
+            ("crates/lorelane-engine/src/lib.rs", "use clap::Parser;", "clap"),
+            ("crates/lorelane-engine/src/lib.rs", "fn f() { std::env::args() }", "std::env::args"),
+            ("crates/lorelane-engine/src/store/mod.rs", "use crate::index::Row;", "crate::index"),
+            ("crates/lorelane-engine/src/index.rs", "use super::store;", "crate::store"),
+            ("crates/lorelane/src/cli/list.rs", "use rusqlite::Connection;", "rusqlite"),
+            ("crates/lorelane/src/main.rs", "use std::fs; fn f() { fs::write(a, b) }", "std::fs::write"),
+            ("crates/lorelane/src/hook/mod.rs", "use crate::cli;", "crate::cli"),
+            ("crates/lorelane/src/cli/mod.rs", "use crate::compat::x;", "crate::compat"),
+        ] {
+            assert_eq!(faults(path, text), [expected], "{path}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_passes() {
+        for (path, text) in [
+            ("crates/lorelane-core/src/time.rs", "use std::time::Duration;"),
+            (
+                "crates/lorelane-core/src/text.rs",
+                "// std::fs::read and println!\nconst A: &str = \"std::fs\";",
+            ),
+            (
+                "crates/lorelane-core/src/text.rs",
+                "#[cfg(test)]\nmod tests { use std::fs; fn f() { println!() } }",
+            ),
+            (
+                "crates/lorelane-core/src/dialect/notes.rs",
+                "use crate::dialect::x; use crate::memory::Memory;",
+            ),
+            (
+                "crates/lorelane-core/src/lib.rs",
+                "pub mod recall; pub use crate::recall::Hit; use crate::dialect;",
+            ),
+            ("crates/lorelane-engine/src/workspace.rs", "use crate::{index, store};"),
+            ("crates/lorelane-engine/src/store/mod.rs", "fn f() { self.index.x(); let clap = env!(\"X\"); }"),
+            (
+                "crates/lorelane/src/main.rs",
+                "use crate::{cli, hook}; fn f() { println!() } use std::fs::read;",
+            ),
+        ] {
+            assert_eq!(faults(path, text), [""; 0], "{path}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_file_declared_as_test_code_is_not_judged() {
+        let files = [
+            ("crates/lorelane-core/src/dialect/mod.rs", "#[cfg(test)]\nmod laws;"),
+            ("crates/lorelane-core/src/dialect/laws.rs", "use std::fs;"),
+            ("crates/lorelane-core/src/dialect/notes.rs", "use std::fs;"),
+        ];
+        let files = files.map(|(path, text)| (path.to_owned(), text.to_owned()));
+        let faults = check(RULES, &files);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert_eq!(faults[0].path, "crates/lorelane-core/src/dialect/notes.rs");
+        assert_eq!(faults[0].line, 1);
+    }
+}
