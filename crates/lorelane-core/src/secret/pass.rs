@@ -1,0 +1,480 @@
+//! The one pass over a text.
+//!
+//! Three things can begin a secret: a word that starts like a format of the table, an assignment
+//! (`name = value`), and the colon of `scheme://user:password@host`. Each looks back and ahead by a
+//! bounded amount, or over a run that no later position reads again, so the pass is linear in the text.
+//!
+//! Redacting must leave nothing to find. A secret and the marker that replaces it are therefore the
+//! same to the pass: it steps over both, nothing looks back across their end (`floor`), and nothing
+//! that ends where a marker begins counts.
+
+use super::Found;
+use super::alphabet::{
+    ALNUM, ALPHA, Alphabet, BASE64, DASH, DIGIT, DOT, HEX, LOWER, PEM_FILL, PLUS, UPPER, URL_STOP, VALUE, is,
+    is_const,
+};
+use super::judge::{self, Candidate};
+use super::rules::{Part, Place, RULES, Rule};
+use std::ops::Range;
+
+pub(super) const MARKER: &str = "[redacted: ";
+
+/// How far before a secret the word that a row asks for may stand.
+const NEAR: usize = 160;
+/// The longest name of an assignment.
+const NAME: usize = 64;
+/// The longest part of a URL before its path.
+const AUTHORITY: usize = 256;
+
+pub(super) fn run(text: &str) -> Vec<Found> {
+    let mut pass = Pass { bytes: text.as_bytes(), floor: 0, value_run: 0..0 };
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < pass.bytes.len() {
+        if pass.inside_word(at) {
+            at += 1;
+        } else if let Some(secret) = pass.at(at) {
+            at = secret.span.end;
+            pass.floor = at;
+            found.push(secret);
+        } else if let Some(end) = pass.marker_end(at) {
+            at = end;
+            pass.floor = at;
+        } else {
+            at += 1;
+        }
+    }
+    found
+}
+
+struct Pass<'a> {
+    bytes: &'a [u8],
+    /// The end of the last secret or marker.
+    floor: usize,
+    /// The last unquoted value that was read: `token=token=…` would otherwise be read from every `=`.
+    value_run: Range<usize>,
+}
+
+impl Pass<'_> {
+    /// Whether nothing can begin here: most of a text, and all of a digest or an image.
+    fn inside_word(&self, at: usize) -> bool {
+        is(self.bytes[at], ALNUM) && self.byte_before(at).is_some_and(|before| is(before, ALNUM))
+    }
+
+    /// Finds the secret that begins here, or that an assignment here gives its value.
+    fn at(&mut self, at: usize) -> Option<Found> {
+        match self.bytes[at] {
+            b':' => self.userinfo(at).or_else(|| self.assignment(at)),
+            b'=' | b'>' | b',' => self.assignment(at),
+            _ => self.word(at),
+        }
+    }
+
+    fn word(&mut self, at: usize) -> Option<Found> {
+        let (byte, second) = (self.bytes[at], *self.bytes.get(at + 1)?);
+        let mut rows = FIRST[byte as usize] & SECOND[second as usize];
+        if rows == 0 {
+            return None;
+        }
+        let before = if is(byte, ALNUM) { self.byte_before(at) } else { None };
+        if before.is_some_and(|before| is(before, ALNUM)) {
+            return None;
+        }
+        while rows != 0 {
+            let row = rows.trailing_zeros() as usize;
+            rows &= rows - 1;
+            if before.is_some_and(|before| is(before, BEFORE[row])) {
+                continue;
+            }
+            let rule = &RULES[row];
+            if let Some(span) = self.fits(rule, at, false) {
+                return Some(Found { kind: rule.kind, span });
+            }
+        }
+        None
+    }
+
+    /// The byte that a word here would continue: none behind a secret, and none behind the letter of
+    /// an escaped `\n`, `\t` or `\r`.
+    fn byte_before(&self, at: usize) -> Option<u8> {
+        match &self.bytes[self.floor..at] {
+            [] | [.., b'\\', b'n' | b't' | b'r'] => None,
+            [.., last] => Some(*last),
+        }
+    }
+
+    /// The value that the operator here assigns, if its name and shape make it a secret.
+    fn assignment(&mut self, at: usize) -> Option<Found> {
+        let (start, quoted) = self.value_start(at)?;
+        // Most assignments of a text end here, before any name is compared.
+        let ends = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\n') || (*byte == b'(' && !quoted);
+        if self.bytes.get(start..start + 6)?.iter().any(ends) {
+            return None;
+        }
+        let mut buffer = [0; NAME];
+        for name in self.names(at) {
+            // `scheme://name:…` and `arn:…:name:…` name no value.
+            let path_like = name.start > self.floor && matches!(self.bytes[name.start - 1], b':' | b'/');
+            if path_like && self.bytes[at] == b':' {
+                continue;
+            }
+            let name = plain_name(&self.bytes[name], &mut buffer);
+            if name.len() < 3 {
+                continue;
+            }
+            for rule in RULES.iter().filter(|rule| names_secret(rule.place, name)) {
+                let Some(span) = self.fits(rule, start, quoted) else { continue };
+                // A vendor's format says more than the name of the variable.
+                return self.word(span.start).or(Some(Found { kind: rule.kind, span }));
+            }
+        }
+        None
+    }
+
+    /// Where the value after the operator at `at` begins, past white space and its opening quote.
+    fn value_start(&self, at: usize) -> Option<(usize, bool)> {
+        let bytes = self.bytes;
+        let mut start = at + 1;
+        let sign = |start: usize| bytes.get(start).copied().unwrap_or(b'\n');
+        let listed = bytes[at] == b',';
+        if listed && !(at > 0 && matches!(bytes[at - 1], b'"' | b'\'')) {
+            return None;
+        }
+        while start < at + 3 && !listed && matches!(sign(start), b'=' | b'>' | b'~') {
+            start += 1;
+        }
+        let limit = start + 8;
+        while start < limit && matches!(sign(start), b' ' | b'\t') {
+            start += 1;
+        }
+        // The letter of `b"…"`, `r"…"`, `f"…"`, `u"…"` and the sign of `@"…"`.
+        if matches!(sign(start), b'b' | b'r' | b'f' | b'u' | b'@') && matches!(sign(start + 1), b'"' | b'\'')
+        {
+            start += 1;
+        }
+        if sign(start) == b'\\' && matches!(sign(start + 1), b'"' | b'\'') {
+            start += 1;
+        }
+        let quoted = matches!(sign(start), b'"' | b'\'' | b'`');
+        if listed && !quoted {
+            return None;
+        }
+        Some((start + usize::from(quoted), quoted))
+    }
+
+    /// The names an assignment may be to: the word before the operator, and in `name: Type = …` the name.
+    fn names(&self, at: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let near = self.name_before(at);
+        let typed = match self.bytes[at] {
+            b'=' => {
+                let from = self.floor.max(near.start.saturating_sub(24));
+                let gap = &self.bytes[from..near.start];
+                let colon = gap.iter().rposition(
+                    |byte| !matches!(byte, b' ' | b'&' | b'\'' | b'<' | b'a'..=b'z' | b'A'..=b'Z'),
+                );
+                colon.filter(|at| gap[*at] == b':').map(|colon| self.name_before(from + colon))
+            }
+            _ => None,
+        };
+        std::iter::once(near).chain(typed)
+    }
+
+    /// Where a word that seems to begin here does: past the letter of an escaped `\n`, `\t` or `\r`.
+    fn unescaped(&self, start: usize) -> usize {
+        let escaped =
+            matches!(self.bytes[..=start.min(self.bytes.len() - 1)], [.., b'\\', b'n' | b't' | b'r']);
+        start + usize::from(escaped)
+    }
+
+    fn name_before(&self, at: usize) -> Range<usize> {
+        let floor = self.floor.max(at.saturating_sub(NAME + 8));
+        let mut end = at;
+        let frame =
+            |byte: u8| matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'\\' | b']' | b'?' | b'*' | b'>');
+        while end > floor && at - end < 8 && frame(self.bytes[end - 1]) {
+            end -= 1;
+        }
+        let mut start = end;
+        while start > floor && end - start < NAME && is(self.bytes[start - 1], ALNUM | DASH | DOT) {
+            start -= 1;
+        }
+        self.unescaped(start)..end
+    }
+
+    /// The password between the colon here and the last `@` of the authority.
+    fn userinfo(&mut self, at: usize) -> Option<Found> {
+        let bytes = self.bytes;
+        let from = at.saturating_sub(AUTHORITY);
+        let user =
+            bytes[from..at].iter().rposition(|byte| is(*byte, URL_STOP) || matches!(byte, b':' | b'@'))?;
+        let user = from + user + 1..at;
+        let scheme_end = user.start.checked_sub(3)?;
+        if &bytes[scheme_end..user.start] != b"://" {
+            return None;
+        }
+        let rest = &bytes[at + 1..bytes.len().min(at + 1 + AUTHORITY)];
+        let authority = &rest[..rest.iter().position(|byte| is(*byte, URL_STOP)).unwrap_or(rest.len())];
+        let password = &authority[..authority.iter().rposition(|byte| *byte == b'@')?];
+        let host = &authority[password.len() + 1..];
+        let marked = MARKER.trim_end().as_bytes();
+        if authority.windows(marked.len()).any(|window| window == marked) || !password.is_ascii() {
+            return None;
+        }
+        let mut scheme = scheme_end;
+        while scheme > 0 && scheme_end - scheme < 32 && is(bytes[scheme - 1], ALNUM | DASH | DOT | PLUS) {
+            scheme -= 1;
+        }
+        let scheme = &bytes[self.unescaped(scheme)..scheme_end];
+        let scheme = &scheme[..scheme.iter().position(|byte| *byte == b'+').unwrap_or(scheme.len())];
+        let rule = RULES.iter().find(|rule| match rule.place {
+            Place::Userinfo(schemes) => schemes.is_empty() || schemes.iter().any(|s| s.as_bytes() == scheme),
+            _ => false,
+        })?;
+        let candidate = Candidate { value: password, quoted: true, user: &bytes[user], host };
+        if !judge::counts(rule.check, &candidate) {
+            return None;
+        }
+        let span = at + 1..at + 1 + password.len();
+        self.word(span.start).or(Some(Found { kind: rule.kind, span }))
+    }
+
+    /// The span of the secret if the row fits at `at`: its shape, what is near, what the value is like.
+    fn fits(&mut self, rule: &Rule, at: usize, quoted: bool) -> Option<Range<usize>> {
+        let (span, quoted) = self.shaped(rule.shape, at, quoted)?;
+        let near = &self.bytes[self.floor.max(at.saturating_sub(NEAR))..at];
+        if !rule.near.is_empty() && !judge::has_any(near, rule.near) {
+            return None;
+        }
+        let candidate = Candidate { value: &self.bytes[span.clone()], quoted, user: b"", host: b"" };
+        judge::counts(rule.check, &candidate).then_some(span)
+    }
+
+    fn shaped(&mut self, shape: &[Part], at: usize, mut quoted: bool) -> Option<(Range<usize>, bool)> {
+        let mut start = at;
+        let mut end = at;
+        for part in shape {
+            match *part {
+                Part::Lit(texts) => end += self.one_of(texts, end)?,
+                Part::Lead(texts) => {
+                    end += self.one_of(texts, end)?;
+                    start = end;
+                }
+                Part::Run(alphabet, least, most) => {
+                    let length = self.run_length(alphabet, end, most);
+                    if length < least || length > most {
+                        return None;
+                    }
+                    end += length;
+                }
+                Part::Take(alphabet, count) => {
+                    let taken = self.bytes.get(end..end + count)?;
+                    if !taken.iter().all(|byte| is(*byte, alphabet)) {
+                        return None;
+                    }
+                    end += count;
+                }
+                Part::Uuid => end = self.uuid_end(end)?,
+                Part::PemBody => end = self.pem_end(end)?,
+                Part::Assigned(least) => {
+                    if !quoted && matches!(self.bytes.get(end), Some(b'"' | b'\'')) {
+                        end += 1;
+                        start = end;
+                        quoted = true;
+                    }
+                    end = if quoted { self.quoted_end(end)? } else { self.unquoted_end(end) };
+                    if end < start + least {
+                        return None;
+                    }
+                }
+            }
+        }
+        // A block that says `BEGIN PRIVATE KEY` is one whatever follows; a run that touches the next
+        // word would be the beginning of something longer.
+        let block = matches!(shape.last(), Some(Part::PemBody));
+        let rest = &self.bytes[end..];
+        let cut_short =
+            rest.first().is_some_and(|next| is(*next, ALNUM)) || rest.starts_with(MARKER.as_bytes());
+        (block || !cut_short).then_some((start..end, quoted))
+    }
+
+    fn one_of(&self, texts: &[&str], at: usize) -> Option<usize> {
+        texts.iter().find(|text| self.bytes[at..].starts_with(text.as_bytes())).map(|text| text.len())
+    }
+
+    /// The length of the run, read no further than one past `most`.
+    fn run_length(&self, alphabet: Alphabet, at: usize, most: usize) -> usize {
+        let read = self.bytes[at..].iter().take(most.saturating_add(1));
+        read.take_while(|byte| is(**byte, alphabet)).count()
+    }
+
+    fn uuid_end(&self, at: usize) -> Option<usize> {
+        let uuid = self.bytes.get(at..at + 36)?;
+        let dash = |at: usize| matches!(at, 8 | 13 | 18 | 23);
+        let fits = uuid.iter().enumerate().all(|(at, b)| if dash(at) { *b == b'-' } else { is(*b, HEX) });
+        fits.then_some(at + 36)
+    }
+
+    /// The end of a key block. One run of base64 must be too long and too mixed for prose or a path:
+    /// people write about `-----BEGIN` lines.
+    fn pem_end(&self, at: usize) -> Option<usize> {
+        let mut position = at;
+        let mut key_end = None;
+        let mut has_key = false;
+        while position < self.bytes.len() && !self.bytes[position..].starts_with(b"-----") {
+            let run = self.run_length(BASE64, position, usize::MAX - 1);
+            let text = &self.bytes[position..position + run];
+            let any = |alphabet| text.iter().any(|byte| is(*byte, alphabet));
+            if run >= 32 && any(DIGIT) && any(LOWER) && any(UPPER) {
+                has_key = true;
+            }
+            if run >= 16 {
+                key_end = Some(position + run);
+            }
+            position += run;
+            if run == 0 && !is(self.bytes[position], PEM_FILL) {
+                break;
+            }
+            position += usize::from(run == 0);
+        }
+        if !has_key {
+            return None;
+        }
+        let footer = &self.bytes[position..self.bytes.len().min(position + 64)];
+        match footer.strip_prefix(b"-----END ") {
+            Some(name) => {
+                let dashes = name.windows(5).position(|window| window == b"-----");
+                let closed = dashes.filter(|dashes| name[..*dashes].is_ascii());
+                closed.map(|dashes| position + 9 + dashes + 5).or(key_end)
+            }
+            None => key_end,
+        }
+    }
+
+    /// The end of a value in quotes; `None` unless the quote is closed behind one word.
+    fn quoted_end(&self, at: usize) -> Option<usize> {
+        let inside = |byte: &u8| is(*byte, VALUE) || matches!(byte, b'<' | b'>' | b';');
+        let end = at + self.bytes[at..].iter().take_while(|byte| inside(byte)).count();
+        matches!(self.bytes.get(end)?, b'"' | b'\'' | b'`' | b'\\').then_some(end)
+    }
+
+    /// The end of a bare value, without the punctuation of the text around it.
+    fn unquoted_end(&mut self, at: usize) -> usize {
+        if !(self.value_run.start..self.value_run.end).contains(&at) {
+            self.value_run = at..at + self.run_length(VALUE, at, usize::MAX);
+        }
+        let mut end = self.value_run.end;
+        let query = &self.bytes[at..end.min(at + AUTHORITY)];
+        let next_field = |amp: &usize| {
+            let rest = &query[amp + 1..];
+            let name = rest.iter().take_while(|byte| is(**byte, ALNUM | DASH)).count();
+            name > 0 && rest.get(name) == Some(&b'=')
+        };
+        let mut ampersands = (0..query.len()).filter(|at| query[*at] == b'&');
+        if let Some(amp) = ampersands.find(next_field) {
+            end = at + amp;
+        }
+        while end > at && matches!(self.bytes[end - 1], b',' | b'.' | b':' | b')' | b']' | b'}' | b'*' | b'`')
+        {
+            end -= 1;
+        }
+        end
+    }
+
+    fn marker_end(&self, at: usize) -> Option<usize> {
+        let rest = self.bytes[at..].strip_prefix(MARKER.as_bytes())?;
+        let marks = |kind: &[u8]| rest.starts_with(kind) && rest.get(kind.len()) == Some(&b']');
+        let kind = RULES.iter().map(|rule| rule.kind).find(|kind| marks(kind.as_bytes()))?;
+        Some(at + MARKER.len() + kind.len() + 1)
+    }
+}
+
+fn names_secret(place: Place, name: &[u8]) -> bool {
+    match place {
+        Place::Anywhere | Place::Userinfo(_) => false,
+        Place::NameHas(words) => judge::has_any(name, words),
+        Place::NameIs(names) => names.iter().any(|word| word.as_bytes() == name),
+        Place::NameEnds(words) => {
+            let digits = name.iter().rev().take_while(|byte| is(**byte, DIGIT)).count();
+            let stem = &name[..name.len() - digits];
+            words.iter().any(|word| stem.ends_with(word.as_bytes())) && !judge::is_harmless_name(name)
+        }
+    }
+}
+
+/// The name in lower case and without punctuation, so that `API_KEY`, `api-key` and `apiKey` are one.
+fn plain_name<'a>(name: &[u8], buffer: &'a mut [u8; NAME]) -> &'a [u8] {
+    let mut length = 0;
+    for byte in name.iter().filter(|byte| is(**byte, ALNUM)).take(NAME) {
+        buffer[length] = byte.to_ascii_lowercase();
+        length += 1;
+    }
+    &buffer[..length]
+}
+
+/// Which rows can begin with a byte, and with a second byte, one bit per row. Both are built by the
+/// compiler from the table; together they turn down almost every position without looking at a row.
+type Rows = u128;
+
+static FIRST: [Rows; 256] = rows_by_byte(0);
+static SECOND: [Rows; 256] = rows_by_byte(1);
+/// What must not stand before a row's secret, or it would be the middle of something longer. It also
+/// keeps open runs linear: none is read from within itself.
+static BEFORE: [Alphabet; RULES.len()] = alphabets_before();
+
+const fn rows_by_byte(place: usize) -> [Rows; 256] {
+    assert!(RULES.len() <= Rows::BITS as usize, "the table outgrew its index");
+    let mut table = [0; 256];
+    let mut row = 0;
+    while row < RULES.len() {
+        if let Place::Anywhere = RULES[row].place {
+            let mut byte = 0;
+            while byte < 256 {
+                if can_have(&RULES[row].shape[0], place, byte as u8) {
+                    table[byte] |= 1 << row;
+                }
+                byte += 1;
+            }
+        }
+        row += 1;
+    }
+    table
+}
+
+const fn can_have(part: &Part, place: usize, byte: u8) -> bool {
+    match part {
+        Part::Lit(texts) | Part::Lead(texts) => {
+            let mut text = 0;
+            while text < texts.len() {
+                let bytes = texts[text].as_bytes();
+                if bytes.len() <= place || bytes[place] == byte {
+                    return true;
+                }
+                text += 1;
+            }
+            false
+        }
+        Part::Run(alphabet, least, _) => place >= *least || is_const(byte, *alphabet),
+        Part::Take(alphabet, count) => place >= *count || is_const(byte, *alphabet),
+        Part::Uuid => is_const(byte, HEX),
+        Part::PemBody | Part::Assigned(_) => true,
+    }
+}
+
+const fn alphabets_before() -> [Alphabet; RULES.len()] {
+    let mut table = [0; RULES.len()];
+    let mut row = 0;
+    while row < RULES.len() {
+        let mut part = 0;
+        while part < RULES[row].shape.len() && table[row] == 0 {
+            if let Part::Run(alphabet, _, most) = RULES[row].shape[part] {
+                // `=` and `/` stand before values and inside base64: such runs must be bounded.
+                let bounded = most < usize::MAX || alphabet & PLUS == 0;
+                assert!(bounded || !matches!(RULES[row].place, Place::Anywhere), "unbounded base64");
+                table[row] = alphabet & !PLUS & (ALPHA | DIGIT | DASH | DOT);
+            }
+            part += 1;
+        }
+        row += 1;
+    }
+    table
+}

@@ -1,0 +1,340 @@
+//! The table of formats: one row each.
+//!
+//! Rows are tried in order and the first that fits wins, so a narrow format stands above a wide one
+//! (`sk-ant-` above `sk-`). Rows of one kind stand together.
+
+use super::alphabet::{
+    ALNUM, Alphabet, BASE64, DASH, DIGIT, DOT, HEX, LOWER_ALNUM, PERCENT, TILDE, UPPER_ALNUM, URL64,
+};
+
+/// One format.
+#[derive(Clone, Copy)]
+pub(super) struct Rule {
+    pub(super) kind: &'static str,
+    pub(super) place: Place,
+    /// One of these stands shortly before; empty asks for nothing. Lower case.
+    pub(super) near: &'static [&'static str],
+    pub(super) shape: &'static [Part],
+    pub(super) check: Check,
+}
+
+/// Where a secret of this format is looked for.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// Wherever a word begins.
+    Anywhere,
+    /// As the value of a name with one of these in it. Names are compared lower case and without
+    /// punctuation: `awssecret` is in `AWS_SECRET`, `aws-secret` and `awsSecretKey`.
+    NameHas(&'static [&'static str]),
+    /// As the value of a name that ends so (digits at its end do not count), unless the name is of
+    /// the harmless ones: `page_token`, `PublicKeyToken`.
+    NameEnds(&'static [&'static str]),
+    /// As the value of exactly this name.
+    NameIs(&'static [&'static str]),
+    /// As the password in a URL of one of these schemes; empty is any scheme.
+    Userinfo(&'static [&'static str]),
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    /// One of these texts, as part of the secret.
+    Lit(&'static [&'static str]),
+    /// One of these texts, before the secret.
+    Lead(&'static [&'static str]),
+    /// The longest run of the alphabet; its length must be in the range.
+    Run(Alphabet, usize, usize),
+    /// Exactly so many of the alphabet, whatever follows.
+    Take(Alphabet, usize),
+    Uuid,
+    /// The base64 between a `BEGIN` and an `END` line, and the `END` line.
+    PemBody,
+    /// A value as people write it after `=` or `:`, quoted or not, at least so long.
+    Assigned(usize),
+}
+
+/// What a text of the right shape must be like to count.
+#[derive(Clone, Copy)]
+pub(super) enum Check {
+    /// Not a stand-in, not monotonous.
+    Token,
+    /// The same, and not made of words: a path has the shape of base64.
+    Key,
+    /// Looks drawn at random: the shape alone says nothing.
+    Random,
+    /// Looks like a password: random, or letters mixed with digits and signs.
+    Password,
+    /// A password that its place gives away; only stand-ins are let through.
+    Userinfo,
+}
+
+use Part::{Assigned, Lead, Lit, PemBody, Run, Take, Uuid};
+use Place::{Anywhere, NameEnds, NameHas, NameIs, Userinfo};
+
+const OPEN: usize = usize::MAX;
+
+const fn token(kind: &'static str, shape: &'static [Part]) -> Rule {
+    Rule { kind, place: Anywhere, near: &[], shape, check: Check::Token }
+}
+
+const fn named(kind: &'static str, place: Place, shape: &'static [Part]) -> Rule {
+    Rule { kind, place, near: &[], shape, check: Check::Key }
+}
+
+const fn url(kind: &'static str, schemes: &'static [&'static str]) -> Rule {
+    Rule { kind, place: Userinfo(schemes), near: &[], shape: &[], check: Check::Userinfo }
+}
+
+impl Rule {
+    const fn near(mut self, words: &'static [&'static str]) -> Rule {
+        self.near = words;
+        self
+    }
+
+    const fn check(mut self, check: Check) -> Rule {
+        self.check = check;
+        self
+    }
+}
+
+const PEM: &[Part] = &[
+    Lit(&["-----BEGIN "]),
+    Lit(&["RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", "PGP ", "SSH2 ENCRYPTED ", ""]),
+    Lit(&["PRIVATE KEY-----", "PRIVATE KEY BLOCK-----"]),
+    PemBody,
+];
+
+pub(super) const RULES: &[Rule] = &[
+    // Clouds.
+    token("AWS access key", &[Lit(&["AKIA", "ASIA", "ABIA", "ACCA"]), Run(UPPER_ALNUM, 16, 16)]),
+    named("AWS secret key", NameHas(&["awssecret", "secretaccesskey"]), &[Run(BASE64, 40, 40)]),
+    token("AWS Bedrock key", &[Lit(&["ABSK"]), Run(BASE64, 109, 269)]),
+    token("Google API key", &[Lit(&["AIza"]), Run(URL64, 35, 35)]),
+    token("Google OAuth client secret", &[Lit(&["GOCSPX-"]), Run(URL64, 28, 28)]),
+    token("Google OAuth token", &[Lit(&["ya29."]), Run(URL64 | DOT, 30, OPEN)]),
+    token("Google OAuth token", &[Lit(&["1//0"]), Run(URL64, 40, 160)]),
+    token("Google service account key", PEM).near(&["\"private_key\""]),
+    named("Azure storage key", NameIs(&["accountkey", "sharedaccesskey"]), &[Run(BASE64, 43, 88)]),
+    named("Azure SAS signature", NameIs(&["sig"]), &[Run(BASE64 | DASH | PERCENT, 43, 64)]),
+    token(
+        "Azure AD client secret",
+        &[Take(ALNUM, 3), Take(DIGIT, 1), Lit(&["Q~"]), Run(URL64 | DOT | TILDE, 31, 34)],
+    ),
+    token("Alibaba access key", &[Lit(&["LTAI"]), Run(ALNUM, 20, 20)]),
+    token("DigitalOcean token", &[Lit(&["dop_v1_", "doo_v1_", "dor_v1_"]), Run(HEX, 64, 64)]),
+    token("Heroku API key", &[Lit(&["HRKU-"]), Run(URL64, 36, 80)]),
+    named("Heroku API key", NameHas(&["herokuapi", "herokukey", "herokutoken", "herokuauth"]), &[Uuid]),
+    named("Cloudflare API token", NameHas(&["cloudflare", "cfapi"]), &[Run(URL64, 37, 40)]),
+    token("Cloudflare origin CA key", &[Lit(&["v1.0-"]), Run(HEX, 24, 24), Lit(&["-"]), Run(HEX, 146, 146)]),
+    named("Fastly API token", NameHas(&["fastly"]), &[Run(URL64, 32, 32)]),
+    token("Fly.io token", &[Lit(&["fm2_", "fm1r_", "fm1a_", "fo1_"]), Run(BASE64 | DASH, 43, 2000)]),
+    token("Netlify token", &[Lit(&["nfp_", "nfc_", "nfo_"]), Run(ALNUM, 36, 40)]),
+    token("Render API key", &[Lit(&["rnd_"]), Run(ALNUM, 28, 40)]),
+    token("Supabase key", &[Lit(&["sbp_", "sb_secret_"]), Run(URL64, 31, 48)]),
+    token("PlanetScale token", &[Lit(&["pscale_tkn_", "pscale_pw_", "pscale_oauth_"]), Run(URL64, 32, 64)]),
+    token("Databricks token", &[Lit(&["dapi"]), Run(HEX, 32, 32)]),
+    token("Tailscale key", &[Lit(&["tskey-"]), Run(URL64, 24, 80)]),
+    // Where code lives and is built.
+    token("GitHub token", &[Lit(&["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]), Run(ALNUM, 36, 255)]),
+    token("GitHub fine-grained token", &[Lit(&["github_pat_"]), Run(ALNUM | DASH, 60, 255)]),
+    token(
+        "GitLab token",
+        &[
+            Lit(&["glpat-", "gldt-", "glrt-", "glptt-", "glft-", "gloas-", "glcbt-", "glimt-", "glsoat-"]),
+            Run(URL64 | DOT, 20, 300),
+        ],
+    ),
+    token("Bitbucket token", &[Lit(&["ATBB"]), Run(ALNUM, 32, 32)]),
+    token("Bitbucket token", &[Lit(&["ATCTT3"]), Run(BASE64 | DASH, 60, 300)]),
+    token("npm token", &[Lit(&["npm_"]), Run(ALNUM, 36, 36)]),
+    token("PyPI token", &[Lit(&["pypi-AgEI"]), Run(URL64, 50, OPEN)]),
+    token("crates.io token", &[Lit(&["cio"]), Run(ALNUM, 32, 32)]),
+    token("RubyGems key", &[Lit(&["rubygems_"]), Run(HEX, 48, 48)]),
+    token("NuGet key", &[Lit(&["oy2"]), Run(LOWER_ALNUM, 43, 43)]),
+    token("Clojars token", &[Lit(&["CLOJARS_"]), Run(ALNUM, 60, 60)]),
+    token("Artifactory key", &[Lit(&["AKCp"]), Run(ALNUM, 69, 69)]),
+    token("Docker token", &[Lit(&["dckr_pat_", "dckr_oat_"]), Run(URL64, 27, 40)]),
+    token("Buildkite token", &[Lit(&["bkua_"]), Run(HEX, 40, 40)]),
+    token("CircleCI token", &[Lit(&["CCIPAT_"]), Run(ALNUM, 22, 22), Lit(&["_"]), Run(HEX, 40, 40)]),
+    named(".npmrc auth token", NameIs(&["authtoken"]), &[Uuid]).near(&["//"]),
+    named(".npmrc auth token", NameIs(&["authtoken"]), &[Assigned(16)]).near(&["//"]).check(Check::Random),
+    // Language models.
+    token("Anthropic API key", &[Lit(&["sk-ant-"]), Run(URL64, 32, OPEN)]),
+    token("OpenRouter API key", &[Lit(&["sk-or-"]), Run(URL64, 32, 80)]),
+    token("OpenAI API key", &[Lit(&["sk-proj-", "sk-svcacct-", "sk-admin-"]), Run(URL64, 40, OPEN)]),
+    token("OpenAI API key", &[Lit(&["sk-"]), Run(ALNUM, 32, 64)]),
+    token("Hugging Face token", &[Lit(&["hf_", "api_org_"]), Run(ALNUM, 34, 40)]),
+    token("Groq API key", &[Lit(&["gsk_"]), Run(ALNUM, 40, 64)]),
+    token("Replicate token", &[Lit(&["r8_"]), Run(ALNUM, 37, 40)]),
+    token("xAI API key", &[Lit(&["xai-"]), Run(ALNUM, 60, 100)]),
+    token("Perplexity API key", &[Lit(&["pplx-"]), Run(ALNUM, 40, 64)]),
+    // Messages and mail.
+    token(
+        "Slack token",
+        &[
+            Lit(&["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xoxe.xoxp-", "xapp-"]),
+            Run(ALNUM | DASH, 24, 300),
+        ],
+    ),
+    token(
+        "Slack webhook",
+        &[
+            Lead(&["https://hooks.slack.com/"]),
+            Lit(&["services/T", "workflows/T", "triggers/T"]),
+            Run(ALNUM, 6, 16),
+            Lit(&["/"]),
+            Run(ALNUM, 6, 24),
+            Lit(&["/"]),
+            Run(ALNUM, 16, 40),
+        ],
+    ),
+    token(
+        "Discord webhook",
+        &[
+            Lead(&["https://discord.com/api/webhooks/", "https://discordapp.com/api/webhooks/"]),
+            Run(DIGIT, 17, 20),
+            Lit(&["/"]),
+            Run(URL64, 60, 80),
+        ],
+    ),
+    token(
+        "Discord bot token",
+        &[
+            Lit(&["M", "N", "O"]),
+            Run(URL64, 23, 27),
+            Lit(&["."]),
+            Run(URL64, 6, 7),
+            Lit(&["."]),
+            Run(URL64, 27, 40),
+        ],
+    ),
+    token("Telegram bot token", &[Run(DIGIT, 8, 10), Lit(&[":AA"]), Run(URL64, 32, 33)]),
+    token("SendGrid API key", &[Lit(&["SG."]), Run(URL64, 16, 32), Lit(&["."]), Run(URL64, 16, 64)]),
+    token("Mailgun API key", &[Lit(&["key-"]), Run(HEX, 32, 32)]),
+    named(
+        "Mailgun API key",
+        NameHas(&["mailgun"]),
+        &[Run(HEX, 32, 32), Lit(&["-"]), Run(HEX, 8, 8), Lit(&["-"]), Run(HEX, 8, 8)],
+    ),
+    token("Mailchimp API key", &[Run(HEX, 32, 32), Lit(&["-us"]), Run(DIGIT, 1, 2)]),
+    token(
+        "Brevo API key",
+        &[Lit(&["xkeysib-", "xsmtpsib-"]), Run(HEX, 64, 64), Lit(&["-"]), Run(ALNUM, 16, 16)],
+    ),
+    token("Twilio API key", &[Lit(&["SK"]), Run(HEX, 32, 32)]).near(&["twilio"]),
+    named("Twilio auth token", NameHas(&["twilioauth", "twiliotoken"]), &[Run(HEX, 32, 32)]),
+    // Payment and shops.
+    token("Stripe key", &[Lit(&["sk_live_", "rk_live_"]), Run(ALNUM, 20, 250)]),
+    token("Stripe webhook secret", &[Lit(&["whsec_"]), Run(BASE64, 32, 80)]),
+    token("Shopify token", &[Lit(&["shpat_", "shpss_", "shpca_", "shppa_"]), Run(HEX, 32, 32)]),
+    token("Square token", &[Lit(&["sq0atp-", "sq0csp-"]), Run(URL64, 22, 43)]),
+    token("Square token", &[Lit(&["EAAA"]), Run(URL64, 60, 60)]).near(&["square"]),
+    token(
+        "Braintree token",
+        &[Lit(&["access_token$production$"]), Run(LOWER_ALNUM, 16, 16), Lit(&["$"]), Run(HEX, 32, 32)],
+    ),
+    token("Razorpay key", &[Lit(&["rzp_live_"]), Run(ALNUM, 14, 14)]),
+    token("Flutterwave key", &[Lit(&["FLWSECK-"]), Run(ALNUM, 32, 32)]),
+    token("Facebook token", &[Lit(&["EAA"]), Run(ALNUM, 80, 400)])
+        .near(&["facebook", "fb_", "graph", "meta"]),
+    // Watching.
+    token("Sentry token", &[Lit(&["sntrys_", "sntryu_"]), Run(BASE64 | DASH, 60, 400)]),
+    token("New Relic key", &[Lit(&["NRAK-", "NRAL-", "NRII-"]), Run(URL64, 27, 36)]),
+    named(
+        "Datadog key",
+        NameHas(&["datadogapi", "datadogapp", "datadogkey", "ddapikey", "ddappkey"]),
+        &[Run(HEX, 32, 40)],
+    ),
+    token("Grafana token", &[Lit(&["glsa_"]), Run(ALNUM, 32, 32), Lit(&["_"]), Run(HEX, 8, 8)]),
+    token("Grafana token", &[Lit(&["glc_"]), Run(BASE64, 32, 400)]),
+    token(
+        "Dynatrace token",
+        &[Lit(&["dt0c01.", "dt0s01."]), Run(UPPER_ALNUM, 24, 24), Lit(&["."]), Run(UPPER_ALNUM, 64, 64)],
+    ),
+    token("LaunchDarkly key", &[Lit(&["sdk-", "api-"]), Uuid]).near(&[
+        "launchdarkly",
+        "launch_darkly",
+        "ld_",
+    ]),
+    // Infrastructure.
+    token("Vault token", &[Lit(&["hvs.", "hvb.", "hvr."]), Run(URL64, 24, OPEN)]),
+    token("Terraform Cloud token", &[Run(ALNUM, 14, 14), Lit(&[".atlasv1."]), Run(URL64, 60, 80)]),
+    token("Pulumi token", &[Lit(&["pul-"]), Run(HEX, 40, 40)]),
+    token(
+        "Doppler token",
+        &[Lit(&["dp.st.", "dp.pt.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."]), Run(URL64 | DOT, 40, 90)],
+    ),
+    token("1Password service token", &[Lit(&["ops_eyJ"]), Run(BASE64 | DASH, 100, 2000)]),
+    token("age secret key", &[Lit(&["AGE-SECRET-KEY-1"]), Run(UPPER_ALNUM, 58, 58)]),
+    // Work.
+    token("Linear API key", &[Lit(&["lin_api_", "lin_oauth_"]), Run(ALNUM, 40, 64)]),
+    token("Notion token", &[Lit(&["ntn_"]), Run(ALNUM, 40, 50)]),
+    token("Notion token", &[Lit(&["secret_"]), Run(ALNUM, 43, 43)]),
+    token("Airtable token", &[Lit(&["pat"]), Run(ALNUM, 14, 14), Lit(&["."]), Run(HEX, 64, 64)]),
+    token("Atlassian token", &[Lit(&["ATATT3"]), Run(BASE64 | DASH, 60, 300)]),
+    token("Figma token", &[Lit(&["figd_", "figo_"]), Run(URL64, 38, 60)]),
+    token("Postman API key", &[Lit(&["PMAK-"]), Run(HEX, 24, 24), Lit(&["-"]), Run(HEX, 34, 34)]),
+    token("HubSpot token", &[Lit(&["pat-na1-", "pat-na2-", "pat-eu1-"]), Uuid]),
+    token("Contentful token", &[Lit(&["CFPAT-"]), Run(URL64, 43, 43)]),
+    token("Dropbox token", &[Lit(&["sl.", "sl.u."]), Run(URL64, 120, OPEN)]),
+    named("Okta token", NameHas(&["okta", "ssws"]), &[Lit(&["00"]), Run(URL64, 40, 40)]),
+    // Forms that no vendor owns.
+    token("private key", PEM),
+    token(
+        "JWT",
+        &[
+            Lit(&["eyJ"]),
+            Run(URL64, 10, OPEN),
+            Lit(&[".eyJ"]),
+            Run(URL64, 10, OPEN),
+            Lit(&["."]),
+            Run(URL64, 20, OPEN),
+        ],
+    ),
+    url("PostgreSQL connection string", &["postgres", "postgresql"]),
+    url("MySQL connection string", &["mysql", "mariadb"]),
+    url("MongoDB connection string", &["mongodb"]),
+    url("Redis connection string", &["redis", "rediss", "valkey"]),
+    url("AMQP connection string", &["amqp", "amqps"]),
+    url("SQL Server connection string", &["sqlserver", "mssql"]),
+    url("password in a URL", &[]),
+    named("database connection string", NameIs(&["password", "pwd"]), &[Assigned(6)])
+        .near(&["server=", "data source=", "host=", "user id=", "uid=", "jdbc:"])
+        .check(Check::Userinfo),
+    named(
+        "Authorization header",
+        NameIs(&["authorization", "proxyauthorization"]),
+        &[
+            Lead(&["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token ", "ApiKey ", "SSWS "]),
+            Run(BASE64 | DASH | DOT | TILDE, 16, OPEN),
+        ],
+    )
+    .check(Check::Random),
+    token(".netrc password", &[Lead(&["password "]), Assigned(6)]).near(&["login "]).check(Check::Userinfo),
+    token("password", &[Lead(&["--password ", "--passphrase "]), Assigned(8)]).check(Check::Password),
+    named("password", NameEnds(&["password", "passwd", "pwd", "passphrase", "dbpass"]), &[Assigned(8)])
+        .check(Check::Password),
+    token("API key", &[Lead(&["--api-key ", "--apikey "]), Assigned(16)]).check(Check::Random),
+    named(
+        "API key",
+        NameEnds(&["apikey", "accesskey", "accountkey", "authkey", "licensekey"]),
+        &[Assigned(16)],
+    )
+    .check(Check::Random),
+    named(
+        "secret",
+        NameEnds(&[
+            "secret",
+            "secretkey",
+            "secretkeybase",
+            "privatekey",
+            "signingkey",
+            "encryptionkey",
+            "masterkey",
+        ]),
+        &[Assigned(16)],
+    )
+    .check(Check::Random),
+    token("token", &[Lead(&["--token ", "--auth-token "]), Assigned(16)]).check(Check::Random),
+    named("token", NameEnds(&["token", "credential", "credentials", "bearer"]), &[Assigned(16)])
+        .check(Check::Random),
+];
