@@ -1,11 +1,11 @@
 //! Finds secrets in text: cloud keys, tokens, private keys, passwords in connection strings.
 //!
 //! A memory is a file in a repository that others clone, so a secret in it is a leak. The scanner
-//! runs in hooks that may cost a millisecond: one table ([`rules`]), one pass ([`pass`]), nothing
+//! runs in hooks that may cost a millisecond: one table (`rules`), one pass (`pass`), nothing
 //! compiled at start and nothing allocated for clean text. A new format is one row of the table.
 //!
 //! What looks like a secret but is a stand-in (`<your-token>`, `AKIA…EXAMPLE`, `$TOKEN`) is let
-//! through by [`judge`]: a scanner that cries wolf is switched off.
+//! through by `judge`: a scanner that cries wolf is switched off.
 
 mod alphabet;
 mod judge;

@@ -288,13 +288,13 @@ impl Pass<'_> {
                 }
             }
         }
-        // A block that ends with its own `END` line may touch what follows; a run may not, or it would
-        // be the beginning of something longer.
-        let closed = matches!(shape.last(), Some(Part::PemBody)) && self.bytes[..end].ends_with(b"-----");
+        // A block that says `BEGIN PRIVATE KEY` is one whatever follows; a run that touches the next
+        // word would be the beginning of something longer.
+        let block = matches!(shape.last(), Some(Part::PemBody));
         let rest = &self.bytes[end..];
         let cut_short =
             rest.first().is_some_and(|next| is(*next, ALNUM)) || rest.starts_with(MARKER.as_bytes());
-        (closed || !cut_short).then_some((start..end, quoted))
+        (block || !cut_short).then_some((start..end, quoted))
     }
 
     fn one_of(&self, texts: &[&str], at: usize) -> Option<usize> {

@@ -1,0 +1,4 @@
+//! The integration tests of the core, in one binary.
+
+mod harmless;
+mod secrets;

@@ -1,0 +1,248 @@
+//! The secret scanner: every format is caught, harmless text is left alone, any text is survived.
+
+use crate::harmless;
+use lorelane_core::secret::{Found, kinds, mask, masked, redact, scan};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+struct Example {
+    kind: &'static str,
+    text: String,
+}
+
+fn examples() -> Vec<Example> {
+    let lines = include_str!("../corpus/secrets.tsv").lines().filter(|line| !line.starts_with('#'));
+    let example = |line: &'static str| {
+        let (kind, parts) = line.split_once('\t').expect("an example is a kind and its parts");
+        Example { kind, text: parts.replace('\t', "").replace('⏎', "\n") }
+    };
+    lines.map(example).collect()
+}
+
+fn found_kinds(text: &str) -> Vec<&'static str> {
+    scan(text).into_iter().map(|found| found.kind).collect()
+}
+
+#[test]
+fn every_example_is_caught_as_its_kind() {
+    let missed: Vec<_> = examples()
+        .into_iter()
+        .filter(|example| found_kinds(&example.text) != [example.kind])
+        .map(|example| format!("{} {:?} in {}", example.kind, found_kinds(&example.text), example.text))
+        .collect();
+    assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn every_kind_has_three_examples_and_every_example_a_kind() {
+    let mut counts: BTreeMap<&str, usize> = kinds().map(|kind| (kind, 0)).collect();
+    assert!(counts.len() >= 45, "{} kinds", counts.len());
+    for example in examples() {
+        *counts.get_mut(example.kind).unwrap_or_else(|| panic!("no rule is of kind {}", example.kind)) += 1;
+    }
+    counts.retain(|_, count| *count < 3);
+    assert!(counts.is_empty(), "too few examples: {counts:?}");
+}
+
+/// Secrets do not come alone on a line: they come in notes, in JSON and in escaped JSON.
+#[test]
+fn an_example_is_caught_wherever_it_is_written() {
+    let around = [
+        ("Deploys with\n\n    ", "\n\nsince May."),
+        ("the value is `", "`, do not share"),
+        ("{\"body\":\"line\\n", "\\nnext\"}"),
+        ("- ", " # rotated"),
+        ("„", "“"),
+        ("x\r\n", "\r\n"),
+    ];
+    let mut missed = Vec::new();
+    for example in examples() {
+        for (before, after) in around {
+            let text = format!("{before}{}{after}", example.text);
+            if found_kinds(&text) != [example.kind] {
+                missed.push(format!("{} {:?} in {text}", example.kind, found_kinds(&text)));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn neither_masking_nor_redacting_leaves_the_secret() {
+    for example in examples() {
+        for Found { kind, span } in scan(&example.text) {
+            let secret = &example.text[span];
+            let (masked, redacted) = (masked(&example.text), redact(&example.text));
+            assert!(!masked.contains(secret) && masked.contains(&mask(secret)), "{masked}");
+            assert!(
+                !redacted.contains(secret) && redacted.contains(&format!("[redacted: {kind}]")),
+                "{redacted}"
+            );
+            // No five characters of a short secret survive its mask; of a long one the first four do.
+            let rest: String = secret.chars().skip(4).collect();
+            assert!(!mask(secret).contains(&rest), "{kind}: {}", mask(secret));
+        }
+    }
+}
+
+#[test]
+fn the_span_is_the_value_and_nothing_else() {
+    let table = [
+        ("postgres://app:s3cr9tXk!@db/x", "s3cr9tXk!"),
+        ("postgres://app:p@k9/x", ""),
+        ("postgres://app:Xk29@dkq7@db/x", "Xk29@dkq7"),
+        ("api_key = \"9fK2mQ8xL4vR7tZ1\",", "9fK2mQ8xL4vR7tZ1"),
+        ("api_key: 9fK2mQ8xL4vR7tZ1, b: 2", "9fK2mQ8xL4vR7tZ1"),
+        ("(token=9fK2mQ8xL4vR7tZ1)", "9fK2mQ8xL4vR7tZ1"),
+        ("?token=9fK2mQ8xL4vR7tZ1&x=1", "9fK2mQ8xL4vR7tZ1"),
+        ("define('DB_PASSWORD', '9fK2;mQ<8xL4v');", "9fK2;mQ<8xL4v"),
+        ("\\\"token\\\": \\\"9fK2mQ8xL4vR7tZ1\\\"", "9fK2mQ8xL4vR7tZ1"),
+        ("token: &'static str = \"9fK2mQ8xL4vR7tZ1\"", "9fK2mQ8xL4vR7tZ1"),
+        ("<password>9fK2mQ8xL4vR</password>", "9fK2mQ8xL4vR"),
+        ("Authorization: Bearer 9fK2mQ8xL4vR7tZ1", "9fK2mQ8xL4vR7tZ1"),
+    ];
+    for (text, expected) in table {
+        let found: Vec<_> = scan(text).into_iter().map(|found| &text[found.span]).collect();
+        assert_eq!(found.join(" "), expected, "{text}");
+    }
+}
+
+/// A key block glued to a word was let through, as a token in the middle of a longer word is.
+#[test]
+fn a_private_key_is_found_whatever_touches_it() {
+    let body = "oZamf20iiM/FtYfnrSoCBqwClFCLAFsaqVJyKX8ksvnXA66q";
+    let closed = ["-----BEGIN ", "PRIVATE KEY-----\n", body, "\n-----END ", "PRIVATE KEY-----"].concat();
+    let open = ["-----BEGIN ", "PRIVATE KEY-----\n", body].concat();
+    for (key, after) in
+        [(&closed, "word"), (&closed, "é"), (&closed, "[redacted: JWT]"), (&open, "[redacted: JWT]")]
+    {
+        let text = format!("{key}{after}");
+        assert_eq!(redact(&text), format!("[redacted: private key]{after}"), "{text}");
+    }
+}
+
+#[test]
+fn harmless_text_raises_no_alarm() {
+    let generated = harmless::lines(20_000, 0x10_1e_1a_4e);
+    let written = include_str!("../corpus/harmless.txt").lines().map(str::to_owned);
+    let lines: Vec<String> = written.chain(generated).collect();
+    assert!(lines.len() >= 20_000);
+    let alarm = |line: &String| {
+        let found = scan(line);
+        (!found.is_empty())
+            .then(|| format!("{:?} in {line}", found.iter().map(|f| f.kind).collect::<Vec<_>>()))
+    };
+    let mut alarms: Vec<String> = lines.iter().filter_map(alarm).collect();
+    // Once more as one text: what stands on the lines around must not turn a line into a secret.
+    let text = lines.join("\n");
+    alarms.extend(
+        scan(&text).into_iter().map(|found| format!("{} in the whole: {}", found.kind, &text[found.span])),
+    );
+    assert!(alarms.len() <= 2, "{} alarms:\n{}", alarms.len(), alarms.join("\n"));
+}
+
+#[test]
+fn our_own_lock_file_and_sources_have_no_secrets() {
+    let texts = [
+        include_str!("../../../../Cargo.lock"),
+        include_str!("../../src/secret/rules.rs"),
+        include_str!("../../src/secret/judge.rs"),
+        include_str!("../../src/secret/pass.rs"),
+        include_str!("../corpus/secrets.tsv"),
+    ];
+    for text in texts {
+        let found: Vec<_> = scan(text).into_iter().map(|found| (found.kind, &text[found.span])).collect();
+        assert_eq!(found, [], "the corpus is split so that no scanner takes it for a leak");
+    }
+}
+
+/// Quadratic reading of any of these would take minutes.
+#[test]
+fn hostile_text_is_read_in_linear_time() {
+    let pieces = [
+        "token=",
+        "token=a1b2c3d4",
+        "eyJ",
+        "eyJ.",
+        "eyJaaaaaaaaaaaa.",
+        "sk-",
+        "sk-ant-",
+        "://",
+        "a:",
+        "http://a:",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----",
+        "=",
+        "[redacted: ",
+        "password ",
+        "login password ",
+        "--token ",
+        "token=\"",
+        "Authorization: Bearer ",
+        "whsec_=",
+        "fm2_/",
+        "ya29.",
+        "1//0",
+        "A",
+        "a1B",
+        "\\n",
+        "é",
+        "&a=",
+        "password=a1B2&",
+    ];
+    for piece in pieces {
+        let text = piece.repeat(1_000_000 / piece.len());
+        let ends = scan(&text).len();
+        assert!(ends <= text.len(), "{piece}");
+    }
+}
+
+/// Texts from the pieces that secrets are made of, cut and joined at random.
+fn hostile() -> impl Strategy<Value = String> {
+    let pieces: Vec<String> = examples()
+        .into_iter()
+        .flat_map(|example| {
+            let middle = example.text.char_indices().map(|(at, _)| at).nth(9).unwrap_or(0);
+            let (head, tail) = example.text.split_at(middle);
+            [head.to_owned(), tail.to_owned(), example.text]
+        })
+        .chain(kinds().map(|kind| format!("[redacted: {kind}]")))
+        .chain(
+            [
+                "=", ":", "://", "@", "\"", "'", "\\n", "\n", " ", "-----", "é", "&", "/", ".", "-", "_",
+                "token=",
+            ]
+            .map(str::to_owned),
+        )
+        .collect();
+    let piece =
+        prop_oneof![6 => prop::sample::select(pieces), 2 => "[a-zA-Z0-9_:=@./-]{0,12}", 1 => ".{0,6}"];
+    prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
+}
+
+fn check_laws(text: &str) -> Result<(), TestCaseError> {
+    let mut end = 0;
+    for found in scan(text) {
+        prop_assert!(text.get(found.span.clone()).is_some(), "{found:?} is not on character boundaries");
+        prop_assert!(found.span.start >= end && !found.span.is_empty(), "{found:?} overlaps");
+        end = found.span.end;
+    }
+    let redacted = redact(text);
+    prop_assert_eq!(scan(&redacted), [], "left in {}", redacted);
+    prop_assert_eq!(masked(text) == text, end == 0);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_survived(text in "\\PC{0,200}") {
+        check_laws(&text)?;
+    }
+
+    #[test]
+    fn a_redacted_text_has_no_secrets(text in hostile()) {
+        check_laws(&text)?;
+    }
+}
