@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod disk;
+pub mod drafts;
 pub mod env;
 pub mod git;
 pub mod index;

@@ -1,2 +1,61 @@
-//! Faces: show what the engine did.
-fn main() {}
+//! `lorelane`: faces show what the engine does. They hold no rules and never call each other.
+
+mod cli;
+
+use lorelane_core::time::Timestamp;
+use lorelane_engine::env::Env;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The variables that mean something to us; nothing else of the environment is looked at.
+const VARS: [&str; 16] = [
+    "HOME",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_STATE_HOME",
+    "LORELANE_HOME",
+    "LORELANE_NOW",
+    "NO_COLOR",
+    "CLICOLOR_FORCE",
+    "TERM",
+    "VISUAL",
+    "EDITOR",
+    "COLUMNS",
+    "PATH",
+];
+
+fn main() -> ExitCode {
+    // A backtrace would cost tens of milliseconds and tell the user nothing.
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!(
+            "lorelane: internal error: {panic}\nhint: nothing is half-written; please report this line"
+        );
+    }));
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    match capture() {
+        Ok(env) => cli::run(&env, arguments),
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn capture() -> Result<Env, String> {
+    let vars = VARS.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();
+    let cwd = std::env::current_dir().map_err(|fault| format!("cannot tell the current folder: {fault}"))?;
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut env = Env { now: Timestamp(i64::try_from(since_epoch.as_secs()).unwrap_or(0)), cwd, vars };
+    if let Some(fixed) = env.var("LORELANE_NOW") {
+        let read = Timestamp::parse(fixed);
+        env.now = read
+            .ok_or_else(|| {
+                format!("LORELANE_NOW is no time: `{fixed}`\nhint: write it as 2026-01-31T09:00:00Z")
+            })?
+            .0;
+    }
+    Ok(env)
+}

@@ -4,13 +4,14 @@ use super::look::warnings;
 use super::stage::{Reader, stage};
 use super::{Failure, Workspace};
 use crate::git;
-use crate::store::{Place, Transaction};
+use crate::store::{Entry, Outcome, Place, Transaction};
 use lorelane_core::care::{self, Collection};
-use lorelane_core::change::{Deed, Notice, Outcome, Plan, Receipt};
+use lorelane_core::change::{self, Deed, Notice, Plan, Receipt};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::LISTING;
+use lorelane_core::json::Json;
 use lorelane_core::path::RelPath;
-use lorelane_core::policy::ConfigProblem;
+use lorelane_core::policy::{ConfigProblem, Home};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -55,6 +56,45 @@ impl Workspace {
         notices.extend(self.settle(writer, &done.changes, &touched, &because));
         let outcomes = touched.iter().filter_map(|path| self.undone(path)).collect();
         Ok(Receipt { number: done.number, at: self.now, outcomes, notices })
+    }
+
+    /// All changes, oldest first.
+    pub fn log(&self) -> Result<Vec<Entry>, Failure> {
+        Ok(self.store.log()?)
+    }
+
+    /// The change that an undo would take back.
+    pub fn next_undo(&self) -> Result<Option<Entry>, Failure> {
+        let entries = self.store.log()?;
+        let undone: Vec<u64> = entries
+            .iter()
+            .filter(|entry| entry.outcome == Outcome::Done)
+            .filter_map(|entry| entry.undoes)
+            .collect();
+        let open = |entry: &Entry| {
+            entry.outcome == Outcome::Done && entry.undoes.is_none() && !undone.contains(&entry.number)
+        };
+        Ok(entries.into_iter().rev().find(open))
+    }
+
+    /// Sets one key in the file where it belongs; returns that file.
+    pub fn set_config(
+        &mut self,
+        home: Home,
+        key: &str,
+        value: &Json,
+        dry_run: bool,
+    ) -> Result<PathBuf, Failure> {
+        // The lane's lock: two settings at once must not lose one another.
+        let store = Arc::clone(&self.store);
+        let _writer = if dry_run { None } else { Some(store.begin()?) };
+        let text = self.config.with(&*self.disk, home, key, value)?;
+        if dry_run {
+            return Ok(self.config.file_of(home).to_owned());
+        }
+        let file = self.config.save(&*self.disk, home, &text)?;
+        self.policy = self.config.read(&*self.disk);
+        Ok(file)
     }
 
     /// What garbage collection would do now.
@@ -122,14 +162,14 @@ impl Workspace {
         Some(Notice::warning(format!("saved, but git did not commit it (auto_commit): {refused}")))
     }
 
-    fn undone(&self, path: &RelPath) -> Option<Outcome> {
+    fn undone(&self, path: &RelPath) -> Option<change::Outcome> {
         let file = self.lane.join(path.as_str());
         let bytes = self.disk.read(&file).ok()?.unwrap_or_default();
         let reading = self.dialect.read(path, &bytes);
         let category = lorelane_core::memory::Category::of_folder(path.folder()?)?;
         let address = lorelane_core::memory::Address::record(category, path.stem());
         let title = reading.memory.map_or_else(String::new, |memory| memory.title);
-        Some(Outcome { address, path: path.clone(), title, deed: Deed::Undone })
+        Some(change::Outcome { address, path: path.clone(), title, deed: Deed::Undone })
     }
 }
 

@@ -84,8 +84,15 @@ impl Workspace {
         Ok(findings)
     }
 
+    /// Only whether the index says what the files say.
+    pub fn diagnose_index(&mut self) -> Result<Vec<Finding>, Failure> {
+        let mut findings = Vec::new();
+        self.check_index(&mut findings)?;
+        Ok(findings)
+    }
+
     /// Whether the index says what a rebuild would, as full dumps.
-    pub fn index_equals_rebuild(&mut self) -> Result<bool, Failure> {
+    fn index_equals_rebuild(&mut self) -> Result<bool, Failure> {
         self.refresh()?;
         Ok(self.index.dump()? == self.rebuilt()?.dump()?)
     }

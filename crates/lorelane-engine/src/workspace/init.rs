@@ -49,6 +49,25 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
     Ok(Founding { lane, made })
 }
 
+/// What `init` would make.
+pub fn plan_init(start: &Path) -> Result<Founding, Failure> {
+    let disk = RealDisk;
+    let (project, lane) = match super::locate(&disk, start) {
+        Ok(located) => (located.project, located.lane),
+        Err(Failure::NoStore { .. }) => {
+            let project = project_for_new_store(&disk, start)?;
+            let lane = project.join(DEFAULT_ROOT);
+            (project, lane)
+        }
+        Err(other) => return Err(other),
+    };
+    let config = project.join(DEFAULT_ROOT).join(RECORDS_CONFIG);
+    let listing = lane.join(lorelane_core::dialect::records::LISTING);
+    let folders = Category::ALL.into_iter().map(|category| lane.join(category.folder()));
+    let made = [config, listing].into_iter().chain(folders).filter(|path| !path.exists()).collect();
+    Ok(Founding { lane, made })
+}
+
 /// A folder below the project, made without following a link out of it.
 fn make_folder(disk: &dyn Disk, project: &Path, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut inside: Vec<&Path> = folder.ancestors().take_while(|path| *path != project).collect();

@@ -13,7 +13,7 @@ mod stage;
 
 pub use doctor::{Examination, Finding, Sync};
 pub use error::{Failure, Unclear};
-pub use init::{Founding, init};
+pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
 
 use crate::config::ConfigFiles;

@@ -2,9 +2,21 @@
 
 use super::fields::{self, Kind};
 use crate::change::Assignment;
-use crate::json::{Json, Object};
+use crate::json::{Document, Json, Object};
 use crate::memory::{Address, Category};
 use crate::time::Timestamp;
+
+/// Reads JSON that a draft starts from. Which of two doubled keys was meant is for the author to say.
+pub fn read(text: &str) -> Result<Object, String> {
+    let document = Document::parse(text).map_err(|fault| format!("it is not JSON: {fault}"))?;
+    if let Some(key) = document.doubled.first() {
+        return Err(format!("`{key}` appears twice"));
+    }
+    match document.root.into_json() {
+        Json::Object(object) => Ok(object),
+        _ => Err("it is not a JSON object".to_owned()),
+    }
+}
 
 /// A new record from a title, optional JSON to start from, and assignments. It is complete but for what only
 /// its author knows; the validator names that.

@@ -1,0 +1,366 @@
+//! What can be typed. The help of a command is its documentation: one line for `-h`, the story for `--help`.
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "lorelane",
+    version,
+    about = "The memory of AI coding agents that people can trust",
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub directory: Option<PathBuf>,
+    /// Print one JSON document instead of text
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub json: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands in the four groups of the help.
+pub const GROUPS: [(&str, &[&str]); 4] = [
+    ("Everyday", &["init", "tour", "create", "show", "edit", "update", "list", "search", "pin", "unpin"]),
+    ("Care", &["retire", "archive", "restore", "log", "undo", "status", "doctor", "reindex", "gc", "config"]),
+    ("Agents", &[]),
+    ("Plumbing", &["candidate", "compat", "completions"]),
+];
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make a memory store in this project
+    ///
+    /// Creates `.claude/memory/` with a folder per category and a configuration that says every default. What
+    /// exists stays as it is, so it can be run again.
+    #[command(after_help = "Example:\n  lorelane init")]
+    Init(Change),
+    /// See in a minute what lorelane does, in a scratch folder
+    #[command(after_help = "Example:\n  lorelane tour")]
+    Tour,
+    /// Save a new memory
+    ///
+    /// The title becomes the file's name. Fields are set with --set; a content field needs no `content.` before
+    /// it, a list field can be set several times. What is wrong is named all at once.
+    #[command(
+        after_help = "Example:\n  lorelane create decision --title \"Use JWT for service auth\" --tag auth \\\n    --set context=\"Services need stateless auth\" --set decision=\"JWT, 15 minutes\" \\\n    --set rationale=\"No session store to run\""
+    )]
+    Create(Create),
+    /// Print a memory
+    #[command(after_help = "Example:\n  lorelane show decision/use-jwt-for-service-auth")]
+    Show(Show),
+    /// Change a memory in your editor
+    ///
+    /// Opens a draft in $VISUAL or $EDITOR. A draft that is refused is kept, and its path is printed.
+    #[command(after_help = "Example:\n  lorelane edit use-jwt-for-service-auth")]
+    Edit(Edit),
+    /// Change some fields of a memory
+    ///
+    /// Only what is given changes, and the memory's history gets an entry for it. `path+=value` appends to a
+    /// list.
+    #[command(
+        after_help = "Example:\n  lorelane update use-jwt-for-service-auth --set status=superseded --add-tag paseto"
+    )]
+    Update(Update),
+    /// List memories
+    #[command(after_help = "Example:\n  lorelane list decision --tag auth --since 30d")]
+    List(List),
+    /// Find memories for a question
+    ///
+    /// Exit code 1 says that nothing relevant was found.
+    #[command(after_help = "Example:\n  lorelane search \"how do services authenticate\" --explain")]
+    Search(Search),
+    /// Keep a memory in every session's standing context
+    #[command(after_help = "Example:\n  lorelane pin use-jwt-for-service-auth")]
+    Pin(One),
+    /// Take a memory out of the standing context
+    #[command(after_help = "Example:\n  lorelane unpin use-jwt-for-service-auth")]
+    Unpin(One),
+    /// Take a memory out of recall, keeping it for the grace period
+    ///
+    /// A retired memory is not shown to agents. `gc` archives or deletes it after `delete.grace_period_days`;
+    /// until then `restore` brings it back.
+    #[command(
+        after_help = "Example:\n  lorelane retire use-jwt-for-service-auth --reason \"moved to PASETO\""
+    )]
+    Retire(Step),
+    /// Take a memory out of recall and keep it for good
+    #[command(after_help = "Example:\n  lorelane archive old-deploy-runbook --reason \"cluster is gone\"")]
+    Archive(Step),
+    /// Bring a retired or archived memory back
+    #[command(after_help = "Example:\n  lorelane restore use-jwt-for-service-auth")]
+    Restore(One),
+    /// Show what was changed, newest first
+    #[command(after_help = "Example:\n  lorelane log -n 5\n  lorelane log --verify")]
+    Log(Log),
+    /// Take back the last change
+    ///
+    /// Each undo takes back one change more. It is refused when a file was changed without lorelane since.
+    #[command(after_help = "Example:\n  lorelane undo --dry-run")]
+    Undo(Change),
+    /// Show counts, health and the folders that are written to
+    #[command(after_help = "Example:\n  lorelane status")]
+    Status,
+    /// Look for everything that is not as it should be
+    ///
+    /// Changes nothing. Exit code 1 says that something was found.
+    #[command(after_help = "Example:\n  lorelane doctor --secrets")]
+    Doctor(Doctor),
+    /// Write index and listing anew from the files
+    #[command(after_help = "Example:\n  lorelane reindex")]
+    Reindex,
+    /// Retire what expired; archive or delete what was retired long ago
+    #[command(after_help = "Example:\n  lorelane gc --dry-run")]
+    Gc(Gc),
+    /// Read and change settings
+    #[command(
+        subcommand,
+        after_help = "Example:\n  lorelane config list\n  lorelane config set delete.grace_period_days 14"
+    )]
+    Config(Config),
+    /// Find the memory that new information belongs to
+    ///
+    /// Prints a JSON document for an agent: the candidate, what may be done with it, and why.
+    #[command(
+        after_help = "Example:\n  lorelane candidate decision --new-info \"auth moved from JWT to PASETO\""
+    )]
+    Candidate(Candidate),
+    /// Behave as one of the first system's scripts: memory_write, memory_candidate, memory_index
+    #[command(after_help = "Example:\n  lorelane compat memory_index --root .claude/memory --validate")]
+    Compat(Compat),
+    /// Print completions for a shell
+    #[command(
+        after_help = "Example:\n  lorelane completions bash > ~/.local/share/bash-completion/completions/lorelane"
+    )]
+    Completions { shell: Shell },
+}
+
+/// What every command that changes something takes.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Change {
+    /// Say what would be done and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Create {
+    /// session_summary, decision, runbook, constraint, tech_debt or preference
+    pub category: String,
+    /// One line that names the memory
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Add a tag; can be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// Set a field; can be repeated
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Start from a JSON file, or from standard input with `-`
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// Finish the memory in your editor before it is saved
+    #[arg(long)]
+    pub edit: bool,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Args)]
+pub struct Show {
+    /// An address such as decision/use-jwt, or a unique name
+    pub address: String,
+    /// Print the file as it is
+    #[arg(long)]
+    pub raw: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Edit {
+    /// An address such as decision/use-jwt, or a unique name
+    pub address: String,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Args)]
+pub struct Update {
+    /// An address such as decision/use-jwt, or a unique name
+    pub address: String,
+    /// Set a field; can be repeated
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Add a tag; can be repeated
+    #[arg(long, value_name = "TAG")]
+    pub add_tag: Vec<String>,
+    /// Replace the memory by a JSON file, or by standard input with `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["set", "add_tag"])]
+    pub from: Option<PathBuf>,
+    /// Why, for the memory's history
+    #[arg(long, value_name = "REASON")]
+    pub because: Option<String>,
+    /// Only if the file still has this hash (MD5 or BLAKE3, as `show --json` prints)
+    #[arg(long, value_name = "HASH")]
+    pub expect: Option<String>,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Only this category
+    pub category: Option<String>,
+    /// Only with this tag; can be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    #[arg(long, value_enum, default_value = "active")]
+    pub status: StatusFilter,
+    /// Only changed since then: 12h, 30d, 2w or a date
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// At most this many
+    #[arg(short = 'n', value_name = "COUNT")]
+    pub limit: Option<usize>,
+    #[arg(long, value_enum, default_value = "updated")]
+    pub sort: Sort,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum StatusFilter {
+    Active,
+    Retired,
+    Archived,
+    All,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Sort {
+    Updated,
+    Created,
+    Title,
+    Address,
+}
+
+#[derive(Debug, Args)]
+pub struct Search {
+    /// What you want to know
+    #[arg(required = true)]
+    pub query: Vec<String>,
+    /// Show why each memory was found
+    #[arg(long)]
+    pub explain: bool,
+    /// Search retired and archived memories too
+    #[arg(long)]
+    pub include_retired: bool,
+    /// Only this category; can be repeated
+    #[arg(long)]
+    pub category: Vec<String>,
+    /// At most this many
+    #[arg(short = 'n', value_name = "COUNT", default_value = "10")]
+    pub limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub struct One {
+    /// An address such as decision/use-jwt, or a unique name
+    pub address: String,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Args)]
+pub struct Step {
+    /// An address such as decision/use-jwt, or a unique name
+    pub address: String,
+    /// Why, for whoever looks for it later
+    #[arg(long, default_value = "")]
+    pub reason: String,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Args)]
+pub struct Log {
+    /// At most this many
+    #[arg(short = 'n', value_name = "COUNT", default_value = "20")]
+    pub limit: usize,
+    /// Check that nothing in the log was changed or lost
+    #[arg(long)]
+    pub verify: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Look for secrets in every memory
+    #[arg(long)]
+    pub secrets: bool,
+    /// Only compare the index with a rebuild
+    #[arg(long)]
+    pub index: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Gc {
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Print the value in force
+    Get { key: String },
+    /// Change a value in the file where it belongs
+    Set {
+        key: String,
+        value: String,
+        #[command(flatten)]
+        change: Change,
+    },
+    /// Print every key with its value and where it comes from
+    List,
+}
+
+#[derive(Debug, Args)]
+pub struct Candidate {
+    /// session_summary, decision, runbook, constraint, tech_debt or preference
+    pub category: String,
+    /// What was learned
+    #[arg(long, value_name = "TEXT")]
+    pub new_info: String,
+    /// What happened to the subject
+    #[arg(long, value_name = "EVENT", value_parser = lorelane_core::candidate::LIFECYCLE_EVENTS)]
+    pub lifecycle_event: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Compat {
+    /// The script and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "SCRIPT")]
+    pub arguments: Vec<String>,
+}
+
+/// The command with its help in groups.
+pub fn command() -> clap::Command {
+    let command = Cli::command();
+    let mut help = String::from(
+        "The memory of AI coding agents that people can trust\n\nUsage: lorelane [-C DIR] [--json] <COMMAND>\n",
+    );
+    for (group, names) in GROUPS.iter().filter(|(_, names)| !names.is_empty()) {
+        help.push_str(&format!("\n{group}:\n"));
+        for name in *names {
+            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+            help.push_str(&format!("  {name:<12} {}\n", about.map(ToString::to_string).unwrap_or_default()));
+        }
+    }
+    help.push_str(
+        "\nEverywhere:\n  -C DIR       Work in this folder instead of the current one\n  --json       Print one JSON document instead of text\n  -h, --help   Print help; after a command, its own with an example\n  -V, --version\n\nExit codes: 0 done, 1 nothing found or a check failed, 2 could not\n",
+    );
+    command.override_help(help)
+}

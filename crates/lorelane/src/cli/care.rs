@@ -1,0 +1,288 @@
+//! Keeping a store in order.
+
+use super::args::{Change, Doctor, Gc, Log, One, Step};
+use super::everyday::finish;
+use super::{Ending, Outcome, Session, Trouble, say};
+use lorelane_core::change::{self, Plan};
+use lorelane_core::json::{Json, Object};
+use lorelane_core::lifecycle::{Status, Verb};
+use lorelane_core::mark::MarkKind;
+use lorelane_core::memory::Category;
+use lorelane_core::text::{cut, one_line};
+use lorelane_engine::store::{Entry as Logged, Outcome as Settled};
+use lorelane_engine::workspace::Sync;
+use std::fmt::Write as _;
+use std::io::{BufRead, IsTerminal};
+
+pub(super) fn pin(session: &Session<'_>, args: &One) -> Outcome {
+    mark(session, args, MarkKind::Pin)
+}
+
+pub(super) fn unpin(session: &Session<'_>, args: &One) -> Outcome {
+    mark(session, args, MarkKind::Unpin)
+}
+
+fn mark(session: &Session<'_>, args: &One, kind: MarkKind) -> Outcome {
+    let mut workspace = session.open()?;
+    let address = workspace.find(&args.address)?;
+    let because = format!("{} {address}", kind.name());
+    let plan = Plan { changes: vec![change::Change::Mark { address, kind }], because };
+    finish(session, &mut workspace, &plan, args.change)
+}
+
+pub(super) fn retire(session: &Session<'_>, args: &Step) -> Outcome {
+    step(session, &args.address, Verb::Retire, &args.reason, args.change)
+}
+
+pub(super) fn archive(session: &Session<'_>, args: &Step) -> Outcome {
+    step(session, &args.address, Verb::Archive, &args.reason, args.change)
+}
+
+pub(super) fn restore(session: &Session<'_>, args: &One) -> Outcome {
+    step(session, &args.address, Verb::Restore { from: None }, "", args.change)
+}
+
+fn step(session: &Session<'_>, typed: &str, verb: Verb, reason: &str, change: Change) -> Outcome {
+    let mut workspace = session.open()?;
+    let address = workspace.find(typed)?;
+    let mut because = format!("{} {address}", verb.name());
+    if !reason.trim().is_empty() {
+        let _ = write!(because, ": {}", cut(&one_line(reason), 200));
+    }
+    let plan =
+        Plan { changes: vec![change::Change::Step { address, verb, reason: reason.to_owned() }], because };
+    finish(session, &mut workspace, &plan, change)
+}
+
+pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
+    let workspace = session.open()?;
+    if args.verify {
+        let faults = workspace.store().verify();
+        if session.json {
+            let faults = faults.iter().map(ToString::to_string);
+            say::document([("holds", Json::Bool(faults.len() == 0)), ("faults", Json::texts(faults))]);
+        } else if faults.is_empty() {
+            let count = workspace.log()?.len();
+            say::out(&format!("the log holds: {count} changes, chained and complete\n"));
+        } else {
+            say::out(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
+        }
+        return Ok(if faults.is_empty() { Ending::Done } else { Ending::Nothing });
+    }
+    let entries = workspace.log()?;
+    let undone: Vec<u64> = entries
+        .iter()
+        .filter(|entry| entry.outcome == Settled::Done)
+        .filter_map(|entry| entry.undoes)
+        .collect();
+    let newest: Vec<&Logged> = entries.iter().rev().take(args.limit).collect();
+    if session.json {
+        let changes = newest.iter().map(|entry| logged_json(entry, undone.contains(&entry.number)));
+        say::document([("total", Json::number(entries.len())), ("changes", Json::List(changes.collect()))]);
+    } else {
+        let mut text = String::new();
+        for entry in newest {
+            let state = match (undone.contains(&entry.number), entry.outcome) {
+                (true, _) => " (undone)",
+                (_, Settled::Void) => " (taken back)",
+                (_, Settled::Open) => " (open)",
+                _ => "",
+            };
+            let because = entry.because.as_deref().unwrap_or("(purged)");
+            let _ = writeln!(text, "{:>5}  {}  {}{state}", entry.number, entry.at, one_line(because));
+        }
+        say::out(&text);
+    }
+    Ok(if entries.is_empty() { Ending::Nothing } else { Ending::Done })
+}
+
+fn logged_json(entry: &Logged, undone: bool) -> Json {
+    let outcome = match entry.outcome {
+        Settled::Done => "done",
+        Settled::Void => "void",
+        Settled::Open => "open",
+    };
+    let places = entry
+        .changes
+        .iter()
+        .map(|changed| changed.place.as_ref().map_or(Json::Null, |place| Json::text(place.to_string())));
+    let members = [
+        ("number", Json::number(entry.number)),
+        ("at", Json::text(entry.at.to_string())),
+        ("because", entry.because.as_ref().map_or(Json::Null, Json::text)),
+        ("outcome", Json::text(outcome)),
+        ("undone", Json::Bool(undone)),
+        ("undoes", entry.undoes.map_or(Json::Null, Json::number)),
+        ("files", Json::List(places.collect())),
+    ];
+    Json::Object(members.into_iter().collect())
+}
+
+pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
+    let mut workspace = session.open()?;
+    if change.dry_run {
+        let Some(next) = workspace.next_undo()? else {
+            return Err(Trouble::usage("there is nothing to undo", "`lorelane log` shows what was changed"));
+        };
+        let because = next.because.unwrap_or_else(|| "(purged)".to_owned());
+        if session.json {
+            say::document([("would_undo", Json::number(next.number)), ("because", Json::text(because))]);
+        } else {
+            say::out(&format!("would undo {}: {}\n", next.number, one_line(&because)));
+        }
+        return Ok(Ending::Done);
+    }
+    let receipt = workspace.undo()?;
+    say::receipt(&receipt, session.json, false);
+    Ok(Ending::Done)
+}
+
+pub(super) fn status(session: &Session<'_>) -> Outcome {
+    let mut workspace = session.open()?;
+    let seen = workspace.examine()?;
+    let count = |category, status| seen.counts.get(&(category, status)).copied().unwrap_or(0);
+    let total = |status| Category::ALL.into_iter().map(|category| count(category, status)).sum::<usize>();
+    let problems: Vec<String> = workspace.policy().problems.iter().map(ToString::to_string).collect();
+    let mut attention: Vec<String> = problems.clone();
+    match seen.listing {
+        Sync::InSync { .. } => {}
+        Sync::Missing => attention.push("index.md is missing: run `lorelane reindex`".to_owned()),
+        Sync::Differs => attention.push("index.md differs from the files: run `lorelane reindex`".to_owned()),
+    }
+    if seen.unreadable > 0 {
+        attention.push(format!("{} file(s) cannot be read: run `lorelane doctor`", seen.unreadable));
+    }
+    if !seen.heavily_revised.is_empty() {
+        attention.push(format!("{} heavily updated memories: worth a review", seen.heavily_revised.len()));
+    }
+    let health = if attention.is_empty() { "GOOD" } else { "NEEDS ATTENTION" };
+    let folders = workspace.declared_folders();
+    if session.json {
+        let categories = Category::ALL.into_iter().map(|category| {
+            let counts =
+                Status::ALL.into_iter().map(|status| (status.name(), Json::number(count(category, status))));
+            (category.name(), Json::Object(counts.collect()))
+        });
+        let sync = match seen.listing {
+            Sync::InSync { .. } => "in_sync",
+            Sync::Missing => "missing",
+            Sync::Differs => "differs",
+        };
+        let folder = |(path, what): &(std::path::PathBuf, &str)| {
+            let members = [("path", Json::text(path.display().to_string())), ("holds", Json::text(*what))];
+            Json::Object(members.into_iter().collect())
+        };
+        say::document([
+            ("project", Json::text(workspace.project().display().to_string())),
+            ("categories", Json::Object(categories.collect::<Object>())),
+            ("pinned", Json::number(seen.pinned)),
+            ("listing", Json::text(sync)),
+            ("health", Json::text(health)),
+            ("attention", Json::texts(attention)),
+            ("folders", Json::List(folders.iter().map(folder).collect())),
+        ]);
+        return Ok(Ending::Done);
+    }
+    let mut text =
+        format!("{}\n\n                  active  retired  archived\n", workspace.project().display());
+    for category in Category::ALL {
+        let [active, retired, archived] = Status::ALL.map(|status| count(category, status));
+        let off = if workspace.policy().enabled(category) { "" } else { "  (disabled)" };
+        let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}{off}", category.name());
+    }
+    let [active, retired, archived] = Status::ALL.map(total);
+    let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}", "all");
+    let _ = writeln!(text, "\npinned   {}", seen.pinned);
+    let listing = match seen.listing {
+        Sync::InSync { entries } => format!("in sync ({entries} entries)"),
+        Sync::Missing => "missing".to_owned(),
+        Sync::Differs => "differs from the files".to_owned(),
+    };
+    let _ = writeln!(text, "listing  {listing}");
+    for entry in seen.heavily_revised.iter().take(5) {
+        let _ = writeln!(text, "updated  {} ({} times)", entry.address, entry.revised);
+    }
+    for (entry, days) in seen.recently_retired.iter().take(5) {
+        let _ = writeln!(text, "retired  {} ({days} day(s) ago)", entry.address);
+    }
+    let _ = writeln!(text, "health   {health}");
+    for line in &attention {
+        let _ = writeln!(text, "         - {line}");
+    }
+    text.push_str("\nwrites only in\n");
+    for (path, what) in &folders {
+        let _ = writeln!(text, "  {}  ({what})", path.display());
+    }
+    say::out(&text);
+    Ok(Ending::Done)
+}
+
+pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
+    let mut workspace = session.open()?;
+    let findings = if args.index { workspace.diagnose_index()? } else { workspace.diagnose(args.secrets)? };
+    if session.json {
+        let finding = |finding: &lorelane_engine::workspace::Finding| {
+            let members = [
+                ("check", Json::text(finding.check)),
+                ("what", Json::text(&finding.what)),
+                ("hint", Json::text(&finding.hint)),
+            ];
+            Json::Object(members.into_iter().collect())
+        };
+        say::document([("findings", Json::List(findings.iter().map(finding).collect()))]);
+    } else if findings.is_empty() {
+        say::out("everything is as it should be\n");
+    } else {
+        let mut text = String::new();
+        for finding in &findings {
+            let _ =
+                writeln!(text, "{}: {}\n  hint: {}", finding.check, one_line(&finding.what), finding.hint);
+        }
+        say::out(&text);
+    }
+    Ok(if findings.is_empty() { Ending::Done } else { Ending::Nothing })
+}
+
+pub(super) fn reindex(session: &Session<'_>) -> Outcome {
+    let mut workspace = session.open()?;
+    let (listed, notices) = workspace.reindex()?;
+    say::notices(&notices);
+    if session.json {
+        say::document([("listed", Json::number(listed))]);
+    } else {
+        say::out(&format!("index and listing are made anew: {listed} active memories\n"));
+    }
+    Ok(Ending::Done)
+}
+
+pub(super) fn gc(session: &Session<'_>, args: &Gc) -> Outcome {
+    let mut workspace = session.open()?;
+    let garbage = workspace.garbage()?;
+    for entry in &garbage.undated {
+        say::err(&format!("warning: {} is retired but does not say since when; it stays", entry.address));
+    }
+    let deletes = garbage.changes.iter().any(|change| matches!(change, change::Change::Purge { .. }));
+    if deletes && !args.yes && !args.change.dry_run && !session.json && std::io::stdin().is_terminal() {
+        let count = garbage.over.len();
+        say::err(&format!(
+            "delete {count} memories that were retired more than {} days ago? [y/N]",
+            workspace.policy().grace_period_days()
+        ));
+        let mut answer = String::new();
+        let _ = std::io::stdin().lock().read_line(&mut answer);
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            say::err("nothing was deleted");
+            return Ok(Ending::Nothing);
+        }
+    }
+    if garbage.changes.is_empty() {
+        if session.json {
+            say::document([("receipt", Json::Null), ("outcomes", Json::List(Vec::new()))]);
+        } else {
+            say::out("nothing to collect\n");
+        }
+        return Ok(Ending::Done);
+    }
+    let because = format!("gc: {} expired, {} past their grace", garbage.expired.len(), garbage.over.len());
+    finish(session, &mut workspace, &Plan { changes: garbage.changes, because }, args.change)
+}

@@ -1,0 +1,491 @@
+//! Saving, showing and finding.
+
+use super::args::{Candidate, Change, Create, Edit, List, Search, Show, Sort, StatusFilter, Update};
+use super::{Ending, Outcome, Session, Trouble, say};
+use lorelane_core::candidate::{self, Candidate as Found};
+use lorelane_core::change::{self, Assignment, Draft, Plan};
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::records::{RECORD_MAX_BYTES, draft};
+use lorelane_core::digest::{Revision, md5};
+use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::lifecycle::{Lifecycle, Status};
+use lorelane_core::memory::{Body, Category, Memory};
+use lorelane_core::recall::{Hit, Query};
+use lorelane_core::refusal::unknown_category;
+use lorelane_core::text::{cut, fold, one_line};
+use lorelane_core::time::{DAY, Timestamp};
+use lorelane_engine::drafts;
+use lorelane_engine::index::Wanted;
+use lorelane_engine::workspace::{self, Loaded, Workspace};
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
+
+pub(super) fn init(session: &Session<'_>, change: Change) -> Outcome {
+    let founding = if change.dry_run {
+        workspace::plan_init(&session.env.cwd)?
+    } else {
+        workspace::init(session.env, &session.env.cwd)?
+    };
+    let lane = founding.lane.display().to_string();
+    if session.json {
+        let made = founding.made.iter().map(|path| path.display().to_string());
+        say::document([
+            ("lane", Json::text(lane)),
+            ("made", Json::texts(made)),
+            ("dry_run", Json::Bool(change.dry_run)),
+        ]);
+    } else if founding.made.is_empty() {
+        say::out(&format!("the store in {lane} is complete\n"));
+    } else {
+        let made = if change.dry_run { "would make" } else { "made" };
+        say::out(&format!("{made} a memory store in {lane}\nnext: lorelane create decision --title \"…\"\n"));
+    }
+    Ok(Ending::Done)
+}
+
+pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
+    let category = category(&args.category)?;
+    let mut workspace = session.open()?;
+    let from = match &args.from {
+        Some(path) => {
+            let text = read_input(session, path)?;
+            let read = draft::read(&text).map_err(|why| {
+                Trouble::usage(
+                    format!("cannot use {} for a new {category}: {why}", path.display()),
+                    "give one JSON object",
+                )
+            })?;
+            Some(read)
+        }
+        None => None,
+    };
+    let set = assignments(&args.set)?;
+    let (address, record) =
+        draft::begin(category, args.title.as_deref(), from, &args.tags, &set, workspace.now());
+    if record.text("title").unwrap_or_default().trim().is_empty() {
+        return Err(Trouble::usage(
+            format!("cannot create a {category} without a title"),
+            "add --title \"…\"",
+        ));
+    }
+    let mut text = format!("{}\n", Json::Object(record).render(Format::FILE));
+    let mut kept = None;
+    if args.edit {
+        let draft = drafts::write(&workspace.drafts_folder(), address.name(), &text)?;
+        text = edited(session, &draft)?;
+        kept = Some(draft);
+    }
+    let because = format!("create {address}");
+    let plan = Plan { changes: vec![change::Change::Create { address, text }], because };
+    let done = finish(session, &mut workspace, &plan, args.change);
+    settle_draft(kept, done, args.change)
+}
+
+pub(super) fn update(session: &Session<'_>, args: &Update) -> Outcome {
+    let mut workspace = session.open()?;
+    let address = workspace.find(&args.address)?;
+    let draft = match &args.from {
+        Some(path) => Draft::Edited(read_input(session, path)?),
+        None => Draft::Partial {
+            set: assignments(&args.set)?,
+            add_tags: args.add_tag.clone(),
+            because: args.because.clone(),
+        },
+    };
+    if matches!(&draft, Draft::Partial { set, add_tags, .. } if set.is_empty() && add_tags.is_empty()) {
+        return Err(Trouble::usage(
+            format!("nothing to change in {address}"),
+            "give --set PATH=VALUE, --add-tag TAG or --from FILE",
+        ));
+    }
+    let expects = match &args.expect {
+        Some(text) => Some(Revision::parse(text).ok_or_else(|| {
+            Trouble::usage(
+                format!("`{text}` is no hash"),
+                "give 32 or 64 hex digits, as `show --json` prints them",
+            )
+        })?),
+        None => None,
+    };
+    let because = match &args.because {
+        Some(because) => format!("update {address}: {}", cut(&one_line(because), 200)),
+        None => format!("update {address}"),
+    };
+    let plan = Plan { changes: vec![change::Change::Revise { address, expects, draft }], because };
+    finish(session, &mut workspace, &plan, args.change)
+}
+
+pub(super) fn edit(session: &Session<'_>, args: &Edit) -> Outcome {
+    let mut workspace = session.open()?;
+    let address = workspace.find(&args.address)?;
+    let loaded = workspace.load(&address)?;
+    let draft = drafts::write(&workspace.drafts_folder(), address.name(), &loaded.text)?;
+    let text = edited(session, &draft)?;
+    let because = format!("edit {address}");
+    let change =
+        change::Change::Revise { address, expects: Some(loaded.revision), draft: Draft::Edited(text) };
+    let plan = Plan { changes: vec![change], because };
+    let done = finish(session, &mut workspace, &plan, args.change);
+    settle_draft(Some(draft), done, args.change)
+}
+
+/// A draft that went in is removed; one that was refused is somebody's work and stays.
+fn settle_draft(draft: Option<std::path::PathBuf>, done: Outcome, change: Change) -> Outcome {
+    match (draft, &done) {
+        (Some(draft), Ok(_)) if !change.dry_run => drafts::discard(&draft),
+        (Some(draft), _) => say::err(&format!("note: your draft is kept in {}", draft.display())),
+        (None, _) => {}
+    }
+    done
+}
+
+fn edited(session: &Session<'_>, draft: &Path) -> Result<String, Trouble> {
+    let editor = session.env.var("VISUAL").or_else(|| session.env.var("EDITOR")).unwrap_or("vi");
+    drafts::edit(editor, draft).map_err(|why| {
+        Trouble::usage(
+            format!("cannot edit {}: {why}", draft.display()),
+            format!("set EDITOR; the draft is kept in {}", draft.display()),
+        )
+    })
+}
+
+pub(super) fn finish(
+    session: &Session<'_>,
+    workspace: &mut Workspace,
+    plan: &Plan,
+    change: Change,
+) -> Outcome {
+    let receipt = if change.dry_run { workspace.preview(plan)? } else { workspace.commit(plan)? };
+    say::receipt(&receipt, session.json, change.dry_run);
+    Ok(Ending::Done)
+}
+
+pub(super) fn show(session: &Session<'_>, args: &Show) -> Outcome {
+    let mut workspace = session.open()?;
+    let address = workspace.find(&args.address)?;
+    let loaded = workspace.load(&address)?;
+    if args.raw {
+        say::out_raw(&loaded.text);
+    } else if session.json {
+        let record = Json::parse(loaded.text.trim_start_matches('\u{feff}')).unwrap_or(Json::Null);
+        say::document([
+            ("address", Json::text(address.to_string())),
+            ("path", Json::text(workspace.listed_path(&loaded.path))),
+            ("md5", Json::text(md5(loaded.text.as_bytes()))),
+            ("blake3", Json::text(loaded.revision.to_string())),
+            ("pinned", Json::Bool(workspace.marks()?.pinned.contains(&address))),
+            ("problems", Json::texts(loaded.problems.iter().map(|problem| problem.what.clone()))),
+            ("memory", record),
+        ]);
+    } else {
+        say::out(&page(&loaded, &workspace.listed_path(&loaded.path)));
+        for problem in &loaded.problems {
+            say::err(&format!("warning: {}", problem.what));
+        }
+    }
+    Ok(Ending::Done)
+}
+
+/// A memory for reading.
+fn page(loaded: &Loaded, path: &str) -> String {
+    let memory = &loaded.memory;
+    let mut page = format!("{}\n{} · {path}\n", one_line(&memory.title), memory.address);
+    let mut line = |name: &str, value: String| {
+        if !value.is_empty() {
+            let _ = writeln!(page, "{name:<10} {value}");
+        }
+    };
+    line("status", lifecycle(memory));
+    line("tags", memory.tags.join(", "));
+    line("files", memory.about.join(", "));
+    line("confidence", memory.confidence.map(|value| value.to_string()).unwrap_or_default());
+    let date = |at: Option<Timestamp>| at.map_or_else(|| "unknown".to_owned(), Timestamp::date);
+    line("dates", format!("created {}, updated {}", date(memory.created), date(memory.updated)));
+    let Body::Fields(content) = &memory.body;
+    for (key, value) in content.iter() {
+        let _ = write!(page, "\n{}\n", key.replace('_', " "));
+        paragraph(&mut page, value, "  ");
+    }
+    if !memory.history.is_empty() {
+        page.push_str("\nhistory\n");
+        for event in memory.history.iter().rev().take(5) {
+            let date = event.date().unwrap_or_default();
+            let _ = writeln!(
+                page,
+                "  {} {}",
+                cut(date, 10).trim_end_matches('…'),
+                one_line(event.summary().unwrap_or_default())
+            );
+        }
+    }
+    page
+}
+
+fn lifecycle(memory: &Memory) -> String {
+    match &memory.lifecycle {
+        Lifecycle::Active => "active".to_owned(),
+        Lifecycle::Retired { at, reason } | Lifecycle::Archived { at, reason } => {
+            let since = at.map_or_else(String::new, |at| format!(" since {}", at.date()));
+            let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {}", one_line(reason)));
+            format!("{}{since}{reason}", memory.lifecycle.status())
+        }
+    }
+}
+
+fn paragraph(page: &mut String, value: &Json, indent: &str) {
+    match value {
+        Json::Text(text) => text.lines().for_each(|line| {
+            let _ = writeln!(page, "{indent}{line}");
+        }),
+        Json::List(items) => {
+            for item in items {
+                match item {
+                    Json::Text(text) => {
+                        let _ = writeln!(page, "{indent}- {}", one_line(text));
+                    }
+                    other => {
+                        let _ = writeln!(page, "{indent}- {}", other.render(Format::LINE));
+                    }
+                }
+            }
+        }
+        Json::Object(object) => {
+            for (key, value) in object.iter() {
+                let _ = writeln!(page, "{indent}{key}");
+                paragraph(page, value, &format!("{indent}  "));
+            }
+        }
+        other => {
+            let _ = writeln!(page, "{indent}{}", other.render(Format::LINE));
+        }
+    }
+}
+
+pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
+    let mut workspace = session.open()?;
+    let category = args.category.as_deref().map(category).transpose()?;
+    let status = match args.status {
+        StatusFilter::Active => Some(Status::Active),
+        StatusFilter::Retired => Some(Status::Retired),
+        StatusFilter::Archived => Some(Status::Archived),
+        StatusFilter::All => None,
+    };
+    let since = args.since.as_deref().map(|text| moment(text, workspace.now())).transpose()?;
+    let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
+    let mut entries = workspace.entries(Wanted { category, status, prose: false })?;
+    entries.retain(|entry| {
+        tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
+            && since.is_none_or(|since| entry.updated.is_some_and(|updated| updated >= since))
+    });
+    match args.sort {
+        Sort::Updated => {
+            entries.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.address.cmp(&b.address)))
+        }
+        Sort::Created => {
+            entries.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.address.cmp(&b.address)))
+        }
+        Sort::Title => entries.sort_by_key(|entry| (fold(&entry.title), entry.address.clone())),
+        Sort::Address => entries.sort_by(|a, b| a.address.cmp(&b.address)),
+    }
+    let total = entries.len();
+    entries.truncate(args.limit.unwrap_or(usize::MAX));
+    let pinned = workspace.marks()?.pinned;
+    if session.json {
+        let memories =
+            entries.iter().map(|entry| entry_json(entry, pinned.contains(&entry.address), &workspace));
+        say::document([("total", Json::number(total)), ("memories", Json::List(memories.collect()))]);
+    } else {
+        let width =
+            entries.iter().map(|entry| entry.address.to_string().chars().count()).max().unwrap_or(0).min(48);
+        let mut text = String::new();
+        for entry in &entries {
+            let pin = if pinned.contains(&entry.address) { "*" } else { " " };
+            let state =
+                if entry.status == Status::Active { String::new() } else { format!(" [{}]", entry.status) };
+            let tags = entry.tags.iter().map(|tag| format!(" #{}", one_line(tag))).collect::<String>();
+            let date = entry.updated.map_or_else(|| "          ".to_owned(), Timestamp::date);
+            let title = cut(&one_line(&entry.title), 80);
+            let _ = writeln!(text, "{pin} {date} {:<width$} {title}{state}{tags}", entry.address.to_string());
+        }
+        if total > entries.len() {
+            let _ = writeln!(text, "  … {} more", total - entries.len());
+        }
+        say::out(&text);
+        if total == 0 {
+            say::err("nothing is remembered here yet, or nothing matches");
+        }
+    }
+    Ok(if total == 0 { Ending::Nothing } else { Ending::Done })
+}
+
+fn entry_json(entry: &Entry, pinned: bool, workspace: &Workspace) -> Json {
+    let time = |at: Option<Timestamp>| at.map_or(Json::Null, |at| Json::text(at.to_string()));
+    let members = [
+        ("address", Json::text(entry.address.to_string())),
+        ("path", Json::text(workspace.listed_path(&entry.path))),
+        ("category", Json::text(entry.category.name())),
+        ("title", Json::text(&entry.title)),
+        ("tags", Json::texts(entry.tags.clone())),
+        ("status", Json::text(entry.status.name())),
+        ("pinned", Json::Bool(pinned)),
+        ("created", time(entry.created)),
+        ("updated", time(entry.updated)),
+        ("times_updated", Json::number(entry.revised)),
+    ];
+    Json::Object(members.into_iter().collect())
+}
+
+pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
+    let mut workspace = session.open()?;
+    let text = args.query.join(" ");
+    let mut query = Query::new(&text, workspace.now());
+    query.include_retired = args.include_retired;
+    query.categories = args.category.iter().map(|name| category(name)).collect::<Result<_, _>>()?;
+    let mut hits = workspace.recall(&query)?;
+    let total = hits.len();
+    hits.truncate(args.limit);
+    // What is shown stands in its file now.
+    hits.retain(|hit| {
+        workspace.load(&hit.address).is_ok_and(|loaded| loaded.memory.lifecycle.status() == hit.status)
+    });
+    if session.json {
+        say::document([
+            ("query", Json::text(text)),
+            ("total", Json::number(total)),
+            ("hits", Json::List(hits.iter().map(hit_json).collect())),
+        ]);
+    } else if hits.is_empty() {
+        say::out("nothing relevant\n");
+    } else {
+        let mut text = String::new();
+        for hit in &hits {
+            let state =
+                if hit.status == Status::Active { String::new() } else { format!(" [{}]", hit.status) };
+            let _ = writeln!(
+                text,
+                "{:>3}  {}{state}  {}",
+                hit.score,
+                hit.address,
+                cut(&one_line(&hit.title), 80)
+            );
+            if args.explain {
+                let _ = writeln!(text, "     = {}", explained(hit));
+            }
+        }
+        say::out(&text);
+    }
+    Ok(if hits.is_empty() { Ending::Nothing } else { Ending::Done })
+}
+
+/// `3 tag (auth) + 2 title (jwt)`: the parts sum to the score.
+fn explained(hit: &Hit) -> String {
+    let parts: Vec<String> = hit
+        .explain
+        .iter()
+        .map(|part| match part.matched.is_empty() {
+            true => format!("{} {}", part.points, part.signal.name()),
+            false => format!("{} {} ({})", part.points, part.signal.name(), part.matched.join(", ")),
+        })
+        .collect();
+    parts.join(" + ")
+}
+
+fn hit_json(hit: &Hit) -> Json {
+    let parts = hit.explain.iter().map(|part| {
+        let members = [
+            ("signal", Json::text(part.signal.name())),
+            ("points", Json::number(part.points)),
+            ("matched", Json::texts(part.matched.clone())),
+        ];
+        Json::Object(members.into_iter().collect())
+    });
+    let members = [
+        ("address", Json::text(hit.address.to_string())),
+        ("title", Json::text(&hit.title)),
+        ("category", Json::text(hit.category.name())),
+        ("status", Json::text(hit.status.name())),
+        ("tags", Json::texts(hit.tags.clone())),
+        ("score", Json::number(hit.score)),
+        ("explain", Json::List(parts.collect())),
+    ];
+    Json::Object(members.into_iter().collect())
+}
+
+pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
+    let category = category(&args.category)?;
+    let mut workspace = session.open()?;
+    let mut query = Query::new(&args.new_info, workspace.now());
+    query.categories = vec![category];
+    let found = workspace.candidate(&query)?.and_then(|hit| {
+        let loaded = workspace.load(&hit.address).ok()?;
+        let path = workspace.listed_path(&loaded.path);
+        (loaded.memory.lifecycle == Lifecycle::Active).then_some(Found {
+            path,
+            memory: loaded.memory,
+            score: hit.score,
+        })
+    });
+    let verdict = candidate::decide(category, found, args.lifecycle_event.as_deref()).to_json();
+    let mut document = Object::new();
+    document.set("v", Json::number(1));
+    for (key, value) in verdict.as_object().map(Object::iter).into_iter().flatten() {
+        document.set(key, value.clone());
+    }
+    say::out_raw(&format!("{}\n", Json::Object(document).render(Format::FILE)));
+    Ok(Ending::Done)
+}
+
+fn category(name: &str) -> Result<Category, Trouble> {
+    Category::parse(name)
+        .ok_or_else(|| Trouble::usage(unknown_category(name), "`lorelane create --help` has an example"))
+}
+
+fn assignments(set: &[String]) -> Result<Vec<Assignment>, Trouble> {
+    let read = |text: &String| match text.split_once('=') {
+        Some((path, value)) if !path.trim().is_empty() => {
+            Ok(Assignment { path: path.trim().to_owned(), value: value.to_owned() })
+        }
+        _ => Err(Trouble::usage(format!("`--set {text}` sets nothing"), "write --set PATH=VALUE")),
+    };
+    set.iter().map(read).collect()
+}
+
+/// A moment in the past: `12h`, `30d`, `2w` or a date.
+fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
+    let unclear =
+        || Trouble::usage(format!("`{text}` is no time"), "write 12h, 30d, 2w or a date such as 2026-01-31");
+    if let Some((at, _)) = Timestamp::parse(text) {
+        return Ok(at);
+    }
+    let unit = match text.chars().last() {
+        Some('h') => 3_600,
+        Some('d') => DAY,
+        Some('w') => 7 * DAY,
+        _ => return Err(unclear()),
+    };
+    let count: i64 = text[..text.len() - 1].parse().map_err(|_| unclear())?;
+    Ok(Timestamp(now.0 - count.saturating_mul(unit)))
+}
+
+/// Reads a file or standard input, no more than a record can be.
+fn read_input(session: &Session<'_>, path: &Path) -> Result<String, Trouble> {
+    let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
+    let fault = |why: String| {
+        Trouble::usage(format!("cannot read {name}: {why}"), "give a file with one JSON object")
+    };
+    let limit = RECORD_MAX_BYTES as u64 + 1;
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(|why| fault(why.to_string()))?;
+    } else {
+        let file = std::fs::File::open(session.env.cwd.join(path)).map_err(|why| fault(why.to_string()))?;
+        file.take(limit).read_to_end(&mut bytes).map_err(|why| fault(why.to_string()))?;
+    }
+    if bytes.len() > RECORD_MAX_BYTES {
+        return Err(fault(format!("it is larger than {} KiB", RECORD_MAX_BYTES / 1024)));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|why| fault(format!("it is not UTF-8 from byte {}", why.utf8_error().valid_up_to())))?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}

@@ -1,0 +1,121 @@
+//! The command line.
+
+mod args;
+mod care;
+mod everyday;
+mod say;
+mod settings;
+mod tour;
+
+use args::{Cli, Command, command};
+use clap::FromArgMatches;
+use lorelane_engine::env::Env;
+use lorelane_engine::workspace::{Failure, Workspace};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// How a command ended, apart from failing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Done,
+    /// Nothing found, or a check failed.
+    Nothing,
+}
+
+/// What a command could not do: the engine's failure, or a wish that cannot be understood.
+#[derive(Debug)]
+enum Trouble {
+    Failure(Failure),
+    /// What, and what to do.
+    Usage(String, String),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Trouble {
+        Trouble::Failure(failure)
+    }
+}
+
+impl Trouble {
+    fn usage(what: impl Into<String>, hint: impl Into<String>) -> Trouble {
+        Trouble::Usage(what.into(), hint.into())
+    }
+}
+
+type Outcome = Result<Ending, Trouble>;
+
+/// What every command gets: the world, and how to print.
+struct Session<'e> {
+    env: &'e Env,
+    json: bool,
+}
+
+impl Session<'_> {
+    fn open(&self) -> Result<Workspace, Trouble> {
+        Ok(Workspace::open(self.env, &self.env.cwd)?)
+    }
+}
+
+pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
+    let words = std::iter::once(OsString::from("lorelane")).chain(arguments);
+    let cli = match command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches))
+    {
+        Ok(cli) => cli,
+        Err(fault) => fault.exit(),
+    };
+    let mut env = env.clone();
+    if let Some(directory) = &cli.directory {
+        env.cwd = env.cwd.join(directory);
+    }
+    let session = Session { env: &env, json: cli.json };
+    match dispatch(&session, cli.command) {
+        Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::Nothing) => ExitCode::from(1),
+        Err(Trouble::Usage(what, hint)) => {
+            say::err(&format!("error: {what}\nhint: {hint}"));
+            ExitCode::from(2)
+        }
+        Err(Trouble::Failure(failure)) => {
+            say::failure(&failure);
+            let nothing_there = matches!(
+                failure,
+                Failure::Unclear(_) | Failure::Refused(lorelane_core::refusal::Refusal::Missing { .. })
+            );
+            ExitCode::from(if nothing_there { 1 } else { 2 })
+        }
+    }
+}
+
+fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
+    match command {
+        Command::Init(change) => everyday::init(session, change),
+        Command::Tour => tour::run(session),
+        Command::Create(args) => everyday::create(session, &args),
+        Command::Show(args) => everyday::show(session, &args),
+        Command::Edit(args) => everyday::edit(session, &args),
+        Command::Update(args) => everyday::update(session, &args),
+        Command::List(args) => everyday::list(session, &args),
+        Command::Search(args) => everyday::search(session, &args),
+        Command::Pin(args) => care::pin(session, &args),
+        Command::Unpin(args) => care::unpin(session, &args),
+        Command::Retire(args) => care::retire(session, &args),
+        Command::Archive(args) => care::archive(session, &args),
+        Command::Restore(args) => care::restore(session, &args),
+        Command::Log(args) => care::log(session, &args),
+        Command::Undo(change) => care::undo(session, change),
+        Command::Status => care::status(session),
+        Command::Doctor(args) => care::doctor(session, &args),
+        Command::Reindex => care::reindex(session),
+        Command::Gc(args) => care::gc(session, &args),
+        Command::Config(config) => settings::run(session, &config),
+        Command::Candidate(args) => everyday::candidate(session, &args),
+        // `main` answers it before the parser; here it only has its help.
+        Command::Compat(_) => {
+            Err(Trouble::usage("`compat` takes no options before it", "write `lorelane compat SCRIPT …`"))
+        }
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut args::command(), "lorelane", &mut std::io::stdout());
+            Ok(Ending::Done)
+        }
+    }
+}

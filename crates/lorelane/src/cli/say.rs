@@ -1,0 +1,132 @@
+//! Words for people and documents for machines. Results go to stdout, everything else to stderr.
+
+use lorelane_core::change::{Deed, Notice, Outcome, Receipt};
+use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::mark::MarkKind;
+use lorelane_core::refusal::Refusal;
+use lorelane_core::secret;
+use lorelane_core::text::printable;
+use lorelane_engine::store::StoreError;
+use lorelane_engine::workspace::Failure;
+use std::io::Write;
+
+/// Prints a result. A reader that went away (`| head`) is no error.
+pub fn out(text: &str) {
+    let _ = std::io::stdout().write_all(printable(text).as_bytes());
+}
+
+/// Prints a file's own bytes.
+pub fn out_raw(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+pub fn err(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", printable(&secret::masked(text)));
+}
+
+/// A document: one object, with the version of its shape.
+pub fn document(members: impl IntoIterator<Item = (&'static str, Json)>) {
+    let mut object = Object::new();
+    object.set("v", Json::number(1));
+    members.into_iter().for_each(|(key, value)| object.set(key, value));
+    out_raw(&format!("{}\n", Json::Object(object).render(Format::FILE)));
+}
+
+pub fn notices(notices: &[Notice]) {
+    for notice in notices {
+        match notice {
+            Notice::Fixed { field, what } => err(&format!("fixed: {field}: {what}")),
+            Notice::Warning(text) => err(&format!("warning: {text}")),
+        }
+    }
+}
+
+/// Says what failed, in the block names that agents know, and what to do.
+pub fn failure(failure: &Failure) {
+    let code = code(failure).map(|code| format!("[{code}]")).unwrap_or_default();
+    let mut text = format!("error{code}: {failure}");
+    if let Some(hint) = failure.hint() {
+        text.push_str(&format!("\nhint: {hint}"));
+    }
+    err(&text);
+}
+
+fn code(failure: &Failure) -> Option<&'static str> {
+    Some(match failure {
+        Failure::Refused(refusal) => match refusal {
+            Refusal::Unreadable { .. } => "READ_ERROR",
+            Refusal::Invalid { .. } => "VALIDATION_ERROR",
+            Refusal::Merge { .. } => "MERGE_ERROR",
+            Refusal::Conflict { .. } => "OCC_CONFLICT",
+            Refusal::Exists { .. } => "CREATE_OVERWRITE_ERROR",
+            Refusal::TooSoon { .. } => "ANTI_RESURRECTION_ERROR",
+            Refusal::Lifecycle { .. } => "LIFECYCLE_ERROR",
+            Refusal::Secrets { .. } => "SECRET_ERROR",
+            Refusal::Missing { .. } => return None,
+        },
+        Failure::Store(StoreError::LockTimeout { .. }) => "LOCK_TIMEOUT_ERROR",
+        Failure::Misconfigured(_) => "CONFIG_ERROR",
+        Failure::Outside { .. } | Failure::Store(StoreError::Symlink { .. }) => "PATH_ERROR",
+        _ => return None,
+    })
+}
+
+/// Says what was done, or would be.
+pub fn receipt(receipt: &Receipt, json: bool, dry_run: bool) {
+    notices(&receipt.notices);
+    if json {
+        return document([
+            ("receipt", receipt.number.map_or(Json::Null, Json::number)),
+            ("at", Json::text(receipt.at.to_string())),
+            ("dry_run", Json::Bool(dry_run)),
+            ("outcomes", Json::List(receipt.outcomes.iter().map(outcome_json).collect())),
+        ]);
+    }
+    let would = if dry_run { "would have " } else { "" };
+    let mut text = String::new();
+    for outcome in &receipt.outcomes {
+        text.push_str(&format!("{would}{}\n", deed(outcome)));
+    }
+    out(&text);
+}
+
+fn deed(outcome: &Outcome) -> String {
+    let address = &outcome.address;
+    match &outcome.deed {
+        Deed::Created => format!("created {address}"),
+        Deed::Revised { renamed_from: Some((old, _)), .. } => {
+            format!("updated {address} (renamed from {old})")
+        }
+        Deed::Revised { .. } => format!("updated {address}"),
+        Deed::Stepped { to, reason } if reason.is_empty() => format!("{address} is now {to}"),
+        Deed::Stepped { to, reason } => format!("{address} is now {to}: {reason}"),
+        Deed::Already(status) => format!("left {address} as it is ({status})"),
+        Deed::Purged => format!("deleted {address}"),
+        Deed::Marked(MarkKind::Pin) => format!("pinned {address}"),
+        Deed::Marked(MarkKind::Unpin) => format!("unpinned {address}"),
+        Deed::Marked(MarkKind::Alias { to }) => format!("{address} now leads to {to}"),
+        Deed::Undone if outcome.title.is_empty() => format!("undone: {address} is gone again"),
+        Deed::Undone => format!("undone: {address} reads as before"),
+    }
+}
+
+fn outcome_json(outcome: &Outcome) -> Json {
+    let name = match &outcome.deed {
+        Deed::Created => "created",
+        Deed::Revised { .. } => "updated",
+        Deed::Stepped { to, .. } => to.name(),
+        Deed::Already(_) => "unchanged",
+        Deed::Purged => "deleted",
+        Deed::Marked(kind) => kind.name(),
+        Deed::Undone => "undone",
+    };
+    let mut object = Object::new();
+    object.set("did", Json::text(name));
+    object.set("address", Json::text(outcome.address.to_string()));
+    object.set("path", Json::text(outcome.path.as_str()));
+    object.set("title", Json::text(&outcome.title));
+    if let Deed::Revised { renamed_from: Some((old, _)), .. } = &outcome.deed {
+        object.set("renamed_from", Json::text(old.to_string()));
+    }
+    Json::Object(object)
+}

@@ -1,0 +1,79 @@
+//! Settings: every key with its value and where it comes from.
+
+use super::args::Config;
+use super::{Ending, Outcome, Session, Trouble, say};
+use lorelane_core::json::{Format, Json};
+use lorelane_core::policy::{self, Setting};
+use std::fmt::Write as _;
+
+pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
+    let mut workspace = session.open()?;
+    match config {
+        Config::List => {
+            let settings: Vec<&Setting> = workspace.policy().settings().collect();
+            if session.json {
+                let problems = workspace.policy().problems.iter().map(ToString::to_string);
+                say::document([
+                    ("settings", Json::List(settings.iter().map(|setting| setting_json(setting)).collect())),
+                    ("problems", Json::texts(problems)),
+                ]);
+            } else {
+                let mut text = String::new();
+                for setting in settings {
+                    let origin = setting.file.as_deref().unwrap_or("default");
+                    let _ = writeln!(text, "{} = {}  ({origin})", setting.key, shown(setting));
+                }
+                say::out(&text);
+            }
+            for problem in &workspace.policy().problems {
+                say::err(&format!("warning: {problem}"));
+            }
+        }
+        Config::Get { key } => {
+            let Some(setting) = workspace.policy().get(key) else {
+                return Err(Trouble::usage(
+                    format!("there is no key `{key}`"),
+                    "`lorelane config list` shows all",
+                ));
+            };
+            if session.json {
+                say::document([("setting", setting_json(setting))]);
+            } else {
+                say::out(&format!("{}\n", shown(setting)));
+            }
+        }
+        Config::Set { key, value, change } => {
+            let (known, value) = policy::check(key, value).map_err(|why| {
+                Trouble::usage(
+                    format!("cannot set `{key}`: {why}"),
+                    "`lorelane config list` shows every key with its value",
+                )
+            })?;
+            let file = workspace.set_config(known.home, key, &value, change.dry_run)?;
+            let did = if change.dry_run { "would set" } else { "set" };
+            if session.json {
+                say::document([
+                    ("key", Json::text(key)),
+                    ("value", value),
+                    ("file", Json::text(file.display().to_string())),
+                ]);
+            } else {
+                say::out(&format!("{did} {key} = {} in {}\n", value.render(Format::LINE), file.display()));
+            }
+        }
+    }
+    Ok(Ending::Done)
+}
+
+fn shown(setting: &Setting) -> String {
+    setting.value.as_ref().map_or_else(|| "not set".to_owned(), |value| value.render(Format::LINE))
+}
+
+fn setting_json(setting: &Setting) -> Json {
+    let members = [
+        ("key", Json::text(&setting.key)),
+        ("value", setting.value.clone().unwrap_or(Json::Null)),
+        ("file", setting.file.as_ref().map_or(Json::Null, Json::text)),
+    ];
+    Json::Object(members.into_iter().collect())
+}

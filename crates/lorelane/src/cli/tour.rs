@@ -1,0 +1,159 @@
+//! The product in a minute: real commands, run as processes in a scratch home and folder.
+
+use super::{Ending, Outcome, Session, Trouble, say};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// One step: what it shows, and the words typed after `lorelane`.
+struct Stop {
+    story: &'static str,
+    words: &'static [&'static str],
+}
+
+const STOPS: &[Stop] = &[
+    Stop { story: "A store is a folder of plain files in your repository.", words: &["init"] },
+    Stop {
+        story: "Save a decision. What is missing or wrong would be named all at once.",
+        words: &[
+            "create",
+            "decision",
+            "--title",
+            "Use JWT for service auth",
+            "--tag",
+            "auth",
+            "--set",
+            "context=Services call each other without a user",
+            "--set",
+            "decision=Short-lived JWT, signed per service",
+            "--set",
+            "rationale=No session store to run",
+        ],
+    },
+    Stop {
+        story: "And a constraint that an agent keeps running into.",
+        words: &[
+            "create",
+            "constraint",
+            "--title",
+            "Gateway rate limit is 100 requests a second",
+            "--tag",
+            "gateway",
+            "--set",
+            "kind=limitation",
+            "--set",
+            "severity=high",
+            "--set",
+            "rule=More than 100 requests a second are dropped without an error",
+            "--set",
+            "impact=Batch jobs lose writes",
+        ],
+    },
+    Stop {
+        story: "Secrets stay out: this one is refused, and the value is masked.",
+        words: &[
+            "create",
+            "runbook",
+            "--title",
+            "Reach the staging bucket",
+            "--set",
+            "trigger=Upload fails",
+            "--set",
+            // In two parts, so that no scanner takes this file for a leak.
+            concat!("steps=export AWS_ACCESS_KEY_ID=AKIA", "4TGHN2WQ7VKJX3ZD"),
+            "--set",
+            "verification=Upload works",
+        ],
+    },
+    Stop { story: "Later, a prompt asks.", words: &["search", "how do services authenticate to each other"] },
+    Stop {
+        story: "Why was that shown? Every point is accounted for.",
+        words: &["search", "service auth", "--explain"],
+    },
+    Stop {
+        story: "It stopped being true, so it is retired with a reason.",
+        words: &["retire", "use-jwt-for-service-auth", "--reason", "moved to mTLS"],
+    },
+    Stop { story: "Gone from recall.", words: &["search", "service auth"] },
+    Stop { story: "But nothing is lost: the log knows, and undo brings it back.", words: &["log"] },
+    Stop { story: "", words: &["undo"] },
+    Stop { story: "Two active memories, in sync, and every folder that is written to.", words: &["status"] },
+];
+
+pub(super) fn run(session: &Session<'_>) -> Outcome {
+    let binary = std::env::current_exe().map_err(|why| {
+        Trouble::usage(format!("cannot find this program: {why}"), "run it by its full path")
+    })?;
+    let scratch = Scratch::new().map_err(|why| {
+        Trouble::usage(
+            format!("cannot make a scratch folder: {why}"),
+            "set TMPDIR to a folder you may write in",
+        )
+    })?;
+    let project = scratch.0.join("shop");
+    std::fs::create_dir(&project)
+        .map_err(|why| Trouble::usage(format!("cannot make {}: {why}", project.display()), "set TMPDIR"))?;
+    for stop in STOPS {
+        if !stop.story.is_empty() {
+            say::out(&format!("\n# {}\n", stop.story));
+        }
+        say::out(&format!("$ lorelane {}\n", typed(stop.words)));
+        let ran = Command::new(&binary)
+            .args(stop.words)
+            .current_dir(&project)
+            .env("HOME", scratch.0.join("home"))
+            .env("LORELANE_HOME", scratch.0.join("home"))
+            .stdin(Stdio::null())
+            .output();
+        let output = ran.map_err(|why| {
+            Trouble::usage(format!("cannot run {}: {why}", binary.display()), "run it by its full path")
+        })?;
+        for stream in [&output.stdout, &output.stderr] {
+            let text = String::from_utf8_lossy(stream).replace(&scratch.0.display().to_string(), "~");
+            say::out(&text);
+        }
+    }
+    say::out("\nThe scratch folder is removed. In your project: lorelane init\n");
+    let _ = session;
+    Ok(Ending::Done)
+}
+
+/// The words as one would type them in a shell.
+fn typed(words: &[&str]) -> String {
+    let quote = |word: &&str| if word.contains(' ') { format!("\"{word}\"") } else { (*word).to_owned() };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// A private folder that goes away with the tour.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> std::io::Result<Scratch> {
+        let base = std::fs::canonicalize(std::env::temp_dir())?;
+        let mut tries = 0;
+        loop {
+            let path = base.join(format!("lorelane-tour-{}-{tries}", std::process::id()));
+            match make_private(&path) {
+                Ok(()) => return Ok(Scratch(path)),
+                Err(fault) if fault.kind() == std::io::ErrorKind::AlreadyExists && tries < 100 => tries += 1,
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn make_private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+#[cfg(not(unix))]
+fn make_private(path: &Path) -> std::io::Result<()> {
+    std::fs::create_dir(path)
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
