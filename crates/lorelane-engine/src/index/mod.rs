@@ -19,18 +19,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 1;
+const STAMP: i32 = 2;
 /// Another process writes for milliseconds; a search does not wait longer for it.
 const BUSY: Duration = Duration::from_millis(500);
 const TABLES: &str = "
     CREATE TABLE memories (
         path TEXT PRIMARY KEY, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
         tags TEXT NOT NULL, status TEXT NOT NULL, status_at INTEGER, created INTEGER, updated INTEGER,
-        revised INTEGER NOT NULL, prose TEXT NOT NULL, listing_key TEXT, listing_text TEXT,
+        revised INTEGER NOT NULL, listing_key TEXT, listing_text TEXT,
         size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
     CREATE INDEX memories_category ON memories (category, status);
+    -- Apart, because it is most of the bytes and few questions need it.
+    CREATE TABLE prose (path TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE unreadable (
         path TEXT PRIMARY KEY, what TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
     ) WITHOUT ROWID;
@@ -137,7 +139,10 @@ impl Index {
             }
             made.commit()?;
         }
-        db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY")?;
+        // A process that opens the file reads the whole log of writes first, so the log is kept short.
+        db.execute_batch(
+            "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 100",
+        )?;
         Ok(Index { db })
     }
 
@@ -195,14 +200,19 @@ impl Index {
         for (folder, mtime_ns) in times {
             made.execute("REPLACE INTO folders VALUES (?, ?)", params![folder, mtime_ns]).map_err(&fault)?;
         }
-        made.commit().map_err(fault)
+        made.commit().map_err(&fault)?;
+        if fresh {
+            // Another reader may hold it back; then a later write does it.
+            let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+        Ok(())
     }
 
     pub fn entries(&self, wanted: Wanted) -> Result<Vec<Entry>, IndexError> {
         let fault = self.fault("read");
-        let prose = if wanted.prose { "prose" } else { "''" };
+        let (prose, join) = if wanted.prose { ("prose.text", "JOIN prose USING (path)") } else { ("''", "") };
         let sql = format!(
-            "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose} FROM memories
+            "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose} FROM memories {join}
              WHERE (?1 IS NULL OR category = ?1) AND (?2 IS NULL OR status = ?2) ORDER BY path"
         );
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
@@ -251,7 +261,7 @@ impl Index {
     pub fn dump(&self) -> Result<String, IndexError> {
         let fault = self.fault("read");
         let mut dump = String::new();
-        for table in ["memories", "unreadable", "folders"] {
+        for table in ["memories", "prose", "unreadable", "folders"] {
             let mut query = self.db.prepare(&format!("SELECT * FROM {table} ORDER BY 1")).map_err(&fault)?;
             let columns = query.column_count();
             let mut rows = query.query([]).map_err(&fault)?;
@@ -268,9 +278,11 @@ impl Index {
 }
 
 fn put_rows(db: &Transaction<'_>, rows: impl Iterator<Item = Row>, fresh: bool) -> rusqlite::Result<()> {
-    let mut memory = db.prepare("REPLACE INTO memories VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")?;
+    let mut memory = db.prepare("REPLACE INTO memories VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)")?;
+    let mut prose = db.prepare("REPLACE INTO prose VALUES (?, ?)")?;
     let mut unreadable = db.prepare("REPLACE INTO unreadable VALUES (?,?,?,?)")?;
     let mut forget_memory = db.prepare("DELETE FROM memories WHERE path = ?")?;
+    let mut forget_prose = db.prepare("DELETE FROM prose WHERE path = ?")?;
     let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
     for row in rows {
         match row {
@@ -287,12 +299,12 @@ fn put_rows(db: &Transaction<'_>, rows: impl Iterator<Item = Row>, fresh: bool) 
                     entry.created.map(|at| at.0),
                     entry.updated.map(|at| at.0),
                     signed(entry.revised),
-                    entry.prose,
                     key,
                     text,
                     signed(seen.size),
                     seen.mtime_ns,
                 ])?;
+                prose.execute(params![entry.path.as_str(), entry.prose])?;
                 if !fresh {
                     forget_unreadable.execute([entry.path.as_str()])?;
                 }
@@ -300,9 +312,11 @@ fn put_rows(db: &Transaction<'_>, rows: impl Iterator<Item = Row>, fresh: bool) 
             Row::Unreadable { path, what, seen } => {
                 unreadable.execute(params![path.as_str(), what, signed(seen.size), seen.mtime_ns])?;
                 forget_memory.execute([path.as_str()])?;
+                forget_prose.execute([path.as_str()])?;
             }
             Row::Gone { path } => {
                 forget_memory.execute([path.as_str()])?;
+                forget_prose.execute([path.as_str()])?;
                 forget_unreadable.execute([path.as_str()])?;
             }
         }
