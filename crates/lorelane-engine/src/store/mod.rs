@@ -24,6 +24,7 @@ mod transaction;
 mod write;
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -183,10 +184,16 @@ impl Store {
             }
             Err(why) => why,
         };
-        // The change that waits there is older than any we could make: ours must not overtake it.
-        if let Ok(Some(intent)) = Book::waiting(self, &self.home.state) {
-            let journal = self.home.state.join(book::JOURNAL);
-            return Err(StoreError::Waiting { journal, number: intent });
+        // A change that waits there is older than any we could make: ours must not overtake it. Where we
+        // may not even look, as in some sandboxes, there is nothing we could wait for.
+        match Book::waiting(self, &self.home.state) {
+            Ok(None) => {}
+            Ok(Some(number)) => {
+                let journal = self.home.state.join(book::JOURNAL);
+                return Err(StoreError::Waiting { journal, number });
+            }
+            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {}
+            Err(error) => return Err(error),
         }
         Book::prepare(self, &shelter)?;
         let why = why.to_string().lines().next().unwrap_or_default().to_owned();

@@ -54,7 +54,7 @@ impl Store {
             let Some(mut copy) = self.repacked(&sheltered, &mut parcel, intent)? else { continue };
             newest += 1;
             copy.number = newest;
-            copy.undoes = intent.undoes.and_then(|undone| moved.get(&origins[&undone]).copied());
+            copy.undoes = intent.undoes.and_then(|undone| moved.get(origins.get(&undone)?).copied());
             copy.moved_from = Some(origin);
             moved.insert(origin, newest);
             events.push(Event::Intent(copy));

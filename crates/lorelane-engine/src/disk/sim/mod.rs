@@ -88,6 +88,7 @@ type Fault = Box<dyn FnMut(&Call<'_>) -> Option<ErrorKind> + Send>;
 struct Seat {
     process: usize,
     wakes_ns: i64,
+    started: bool,
 }
 
 impl SimDisk {
@@ -173,7 +174,7 @@ impl SimDisk {
         for (disk, _) in &jobs {
             let mut world = disk.world();
             let wakes_ns = world.clock_ns;
-            world.competing.push(Seat { process: disk.process, wakes_ns });
+            world.competing.push(Seat { process: disk.process, wakes_ns, started: false });
         }
         // Chosen before any thread runs: whichever comes first must not decide who begins.
         if let Some((disk, _)) = jobs.first() {
@@ -225,10 +226,10 @@ impl SimDisk {
     /// A yield point: the scheduler may choose another process, this one goes on when it is chosen.
     fn take_turn<'a>(&'a self, mut world: MutexGuard<'a, World>, sleep_ns: i64) -> MutexGuard<'a, World> {
         let wakes_ns = world.clock_ns + sleep_ns;
-        if let Some(seat) = world.seat(self.process) {
+        let seat = world.seat(self.process).expect("the caller asked");
+        // The first call only waits: when a thread starts is the real machine's chance, not the seed's.
+        if std::mem::replace(&mut seat.started, true) {
             seat.wakes_ns = wakes_ns;
-        }
-        if world.running == Some(self.process) {
             world.hand_over();
             self.machine.baton.notify_all();
         }
@@ -352,13 +353,12 @@ impl Disk for SimDisk {
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        let missing: Vec<&Path> = self.look(path, |world| {
+            let missing = |folder: &&Path| world.cache.folder_id(folder).is_err();
+            Ok(path.ancestors().take_while(missing).collect())
+        })?;
         let mut created = Vec::new();
-        let mut folders: Vec<&Path> = path.ancestors().collect();
-        folders.reverse();
-        for folder in folders {
-            if self.world().cache.stat(folder).is_some_and(|stat| stat.kind == Kind::Folder) {
-                continue;
-            }
+        for folder in missing.into_iter().rev() {
             self.change(Verb::CreateDir, folder, &[], |world, _| {
                 let now = world.clock_ns;
                 if world.cache.create_dir(folder, now)? {

@@ -1,0 +1,4 @@
+//! The one integration binary of the engine.
+
+mod simulation;
+mod store;
