@@ -4,6 +4,7 @@
 //! changed it since, and what the change did elsewhere is taken back. Either way the whole change is
 //! settled, never a part of it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use lorelane_core::path::RelPath;
@@ -35,6 +36,8 @@ enum State {
     Before,
     After,
     Foreign,
+    /// A later receipt has changed it again, so this one was done.
+    Superseded,
 }
 
 impl Store {
@@ -42,6 +45,7 @@ impl Store {
         &self,
         book: &mut Book,
         intent: &Intent,
+        superseded: &BTreeSet<RelPath>,
         warnings: &mut Vec<Warning>,
         touched: &mut Vec<Place>,
     ) -> Result<(), StoreError> {
@@ -56,7 +60,10 @@ impl Store {
 
         let mut states = Vec::new();
         for deed in &deeds {
-            states.push(self.state(deed)?);
+            states.push(match deed {
+                Deed::File { path, .. } if superseded.contains(path) => State::Superseded,
+                _ => self.state(deed)?,
+            });
         }
         let in_state = |wanted: State| {
             let with_state = deeds.iter().zip(&states);

@@ -3,15 +3,18 @@
 //! It is a whole journal of its own. When the state folder can be written again its receipts are moved
 //! there; a moved line names the line it came from, so that a move cut short is continued, not repeated.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
+
+use lorelane_core::path::RelPath;
 
 use super::book::{BLOBS, Book, JOURNAL};
 use super::journal::{Digest, Event, Intent, Step};
 use super::log::{Outcome, told};
 use super::pack::{Blob, Held, Parcel};
+use super::recover::lane_path;
 use super::simulation::Sabotage;
-use super::{Place, Store, StoreError, Warning};
+use super::{Store, StoreError, Warning};
 
 const FOLDER: &str = ".lorelane-journal";
 
@@ -20,15 +23,30 @@ impl Store {
         self.home.lane.join(FOLDER)
     }
 
+    /// The paths that sheltered receipts changed. A change that is still open in the state folder is older
+    /// than those: its unsynced `done` was seen by the sheltered writer and lost by a power cut since.
+    pub(super) fn paths_in(&self, sheltered: &Book) -> Result<BTreeSet<RelPath>, StoreError> {
+        let mut paths = BTreeSet::new();
+        for (intent, outcome) in told(&sheltered.read_all(self)?.lines) {
+            for step in &intent.steps {
+                let Step::File { path, .. } = step else { continue };
+                if outcome != Outcome::Void
+                    && let Held::Bytes(path) = sheltered.blob(self, *path)?
+                {
+                    paths.extend(lane_path(&path));
+                }
+            }
+        }
+        Ok(paths)
+    }
+
     /// Continues `book` with the sheltered receipts, then removes the shelter.
     pub(super) fn move_over(
         &self,
         book: &mut Book,
+        sheltered: &Book,
         warnings: &mut Vec<Warning>,
-        touched: &mut Vec<Place>,
     ) -> Result<(), StoreError> {
-        let shelter = self.shelter();
-        let sheltered = self.settled_book(&shelter, warnings, touched)?;
         let lines = sheltered.read_all(self)?.lines;
         let mut moved = HashMap::new();
         for line in book.read_all(self)?.lines {
@@ -51,7 +69,7 @@ impl Store {
             if outcome == Outcome::Void || moved.contains_key(&origin) {
                 continue;
             }
-            let Some(mut copy) = self.repacked(&sheltered, &mut parcel, intent)? else { continue };
+            let Some(mut copy) = self.repacked(sheltered, &mut parcel, intent)? else { continue };
             newest += 1;
             copy.number = newest;
             copy.undoes = intent.undoes.and_then(|undone| moved.get(origins.get(&undone)?).copied());
