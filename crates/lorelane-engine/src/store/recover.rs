@@ -50,6 +50,8 @@ impl Store {
         touched: &mut Vec<Place>,
     ) -> Result<(), StoreError> {
         let number = intent.number;
+        // A killed writer may have left the intent in the page cache only; what follows must not outlive it.
+        self.sync_file(&book.journal, Sabotage::SkipIntentSync)?;
         let Resolved::Deeds(deeds) = self.resolve(book, intent)? else {
             warnings.push(Warning::Abandoned { number });
             return book.append(self, &[Event::Void(number)]);

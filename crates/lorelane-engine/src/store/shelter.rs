@@ -87,7 +87,8 @@ impl Store {
         self.remove_shelter()
     }
 
-    /// The journal goes first: a pack without a journal is empty talk, the reverse would look like damage.
+    /// The journal goes first, and for good: if a power cut brought it back with its last `done` missing,
+    /// that change would be made again over whatever followed it.
     fn remove_shelter(&self) -> Result<(), StoreError> {
         let shelter = self.shelter();
         for name in [JOURNAL, BLOBS] {
@@ -95,6 +96,7 @@ impl Store {
             if self.disk.stat(&path).map_err(StoreError::io("look at", &path))?.is_some() {
                 self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;
             }
+            self.sync_dir(&shelter, Sabotage::SkipShelterSync)?;
         }
         self.disk.remove_dir(&shelter).map_err(StoreError::io("remove", &shelter))
     }

@@ -32,14 +32,16 @@ pub enum Sabotage {
     SkipNewFolderSync,
     SkipMarksSync,
     SkipMarksFolderSync,
+    SkipIntentSync,
     SkipRecoverySync,
+    SkipShelterSync,
     SkipRename,
     SkipLock,
     SkipMarksLock,
 }
 
 impl Sabotage {
-    pub const ALL: [Sabotage; 12] = [
+    pub const ALL: [Sabotage; 14] = [
         Sabotage::SkipBlobSync,
         Sabotage::SkipJournalSync,
         Sabotage::SkipJournalFolderSync,
@@ -48,7 +50,9 @@ impl Sabotage {
         Sabotage::SkipNewFolderSync,
         Sabotage::SkipMarksSync,
         Sabotage::SkipMarksFolderSync,
+        Sabotage::SkipIntentSync,
         Sabotage::SkipRecoverySync,
+        Sabotage::SkipShelterSync,
         Sabotage::SkipRename,
         Sabotage::SkipLock,
         Sabotage::SkipMarksLock,
