@@ -81,9 +81,10 @@ impl Store {
             parcel.append(&pack).map_err(StoreError::io("write", &pack))?;
             self.sync_file(&pack, Sabotage::SkipBlobSync)?;
             book.append(self, &events)?;
-            book.sync(self)?;
             warnings.push(Warning::MovedOver { receipts: events.len() });
         }
+        // Even when all were moved before: whoever moved them may have been killed before this sync.
+        book.sync(self)?;
         self.remove_shelter()
     }
 

@@ -54,6 +54,15 @@ pub enum Crash {
     PowerCut,
 }
 
+/// When a crash is to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// At the call with this number, counted as in [`Call::number`], or the next that can crash.
+    Call(u64),
+    /// At the first sync from this call on: the moment that is worth most to a crash-safe program.
+    SyncAfter(u64),
+}
+
 /// One process on the simulated machine. A clone is the same process.
 #[derive(Clone)]
 pub struct SimDisk {
@@ -77,9 +86,14 @@ struct World {
     locks: HashMap<u64, usize>,
     competing: Vec<Seat>,
     running: Option<usize>,
-    crash: Option<(u64, Crash)>,
+    crashes: Vec<Planned>,
     faults: Vec<Fault>,
     space: Option<u64>,
+}
+
+struct Planned {
+    when: When,
+    crash: Crash,
 }
 
 type Fault = Box<dyn FnMut(&Call<'_>) -> Option<ErrorKind> + Send>;
@@ -104,7 +118,7 @@ impl SimDisk {
             locks: HashMap::new(),
             competing: Vec::new(),
             running: None,
-            crash: None,
+            crashes: Vec::new(),
             faults: Vec::new(),
             space: None,
         };
@@ -133,9 +147,9 @@ impl SimDisk {
         self.world().syncs
     }
 
-    /// The call with this number, counted as in [`Call::number`], is the last of its process.
-    pub fn crash_at(&self, call: u64, crash: Crash) {
-        self.world().crash = Some((call, crash));
+    /// Makes that call the last of its process.
+    pub fn crash_at(&self, when: When, crash: Crash) {
+        self.world().crashes.push(Planned { when, crash });
     }
 
     pub fn power_cut(&self) {
@@ -152,12 +166,12 @@ impl SimDisk {
         self.world().space = bytes;
     }
 
-    /// Ends all injected faults and any crash that has not happened.
+    /// Ends all injected faults and the crashes that have not happened.
     pub fn heal(&self) {
         let mut world = self.world();
         world.faults.clear();
         world.space = None;
-        world.crash = None;
+        world.crashes.clear();
     }
 
     /// The content of a file without making a call: for checking, from outside the simulated time.
@@ -248,7 +262,7 @@ impl SimDisk {
         act: impl FnOnce(&mut World, &[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut world = self.enter(verb, path)?;
-        if let Some(crash) = world.due() {
+        if let Some(crash) = world.due(verb) {
             let kept = world.luck.below(bytes.len() + 1);
             if world.luck.one_in(2) {
                 // The dying process does not hear about this result.
@@ -267,7 +281,7 @@ impl SimDisk {
 
     fn look<T>(&self, path: &Path, look: impl FnOnce(&World) -> io::Result<T>) -> io::Result<T> {
         let mut world = self.enter(Verb::Read, path)?;
-        if let Some(crash) = world.due() {
+        if let Some(crash) = world.due(Verb::Read) {
             world.strike(self.process, crash);
             return Err(dead());
         }
@@ -299,12 +313,13 @@ impl World {
         }
     }
 
-    fn due(&mut self) -> Option<Crash> {
-        let (call, crash) = self.crash?;
-        (self.calls >= call).then(|| {
-            self.crash = None;
-            crash
-        })
+    fn due(&mut self, verb: Verb) -> Option<Crash> {
+        let syncs = matches!(verb, Verb::SyncFile | Verb::SyncDir);
+        let at = self.crashes.iter().position(|planned| match planned.when {
+            When::Call(call) => self.calls >= call,
+            When::SyncAfter(call) => syncs && self.calls >= call,
+        })?;
+        Some(self.crashes.swap_remove(at).crash)
     }
 
     fn strike(&mut self, process: usize, crash: Crash) {

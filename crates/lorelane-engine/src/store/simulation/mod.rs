@@ -18,7 +18,7 @@ use lorelane_core::time::Timestamp;
 
 use super::{Edit, Home, Store, StoreError, Transaction, Warning};
 use crate::disk::Seeded;
-use crate::disk::sim::{Call, Crash, SimDisk, Verb};
+use crate::disk::sim::{Call, Crash, SimDisk, Verb, When};
 use model::{LANES, Model, Proposal, mark_line};
 
 /// Takes one safeguard away, to prove that the simulation misses it.
@@ -148,13 +148,18 @@ impl Round {
     fn epoch(&self, luck: &mut Seeded) -> Result<(), String> {
         let weather = self.brew(luck);
         let start = self.machine.calls();
-        let crash = match luck.below(5) {
-            0 => None,
-            1 | 2 => Some(Crash::Kill),
-            _ => Some(Crash::PowerCut),
+        let crashes: &[Crash] = match luck.below(5) {
+            0 => &[],
+            1 => &[Crash::Kill],
+            2 => &[Crash::PowerCut],
+            // What a killed writer left in the page cache is built upon, then lost.
+            _ => &[Crash::Kill, Crash::PowerCut],
         };
-        if let Some(crash) = crash {
-            self.machine.crash_at(start + 1 + luck.below(220) as u64, crash);
+        let mut at = start + 1;
+        for crash in crashes {
+            at += luck.below(if *crash == Crash::Kill { 160 } else { 120 }) as u64;
+            let when = if luck.one_in(2) { When::SyncAfter(at) } else { When::Call(at) };
+            self.machine.crash_at(when, *crash);
         }
         let mut jobs: Vec<(SimDisk, Box<dyn FnOnce() -> Result<(), String> + Send + '_>)> = Vec::new();
         for _ in 0..2 {
@@ -166,11 +171,11 @@ impl Round {
         let processes: Vec<SimDisk> = jobs.iter().map(|(disk, _)| disk.clone()).collect();
         let outcomes = SimDisk::compete(jobs);
         self.machine.heal();
-        if processes.iter().any(|disk| !disk.alive()) {
-            match crash {
-                Some(Crash::Kill) => self.summary().kills += 1,
-                _ => self.summary().power_cuts += 1,
-            }
+        let dead = processes.iter().filter(|disk| !disk.alive()).count();
+        match dead {
+            0 => {}
+            1 => self.summary().kills += 1,
+            _ => self.summary().power_cuts += 1,
         }
         outcomes.into_iter().collect()
     }
