@@ -70,6 +70,9 @@ pub struct SimDisk {
     process: usize,
 }
 
+/// What a competing process does with its disk.
+pub type Job<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
+
 struct Machine {
     world: Mutex<World>,
     baton: Condvar,
@@ -184,7 +187,7 @@ impl SimDisk {
     }
 
     /// Runs each job as one of the competing processes; returns when all have ended.
-    pub fn compete<T: Send>(jobs: Vec<(SimDisk, Box<dyn FnOnce() -> T + Send + '_>)>) -> Vec<T> {
+    pub fn compete<T: Send>(jobs: Vec<(SimDisk, Job<'_, T>)>) -> Vec<T> {
         for (disk, _) in &jobs {
             let mut world = disk.world();
             let wakes_ns = world.clock_ns;

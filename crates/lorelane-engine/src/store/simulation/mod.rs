@@ -18,7 +18,7 @@ use lorelane_core::time::Timestamp;
 
 use super::{Edit, Home, Store, StoreError, Transaction, Warning};
 use crate::disk::Seeded;
-use crate::disk::sim::{Call, Crash, SimDisk, Verb, When};
+use crate::disk::sim::{Call, Crash, Job, SimDisk, Verb, When};
 use model::{LANES, Model, Proposal, mark_line};
 
 /// Takes one safeguard away, to prove that the simulation misses it.
@@ -161,7 +161,7 @@ impl Round {
             let when = if luck.one_in(2) { When::SyncAfter(at) } else { When::Call(at) };
             self.machine.crash_at(when, *crash);
         }
-        let mut jobs: Vec<(SimDisk, Box<dyn FnOnce() -> Result<(), String> + Send + '_>)> = Vec::new();
+        let mut jobs: Vec<(SimDisk, Job<'_, Result<(), String>>)> = Vec::new();
         for _ in 0..2 {
             let disk = self.machine.process();
             let mut writer_luck = Seeded::new(luck.number());
@@ -341,15 +341,22 @@ impl Round {
             if !changed.is_empty() {
                 return Err(format!("lane {lane}: no receipt explains {changed:?}"));
             }
-            while undo_all {
-                let Some(proposal) = self.model().propose_undo(lane) else { break };
-                self.model().lanes[lane].in_flight = Some(proposal);
-                transaction.undo(Timestamp(0)).map_err(|error| error.to_string())?;
-                self.model().acknowledge(lane)?;
-                self.model().check(lane, &self.machine)?;
+            if undo_all {
+                self.undo_everything(lane, &mut transaction)?;
             }
         }
         self.model().check_marks_whole(&self.machine)
+    }
+
+    fn undo_everything(&self, lane: usize, transaction: &mut Transaction<'_>) -> Result<(), String> {
+        loop {
+            let mut model = self.model();
+            let Some(proposal) = model.propose_undo(lane) else { return Ok(()) };
+            model.lanes[lane].in_flight = Some(proposal);
+            transaction.undo(Timestamp(0)).map_err(|error| error.to_string())?;
+            model.acknowledge(lane)?;
+            model.check(lane, &self.machine)?;
+        }
     }
 
     fn store(&self, lane: usize, disk: &SimDisk) -> Store {
