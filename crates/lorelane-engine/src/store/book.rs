@@ -66,6 +66,11 @@ impl Book {
             Tail::Damaged => return Err(StoreError::JournalDamaged { journal, offset: chain.end }),
         }
         let last = chain.lines.into_iter().next_back();
+        if last.as_ref().is_some_and(is_void) {
+            // Its writer may have been killed before the sync. We go on from the files as they are, so a
+            // power cut must not bring the change back.
+            store.disk.sync_file(&journal).map_err(StoreError::io("sync", &journal))?;
+        }
         let book = Book {
             journal,
             blobs,
@@ -78,8 +83,13 @@ impl Book {
 
     /// The number of a change that was interrupted and has not been settled.
     pub(super) fn waiting(store: &Store, folder: &Path) -> Result<Option<u64>, StoreError> {
-        let chain = tail(store, &folder.join(JOURNAL))?;
-        Ok(chain.lines.into_iter().next_back().and_then(open_intent).map(|intent| intent.number))
+        let journal = folder.join(JOURNAL);
+        let last = tail(store, &journal)?.lines.into_iter().next_back();
+        if last.as_ref().is_some_and(is_void) {
+            // As in `open`, but this folder may well refuse it.
+            let _ = store.disk.sync_file(&journal);
+        }
+        Ok(last.and_then(open_intent).map(|intent| intent.number))
     }
 
     /// Appends events in one write; on failure the journal is as before, or has a torn end.
@@ -120,6 +130,10 @@ impl Book {
     pub(super) fn blob(&self, store: &Store, blob: Blob) -> Result<Held, StoreError> {
         blob.read(&*store.disk, &self.blobs).map_err(StoreError::io("read", &self.blobs))
     }
+}
+
+fn is_void(line: &Line) -> bool {
+    matches!(line.event, Event::Void(_))
 }
 
 fn open_intent(line: Line) -> Option<Intent> {

@@ -67,6 +67,13 @@ impl Store {
                 _ => self.state(deed)?,
             });
         }
+        // Sheltered receipts followed this change, so it was settled when they were made: if none of its own
+        // files shows it, what the power cut took was its `void`.
+        let overtaken = !superseded.is_empty() && states.contains(&State::Before);
+        if overtaken && !states.contains(&State::After) {
+            book.append(self, &[Event::Void(number)])?;
+            return book.sync(self);
+        }
         let in_state = |wanted: State| {
             let with_state = deeds.iter().zip(&states);
             with_state.filter(move |(_, state)| **state == wanted).map(|(deed, _)| deed.clone())
