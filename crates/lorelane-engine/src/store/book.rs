@@ -1,5 +1,6 @@
 //! The writer's end of a journal: opened by its tail, extended line by line.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::journal::{Chain, Digest, Event, Intent, Line, Tail};
@@ -42,8 +43,11 @@ impl Book {
         // so they (and the lane's own) are synced as long as it is empty and never afterwards.
         disk.sync_dir(folder).map_err(StoreError::io("sync", folder))?;
         for ancestor in folder.ancestors().skip(1).chain(store.home.lane.ancestors().skip(1)) {
-            // Folders above may not be readable for us; whoever made those answers for them.
-            let _ = disk.sync_dir(ancestor);
+            match disk.sync_dir(ancestor) {
+                // Folders above may not be ours to open; whoever made those answers for them.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                synced => synced.map_err(StoreError::io("sync", ancestor))?,
+            }
         }
         Ok(())
     }
