@@ -44,8 +44,8 @@ impl Book {
         disk.sync_dir(folder).map_err(StoreError::io("sync", folder))?;
         for ancestor in folder.ancestors().skip(1).chain(store.home.lane.ancestors().skip(1)) {
             match disk.sync_dir(ancestor) {
-                // Folders above may not be ours to open; whoever made those answers for them.
-                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                // Where we could not have made a folder, none of ours can be lost.
+                Err(error) if cannot_create_there(error.kind()) => {}
                 synced => synced.map_err(StoreError::io("sync", ancestor))?,
             }
         }
@@ -134,6 +134,12 @@ impl Book {
     pub(super) fn blob(&self, store: &Store, blob: Blob) -> Result<Held, StoreError> {
         blob.read(&*store.disk, &self.blobs).map_err(StoreError::io("read", &self.blobs))
     }
+}
+
+/// Folders that are not ours to open, sealed system volumes, file systems that cannot sync a folder.
+fn cannot_create_there(kind: ErrorKind) -> bool {
+    use ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    matches!(kind, PermissionDenied | ReadOnlyFilesystem | Unsupported | InvalidInput)
 }
 
 fn is_void(line: &Line) -> bool {

@@ -185,7 +185,7 @@ impl Round {
         if luck.one_in(4) {
             weather.fault = true;
             let at = self.machine.calls() + 1 + luck.below(200) as u64;
-            let kinds = [ErrorKind::StorageFull, ErrorKind::ReadOnlyFilesystem, ErrorKind::Other];
+            let kinds = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::Other];
             let kind = *luck.pick(&kinds);
             self.machine.fail_when(move |call| (call.number == at).then_some(kind));
         }
