@@ -1,5 +1,6 @@
 //! The writer's end of a journal: opened by its tail, extended line by line.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::journal::{Chain, Digest, Event, Intent, Line, Tail};
@@ -42,8 +43,11 @@ impl Book {
         // so they (and the lane's own) are synced as long as it is empty and never afterwards.
         disk.sync_dir(folder).map_err(StoreError::io("sync", folder))?;
         for ancestor in folder.ancestors().skip(1).chain(store.home.lane.ancestors().skip(1)) {
-            // Folders above may not be readable for us; whoever made those answers for them.
-            let _ = disk.sync_dir(ancestor);
+            match disk.sync_dir(ancestor) {
+                // Where we could not have made a folder, none of ours can be lost.
+                Err(error) if cannot_create_there(error.kind()) => {}
+                synced => synced.map_err(StoreError::io("sync", ancestor))?,
+            }
         }
         Ok(())
     }
@@ -66,6 +70,11 @@ impl Book {
             Tail::Damaged => return Err(StoreError::JournalDamaged { journal, offset: chain.end }),
         }
         let last = chain.lines.into_iter().next_back();
+        if last.as_ref().is_some_and(is_void) {
+            // Its writer may have been killed before the sync. We go on from the files as they are, so a
+            // power cut must not bring the change back.
+            store.disk.sync_file(&journal).map_err(StoreError::io("sync", &journal))?;
+        }
         let book = Book {
             journal,
             blobs,
@@ -78,8 +87,13 @@ impl Book {
 
     /// The number of a change that was interrupted and has not been settled.
     pub(super) fn waiting(store: &Store, folder: &Path) -> Result<Option<u64>, StoreError> {
-        let chain = tail(store, &folder.join(JOURNAL))?;
-        Ok(chain.lines.into_iter().next_back().and_then(open_intent).map(|intent| intent.number))
+        let journal = folder.join(JOURNAL);
+        let last = tail(store, &journal)?.lines.into_iter().next_back();
+        if last.as_ref().is_some_and(is_void) {
+            // As in `open`, but this folder may well refuse it.
+            let _ = store.disk.sync_file(&journal);
+        }
+        Ok(last.and_then(open_intent).map(|intent| intent.number))
     }
 
     /// Appends events in one write; on failure the journal is as before, or has a torn end.
@@ -120,6 +134,16 @@ impl Book {
     pub(super) fn blob(&self, store: &Store, blob: Blob) -> Result<Held, StoreError> {
         blob.read(&*store.disk, &self.blobs).map_err(StoreError::io("read", &self.blobs))
     }
+}
+
+/// Folders that are not ours to open, sealed system volumes, file systems that cannot sync a folder.
+fn cannot_create_there(kind: ErrorKind) -> bool {
+    use ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    matches!(kind, PermissionDenied | ReadOnlyFilesystem | Unsupported | InvalidInput)
+}
+
+fn is_void(line: &Line) -> bool {
+    matches!(line.event, Event::Void(_))
 }
 
 fn open_intent(line: Line) -> Option<Intent> {

@@ -35,8 +35,8 @@ impl Store {
         Ok(self.read_file(&self.marks_file())?.unwrap_or_default())
     }
 
-    /// Appends lines and syncs them; on failure the file is as before. Returns the length from before.
-    pub(super) fn append_marks(&self, lines: &[u8]) -> Result<u64, StoreError> {
+    /// Appends lines and syncs them. `len_before` is set as soon as there may be something to take back.
+    pub(super) fn append_marks(&self, lines: &[u8], len_before: &mut Option<u64>) -> Result<(), StoreError> {
         let path = self.marks_file();
         let content = self.read_marks()?;
         self.settle_marks_name(&content)?;
@@ -47,16 +47,9 @@ impl Store {
             let cut = self.disk.truncate(&path, sound as u64);
             cut.map_err(StoreError::io("cut the torn end of", &path))?;
         }
-        let written = self
-            .disk
-            .append(&path, &bytes)
-            .map_err(StoreError::io("append to", &path))
-            .and_then(|()| self.sync_file(&path, Sabotage::SkipMarksSync));
-        if let Err(error) = written {
-            let _ = self.disk.truncate(&path, sound as u64);
-            return Err(error);
-        }
-        Ok(sound as u64)
+        *len_before = Some(sound as u64);
+        self.disk.append(&path, &bytes).map_err(StoreError::io("append to", &path))?;
+        self.sync_file(&path, Sabotage::SkipMarksSync)
     }
 
     /// Another lane's writer may have been killed between naming this file and syncing the name; what we

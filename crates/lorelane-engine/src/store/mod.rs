@@ -23,7 +23,9 @@ pub mod simulation;
 mod transaction;
 mod write;
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -174,35 +176,45 @@ impl Store {
         let shelter = self.shelter();
         let why = match Book::prepare(self, &self.home.state) {
             Ok(()) => {
-                let mut book = self.settled_book(&self.home.state, warnings, touched)?;
-                let sheltered = self.disk.stat(&shelter).map_err(StoreError::io("look at", &shelter))?;
-                if sheltered.is_some() {
-                    self.move_over(&mut book, warnings, touched)?;
+                let stat = self.disk.stat(&shelter).map_err(StoreError::io("look at", &shelter))?;
+                if stat.is_none() {
+                    return self.settled_book(&self.home.state, &BTreeSet::new(), warnings, touched);
                 }
+                let sheltered = self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)?;
+                let superseded = self.paths_in(&sheltered)?;
+                let mut book = self.settled_book(&self.home.state, &superseded, warnings, touched)?;
+                self.move_over(&mut book, &sheltered, warnings)?;
                 return Ok(book);
             }
             Err(why) => why,
         };
-        // The change that waits there is older than any we could make: ours must not overtake it.
-        if let Ok(Some(intent)) = Book::waiting(self, &self.home.state) {
-            let journal = self.home.state.join(book::JOURNAL);
-            return Err(StoreError::Waiting { journal, number: intent });
+        // A change that waits there is older than any we could make: ours must not overtake it. Where we
+        // may not even look, as in some sandboxes, there is nothing we could wait for.
+        match Book::waiting(self, &self.home.state) {
+            Ok(None) => {}
+            Ok(Some(number)) => {
+                let journal = self.home.state.join(book::JOURNAL);
+                return Err(StoreError::Waiting { journal, number });
+            }
+            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {}
+            Err(error) => return Err(error),
         }
         Book::prepare(self, &shelter)?;
         let why = why.to_string().lines().next().unwrap_or_default().to_owned();
         warnings.push(Warning::Sheltered { state: self.home.state.clone(), shelter: shelter.clone(), why });
-        self.settled_book(&shelter, warnings, touched)
+        self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)
     }
 
     fn settled_book(
         &self,
         folder: &Path,
+        superseded: &BTreeSet<RelPath>,
         warnings: &mut Vec<Warning>,
         touched: &mut Vec<Place>,
     ) -> Result<Book, StoreError> {
         let (mut book, open) = Book::open(self, folder, warnings)?;
         if let Some(intent) = open {
-            self.recover(&mut book, &intent, warnings, touched)?;
+            self.recover(&mut book, &intent, superseded, warnings, touched)?;
         }
         Ok(book)
     }

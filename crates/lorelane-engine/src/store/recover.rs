@@ -4,6 +4,7 @@
 //! changed it since, and what the change did elsewhere is taken back. Either way the whole change is
 //! settled, never a part of it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use lorelane_core::path::RelPath;
@@ -35,6 +36,8 @@ enum State {
     Before,
     After,
     Foreign,
+    /// A later receipt has changed it again, so this one was done.
+    Superseded,
 }
 
 impl Store {
@@ -42,10 +45,13 @@ impl Store {
         &self,
         book: &mut Book,
         intent: &Intent,
+        superseded: &BTreeSet<RelPath>,
         warnings: &mut Vec<Warning>,
         touched: &mut Vec<Place>,
     ) -> Result<(), StoreError> {
         let number = intent.number;
+        // A killed writer may have left the intent in the page cache only; what follows must not outlive it.
+        self.sync_file(&book.journal, Sabotage::SkipIntentSync)?;
         let Resolved::Deeds(deeds) = self.resolve(book, intent)? else {
             warnings.push(Warning::Abandoned { number });
             return book.append(self, &[Event::Void(number)]);
@@ -56,7 +62,17 @@ impl Store {
 
         let mut states = Vec::new();
         for deed in &deeds {
-            states.push(self.state(deed)?);
+            states.push(match deed {
+                Deed::File { path, .. } if superseded.contains(path) => State::Superseded,
+                _ => self.state(deed)?,
+            });
+        }
+        // Sheltered receipts followed this change, so it was settled when they were made: if none of its own
+        // files shows it, what the power cut took was its `void`.
+        let overtaken = !superseded.is_empty() && states.contains(&State::Before);
+        if overtaken && !states.contains(&State::After) {
+            book.append(self, &[Event::Void(number)])?;
+            return book.sync(self);
         }
         let in_state = |wanted: State| {
             let with_state = deeds.iter().zip(&states);

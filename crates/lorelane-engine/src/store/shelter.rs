@@ -3,15 +3,18 @@
 //! It is a whole journal of its own. When the state folder can be written again its receipts are moved
 //! there; a moved line names the line it came from, so that a move cut short is continued, not repeated.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
+
+use lorelane_core::path::RelPath;
 
 use super::book::{BLOBS, Book, JOURNAL};
 use super::journal::{Digest, Event, Intent, Step};
 use super::log::{Outcome, told};
 use super::pack::{Blob, Held, Parcel};
+use super::recover::lane_path;
 use super::simulation::Sabotage;
-use super::{Place, Store, StoreError, Warning};
+use super::{Store, StoreError, Warning};
 
 const FOLDER: &str = ".lorelane-journal";
 
@@ -20,15 +23,30 @@ impl Store {
         self.home.lane.join(FOLDER)
     }
 
+    /// The paths that sheltered receipts changed. A change that is still open in the state folder is older
+    /// than those: its unsynced `done` was seen by the sheltered writer and lost by a power cut since.
+    pub(super) fn paths_in(&self, sheltered: &Book) -> Result<BTreeSet<RelPath>, StoreError> {
+        let mut paths = BTreeSet::new();
+        for (intent, outcome) in told(&sheltered.read_all(self)?.lines) {
+            for step in &intent.steps {
+                let Step::File { path, .. } = step else { continue };
+                if outcome != Outcome::Void
+                    && let Held::Bytes(path) = sheltered.blob(self, *path)?
+                {
+                    paths.extend(lane_path(&path));
+                }
+            }
+        }
+        Ok(paths)
+    }
+
     /// Continues `book` with the sheltered receipts, then removes the shelter.
     pub(super) fn move_over(
         &self,
         book: &mut Book,
+        sheltered: &Book,
         warnings: &mut Vec<Warning>,
-        touched: &mut Vec<Place>,
     ) -> Result<(), StoreError> {
-        let shelter = self.shelter();
-        let sheltered = self.settled_book(&shelter, warnings, touched)?;
         let lines = sheltered.read_all(self)?.lines;
         let mut moved = HashMap::new();
         for line in book.read_all(self)?.lines {
@@ -51,10 +69,10 @@ impl Store {
             if outcome == Outcome::Void || moved.contains_key(&origin) {
                 continue;
             }
-            let Some(mut copy) = self.repacked(&sheltered, &mut parcel, intent)? else { continue };
+            let Some(mut copy) = self.repacked(sheltered, &mut parcel, intent)? else { continue };
             newest += 1;
             copy.number = newest;
-            copy.undoes = intent.undoes.and_then(|undone| moved.get(&origins[&undone]).copied());
+            copy.undoes = intent.undoes.and_then(|undone| moved.get(origins.get(&undone)?).copied());
             copy.moved_from = Some(origin);
             moved.insert(origin, newest);
             events.push(Event::Intent(copy));
@@ -63,13 +81,15 @@ impl Store {
             parcel.append(&pack).map_err(StoreError::io("write", &pack))?;
             self.sync_file(&pack, Sabotage::SkipBlobSync)?;
             book.append(self, &events)?;
-            book.sync(self)?;
             warnings.push(Warning::MovedOver { receipts: events.len() });
         }
+        // Even when all were moved before: whoever moved them may have been killed before this sync.
+        book.sync(self)?;
         self.remove_shelter()
     }
 
-    /// The journal goes first: a pack without a journal is empty talk, the reverse would look like damage.
+    /// The journal goes first, and for good: if a power cut brought it back with its last `done` missing,
+    /// that change would be made again over whatever followed it.
     fn remove_shelter(&self) -> Result<(), StoreError> {
         let shelter = self.shelter();
         for name in [JOURNAL, BLOBS] {
@@ -77,6 +97,7 @@ impl Store {
             if self.disk.stat(&path).map_err(StoreError::io("look at", &path))?.is_some() {
                 self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;
             }
+            self.sync_dir(&shelter, Sabotage::SkipShelterSync)?;
         }
         self.disk.remove_dir(&shelter).map_err(StoreError::io("remove", &shelter))
     }

@@ -254,14 +254,16 @@ impl<'s> Transaction<'s> {
 
     /// The point of no return: from here on the change will happen, or be taken back by name.
     fn announce(&mut self, intent: Intent, earlier: &Book) -> Result<(), StoreError> {
+        let number = intent.number;
         let mut events: Vec<Event> = self.unfinished.map(Event::Done).into_iter().collect();
         events.push(Event::Intent(intent));
         let announced = self.book.append(self.store, &events).and_then(|()| self.book.sync(self.store));
         if let Err(error) = announced {
-            if self.book.retract(self.store, earlier).is_err() {
-                self.stuck = Some(self.book.newest);
+            if self.book.retract(self.store, earlier).is_ok() {
+                return Err(error);
             }
-            return Err(error);
+            self.stuck = Some(number);
+            return Err(StoreError::Unsettled { number, source: Box::new(error) });
         }
         self.unfinished = None;
         Ok(())

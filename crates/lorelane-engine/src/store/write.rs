@@ -60,14 +60,13 @@ impl Store {
 
     fn attempt(&self, work: &Work, progress: &mut Progress) -> Result<(), StoreError> {
         for target in &work.targets {
-            let temp = match &target.new {
-                Some(bytes) => Some(self.stage(target, bytes, progress)?),
-                None => None,
-            };
-            progress.temps.push(temp);
+            match &target.new {
+                Some(bytes) => self.stage(target, bytes, progress)?,
+                None => progress.temps.push(None),
+            }
         }
         if let Some(lines) = &work.marks {
-            progress.marks_len = Some(self.append_marks(lines)?);
+            self.append_marks(lines, &mut progress.marks_len)?;
         }
         for (target, temp) in work.targets.iter().zip(&progress.temps) {
             self.replace(target, temp.as_deref())?;
@@ -79,7 +78,7 @@ impl Store {
         Ok(())
     }
 
-    fn stage(&self, target: &Target, bytes: &[u8], progress: &mut Progress) -> Result<PathBuf, StoreError> {
+    fn stage(&self, target: &Target, bytes: &[u8], progress: &mut Progress) -> Result<(), StoreError> {
         let folder = target.path.parent().expect("a target lies in a folder");
         let created = self.disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         progress.created.extend(created.iter().cloned());
@@ -90,16 +89,10 @@ impl Store {
         let stat = self.disk.stat(&target.path).map_err(StoreError::io("look at", &target.path))?;
         let mode = stat.and_then(|stat| stat.mode).or(target.mode);
         let temp = self.temp_in(folder);
-        let written = self
-            .disk
-            .create_new(&temp, bytes, mode)
-            .map_err(StoreError::io("write", &target.path))
-            .and_then(|()| self.sync_file(&temp, Sabotage::SkipFileSync));
-        if let Err(error) = written {
-            let _ = self.disk.remove_file(&temp);
-            return Err(error);
-        }
-        Ok(temp)
+        // Noted first: a write that fails may leave a file behind.
+        progress.temps.push(Some(temp.clone()));
+        self.disk.create_new(&temp, bytes, mode).map_err(StoreError::io("write", &target.path))?;
+        self.sync_file(&temp, Sabotage::SkipFileSync)
     }
 
     fn replace(&self, target: &Target, temp: Option<&Path>) -> Result<(), StoreError> {
@@ -138,8 +131,9 @@ impl Store {
             };
             match &back.new {
                 Some(bytes) => {
-                    let temp = self.stage(&back, bytes, &mut Progress::default())?;
-                    self.replace(&back, Some(&temp))?;
+                    let mut backward = Progress::default();
+                    self.stage(&back, bytes, &mut backward)?;
+                    self.replace(&back, backward.temps[0].as_deref())?;
                 }
                 None => self.remove_if_there(&back.path)?,
             }

@@ -54,12 +54,24 @@ pub enum Crash {
     PowerCut,
 }
 
+/// When a crash is to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// At the call with this number, counted as in [`Call::number`], or the next that can crash.
+    Call(u64),
+    /// At the first sync from this call on: the moment that is worth most to a crash-safe program.
+    SyncAfter(u64),
+}
+
 /// One process on the simulated machine. A clone is the same process.
 #[derive(Clone)]
 pub struct SimDisk {
     machine: Arc<Machine>,
     process: usize,
 }
+
+/// What a competing process does with its disk.
+pub type Job<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
 
 struct Machine {
     world: Mutex<World>,
@@ -77,9 +89,14 @@ struct World {
     locks: HashMap<u64, usize>,
     competing: Vec<Seat>,
     running: Option<usize>,
-    crash: Option<(u64, Crash)>,
+    crashes: Vec<Planned>,
     faults: Vec<Fault>,
     space: Option<u64>,
+}
+
+struct Planned {
+    when: When,
+    crash: Crash,
 }
 
 type Fault = Box<dyn FnMut(&Call<'_>) -> Option<ErrorKind> + Send>;
@@ -88,6 +105,7 @@ type Fault = Box<dyn FnMut(&Call<'_>) -> Option<ErrorKind> + Send>;
 struct Seat {
     process: usize,
     wakes_ns: i64,
+    started: bool,
 }
 
 impl SimDisk {
@@ -103,7 +121,7 @@ impl SimDisk {
             locks: HashMap::new(),
             competing: Vec::new(),
             running: None,
-            crash: None,
+            crashes: Vec::new(),
             faults: Vec::new(),
             space: None,
         };
@@ -132,9 +150,9 @@ impl SimDisk {
         self.world().syncs
     }
 
-    /// The call with this number, counted as in [`Call::number`], is the last of its process.
-    pub fn crash_at(&self, call: u64, crash: Crash) {
-        self.world().crash = Some((call, crash));
+    /// Makes that call the last of its process.
+    pub fn crash_at(&self, when: When, crash: Crash) {
+        self.world().crashes.push(Planned { when, crash });
     }
 
     pub fn power_cut(&self) {
@@ -151,12 +169,12 @@ impl SimDisk {
         self.world().space = bytes;
     }
 
-    /// Ends all injected faults and any crash that has not happened.
+    /// Ends all injected faults and the crashes that have not happened.
     pub fn heal(&self) {
         let mut world = self.world();
         world.faults.clear();
         world.space = None;
-        world.crash = None;
+        world.crashes.clear();
     }
 
     /// The content of a file without making a call: for checking, from outside the simulated time.
@@ -169,11 +187,11 @@ impl SimDisk {
     }
 
     /// Runs each job as one of the competing processes; returns when all have ended.
-    pub fn compete<T: Send>(jobs: Vec<(SimDisk, Box<dyn FnOnce() -> T + Send + '_>)>) -> Vec<T> {
+    pub fn compete<T: Send>(jobs: Vec<(SimDisk, Job<'_, T>)>) -> Vec<T> {
         for (disk, _) in &jobs {
             let mut world = disk.world();
             let wakes_ns = world.clock_ns;
-            world.competing.push(Seat { process: disk.process, wakes_ns });
+            world.competing.push(Seat { process: disk.process, wakes_ns, started: false });
         }
         // Chosen before any thread runs: whichever comes first must not decide who begins.
         if let Some((disk, _)) = jobs.first() {
@@ -225,10 +243,10 @@ impl SimDisk {
     /// A yield point: the scheduler may choose another process, this one goes on when it is chosen.
     fn take_turn<'a>(&'a self, mut world: MutexGuard<'a, World>, sleep_ns: i64) -> MutexGuard<'a, World> {
         let wakes_ns = world.clock_ns + sleep_ns;
-        if let Some(seat) = world.seat(self.process) {
+        let seat = world.seat(self.process).expect("the caller asked");
+        // The first call only waits: when a thread starts is the real machine's chance, not the seed's.
+        if std::mem::replace(&mut seat.started, true) {
             seat.wakes_ns = wakes_ns;
-        }
-        if world.running == Some(self.process) {
             world.hand_over();
             self.machine.baton.notify_all();
         }
@@ -247,7 +265,7 @@ impl SimDisk {
         act: impl FnOnce(&mut World, &[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut world = self.enter(verb, path)?;
-        if let Some(crash) = world.due() {
+        if let Some(crash) = world.due(verb) {
             let kept = world.luck.below(bytes.len() + 1);
             if world.luck.one_in(2) {
                 // The dying process does not hear about this result.
@@ -266,7 +284,7 @@ impl SimDisk {
 
     fn look<T>(&self, path: &Path, look: impl FnOnce(&World) -> io::Result<T>) -> io::Result<T> {
         let mut world = self.enter(Verb::Read, path)?;
-        if let Some(crash) = world.due() {
+        if let Some(crash) = world.due(Verb::Read) {
             world.strike(self.process, crash);
             return Err(dead());
         }
@@ -298,12 +316,13 @@ impl World {
         }
     }
 
-    fn due(&mut self) -> Option<Crash> {
-        let (call, crash) = self.crash?;
-        (self.calls >= call).then(|| {
-            self.crash = None;
-            crash
-        })
+    fn due(&mut self, verb: Verb) -> Option<Crash> {
+        let syncs = matches!(verb, Verb::SyncFile | Verb::SyncDir);
+        let at = self.crashes.iter().position(|planned| match planned.when {
+            When::Call(call) => self.calls >= call,
+            When::SyncAfter(call) => syncs && self.calls >= call,
+        })?;
+        Some(self.crashes.swap_remove(at).crash)
     }
 
     fn strike(&mut self, process: usize, crash: Crash) {
@@ -352,13 +371,12 @@ impl Disk for SimDisk {
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        let missing: Vec<&Path> = self.look(path, |world| {
+            let missing = |folder: &&Path| world.cache.folder_id(folder).is_err();
+            Ok(path.ancestors().take_while(missing).collect())
+        })?;
         let mut created = Vec::new();
-        let mut folders: Vec<&Path> = path.ancestors().collect();
-        folders.reverse();
-        for folder in folders {
-            if self.world().cache.stat(folder).is_some_and(|stat| stat.kind == Kind::Folder) {
-                continue;
-            }
+        for folder in missing.into_iter().rev() {
             self.change(Verb::CreateDir, folder, &[], |world, _| {
                 let now = world.clock_ns;
                 if world.cache.create_dir(folder, now)? {

@@ -1,0 +1,415 @@
+//! Two writers, crashes and faults against a model that knows what must be true.
+//!
+//! Whatever happens, no acknowledged change is missing, no change is there in part, no file is torn, the
+//! journal verifies and explains the files, and undoing everything gives the bytes from before. The
+//! same seed gives the same run, so a failure can be looked at again.
+//!
+//! The writers work on two lanes that share one marks file, because that is what its lock is for.
+
+mod model;
+
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lorelane_core::path::RelPath;
+use lorelane_core::time::Timestamp;
+
+use super::{Edit, Home, Store, StoreError, Transaction, Warning};
+use crate::disk::Seeded;
+use crate::disk::sim::{Call, Crash, Job, SimDisk, Verb, When};
+use model::{LANES, Model, Proposal, mark_line};
+
+/// Takes one safeguard away, to prove that the simulation misses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sabotage {
+    SkipBlobSync,
+    SkipJournalSync,
+    SkipJournalFolderSync,
+    SkipFileSync,
+    SkipFolderSync,
+    SkipNewFolderSync,
+    SkipMarksSync,
+    SkipMarksFolderSync,
+    SkipIntentSync,
+    SkipRecoverySync,
+    SkipShelterSync,
+    SkipRename,
+    SkipLock,
+    SkipMarksLock,
+}
+
+impl Sabotage {
+    pub const ALL: [Sabotage; 14] = [
+        Sabotage::SkipBlobSync,
+        Sabotage::SkipJournalSync,
+        Sabotage::SkipJournalFolderSync,
+        Sabotage::SkipFileSync,
+        Sabotage::SkipFolderSync,
+        Sabotage::SkipNewFolderSync,
+        Sabotage::SkipMarksSync,
+        Sabotage::SkipMarksFolderSync,
+        Sabotage::SkipIntentSync,
+        Sabotage::SkipRecoverySync,
+        Sabotage::SkipShelterSync,
+        Sabotage::SkipRename,
+        Sabotage::SkipLock,
+        Sabotage::SkipMarksLock,
+    ];
+}
+
+/// What a run went through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Attempted changes.
+    pub steps: u64,
+    pub acknowledged: u64,
+    pub refused: u64,
+    pub kills: u64,
+    pub power_cuts: u64,
+    pub recoveries: u64,
+    pub sheltered: u64,
+}
+
+/// What did not hold, and how to see it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// `simulate_round` with this seed shows the failure alone.
+    pub round_seed: u64,
+    pub step: u64,
+    pub what: String,
+}
+
+/// Attempts at least `steps` changes in many short-lived worlds.
+pub fn simulate(seed: u64, steps: u64, sabotage: Option<Sabotage>) -> Result<Summary, Failure> {
+    let mut luck = Seeded::new(seed);
+    let mut summary = Summary::default();
+    while summary.steps < steps {
+        simulate_round(luck.number(), sabotage, &mut summary)?;
+    }
+    Ok(summary)
+}
+
+/// One world from its empty disk to its end.
+pub fn simulate_round(
+    round_seed: u64,
+    sabotage: Option<Sabotage>,
+    summary: &mut Summary,
+) -> Result<(), Failure> {
+    let round = Round::new(round_seed, sabotage);
+    let held = round.run();
+    let seen = round.summary();
+    summary.steps += seen.steps;
+    summary.acknowledged += seen.acknowledged;
+    summary.refused += seen.refused;
+    summary.kills += seen.kills;
+    summary.power_cuts += seen.power_cuts;
+    summary.recoveries += seen.recoveries;
+    summary.sheltered += seen.sheltered;
+    held.map_err(|what| Failure { round_seed, step: summary.steps, what })
+}
+
+struct Round {
+    machine: SimDisk,
+    seed: u64,
+    sabotage: Option<Sabotage>,
+    model: Mutex<Model>,
+    summary: Mutex<Summary>,
+}
+
+/// What the surroundings do to the writers of one epoch; an error they explain is no failure.
+#[derive(Clone, Copy, Debug, Default)]
+struct Weather {
+    fault: bool,
+    sheltered: bool,
+}
+
+impl Round {
+    fn new(seed: u64, sabotage: Option<Sabotage>) -> Round {
+        Round {
+            machine: SimDisk::new(seed),
+            seed,
+            sabotage,
+            model: Mutex::new(Model::default()),
+            summary: Mutex::new(Summary::default()),
+        }
+    }
+
+    fn run(&self) -> Result<(), String> {
+        let mut luck = Seeded::new(self.seed ^ 0x5eed);
+        for _ in 0..2 + luck.below(6) {
+            self.epoch(&mut luck)?;
+        }
+        self.judge(&mut luck)
+    }
+
+    /// Two processes compete until they are done or dead.
+    fn epoch(&self, luck: &mut Seeded) -> Result<(), String> {
+        let weather = self.brew(luck);
+        let start = self.machine.calls();
+        let crashes: &[Crash] = match luck.below(5) {
+            0 => &[],
+            1 => &[Crash::Kill],
+            2 => &[Crash::PowerCut],
+            // What a killed writer left in the page cache is built upon, then lost.
+            _ => &[Crash::Kill, Crash::PowerCut],
+        };
+        let mut at = start + 1;
+        for crash in crashes {
+            at += luck.below(if *crash == Crash::Kill { 160 } else { 120 }) as u64;
+            let when = if luck.one_in(2) { When::SyncAfter(at) } else { When::Call(at) };
+            self.machine.crash_at(when, *crash);
+        }
+        let mut jobs: Vec<(SimDisk, Job<'_, Result<(), String>>)> = Vec::new();
+        for _ in 0..2 {
+            let disk = self.machine.process();
+            let mut writer_luck = Seeded::new(luck.number());
+            let process = disk.clone();
+            jobs.push((disk, Box::new(move || self.write(&process, &mut writer_luck, weather))));
+        }
+        let processes: Vec<SimDisk> = jobs.iter().map(|(disk, _)| disk.clone()).collect();
+        let outcomes = SimDisk::compete(jobs);
+        self.machine.heal();
+        let dead = processes.iter().filter(|disk| !disk.alive()).count();
+        match dead {
+            0 => {}
+            1 => self.summary().kills += 1,
+            _ => self.summary().power_cuts += 1,
+        }
+        outcomes.into_iter().collect()
+    }
+
+    fn brew(&self, luck: &mut Seeded) -> Weather {
+        let mut weather = Weather::default();
+        if luck.one_in(4) {
+            weather.fault = true;
+            let at = self.machine.calls() + 1 + luck.below(200) as u64;
+            let kinds = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::Other];
+            let kind = *luck.pick(&kinds);
+            self.machine.fail_when(move |call| (call.number == at).then_some(kind));
+        }
+        if luck.one_in(6) {
+            weather.sheltered = true;
+            self.machine.fail_when(|call: &Call<'_>| {
+                let writes = !matches!(call.verb, Verb::Read | Verb::Lock);
+                (writes && call.path.starts_with("/state")).then_some(ErrorKind::PermissionDenied)
+            });
+        }
+        weather
+    }
+
+    /// The life of one process.
+    fn write(&self, disk: &SimDisk, luck: &mut Seeded, weather: Weather) -> Result<(), String> {
+        for _ in 0..1 + luck.below(4) {
+            let lane = luck.below(LANES);
+            let store = self.store(lane, disk);
+            let begun = store.begin();
+            // Counted after the first disk call: before it the processes do not run in a fixed order.
+            self.summary().steps += 1;
+            let outcome = begun.map_err(Refused::Begin).and_then(|mut transaction| {
+                let changed = self.change(lane, disk, &mut transaction, luck);
+                if changed.is_ok() && !luck.one_in(4) {
+                    // A lost `done` is what recovery is for.
+                    let _ = transaction.finish();
+                }
+                changed
+            });
+            match outcome {
+                Ok(()) => {}
+                Err(Refused::Wrong(what)) => return Err(what),
+                Err(_) if !disk.alive() => return Ok(()),
+                Err(Refused::Begin(error) | Refused::Change(error)) => {
+                    self.summary().refused += 1;
+                    excuse(&error, weather).map_err(|what| format!("lane {lane}: {what}"))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn change(
+        &self,
+        lane: usize,
+        disk: &SimDisk,
+        transaction: &mut Transaction<'_>,
+        luck: &mut Seeded,
+    ) -> Result<(), Refused> {
+        self.look_at_beginning(lane, transaction).map_err(Refused::Wrong)?;
+        let undo = luck.below(10) < 3;
+        let (edits, proposal) = if undo {
+            (Vec::new(), self.model().propose_undo(lane))
+        } else {
+            self.draft(lane, transaction, luck)?
+        };
+        let sheltered =
+            transaction.warnings().iter().any(|warning| matches!(warning, Warning::Sheltered { .. }));
+        let possible = proposal.is_some();
+        self.model().lanes[lane].in_flight = proposal;
+        let applied = match undo {
+            true => transaction.undo(Timestamp(0)),
+            false => transaction.apply(edits, "simulated", Timestamp(0)),
+        };
+        // No disk call lies between the acknowledgement and this, so nobody can come between.
+        let mut model = self.model();
+        let held = match &applied {
+            Ok(receipt) => {
+                self.summary().acknowledged += 1;
+                if possible || receipt.number.is_none() {
+                    model.acknowledge(lane)
+                } else {
+                    Err("undid something although nothing was left to undo".to_owned())
+                }
+            }
+            Err(StoreError::NothingToUndo) if !possible || sheltered => model.renounce(lane),
+            Err(StoreError::NothingToUndo) => Err("found nothing to undo, but there is something".to_owned()),
+            // Whether it happened shows when the lane is opened again.
+            Err(StoreError::Unsettled { .. }) => return applied.map(drop).map_err(Refused::Change),
+            Err(_) if !disk.alive() => return applied.map(drop).map_err(Refused::Change),
+            Err(_) => model.renounce(lane),
+        };
+        held.and_then(|()| model.check(lane, &self.machine)).map_err(Refused::Wrong)?;
+        match applied {
+            Ok(_) | Err(StoreError::NothingToUndo) => Ok(()),
+            Err(error) => Err(Refused::Change(error)),
+        }
+    }
+
+    fn look_at_beginning(&self, lane: usize, transaction: &Transaction<'_>) -> Result<(), String> {
+        for warning in transaction.warnings() {
+            match warning {
+                Warning::Abandoned { .. } | Warning::TakenBack { .. } => return Err(warning.to_string()),
+                Warning::Completed { .. } => self.summary().recoveries += 1,
+                Warning::Sheltered { .. } => self.summary().sheltered += 1,
+                _ => {}
+            }
+        }
+        self.model().settle(lane, &self.machine)
+    }
+
+    /// Chooses a change that depends on what is read under the lock, so that a lost update shows.
+    fn draft(
+        &self,
+        lane: usize,
+        transaction: &Transaction<'_>,
+        luck: &mut Seeded,
+    ) -> Result<(Vec<Edit>, Option<Proposal>), Refused> {
+        let kind = luck.below(7);
+        let files = match kind {
+            0 => 0,
+            1 | 2 => 2 + luck.below(2),
+            _ => 1,
+        };
+        let mut edits = Vec::new();
+        for _ in 0..files {
+            let path = path(luck);
+            let place = super::Place::Lane(path.clone());
+            let read = transaction.read(&place).map_err(Refused::Change)?;
+            let token = self.model().token();
+            edits.push(match luck.below(4) {
+                0 => Edit::Remove { path },
+                1 => Edit::Append { path, bytes: format!("{token}\n").into_bytes() },
+                _ => {
+                    let mut bytes = read.unwrap_or_default();
+                    bytes.extend(format!("{token}\n").bytes());
+                    Edit::Put { path, bytes }
+                }
+            });
+        }
+        if files == 0 || luck.one_in(4) {
+            let token = self.model().token();
+            edits.push(Edit::Mark { lines: mark_line(lane, token).into_bytes() });
+        }
+        let proposal = self.model().propose(lane, &edits);
+        Ok((edits, Some(proposal)))
+    }
+
+    /// The end of the world: what is there must be exactly what was acknowledged.
+    fn judge(&self, luck: &mut Seeded) -> Result<(), String> {
+        let disk = self.machine.process();
+        let undo_all = luck.one_in(3);
+        for lane in 0..LANES {
+            let store = self.store(lane, &disk);
+            let mut transaction = store.begin().map_err(|error| error.to_string())?;
+            self.look_at_beginning(lane, &transaction)?;
+            self.model().check(lane, &self.machine)?;
+            let faults = store.verify();
+            if !faults.is_empty() {
+                return Err(format!("lane {lane}: {faults:?}"));
+            }
+            let changed = store.changed_outside().map_err(|error| error.to_string())?;
+            if !changed.is_empty() {
+                return Err(format!("lane {lane}: no receipt explains {changed:?}"));
+            }
+            if undo_all {
+                self.undo_everything(lane, &mut transaction)?;
+            }
+        }
+        self.model().check_marks_whole(&self.machine)
+    }
+
+    fn undo_everything(&self, lane: usize, transaction: &mut Transaction<'_>) -> Result<(), String> {
+        loop {
+            let mut model = self.model();
+            let Some(proposal) = model.propose_undo(lane) else { return Ok(()) };
+            model.lanes[lane].in_flight = Some(proposal);
+            transaction.undo(Timestamp(0)).map_err(|error| error.to_string())?;
+            model.acknowledge(lane)?;
+            model.check(lane, &self.machine)?;
+        }
+    }
+
+    fn store(&self, lane: usize, disk: &SimDisk) -> Store {
+        let home = Home {
+            lane: lane_folder(lane),
+            marks: PathBuf::from("/project/.lorelane"),
+            state: PathBuf::from(format!("/state/lorelane/lane-{lane}")),
+        };
+        Store::new(Arc::new(disk.clone()), home).sabotaged(self.sabotage)
+    }
+
+    fn model(&self) -> MutexGuard<'_, Model> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn summary(&self) -> MutexGuard<'_, Summary> {
+        self.summary.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+enum Refused {
+    Begin(StoreError),
+    Change(StoreError),
+    /// Something that must hold does not.
+    Wrong(String),
+}
+
+/// An error is excused when the weather made it.
+fn excuse(error: &StoreError, weather: Weather) -> Result<(), String> {
+    match error {
+        StoreError::Io { .. } | StoreError::Unsettled { .. } if weather.fault || weather.sheltered => Ok(()),
+        // A fault in the middle of settling leaves the change to the next writer.
+        StoreError::Waiting { .. } if weather.fault || weather.sheltered => Ok(()),
+        other => Err(format!("refused without a reason: {other}")),
+    }
+}
+
+fn lane_folder(lane: usize) -> PathBuf {
+    Path::new("/project").join(format!("lane-{lane}"))
+}
+
+fn path(luck: &mut Seeded) -> RelPath {
+    let folder = luck.pick(&["", "decisions/", "deep/er/"]);
+    let name = luck.pick(&["a.json", "b.json"]);
+    RelPath::parse(&format!("{folder}{name}")).expect("made of good parts")
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "at step {}: {}\nhint: the round with seed {} shows it",
+            self.step, self.what, self.round_seed
+        )
+    }
+}

@@ -1,0 +1,172 @@
+//! What must be true of the lanes, kept in the simplest way that could be right.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::lane_folder;
+use crate::disk::Kind;
+use crate::disk::sim::SimDisk;
+use crate::store::Edit;
+
+pub(super) const LANES: usize = 2;
+
+#[derive(Debug, Default)]
+pub(super) struct Model {
+    pub(super) lanes: [Lane; LANES],
+    tokens: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Lane {
+    now: Content,
+    /// The content before each change that is not undone.
+    history: Vec<Content>,
+    /// A change that was asked for and neither acknowledged nor refused.
+    pub(super) in_flight: Option<Proposal>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Content {
+    files: BTreeMap<String, Vec<u8>>,
+    marks: BTreeSet<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Proposal {
+    after: Content,
+    undo: bool,
+}
+
+impl Model {
+    pub(super) fn token(&mut self) -> u64 {
+        self.tokens += 1;
+        self.tokens
+    }
+
+    pub(super) fn propose(&self, lane: usize, edits: &[Edit]) -> Proposal {
+        let mut after = self.lanes[lane].now.clone();
+        for edit in edits {
+            match edit {
+                Edit::Put { path, bytes } => {
+                    after.files.insert(path.to_string(), bytes.clone());
+                }
+                Edit::Remove { path } => {
+                    after.files.remove(path.as_str());
+                }
+                Edit::Append { path, bytes } => {
+                    after.files.entry(path.to_string()).or_default().extend(bytes);
+                }
+                Edit::Mark { lines } => {
+                    after.marks.insert(String::from_utf8_lossy(lines).trim_end().to_owned());
+                }
+            }
+        }
+        Proposal { after, undo: false }
+    }
+
+    pub(super) fn propose_undo(&self, lane: usize) -> Option<Proposal> {
+        let after = self.lanes[lane].history.last()?.clone();
+        Some(Proposal { after, undo: true })
+    }
+
+    pub(super) fn acknowledge(&mut self, lane: usize) -> Result<(), String> {
+        let lane = &mut self.lanes[lane];
+        let proposal = lane.in_flight.take().ok_or("two writers were in one lane at a time")?;
+        let before = std::mem::replace(&mut lane.now, proposal.after);
+        if proposal.undo {
+            lane.history.pop();
+        } else if lane.now != before {
+            lane.history.push(before);
+        }
+        Ok(())
+    }
+
+    pub(super) fn renounce(&mut self, lane: usize) -> Result<(), String> {
+        self.lanes[lane].in_flight = None;
+        Ok(())
+    }
+
+    /// After recovery: a change in flight has happened as a whole, or not at all.
+    pub(super) fn settle(&mut self, lane: usize, disk: &SimDisk) -> Result<(), String> {
+        let happened = match &self.lanes[lane].in_flight {
+            Some(proposal) => content(lane, disk)? == proposal.after,
+            None => false,
+        };
+        if happened {
+            self.acknowledge(lane)?;
+        } else {
+            self.renounce(lane)?;
+        }
+        self.check(lane, disk)
+    }
+
+    pub(super) fn check(&self, lane: usize, disk: &SimDisk) -> Result<(), String> {
+        let (found, expected) = (content(lane, disk)?, &self.lanes[lane].now);
+        if found == *expected {
+            return Ok(());
+        }
+        Err(format!("lane {lane} holds {}\nbut should hold {}", shown(&found), shown(expected)))
+    }
+
+    /// Nothing but whole marks of known lanes is left once everything is recovered.
+    pub(super) fn check_marks_whole(&self, disk: &SimDisk) -> Result<(), String> {
+        for line in marks(disk) {
+            if !self.lanes.iter().any(|lane| lane.now.marks.contains(&line)) {
+                return Err(format!("the marks file holds a line nobody wrote: {line:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn mark_line(lane: usize, token: u64) -> String {
+    format!("{{\"lane\":{lane},\"token\":{token}}}\n")
+}
+
+/// What the disk holds of one lane. The marks of other lanes are theirs to check.
+fn content(lane: usize, disk: &SimDisk) -> Result<Content, String> {
+    let mut content = Content::default();
+    let root = lane_folder(lane);
+    collect(disk, &root, "", &mut content.files)?;
+    let mine = format!("{{\"lane\":{lane},");
+    for line in marks(disk).into_iter().filter(|line| line.starts_with(&mine) && line.ends_with('}')) {
+        if !content.marks.insert(line.clone()) {
+            return Err(format!("the marks file holds {line} twice"));
+        }
+    }
+    Ok(content)
+}
+
+fn collect(
+    disk: &SimDisk,
+    root: &Path,
+    below: &str,
+    files: &mut BTreeMap<String, Vec<u8>>,
+) -> Result<(), String> {
+    for entry in disk.peek_list(&root.join(below)) {
+        let path = format!("{below}{}", entry.name);
+        match entry.kind {
+            Kind::Folder if entry.name == ".lorelane-journal" => {}
+            Kind::Folder => collect(disk, root, &format!("{path}/"), files)?,
+            _ if entry.name.ends_with(".tmp") => return Err(format!("a temporary file was left: {path}")),
+            _ => {
+                files.insert(path.clone(), disk.peek(&root.join(&path)).unwrap_or_default());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn marks(disk: &SimDisk) -> Vec<String> {
+    let bytes = disk.peek(Path::new("/project/.lorelane/marks.jsonl")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
+}
+
+fn shown(content: &Content) -> String {
+    let files: Vec<String> = content
+        .files
+        .iter()
+        .map(|(path, bytes)| format!("{path}={:?}", String::from_utf8_lossy(bytes)))
+        .collect();
+    format!("{} marks={:?}", files.join(" "), content.marks)
+}

@@ -1,0 +1,6 @@
+//! The one integration binary of the engine.
+
+#![allow(clippy::unwrap_used, reason = "a helper that unwraps is a test that fails")]
+
+mod simulation;
+mod store;

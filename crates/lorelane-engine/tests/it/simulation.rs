@@ -1,0 +1,29 @@
+//! The store under crashes: it holds with all its safeguards, and fails without any one of them.
+
+use lorelane_engine::store::simulation::{Sabotage, Summary, simulate};
+
+#[test]
+fn nothing_is_lost_torn_or_half_done_whatever_crashes() {
+    for seed in [1, 2, 3] {
+        let summary = simulate(seed, 2_000, None).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+        let Summary { kills, power_cuts, recoveries, sheltered, acknowledged, .. } = summary;
+        let seen = [kills, power_cuts, recoveries, sheltered];
+        assert!(
+            seen.iter().all(|count| *count > 20) && acknowledged > 1_000,
+            "too kind a world: {summary:?}"
+        );
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    assert_eq!(simulate(7, 300, None), simulate(7, 300, None));
+}
+
+#[test]
+fn every_sync_rename_and_lock_is_missed_when_it_is_gone() {
+    for sabotage in Sabotage::ALL {
+        let outcome = simulate(11, 10_000, Some(sabotage));
+        assert!(outcome.is_err(), "{sabotage:?} was not noticed: {outcome:?}");
+    }
+}

@@ -1,0 +1,428 @@
+//! What the store promises, one table or story each.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use lorelane_core::path::RelPath;
+use lorelane_core::time::Timestamp;
+use lorelane_engine::disk::sim::{SimDisk, Verb};
+use lorelane_engine::disk::{Disk, RealDisk};
+use lorelane_engine::store::{Edit, Fault, Home, Known, Outcome, Place, Store, StoreError, Warning};
+use proptest::prelude::*;
+
+const NOW: Timestamp = Timestamp(1_700_000_000);
+
+fn path(text: &str) -> RelPath {
+    RelPath::parse(text).unwrap()
+}
+
+fn put(at: &str, bytes: &str) -> Edit {
+    Edit::Put { path: path(at), bytes: bytes.into() }
+}
+
+fn mark(line: &str) -> Edit {
+    Edit::Mark { lines: line.into() }
+}
+
+fn sim_home() -> Home {
+    Home { lane: "/p/lane".into(), marks: "/p/.lorelane".into(), state: "/s/lane".into() }
+}
+
+fn sim_store(disk: &SimDisk) -> Store {
+    Store::new(Arc::new(disk.clone()), sim_home())
+}
+
+fn commit(store: &Store, edits: Vec<Edit>) -> Result<u64, StoreError> {
+    let mut transaction = store.begin()?;
+    let receipt = transaction.apply(edits, "a test", NOW)?;
+    // The change is made; a `done` that cannot be said is said by the next writer.
+    let _ = transaction.finish();
+    Ok(receipt.number.unwrap_or(0))
+}
+
+fn undo(store: &Store) -> Result<(), StoreError> {
+    let mut transaction = store.begin()?;
+    transaction.undo(NOW)?;
+    transaction.finish()
+}
+
+fn in_lane(disk: &SimDisk, at: &str) -> Option<String> {
+    disk.peek(&Path::new("/p/lane").join(at)).map(|bytes| String::from_utf8(bytes).unwrap())
+}
+
+/// A folder of this test alone, gone with it.
+struct Temp(PathBuf);
+
+impl Temp {
+    fn new() -> Temp {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("lorelane-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let folder = fs::canonicalize(std::env::temp_dir()).unwrap().join(name);
+        fs::create_dir(&folder).unwrap();
+        Temp(folder)
+    }
+
+    fn store(&self) -> Store {
+        let home = Home {
+            lane: self.0.join("lane"),
+            marks: self.0.join(".lorelane"),
+            state: self.0.join("state/x"),
+        };
+        fs::create_dir_all(&home.lane).unwrap();
+        Store::new(Arc::new(RealDisk), home).with_lock_deadline(Duration::from_millis(30))
+    }
+}
+
+impl Drop for Temp {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_change_of_one_memory_costs_at_most_five_syncs() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("decisions/a.json", "1"), mark("{}")]).unwrap();
+    disk.pause(Duration::from_millis(10));
+    commit(&store, vec![mark("{\"pin\":0}")]).unwrap();
+    let table = [
+        ("revise", vec![put("decisions/a.json", "2")], 4),
+        ("create", vec![put("decisions/b.json", "1")], 4),
+        ("remove", vec![Edit::Remove { path: path("decisions/b.json") }], 3),
+        ("mark", vec![mark("{\"pin\":1}")], 3),
+        ("revise and mark", vec![put("decisions/a.json", "3"), mark("{\"pin\":2}")], 5),
+        ("nothing to do", vec![put("decisions/a.json", "3")], 0),
+    ];
+    for (what, edits, expected) in table {
+        // Stamps are in ticks: let one pass, as it does between two commands.
+        disk.pause(Duration::from_millis(10));
+        let before = disk.syncs();
+        commit(&store, edits).unwrap();
+        assert_eq!(disk.syncs() - before, expected, "{what}");
+    }
+}
+
+#[test]
+fn a_full_disk_anywhere_leaves_the_old_bytes_and_nothing_else() {
+    let edits = || vec![put("a.json", "new a"), put("new/b.json", "new b"), mark("{\"n\":2}")];
+    let mut refusals = 0;
+    for space in 0.. {
+        let disk = SimDisk::new(space);
+        let store = sim_store(&disk);
+        commit(&store, vec![put("a.json", "old a"), mark("{\"n\":1}")]).unwrap();
+        disk.space(Some(space));
+        let outcome = commit(&store, edits());
+        disk.heal();
+        if outcome.is_ok() {
+            assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("new a"));
+            break;
+        }
+        refusals += 1;
+        for _ in 0..2 {
+            assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("old a"), "{space} bytes");
+            let names: Vec<String> =
+                disk.peek_list(Path::new("/p/lane")).into_iter().map(|e| e.name).collect();
+            assert_eq!(names, ["a.json"], "{space} bytes");
+            assert_eq!(disk.peek(Path::new("/p/.lorelane/marks.jsonl")).unwrap(), b"{\"n\":1}\n");
+            // The next writer does not find a reason to make the refused change after all.
+            drop(store.begin().unwrap());
+        }
+        assert_eq!(store.verify(), []);
+    }
+    assert!(refusals > 500, "the change writes more than {refusals} bytes");
+}
+
+#[test]
+fn an_error_at_any_call_leaves_everything_or_nothing() {
+    for kind in [ErrorKind::ReadOnlyFilesystem, ErrorKind::NotFound] {
+        for failing in 1.. {
+            let disk = SimDisk::new(failing);
+            let store = sim_store(&disk);
+            commit(&store, vec![put("a.json", "old a"), put("b.json", "old b")]).unwrap();
+            let at = disk.calls() + failing;
+            disk.fail_when(move |call| (call.number == at).then_some(kind));
+            let outcome = commit(&store, vec![put("a.json", "new a"), put("b.json", "new b")]);
+            let reached = disk.calls() >= at;
+            disk.heal();
+            drop(store.begin().unwrap());
+            let found = (in_lane(&disk, "a.json").unwrap(), in_lane(&disk, "b.json").unwrap());
+            let pairs = [("old a".into(), "old b".into()), ("new a".into(), "new b".into())];
+            assert!(pairs.contains(&found), "call {failing}: {found:?} after {outcome:?}");
+            if !reached {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("a.json", "old")]).unwrap();
+    disk.fail_when(|call| {
+        let creates = call.verb == Verb::CreateNew && call.path.starts_with("/p/lane");
+        creates.then_some(ErrorKind::PermissionDenied)
+    });
+    let error = commit(&store, vec![put("a.json", "new")]).unwrap_err();
+    expect_test::expect![[r"
+        cannot write /p/lane/a.json: permission denied
+        hint: check who may write there"]]
+    .assert_eq(&error.to_string());
+    assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("old"));
+}
+
+#[test]
+fn a_lock_that_cannot_be_had_is_an_error_and_writes_nothing() {
+    let disk = SimDisk::new(1);
+    let holder = sim_store(&disk);
+    let other = sim_store(&disk.process());
+    let held = holder.begin().unwrap();
+    let error = other.begin().unwrap_err();
+    assert!(matches!(error, StoreError::LockTimeout { waited, .. } if waited >= Duration::from_secs(5)));
+    assert!(disk.peek_list(Path::new("/p/lane")).is_empty());
+    drop(held);
+    commit(&other, vec![put("a.json", "1")]).unwrap();
+}
+
+#[test]
+fn a_real_lock_excludes_and_leaves_no_file() {
+    let temp = Temp::new();
+    let store = temp.store();
+    let held = store.begin().unwrap();
+    assert!(matches!(temp.store().begin(), Err(StoreError::LockTimeout { .. })));
+    drop(held);
+    drop(temp.store().begin().unwrap());
+    assert_eq!(fs::read_dir(temp.0.join("lane")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_young_lock_folder_of_the_old_scripts_is_waited_for_and_an_old_one_is_not() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    disk.create_dir_all(Path::new("/p/lane/.index.lockdir")).unwrap();
+    assert!(
+        matches!(store.begin(), Err(StoreError::LockTimeout { what, .. }) if what.ends_with(".index.lockdir"))
+    );
+    disk.pause(Duration::from_secs(60));
+    let transaction = store.begin().unwrap();
+    assert!(matches!(transaction.warnings(), [Warning::StaleLockFolder { .. }]));
+    assert!(disk.peek_list(Path::new("/p/lane")).iter().any(|entry| entry.name == ".index.lockdir"));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_other_things_in_the_way_are_refused() {
+    use std::os::unix::fs::symlink;
+    let temp = Temp::new();
+    let store = temp.store();
+    let (lane, outside) = (temp.0.join("lane"), temp.0.join("outside"));
+    fs::create_dir_all(lane.join("folder.json")).unwrap();
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("a.json"), "outside").unwrap();
+    symlink(outside.join("a.json"), lane.join("link.json")).unwrap();
+    symlink(outside.join("none"), lane.join("dangling.json")).unwrap();
+    symlink(&outside, lane.join("linked")).unwrap();
+    for at in ["link.json", "dangling.json", "linked/a.json", "linked/deeper/a.json"] {
+        let outcome = commit(&store, vec![put("good.json", "1"), put(at, "2")]);
+        assert!(matches!(outcome, Err(StoreError::Symlink { .. })), "{at}: {outcome:?}");
+    }
+    for at in ["folder.json", "good.json/x.json"] {
+        fs::write(lane.join("good.json"), "1").unwrap();
+        let outcome = commit(&store, vec![put(at, "2")]);
+        assert!(matches!(outcome, Err(StoreError::NotAFile { .. })), "{at}: {outcome:?}");
+    }
+    assert_eq!(fs::read_to_string(outside.join("a.json")).unwrap(), "outside");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_revision_keeps_the_mode_and_undoing_a_removal_gives_it_back() {
+    use std::os::unix::fs::PermissionsExt;
+    let temp = Temp::new();
+    let store = temp.store();
+    let file = temp.0.join("lane/a.json");
+    let mode = |file: &Path| fs::metadata(file).unwrap().permissions().mode() & 0o777;
+    commit(&store, vec![put("a.json", "1")]).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    commit(&store, vec![put("a.json", "2")]).unwrap();
+    assert_eq!((fs::read_to_string(&file).unwrap().as_str(), mode(&file)), ("2", 0o640));
+    commit(&store, vec![Edit::Remove { path: path("a.json") }]).unwrap();
+    undo(&store).unwrap();
+    assert_eq!((fs::read_to_string(&file).unwrap().as_str(), mode(&file)), ("2", 0o640));
+}
+
+#[test]
+fn a_torn_end_of_the_journal_is_cut_and_the_log_ignores_it() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("a.json", "1")]).unwrap();
+    for torn in [&b"plan 2 170"[..], b"done", b"\0\0\0\0\0\n", b"\0\0\0"] {
+        disk.append(Path::new("/s/lane/journal"), torn).unwrap();
+        assert_eq!(store.log().unwrap().len(), 1);
+        let transaction = store.begin().unwrap();
+        assert!(matches!(transaction.warnings(), [Warning::TornJournal { .. }]), "{torn:?}");
+        drop(transaction);
+        assert_eq!(store.verify(), []);
+    }
+}
+
+#[test]
+fn any_flipped_byte_of_the_journal_is_named() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("a.json", "1"), mark("{}")]).unwrap();
+    undo(&store).unwrap();
+    let journal = Path::new("/s/lane/journal");
+    let whole = disk.peek(journal).unwrap();
+    for (at, byte) in whole.iter().enumerate() {
+        disk.overwrite_at(journal, at as u64, &[byte ^ 1]).unwrap();
+        let line = whole[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end as u64 + 1);
+        let faults = store.verify();
+        let named = matches!(&faults[..],
+            [Fault::BrokenChain { offset, .. } | Fault::TornEnd { offset, .. }, ..] if *offset == line);
+        assert!(named, "byte {at}: {faults:?}");
+        disk.overwrite_at(journal, at as u64, &[*byte]).unwrap();
+    }
+    assert_eq!(store.verify(), []);
+}
+
+#[test]
+fn without_a_state_folder_the_journal_lives_in_the_lane_until_it_can_move() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    disk.fail_when(|call| {
+        let writes = call.verb != Verb::Read && call.path.starts_with("/s");
+        writes.then_some(ErrorKind::ReadOnlyFilesystem)
+    });
+    for content in ["1", "2"] {
+        let mut transaction = store.begin().unwrap();
+        assert!(matches!(transaction.warnings(), [Warning::Sheltered { .. }]));
+        transaction.apply(vec![put("a.json", content)], "in a sandbox", NOW).unwrap();
+    }
+    undo(&store).unwrap();
+    assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("1"));
+    disk.heal();
+
+    let transaction = store.begin().unwrap();
+    assert!(transaction.warnings().contains(&Warning::MovedOver { receipts: 3 }));
+    drop(transaction);
+    assert!(disk.peek_list(Path::new("/p/lane")).iter().all(|entry| entry.name == "a.json"));
+    let told: Vec<_> = store.log().unwrap().into_iter().map(|e| (e.number, e.undoes, e.outcome)).collect();
+    assert_eq!(told, [(1, None, Outcome::Done), (2, None, Outcome::Done), (3, Some(2), Outcome::Done)]);
+    undo(&store).unwrap();
+    assert_eq!(in_lane(&disk, "a.json"), None);
+    assert_eq!(store.verify(), []);
+}
+
+#[test]
+fn a_file_changed_outside_is_reported_and_not_undone() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    assert!(matches!(undo(&store), Err(StoreError::NothingToUndo)));
+    commit(&store, vec![put("a.json", "ours")]).unwrap();
+    disk.append(Path::new("/p/lane/a.json"), b" and theirs").unwrap();
+    assert_eq!(store.changed_outside().unwrap(), [path("a.json")]);
+    assert_eq!(store.last_known(&path("a.json")).unwrap(), Known::Bytes(b"ours".to_vec()));
+    assert!(matches!(undo(&store), Err(StoreError::ChangedOutside { number: 1, .. })));
+    assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("ours and theirs"));
+}
+
+#[test]
+fn an_interrupted_change_is_taken_back_where_a_person_has_gone_on() {
+    let disk = SimDisk::new(1);
+    commit(&sim_store(&disk), vec![put("a.json", "old a"), put("b.json", "old b")]).unwrap();
+    // Dies between the two renames: the call that would rename the second file fails, as does what follows.
+    let dying = disk.process();
+    let mut dead = false;
+    disk.fail_when(move |call| {
+        dead |= call.verb == Verb::Rename && call.path.ends_with("b.json");
+        dead.then_some(ErrorKind::Other)
+    });
+    let outcome = commit(&sim_store(&dying), vec![put("a.json", "new a"), put("b.json", "new b")]);
+    assert!(matches!(outcome, Err(StoreError::Unsettled { number: 2, .. })));
+    disk.heal();
+    disk.append(Path::new("/p/lane/b.json"), b", edited").unwrap();
+
+    let store = sim_store(&disk);
+    let transaction = store.begin().unwrap();
+    assert!(matches!(transaction.warnings(), [Warning::TakenBack { number: 2, .. }]));
+    assert_eq!(transaction.recovered(), [Place::Lane(path("a.json")), Place::Lane(path("b.json"))]);
+    drop(transaction);
+    assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("old a"));
+    assert_eq!(in_lane(&disk, "b.json").as_deref(), Some("old b, edited"));
+    assert_eq!(disk.peek_list(Path::new("/p/lane")).len(), 2);
+}
+
+#[test]
+fn purging_leaves_no_byte_and_a_chain_that_verifies() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("secrets/token.json", "hunter2")]).unwrap();
+    commit(&store, vec![put("a.json", "kept")]).unwrap();
+    commit(&store, vec![Edit::Remove { path: path("secrets/token.json") }]).unwrap();
+    store.begin().unwrap().purge(&[path("secrets/token.json")]).unwrap();
+    let pack = String::from_utf8_lossy(&disk.peek(Path::new("/s/lane/blobs")).unwrap()).into_owned();
+    assert!(!pack.contains("hunter2") && !pack.contains("token.json") && pack.contains("kept"));
+    assert_eq!(store.verify(), []);
+    assert_eq!(store.log().unwrap()[0].changes[0].place, None);
+    assert!(matches!(undo(&store), Err(StoreError::Purged { number: 3 })));
+}
+
+#[test]
+fn marks_end_in_a_line_end_and_survive_an_editor_that_drops_it() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    let marks = Path::new("/p/.lorelane/marks.jsonl");
+    commit(&store, vec![mark("{\"n\":1}")]).unwrap();
+    disk.truncate(marks, 7).unwrap();
+    commit(&store, vec![mark("{\"n\":2}")]).unwrap();
+    disk.append(marks, b"{\"n\":3,\"torn").unwrap();
+    commit(&store, vec![mark("{\"n\":4}")]).unwrap();
+    assert_eq!(disk.peek(marks).unwrap(), b"{\"n\":1}\n{\"n\":2}\n{\"n\":4}\n");
+}
+
+fn any_edit() -> impl Strategy<Value = Edit> {
+    let at = prop::sample::select(vec!["a.json", "b/c.json", "b/d.json"]).prop_map(path);
+    let bytes = prop::collection::vec(any::<u8>(), 0..4);
+    prop_oneof![
+        3 => (at.clone(), bytes.clone()).prop_map(|(path, bytes)| Edit::Put { path, bytes }),
+        1 => at.clone().prop_map(|path| Edit::Remove { path }),
+        1 => (at, bytes).prop_map(|(path, bytes)| Edit::Append { path, bytes }),
+        1 => (0..3u8).prop_map(|n| mark(&format!("{{\"n\":{n}}}"))),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn as_many_undos_as_changes_give_the_bytes_from_before(
+        changes in prop::collection::vec(prop::collection::vec(any_edit(), 1..4), 1..8),
+    ) {
+        let disk = SimDisk::new(1);
+        let store = sim_store(&disk);
+        commit(&store, vec![put("a.json", "first"), mark("{\"first\":true}")]).unwrap();
+        let seen = || {
+            let files = ["/p/lane/a.json", "/p/lane/b/c.json", "/p/lane/b/d.json", "/p/.lorelane/marks.jsonl"];
+            files.map(|file| disk.peek(Path::new(file)))
+        };
+        let mut before = Vec::new();
+        for edits in changes {
+            let now = seen();
+            if commit(&store, edits).unwrap() > 0 {
+                before.push(now);
+            }
+        }
+        for expected in before.into_iter().rev() {
+            undo(&store).unwrap();
+            prop_assert_eq!(seen(), expected);
+        }
+        prop_assert_eq!(store.verify(), []);
+    }
+}
