@@ -1,6 +1,7 @@
 //! `lorelane`: faces show what the engine does. They hold no rules and never call each other.
 
 mod cli;
+mod compat;
 
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
@@ -36,6 +37,10 @@ fn main() -> ExitCode {
     }));
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     match capture() {
+        Ok(env) if arguments.first().is_some_and(|word| word == "compat") => {
+            let words: Vec<String> = arguments[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            compat::run(&env, &words)
+        }
         Ok(env) => cli::run(&env, arguments),
         Err(why) => {
             eprintln!("error: {why}");

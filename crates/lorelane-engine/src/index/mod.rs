@@ -257,6 +257,14 @@ impl Index {
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
+    /// The files that hold no memory that can be read, and why not.
+    pub fn unreadable(&self) -> Result<Vec<(String, String)>, IndexError> {
+        let fault = self.fault("read");
+        let mut query = self.db.prepare("SELECT path, what FROM unreadable ORDER BY path").map_err(&fault)?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(&fault)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(fault)
+    }
+
     /// Everything the index says, as text: equal dumps are equal indexes.
     pub fn dump(&self) -> Result<String, IndexError> {
         let fault = self.fault("read");

@@ -30,19 +30,36 @@ pub fn locate(disk: &dyn Disk, start: &Path) -> Result<Located, Failure> {
     Err(Failure::NoStore { start })
 }
 
-/// The project around a folder of records that somebody named.
+/// The project around a folder of records that somebody named. The folder need not exist yet.
 pub fn locate_root(disk: &dyn Disk, root: &Path) -> Result<Located, Failure> {
-    let real = std::fs::canonicalize(root).map_err(|source| Failure::io("open", root, source))?;
-    // As the scripts have it: a listing's paths start two folders above its root.
-    let project = real.ancestors().nth(2).unwrap_or(&real).to_owned();
-    let named = settle(disk, &project);
-    match named {
+    let real = real_path(root)?;
+    // As the scripts have it: a listing's paths start two folders above its root. Counted from the name when it
+    // is the usual one, because a link in its place must not choose another project.
+    let project = match root.ancestors().nth(2) {
+        Some(project) if root.ends_with(DEFAULT_ROOT) => real_path(project)?,
+        _ => real.ancestors().nth(2).unwrap_or(&real).to_owned(),
+    };
+    let Ok(from_project) = real.strip_prefix(&project) else {
+        return Err(Failure::Outside { lane: real, project });
+    };
+    match settle(disk, &project) {
         Ok(located) if located.lane == real => Ok(located),
         _ => {
-            let root_from_project =
-                real.strip_prefix(&project).unwrap_or(&real).to_string_lossy().replace('\\', "/");
+            let root_from_project = from_project.to_string_lossy().replace('\\', "/");
             Ok(Located { project, lane: real, root_from_project })
         }
+    }
+}
+
+/// The path without links; what does not exist has none.
+fn real_path(path: &Path) -> Result<PathBuf, Failure> {
+    let here = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    match (std::fs::canonicalize(here), here.parent(), here.file_name()) {
+        (Ok(real), ..) => Ok(real),
+        (Err(fault), Some(parent), Some(name)) if fault.kind() == std::io::ErrorKind::NotFound => {
+            Ok(real_path(parent)?.join(name))
+        }
+        (Err(source), ..) => Err(Failure::io("open", path, source)),
     }
 }
 
@@ -78,5 +95,61 @@ fn is_folder(disk: &dyn Disk, path: &Path) -> bool {
     match disk.stat(path) {
         Ok(Some(stat)) => stat.kind == Kind::Folder || (stat.kind == Kind::Symlink && path.is_dir()),
         _ => false,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::disk::RealDisk;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let folder = std::env::temp_dir().join(format!("lorelane-locate-{name}-{}", std::process::id()));
+            fs::create_dir_all(folder.join("project/.claude")).unwrap();
+            Scratch(fs::canonicalize(folder).unwrap())
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_root_that_does_not_exist_yet_is_located_where_it_will_be() {
+        let scratch = Scratch::new("missing");
+        let root = scratch.0.join("project/.claude/memory");
+        let before = locate_root(&RealDisk, &root).unwrap();
+        fs::create_dir_all(&root).unwrap();
+        assert_eq!(before, locate_root(&RealDisk, &root).unwrap());
+        assert_eq!(before.lane, root);
+        assert_eq!(before.root_from_project, DEFAULT_ROOT);
+    }
+
+    // A repository could bring a link in the place of its root and have us write anywhere.
+    #[test]
+    fn a_named_root_that_leads_out_of_its_project_is_refused() {
+        let scratch = Scratch::new("outside");
+        let root = scratch.0.join("project/.claude/memory");
+        fs::create_dir_all(scratch.0.join("elsewhere/a/b")).unwrap();
+        symlink(scratch.0.join("elsewhere/a/b"), &root).unwrap();
+        assert!(matches!(locate_root(&RealDisk, &root), Err(Failure::Outside { .. })));
+    }
+
+    #[test]
+    fn a_named_root_may_be_a_link_inside_its_project() {
+        let scratch = Scratch::new("inside");
+        let root = scratch.0.join("project/.claude/memory");
+        fs::create_dir_all(scratch.0.join("project/memories")).unwrap();
+        symlink("../memories", &root).unwrap();
+        let located = locate_root(&RealDisk, &root).unwrap();
+        assert_eq!(located.project, scratch.0.join("project"));
+        assert_eq!(located.root_from_project, DEFAULT_ROOT);
     }
 }

@@ -56,14 +56,14 @@ impl Workspace {
     pub fn reindex(&mut self) -> Result<(usize, Vec<Notice>), Failure> {
         let store = std::sync::Arc::clone(&self.store);
         let writer = store.begin()?;
-        let mut notices = warnings(writer.warnings());
+        let notices = warnings(writer.warnings());
         let times = self.folder_times();
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
         let files = self.files()?;
         let replaced = index.replace(files.iter().map(|found| self.row(&found.path)), &times);
         self.index = index;
         replaced?;
-        notices.extend(self.write_listing());
+        self.put_listing()?;
         writer.finish()?;
         Ok((self.index.listing_lines()?.len(), notices))
     }
@@ -91,11 +91,13 @@ impl Workspace {
 
     /// The listing is derived, so its failure is said and does not undo the change.
     pub(super) fn write_listing(&self) -> Option<Notice> {
-        let written = self.listing().and_then(|(path, text)| {
-            let file = self.lane.join(path.as_str());
-            Ok(write_plain(&*self.disk, &file, text.as_bytes())?)
-        });
-        written.err().map(|failure| Notice::warning(format!("the listing is not up to date: {failure}")))
+        let failure = self.put_listing().err()?;
+        Some(Notice::warning(format!("the listing is not up to date: {failure}")))
+    }
+
+    fn put_listing(&self) -> Result<(), Failure> {
+        let (path, text) = self.listing()?;
+        Ok(write_plain(&*self.disk, &self.lane.join(path.as_str()), text.as_bytes())?)
     }
 
     fn folder_times(&self) -> FolderTimes {

@@ -7,6 +7,7 @@ mod commit;
 mod doctor;
 mod error;
 mod init;
+mod listing;
 mod locate;
 mod look;
 mod stage;

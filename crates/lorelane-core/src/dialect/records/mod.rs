@@ -2,6 +2,7 @@
 
 mod compose;
 pub mod draft;
+mod drift;
 pub mod fields;
 mod fix;
 mod model;
@@ -9,6 +10,7 @@ mod revise;
 pub mod schema;
 mod validate;
 
+pub use drift::{Drift, drift};
 pub use validate::validate;
 
 use super::{Circumstances, Composed, Dialect, Edit, ListingLine, Problem, Reading};
@@ -44,7 +46,8 @@ impl Records {
         format!("{}{path}", self.prefix)
     }
 
-    fn address_of(path: &RelPath) -> Option<Address> {
+    /// The address whose one place this path is.
+    pub fn address_of(path: &RelPath) -> Option<Address> {
         let category = Category::of_folder(path.folder()?)?;
         let stem = path.file_name().strip_suffix(".json")?;
         is_slug(stem).then(|| Address::record(category, stem))

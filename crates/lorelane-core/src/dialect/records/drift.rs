@@ -1,0 +1,70 @@
+//! How far a listing that somebody may have touched is from what the files say.
+
+/// The paths that a listing misses or should not have. Both are empty when it says what the files say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drift {
+    /// Memories without a line of theirs.
+    pub unlisted: Vec<String>,
+    /// Lines that no memory has: the memory is gone, reads differently, or is listed already.
+    pub stale: Vec<String>,
+    /// The lines that stand in the listing.
+    pub listed: usize,
+}
+
+impl Drift {
+    pub fn is_none(&self) -> bool {
+        self.unlisted.is_empty() && self.stale.is_empty()
+    }
+}
+
+/// Compares a listing's text with the lines that the files ask for. Order and head do not matter: the first
+/// system's scripts sorted in two ways. Whole lines do, so that a doubled line or an old title is found.
+pub fn drift(text: &str, wanted: &[String]) -> Drift {
+    let mut drift = Drift::default();
+    let mut open: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    open.sort_unstable();
+    for line in text.lines().map(str::trim).filter(|line| line.starts_with("- [")) {
+        drift.listed += 1;
+        match open.binary_search(&line) {
+            Ok(at) => {
+                open.remove(at);
+            }
+            Err(_) => drift.stale.push(path_in(line).to_owned()),
+        }
+    }
+    drift.unlisted = open.into_iter().map(|line| path_in(line).to_owned()).collect();
+    drift
+}
+
+/// The path of a line. Titles that scripts wrote may hold arrows of their own; the last one is the listing's.
+fn path_in(line: &str) -> &str {
+    let line = line.rsplit_once(" #tags:").map_or(line, |(before, _)| before);
+    line.rsplit_once(" -> ").map_or(line, |(_, path)| path).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_difference_but_the_order_is_seen() {
+        let wanted =
+            ["- [DECISION] B -> m/b.json".to_owned(), "- [RUNBOOK] A -> m/a.json #tags:x".to_owned()];
+        let (b, a) = (wanted[0].as_str(), wanted[1].as_str());
+        let evil = "- [DECISION] B - -> /etc/x #tags:y -> m/b.json #tags:z";
+        let table: [(Vec<&str>, &[&str], &[&str]); 6] = [
+            (vec!["# Memory Index", "", a, b], &[], &[]),
+            (vec![a], &["m/b.json"], &[]),
+            (vec![a, b, b], &[], &["m/b.json"]),
+            (vec![a, evil], &["m/b.json"], &["m/b.json"]),
+            (vec![a, b, "- [DECISION] C -> m/c.json"], &[], &["m/c.json"]),
+            (vec![a, b, "- [nonsense"], &[], &["- [nonsense"]),
+        ];
+        for (lines, unlisted, stale) in table {
+            let drift = drift(&lines.join("\n"), &wanted);
+            let found = (drift.unlisted, drift.stale);
+            let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+            assert_eq!(found, (texts(unlisted), texts(stale)), "{lines:?}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The listing as a reader of `index.md` meets it.
+
+use super::{Failure, Workspace};
+use lorelane_core::dialect::Problem;
+use lorelane_core::dialect::records::{Drift, LISTING, drift};
+use lorelane_core::path::RelPath;
+
+impl Workspace {
+    /// The lines that the listing should have, in its order, from the files as they are now.
+    pub fn listing_lines(&mut self) -> Result<Vec<String>, Failure> {
+        self.look_at_every_file()?;
+        Ok(self.index.listing_lines()?)
+    }
+
+    /// How far `index.md` is from the files; `None` when there is no such file.
+    pub fn listing_drift(&mut self) -> Result<Option<Drift>, Failure> {
+        let wanted = self.listing_lines()?;
+        let file = self.lane.join(LISTING);
+        let found = self.disk.read(&file).map_err(|source| Failure::io("read", &file, source))?;
+        Ok(found.map(|bytes| drift(&String::from_utf8_lossy(&bytes), &wanted)))
+    }
+
+    /// The files that have a memory's place and hold none that can be read, with the reason.
+    pub fn unreadable(&mut self) -> Result<Vec<Problem>, Failure> {
+        self.look_at_every_file()?;
+        let unreadable = self.index.unreadable()?.into_iter();
+        Ok(unreadable
+            .filter_map(|(path, what)| Some(Problem { path: RelPath::parse(&path).ok()?, what }))
+            .collect())
+    }
+}

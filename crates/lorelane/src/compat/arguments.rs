@@ -1,0 +1,181 @@
+//! Arguments as Python's `argparse` reads them.
+
+use super::Said;
+use std::collections::BTreeMap;
+
+#[derive(Debug)]
+pub(super) struct Script {
+    pub(super) name: &'static str,
+    pub(super) options: &'static [Flag],
+}
+
+#[derive(Debug)]
+pub(super) struct Flag {
+    pub(super) name: &'static str,
+    pub(super) takes: Takes,
+    pub(super) need: Need,
+}
+
+#[derive(Debug)]
+pub(super) enum Takes {
+    Nothing,
+    /// Any text, called so in the usage line.
+    Text(&'static str),
+    Choice(fn() -> Vec<&'static str>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    Optional,
+    Required,
+    /// Exactly one of all that need this.
+    OneOf,
+}
+
+/// The options that were given, the last one of each.
+#[derive(Debug, Default)]
+pub(super) struct Given(BTreeMap<&'static str, String>);
+
+impl Given {
+    pub(super) fn has(&self, option: &str) -> bool {
+        self.0.contains_key(option)
+    }
+
+    pub(super) fn text(&self, option: &str) -> Option<&str> {
+        self.0.get(option).map(String::as_str)
+    }
+
+    /// Like [`Given::text`]; the scripts took an empty text for none.
+    pub(super) fn filled(&self, option: &str) -> Option<&str> {
+        self.text(option).filter(|text| !text.is_empty())
+    }
+}
+
+impl Script {
+    /// Reads the arguments, or says what is wrong with them.
+    pub(super) fn read(&self, arguments: &[String]) -> Result<Given, Said> {
+        let mut given = Given::default();
+        let mut unrecognized = Vec::new();
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let (typed, explicit) = match argument.split_once('=') {
+                Some((typed, value)) if typed.starts_with("--") => (typed, Some(value)),
+                _ => (argument.as_str(), None),
+            };
+            if typed == "-h" || typed == "--help" {
+                return Err(Said { out: self.usage(), ..Said::default() });
+            }
+            let Some(flag) = self.find(typed)? else {
+                unrecognized.push(argument.as_str());
+                continue;
+            };
+            let value = match (&flag.takes, explicit) {
+                (Takes::Nothing, None) => String::new(),
+                (Takes::Nothing, Some(value)) => {
+                    return Err(self.wrong_value(flag, &format!("ignored explicit argument '{value}'")));
+                }
+                (_, Some(value)) => value.to_owned(),
+                (_, None) => match rest.as_slice().first() {
+                    Some(value) if !self.looks_like_an_option(value) => {
+                        rest.next();
+                        value.clone()
+                    }
+                    _ => return Err(self.wrong_value(flag, "expected one argument")),
+                },
+            };
+            self.check(flag, &value, &given)?;
+            given.0.insert(flag.name, value);
+        }
+        self.check_needs(&given)?;
+        if !unrecognized.is_empty() {
+            return Err(self.wrong(&format!("unrecognized arguments: {}", unrecognized.join(" "))));
+        }
+        Ok(given)
+    }
+
+    /// The flag of this name, or the only one that begins so.
+    fn find(&self, typed: &str) -> Result<Option<&Flag>, Said> {
+        if let Some(flag) = self.options.iter().find(|flag| flag.name == typed) {
+            return Ok(Some(flag));
+        }
+        let long = typed.len() > 2 && typed.starts_with("--");
+        let near: Vec<&Flag> =
+            self.options.iter().filter(|flag| long && flag.name.starts_with(typed)).collect();
+        match near.as_slice() {
+            [] => Ok(None),
+            [only] => Ok(Some(only)),
+            several => {
+                let names: Vec<&str> = several.iter().map(|flag| flag.name).collect();
+                Err(self.wrong(&format!("ambiguous option: {typed} could match {}", names.join(", "))))
+            }
+        }
+    }
+
+    /// A text with a blank is a value even if it begins with a dash.
+    fn looks_like_an_option(&self, argument: &str) -> bool {
+        let number = argument.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok());
+        argument.len() > 1 && argument.starts_with('-') && !number && !argument.contains(' ')
+    }
+
+    fn check(&self, flag: &Flag, value: &str, given: &Given) -> Result<(), Said> {
+        if let Takes::Choice(choices) = flag.takes
+            && !choices().contains(&value)
+        {
+            let quoted: Vec<String> = choices().iter().map(|choice| format!("'{choice}'")).collect();
+            let what = format!("invalid choice: '{value}' (choose from {})", quoted.join(", "));
+            return Err(self.wrong_value(flag, &what));
+        }
+        let rivals = self.options.iter().filter(|other| other.need == Need::OneOf && other.name != flag.name);
+        match rivals.filter(|rival| flag.need == Need::OneOf && given.has(rival.name)).next_back() {
+            Some(rival) => Err(self.wrong_value(flag, &format!("not allowed with argument {}", rival.name))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_needs(&self, given: &Given) -> Result<(), Said> {
+        let names = |need: Need| -> Vec<&str> {
+            self.options.iter().filter(|flag| flag.need == need).map(|flag| flag.name).collect()
+        };
+        let missing: Vec<&str> = names(Need::Required).into_iter().filter(|name| !given.has(name)).collect();
+        if !missing.is_empty() {
+            return Err(self.wrong(&format!("the following arguments are required: {}", missing.join(", "))));
+        }
+        let one_of = names(Need::OneOf);
+        if !one_of.is_empty() && !one_of.iter().any(|name| given.has(name)) {
+            return Err(self.wrong(&format!("one of the arguments {} is required", one_of.join(" "))));
+        }
+        Ok(())
+    }
+
+    fn wrong_value(&self, flag: &Flag, what: &str) -> Said {
+        self.wrong(&format!("argument {}: {what}", flag.name))
+    }
+
+    fn wrong(&self, what: &str) -> Said {
+        let err = format!("{}{}: error: {what}\n", self.usage(), self.name);
+        Said { out: String::new(), err, code: 2 }
+    }
+
+    fn usage(&self) -> String {
+        let shown = |flag: &Flag| match flag.takes {
+            Takes::Nothing => flag.name.to_owned(),
+            Takes::Text(called) => format!("{} {called}", flag.name),
+            Takes::Choice(choices) => format!("{} {{{}}}", flag.name, choices().join(",")),
+        };
+        let mut usage = format!("usage: {} [-h]", self.name);
+        for flag in self.options.iter().filter(|flag| flag.need != Need::OneOf) {
+            let flag_shown = shown(flag);
+            usage.push_str(&match flag.need {
+                Need::Required => format!(" {flag_shown}"),
+                _ => format!(" [{flag_shown}]"),
+            });
+        }
+        let one_of: Vec<String> =
+            self.options.iter().filter(|flag| flag.need == Need::OneOf).map(shown).collect();
+        if !one_of.is_empty() {
+            usage.push_str(&format!(" ({})", one_of.join(" | ")));
+        }
+        usage.push('\n');
+        usage
+    }
+}

@@ -1,0 +1,31 @@
+//! Error blocks: a head, then one `key: value` per line.
+
+use super::Said;
+
+#[derive(Debug)]
+pub(super) struct Block(String);
+
+impl Block {
+    pub(super) fn new(head: &str) -> Block {
+        Block(format!("{head}\n"))
+    }
+
+    /// Adds a line. A value stays on it, so that no value can be taken for the next key.
+    pub(super) fn line(mut self, key: &str, value: &str) -> Block {
+        let value: Vec<&str> = value.lines().map(str::trim).collect();
+        self.0.push_str(&format!("{key}: {}\n", value.join(" ")));
+        self
+    }
+
+    /// Ends one of several errors in a block.
+    pub(super) fn gap(mut self) -> Block {
+        self.0.push('\n');
+        self
+    }
+}
+
+impl From<Block> for Said {
+    fn from(Block(text): Block) -> Said {
+        Said::failed(text)
+    }
+}

@@ -1,0 +1,71 @@
+//! `memory_candidate`: whether new information belongs to a memory that exists.
+
+use super::Said;
+use super::arguments::{Flag, Need, Script, Takes};
+use super::write::categories;
+use lorelane_core::candidate::{Candidate, LIFECYCLE_EVENTS, Verdict, decide};
+use lorelane_core::json::Format;
+use lorelane_core::memory::Category;
+use lorelane_core::policy::DEFAULT_ROOT;
+use lorelane_core::recall::Query;
+use lorelane_engine::env::Env;
+use lorelane_engine::workspace::{Failure, Workspace};
+use std::path::Path;
+
+const SCRIPT: Script = Script {
+    name: "memory_candidate.py",
+    options: &[
+        Flag { name: "--category", takes: Takes::Choice(categories), need: Need::Required },
+        Flag { name: "--new-info", takes: Takes::Text("NEW_INFO"), need: Need::Required },
+        Flag { name: "--lifecycle-event", takes: Takes::Choice(events), need: Need::Optional },
+        Flag { name: "--root", takes: Takes::Text("ROOT"), need: Need::Optional },
+    ],
+};
+
+fn events() -> Vec<&'static str> {
+    LIFECYCLE_EVENTS.to_vec()
+}
+
+pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
+    let given = match SCRIPT.read(arguments) {
+        Ok(given) => given,
+        Err(said) => return said,
+    };
+    let typed = given.text("--root").unwrap_or(DEFAULT_ROOT);
+    let root = env.cwd.join(typed);
+    if !root.is_dir() {
+        return Said::error(&format!(
+            "index.md not found at {}",
+            Path::new(typed).join("index.md").display()
+        ));
+    }
+    let Some(category) = given.text("--category").and_then(Category::parse) else { return Said::default() };
+    let mut query = Query::new(given.text("--new-info").unwrap_or_default(), env.now);
+    query.categories = vec![category];
+    match verdict(env, &root, category, &query, given.text("--lifecycle-event")) {
+        Ok(verdict) => {
+            Said { out: format!("{}\n", verdict.to_json().render(Format::SCRIPT)), ..Said::default() }
+        }
+        Err(failure) => Said::error(&failure.to_string()),
+    }
+}
+
+fn verdict(
+    env: &Env,
+    root: &Path,
+    category: Category,
+    query: &Query,
+    event: Option<&str>,
+) -> Result<Verdict, Failure> {
+    let mut workspace = Workspace::open_root(env, root)?;
+    workspace.look_at_every_file()?;
+    let found = match workspace.candidate(query)? {
+        Some(hit) => {
+            let loaded = workspace.load(&hit.address)?;
+            let path = workspace.listed_path(&loaded.path);
+            Some(Candidate { path, memory: loaded.memory, score: hit.score })
+        }
+        None => None,
+    };
+    Ok(decide(category, found, event))
+}

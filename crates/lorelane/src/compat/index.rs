@@ -1,0 +1,291 @@
+//! `memory_index`: the listing, the state of the store, and garbage collection.
+
+use super::Said;
+use super::arguments::{Flag, Given, Need, Script, Takes};
+use lorelane_core::care::Collection;
+use lorelane_core::change::{Change, Plan};
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::records::Drift;
+use lorelane_core::json::Json;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::{Address, Category};
+use lorelane_core::policy::DEFAULT_ROOT;
+use lorelane_core::text::one_line;
+use lorelane_engine::env::Env;
+use lorelane_engine::store::StoreError;
+use lorelane_engine::workspace::{Examination, Failure, Workspace};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+const SCRIPT: Script = Script {
+    name: "memory_index.py",
+    options: &[
+        Flag { name: "--root", takes: Takes::Text("ROOT"), need: Need::Optional },
+        Flag { name: "--rebuild", takes: Takes::Nothing, need: Need::OneOf },
+        Flag { name: "--validate", takes: Takes::Nothing, need: Need::OneOf },
+        Flag { name: "--query", takes: Takes::Text("KEYWORD"), need: Need::OneOf },
+        Flag { name: "--health", takes: Takes::Nothing, need: Need::OneOf },
+        Flag { name: "--gc", takes: Takes::Nothing, need: Need::OneOf },
+    ],
+};
+
+pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
+    let given = match SCRIPT.read(arguments) {
+        Ok(given) => given,
+        Err(said) => return said,
+    };
+    let typed = given.text("--root").unwrap_or(DEFAULT_ROOT);
+    let root = env.cwd.join(typed);
+    if !root.is_dir() {
+        return Said::error(&format!("Memory root '{typed}' is not a directory."));
+    }
+    match answer(env, &root, Path::new(typed), &given) {
+        Ok(said) => said,
+        Err(failure) => Said::error(&failure.to_string()),
+    }
+}
+
+fn answer(env: &Env, root: &Path, typed: &Path, given: &Given) -> Result<Said, Failure> {
+    let mut workspace = Workspace::open_root(env, root)?;
+    if let Some(keyword) = given.text("--query") {
+        return query(&mut workspace, keyword);
+    }
+    let mut said = Said::default();
+    for problem in workspace.unreadable()? {
+        let file = typed.join(problem.path.as_str());
+        said.warn(&format!("WARNING: Could not parse {}: {}", file.display(), problem.what));
+    }
+    if given.has("--rebuild") {
+        rebuild(&mut workspace, typed, &mut said)?;
+    } else if given.has("--validate") {
+        validate(&mut workspace, &mut said)?;
+    } else if given.has("--health") {
+        health(&mut workspace, &mut said)?;
+    } else {
+        collect_garbage(&mut workspace, &mut said)?;
+    }
+    Ok(said)
+}
+
+fn query(workspace: &mut Workspace, keyword: &str) -> Result<Said, Failure> {
+    let mut said = Said::default();
+    if keyword.is_empty() {
+        return Ok(said);
+    }
+    let wanted = keyword.to_lowercase();
+    let mut lines = workspace.listing_lines()?;
+    lines.retain(|line| line.to_lowercase().contains(&wanted));
+    if lines.is_empty() {
+        said.print(&format!("No matches found for '{keyword}'."));
+        return Ok(said);
+    }
+    said.print(&format!("Found {} match(es) for '{keyword}':", lines.len()));
+    lines.iter().for_each(|line| said.print(&format!("  {line}")));
+    Ok(said)
+}
+
+fn rebuild(workspace: &mut Workspace, typed: &Path, said: &mut Said) -> Result<(), Failure> {
+    let (entries, notices) = workspace.reindex()?;
+    said.notices(&notices);
+    if entries == 0 {
+        said.print("No active memory files found. Nothing to index.");
+    } else {
+        let file = typed.join("index.md");
+        said.print(&format!("Rebuilt index.md with {entries} entries at {}", file.display()));
+    }
+    Ok(())
+}
+
+fn validate(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
+    let files = workspace.listing_lines()?.len();
+    let Some(drift) = workspace.listing_drift()? else {
+        said.print("ERROR: index.md does not exist. Run --rebuild first.");
+        said.code = 1;
+        return Ok(());
+    };
+    if drift.is_none() {
+        said.print(&format!("Index is valid. {} entries match {files} files.", drift.listed));
+        return Ok(());
+    }
+    if !drift.unlisted.is_empty() {
+        said.print("Files NOT in index.md:");
+        drift.unlisted.iter().for_each(|path| said.print(&format!("  + {path}")));
+    }
+    if !drift.stale.is_empty() {
+        said.print("Index entries with NO matching file:");
+        drift.stale.iter().for_each(|path| said.print(&format!("  - {path}")));
+    }
+    said.print("\nIndex has mismatches. Run --rebuild to fix.");
+    said.code = 1;
+    Ok(())
+}
+
+fn health(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
+    let examination = workspace.examine()?;
+    let drift = workspace.listing_drift()?;
+    said.print("Memory Health Report");
+    said.print(&"=".repeat(50));
+    report_counts(&examination, said);
+    let named = |entry: &Entry| format!("[{}] {}", entry.category.display(), one_line(&entry.title));
+    said.print("\n--- Heavily Updated (times_updated > 5) ---");
+    or_none(said, &examination.heavily_revised, |entry| {
+        format!("{} (updated {} times)", named(entry), entry.revised)
+    });
+    said.print("\n--- Recent Retirements (last 7 days) ---");
+    or_none(said, &examination.recently_retired, |(entry, days)| {
+        format!("{} ({days} day(s) ago)", named(entry))
+    });
+    report_sync(drift.as_ref(), said);
+    said.print("\n--- Summary ---");
+    let mut attention = Vec::new();
+    if drift.is_none_or(|drift| !drift.is_none()) {
+        attention.push("Index out of sync or missing".to_owned());
+    }
+    if !examination.heavily_revised.is_empty() {
+        let count = examination.heavily_revised.len();
+        attention.push(format!("{count} heavily-updated memories (consider reviewing)"));
+    }
+    said.print(if attention.is_empty() { "  Health: GOOD" } else { "  Health: NEEDS ATTENTION" });
+    attention.iter().for_each(|what| said.print(&format!("    - {what}")));
+    Ok(())
+}
+
+fn report_counts(examination: &Examination, said: &mut Said) {
+    let mut active: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut total: BTreeMap<Status, usize> = BTreeMap::new();
+    for ((category, status), count) in &examination.counts {
+        *total.entry(*status).or_default() += count;
+        if *status == Status::Active {
+            active.insert(Category::display(*category), *count);
+        }
+    }
+    said.print("\n--- Entries by Category ---");
+    active.iter().for_each(|(display, count)| said.print(&format!("  {display}: {count}")));
+    match total.get(&Status::Active) {
+        Some(count) => said.print(&format!("  TOTAL (active): {count}")),
+        None => said.print("  No active memories found."),
+    }
+    for (status, label) in [(Status::Retired, "Retired"), (Status::Archived, "Archived")] {
+        if let Some(count) = total.get(&status) {
+            said.print(&format!("  {label}: {count}"));
+        }
+    }
+}
+
+fn report_sync(drift: Option<&Drift>, said: &mut Said) {
+    said.print("\n--- Index Sync Status ---");
+    let Some(drift) = drift else {
+        return said.print("  WARNING: index.md does not exist!");
+    };
+    if drift.is_none() {
+        return said.print(&format!("  Index is in sync ({} entries).", drift.listed));
+    }
+    let mut differing = |what: &str, sign: char, paths: &[String]| {
+        if !paths.is_empty() {
+            said.print(&format!("  {what} ({}):", paths.len()));
+            paths.iter().for_each(|path| said.print(&format!("    {sign} {path}")));
+        }
+    };
+    differing("FILES MISSING FROM INDEX", '+', &drift.unlisted);
+    differing("STALE INDEX ENTRIES", '-', &drift.stale);
+    said.print("  Run --rebuild to fix.");
+}
+
+fn or_none<T>(said: &mut Said, items: &[T], line: impl Fn(&T) -> String) {
+    if items.is_empty() {
+        said.print("  None.");
+    }
+    items.iter().for_each(|item| said.print(&format!("  {}", line(item))));
+}
+
+fn collect_garbage(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
+    let collection = workspace.garbage()?;
+    let mut skipped = Vec::new();
+    for entry in &collection.undated {
+        let why = undated(workspace, &entry.address)?;
+        skipped.push(format!("SKIP {}: {why} retired_at timestamp", entry.path.file_name()));
+    }
+    let failed = carry_out(workspace, &collection, said)?;
+    let grace = workspace.policy().grace_period_days();
+    said.print(&format!("Garbage Collection (grace period: {grace} days)"));
+    said.print(&"=".repeat(50));
+    said.print("");
+    let done = |entry: &Entry| !failed.contains_key(&entry.address);
+    let over: Vec<&(Entry, i64)> = collection.over.iter().filter(|(entry, _)| done(entry)).collect();
+    let (heading, verb) =
+        if workspace.policy().archive_retired() { ("Archived", "ARCHIVED") } else { ("Deleted", "DELETED") };
+    if over.is_empty() {
+        said.print("No retired memories past grace period.");
+    } else {
+        said.print(&format!("{heading} {} file(s):", over.len()));
+    }
+    for (entry, days) in &over {
+        said.print(&format!("  {verb} {} (retired {days} days ago)", entry.path.file_name()));
+    }
+    let expired: Vec<&Entry> = collection.expired.iter().filter(|entry| done(entry)).collect();
+    if !expired.is_empty() {
+        said.print(&format!("Retired {} file(s):", expired.len()));
+    }
+    for entry in expired {
+        let days = entry.updated.or(entry.created).map_or(0, |at| workspace.now().days_since(at));
+        said.print(&format!("  RETIRED {} (not changed for {days} days)", entry.path.file_name()));
+    }
+    skipped.extend(failed.values().cloned());
+    if !skipped.is_empty() {
+        said.print(&format!("Warnings/errors ({}):", skipped.len()));
+        skipped.iter().for_each(|line| said.print(&format!("  {line}")));
+    }
+    if !over.is_empty() && !workspace.policy().archive_retired() {
+        said.print("Run --rebuild to update index.md.");
+    }
+    Ok(())
+}
+
+/// Together, so that one undo brings all back; one by one when a file is in the way of the others. Returns what
+/// could not be done.
+fn carry_out(
+    workspace: &mut Workspace,
+    collection: &Collection,
+    said: &mut Said,
+) -> Result<BTreeMap<Address, String>, Failure> {
+    let mut failed = BTreeMap::new();
+    if collection.changes.is_empty() {
+        return Ok(failed);
+    }
+    let plan =
+        |changes: &[Change]| Plan { changes: changes.to_vec(), because: "gc (memory_index)".to_owned() };
+    match workspace.commit(&plan(&collection.changes)) {
+        Ok(receipt) => {
+            said.notices(&receipt.notices);
+            return Ok(failed);
+        }
+        Err(failure @ (Failure::Store(StoreError::LockTimeout { .. }) | Failure::Misconfigured(_))) => {
+            return Err(failure);
+        }
+        Err(_) => {}
+    }
+    let over: BTreeSet<&Address> = collection.over.iter().map(|(entry, _)| &entry.address).collect();
+    for change in &collection.changes {
+        let (Change::Purge { address } | Change::Step { address, .. }) = change else { continue };
+        match workspace.commit(&plan(std::slice::from_ref(change))) {
+            Ok(receipt) => said.notices(&receipt.notices),
+            Err(failure) => {
+                let attempt = if over.contains(address) { "deleting" } else { "retiring" };
+                let why = one_line(&failure.to_string());
+                failed.insert(address.clone(), format!("ERROR {attempt} {}.json: {why}", address.name()));
+            }
+        }
+    }
+    Ok(failed)
+}
+
+/// Whether a retired memory says nothing of its time, or something that is none.
+fn undated(workspace: &Workspace, address: &Address) -> Result<&'static str, Failure> {
+    let loaded = workspace.load(address)?;
+    let record = Json::parse(loaded.text.trim_start_matches('\u{feff}')).unwrap_or(Json::Null);
+    Ok(match record.at("retired_at") {
+        None | Some(Json::Null) => "missing",
+        Some(Json::Text(text)) if text.is_empty() => "missing",
+        Some(_) => "invalid",
+    })
+}

@@ -1,0 +1,85 @@
+//! The first system's scripts: same arguments, same texts, same exit codes.
+//!
+//! Agents and skills written for those scripts go on working when they call `lorelane compat memory_write …`.
+//! Only the words are kept here; what may be written, and what a memory is, lorelane's own rules say.
+
+mod arguments;
+mod block;
+mod candidate;
+mod index;
+mod input;
+mod refused;
+mod target;
+mod write;
+
+use lorelane_core::change::Notice;
+use lorelane_engine::env::Env;
+use std::io::Write;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: lorelane compat {memory_write,memory_candidate,memory_index} [arguments]\n";
+
+/// Runs the script that the first argument names.
+pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
+    let (script, rest) = match arguments.split_first() {
+        Some((script, rest)) => (script.strip_suffix(".py").unwrap_or(script), rest),
+        None => ("", arguments),
+    };
+    match script {
+        "memory_write" => write::run(env, rest),
+        "memory_candidate" => candidate::run(env, rest),
+        "memory_index" => index::run(env, rest),
+        _ => Said { out: String::new(), err: USAGE.to_owned(), code: 2 },
+    }
+    .say()
+}
+
+/// What a script says, and how it ends.
+#[derive(Debug, Default)]
+struct Said {
+    out: String,
+    err: String,
+    code: u8,
+}
+
+impl Said {
+    /// Ends with an error that is printed where results are: callers of the scripts look for it there.
+    fn failed(out: impl Into<String>) -> Said {
+        Said { out: out.into(), err: String::new(), code: 1 }
+    }
+
+    /// Ends with an error in one line on stderr.
+    fn error(text: &str) -> Said {
+        Said { out: String::new(), err: format!("ERROR: {text}\n"), code: 1 }
+    }
+
+    fn print(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+
+    fn warn(&mut self, line: &str) {
+        self.err.push_str(line);
+        self.err.push('\n');
+    }
+
+    fn notices(&mut self, notices: &[Notice]) {
+        for notice in notices {
+            match notice {
+                Notice::Fixed { field, what } => self.warn(&format!("[AUTO-FIX] {field}: {what}")),
+                // The one warning that the first system's skill, not its scripts, had words for.
+                Notice::Warning(text) if text.starts_with("Session ") => {
+                    self.warn(&format!("WARNING: {text}"));
+                }
+                Notice::Warning(text) => self.warn(&format!("[WARN] {text}")),
+            }
+        }
+    }
+
+    /// A reader that is gone is no reason to panic.
+    fn say(self) -> ExitCode {
+        let _ = std::io::stderr().write_all(self.err.as_bytes());
+        let _ = std::io::stdout().write_all(self.out.as_bytes());
+        ExitCode::from(self.code)
+    }
+}
