@@ -3,6 +3,7 @@
 use crate::lifecycle::{Lifecycle, Status};
 use crate::memory::{Address, Category, Memory};
 use crate::path::RelPath;
+use crate::text::fold;
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,7 @@ pub struct Entry {
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
     pub revised: u64,
+    /// All it says, folded: `recall` looks words up in it.
     pub prose: String,
 }
 
@@ -37,7 +39,7 @@ impl Entry {
             created: memory.created,
             updated: memory.updated,
             revised: memory.revised,
-            prose: memory.body.prose(),
+            prose: fold(&memory.body.prose()),
         }
     }
 }

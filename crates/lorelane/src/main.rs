@@ -38,7 +38,8 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     match capture() {
         Ok(env) if arguments.first().is_some_and(|word| word == "compat") => {
-            let words: Vec<String> = arguments[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            let words: Vec<String> =
+                arguments[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
             compat::run(&env, &words)
         }
         Ok(env) => cli::run(&env, arguments),

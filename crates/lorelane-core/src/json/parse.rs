@@ -103,7 +103,8 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
-    path: Vec<String>,
+    /// Where the keys on the way to this place stand: a path is only needed for a doubled key.
+    path: Vec<Range<usize>>,
     doubled: Vec<String>,
 }
 
@@ -173,7 +174,7 @@ impl Reader<'_> {
                 return Err("expected `:` after the key");
             }
             self.blank();
-            self.path.push(key.clone());
+            self.path.push(key_span.clone());
             let value = self.value()?;
             if members.len() == 32 {
                 many.extend(members.iter().map(|member| member.key.clone()));
@@ -184,7 +185,8 @@ impl Reader<'_> {
                 !many.insert(key.clone())
             };
             if doubled {
-                self.doubled.push(self.path.join("."));
+                let keys = self.path.iter().map(|span| self.text[span.start + 1..span.end - 1].to_owned());
+                self.doubled.push(keys.collect::<Vec<_>>().join("."));
             }
             self.path.pop();
             members.push(Member { key, key_span, value });

@@ -6,7 +6,7 @@
 use crate::corpus::Entry;
 use crate::lifecycle::Status;
 use crate::memory::{Address, Category};
-use crate::text::words;
+use crate::text::{fold, holds_word, words};
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
@@ -131,6 +131,11 @@ fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
 
 /// What title and tags contribute. A tag of several words matches when all of them are asked for.
 fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
+    // Most memories share no word with a query: that is seen without taking their names apart.
+    let folded = fold(&format!("{}\n{}", entry.title, entry.tags.join("\n")));
+    if !query.words.iter().any(|word| folded.contains(word.as_str())) {
+        return Vec::new();
+    }
     let title: BTreeSet<String> = words(&entry.title).into_iter().collect();
     let tags: Vec<Vec<String>> = entry.tags.iter().map(|tag| tag_words(tag)).collect();
     let in_tags: Vec<String> = tags
@@ -173,7 +178,7 @@ fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
 /// A tag is a name: also `ci` or `go` is one, though as a word of a text it would be too short to count.
 fn tag_words(tag: &str) -> Vec<String> {
     let found = words(tag);
-    if found.is_empty() { vec![crate::text::fold(tag)] } else { found }
+    if found.is_empty() { vec![fold(tag)] } else { found }
 }
 
 fn content_part(query: &Query, entry: &Entry, used: &BTreeSet<&String>) -> Option<Part> {
@@ -181,8 +186,8 @@ fn content_part(query: &Query, entry: &Entry, used: &BTreeSet<&String>) -> Optio
     if wanted.is_empty() || entry.prose.is_empty() {
         return None;
     }
-    let prose: BTreeSet<String> = words(&entry.prose).into_iter().collect();
-    let matched: Vec<String> = wanted.into_iter().filter(|word| prose.contains(*word)).cloned().collect();
+    let matched: Vec<String> =
+        wanted.into_iter().filter(|word| holds_word(&entry.prose, word)).cloned().collect();
     let points = u32::try_from(matched.len()).unwrap_or(u32::MAX);
     (points > 0).then_some(Part { signal: Signal::Content, points, matched })
 }

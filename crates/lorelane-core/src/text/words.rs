@@ -14,7 +14,7 @@ const STOP_WORDS: &[&str] = &[
     "would", "yes", "you", "your",
 ];
 
-pub fn is_stop_word(word: &str) -> bool {
+fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
@@ -58,6 +58,17 @@ pub fn words(text: &str) -> Vec<String> {
     finish_word(&mut word, &mut found);
     finish_run(&mut run, &mut found);
     found
+}
+
+/// Whether a folded text has this word, as [`words`] would find it, without taking the text apart.
+pub fn holds_word(folded: &str, word: &str) -> bool {
+    let joins = |c: Option<char>| {
+        c.is_some_and(|c| (c.is_alphanumeric() || is_combining_mark(c)) && !writes_no_blanks(c))
+    };
+    let run = word.starts_with(writes_no_blanks);
+    folded.match_indices(word).any(|(at, _)| {
+        run || !(joins(folded[..at].chars().next_back()) || joins(folded[at + word.len()..].chars().next()))
+    })
 }
 
 /// Lower case without accents: `Ünïcode` and `unicode` are one word.
@@ -110,6 +121,24 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(words(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_found_where_the_tokeniser_finds_it() {
+        let texts = [
+            "Use JWT for the auth-service v2",
+            "Café Ünïcode — naïve",
+            "認証トークン auth限",
+            "캐시 정책",
+            "हिन्दी",
+        ];
+        for text in texts {
+            let folded = fold(text);
+            for word in words(text) {
+                assert!(holds_word(&folded, &word), "{word} in {folded}");
+            }
+            assert!(!holds_word(&folded, "ser") && !holds_word(&folded, "証明"), "{folded}");
         }
     }
 

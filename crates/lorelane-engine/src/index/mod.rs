@@ -4,15 +4,16 @@
 //! the files. Which files it speaks of it remembers with their stat; whether it is fresh is told by the mtimes
 //! of the lane's folders, which every writer changes and records.
 
+mod rows;
+
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
-use rusqlite::{
-    Connection, OpenFlags, Row as SqlRow, Transaction, TransactionBehavior, config::DbConfig, params,
-};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Row as SqlRow, TransactionBehavior, params, params_from_iter};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -29,14 +30,17 @@ const TABLES: &str = "
         revised INTEGER NOT NULL, listing_key TEXT, listing_text TEXT,
         size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
     ) WITHOUT ROWID;
-    CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
-    CREATE INDEX memories_category ON memories (category, status);
     -- Apart, because it is most of the bytes and few questions need it.
     CREATE TABLE prose (path TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE unreadable (
         path TEXT PRIMARY KEY, what TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE folders (folder TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
+";
+const TABLE_NAMES: [&str; 4] = ["memories", "prose", "unreadable", "folders"];
+const ORDERS: &str = "
+    CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
+    CREATE INDEX memories_category ON memories (category, status);
 ";
 
 #[derive(Debug)]
@@ -112,7 +116,7 @@ impl Index {
     /// An index that lives as long as the process: where no cache can be written, and to compare with.
     pub fn in_memory() -> Index {
         let db = Connection::open_in_memory().expect("an in-memory database needs nothing");
-        db.execute_batch(TABLES).expect("the tables are correct SQL");
+        db.execute_batch(TABLES).and_then(|()| db.execute_batch(ORDERS)).expect("the tables are correct SQL");
         Index { db }
     }
 
@@ -135,6 +139,7 @@ impl Index {
             let again: i32 = made.query_row("PRAGMA user_version", [], |row| row.get(0))?;
             if again == 0 {
                 made.execute_batch(TABLES)?;
+                made.execute_batch(ORDERS)?;
                 made.execute_batch(&format!("PRAGMA user_version = {STAMP}"))?;
             }
             made.commit()?;
@@ -193,10 +198,16 @@ impl Index {
         let fault = self.fault("write");
         let made = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&fault)?;
         if fresh {
-            made.execute_batch("DELETE FROM memories; DELETE FROM unreadable; DELETE FROM folders")
-                .map_err(&fault)?;
+            // Sorting all rows at the end is cheaper than placing each.
+            made.execute_batch("DROP INDEX memories_listing; DROP INDEX memories_category").map_err(&fault)?;
+            for table in TABLE_NAMES {
+                made.execute(&format!("DELETE FROM {table}"), []).map_err(&fault)?;
+            }
         }
-        put_rows(&made, rows, fresh).map_err(&fault)?;
+        rows::put(&made, rows, fresh).map_err(&fault)?;
+        if fresh {
+            made.execute_batch(ORDERS).map_err(&fault)?;
+        }
         for (folder, mtime_ns) in times {
             made.execute("REPLACE INTO folders VALUES (?, ?)", params![folder, mtime_ns]).map_err(&fault)?;
         }
@@ -211,16 +222,24 @@ impl Index {
     pub fn entries(&self, wanted: Wanted) -> Result<Vec<Entry>, IndexError> {
         let fault = self.fault("read");
         let (prose, join) = if wanted.prose { ("prose.text", "JOIN prose USING (path)") } else { ("''", "") };
+        let mut conditions = Vec::new();
+        let mut values = Vec::new();
+        if let Some(category) = wanted.category {
+            conditions.push("category = ?");
+            values.push(category.name());
+        }
+        if let Some(status) = wanted.status {
+            conditions.push("status = ?");
+            values.push(status.name());
+        }
+        let only =
+            if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
         let sql = format!(
-            "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose} FROM memories {join}
-             WHERE (?1 IS NULL OR category = ?1) AND (?2 IS NULL OR status = ?2) ORDER BY path"
+            "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose}
+             FROM memories {join} {only} ORDER BY path"
         );
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
-        let rows = query
-            .query_map(params![wanted.category.map(Category::name), wanted.status.map(Status::name)], |row| {
-                Ok(entry(row))
-            })
-            .map_err(&fault)?;
+        let rows = query.query_map(params_from_iter(values), |row| Ok(entry(row))).map_err(&fault)?;
         let mut entries = Vec::new();
         for row in rows {
             entries.extend(row.map_err(&fault)?);
@@ -248,6 +267,25 @@ impl Index {
         Ok(counts)
     }
 
+    /// How many memories a category has in this status.
+    pub fn count(&self, category: Category, status: Status) -> Result<usize, IndexError> {
+        let sql = "SELECT count(*) FROM memories WHERE category = ? AND status = ?";
+        let count = self.db.query_row(sql, [category.name(), status.name()], |row| unsigned(row, 0));
+        Ok(usize::try_from(count.map_err(self.fault("read"))?).unwrap_or(usize::MAX))
+    }
+
+    /// The first place where the index says something else than these rows and folder times, all of them.
+    pub fn difference(
+        &self,
+        rows: impl Iterator<Item = Row>,
+        times: &FolderTimes,
+    ) -> Result<Option<String>, IndexError> {
+        if self.folder_times()? != *times {
+            return Ok(Some("the times of the folders".to_owned()));
+        }
+        rows::difference(&self.db, rows).map_err(self.fault("read"))
+    }
+
     /// The listing's lines in their order.
     pub fn listing_lines(&self) -> Result<Vec<String>, IndexError> {
         let fault = self.fault("read");
@@ -269,7 +307,7 @@ impl Index {
     pub fn dump(&self) -> Result<String, IndexError> {
         let fault = self.fault("read");
         let mut dump = String::new();
-        for table in ["memories", "prose", "unreadable", "folders"] {
+        for table in TABLE_NAMES {
             let mut query = self.db.prepare(&format!("SELECT * FROM {table} ORDER BY 1")).map_err(&fault)?;
             let columns = query.column_count();
             let mut rows = query.query([]).map_err(&fault)?;
@@ -283,53 +321,6 @@ impl Index {
         }
         Ok(dump)
     }
-}
-
-fn put_rows(db: &Transaction<'_>, rows: impl Iterator<Item = Row>, fresh: bool) -> rusqlite::Result<()> {
-    let mut memory = db.prepare("REPLACE INTO memories VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)")?;
-    let mut prose = db.prepare("REPLACE INTO prose VALUES (?, ?)")?;
-    let mut unreadable = db.prepare("REPLACE INTO unreadable VALUES (?,?,?,?)")?;
-    let mut forget_memory = db.prepare("DELETE FROM memories WHERE path = ?")?;
-    let mut forget_prose = db.prepare("DELETE FROM prose WHERE path = ?")?;
-    let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
-    for row in rows {
-        match row {
-            Row::Memory { entry, listing, seen } => {
-                let (key, text) = listing.map_or((None, None), |line| (Some(line.key), Some(line.text)));
-                memory.execute(params![
-                    entry.path.as_str(),
-                    entry.address.to_string(),
-                    entry.category.name(),
-                    entry.title,
-                    entry.tags.join("\n"),
-                    entry.status.name(),
-                    entry.status_at.map(|at| at.0),
-                    entry.created.map(|at| at.0),
-                    entry.updated.map(|at| at.0),
-                    signed(entry.revised),
-                    key,
-                    text,
-                    signed(seen.size),
-                    seen.mtime_ns,
-                ])?;
-                prose.execute(params![entry.path.as_str(), entry.prose])?;
-                if !fresh {
-                    forget_unreadable.execute([entry.path.as_str()])?;
-                }
-            }
-            Row::Unreadable { path, what, seen } => {
-                unreadable.execute(params![path.as_str(), what, signed(seen.size), seen.mtime_ns])?;
-                forget_memory.execute([path.as_str()])?;
-                forget_prose.execute([path.as_str()])?;
-            }
-            Row::Gone { path } => {
-                forget_memory.execute([path.as_str()])?;
-                forget_prose.execute([path.as_str()])?;
-                forget_unreadable.execute([path.as_str()])?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// `None` for a row that this version could not have written.

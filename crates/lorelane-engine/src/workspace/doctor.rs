@@ -4,10 +4,11 @@ use super::{Failure, Workspace};
 use crate::disk::Kind;
 use crate::index::Wanted;
 use lorelane_core::corpus::Entry;
-use lorelane_core::dialect::Dialect;
+use lorelane_core::dialect::Reading;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::Category;
+use lorelane_core::path::RelPath;
 use std::collections::BTreeMap;
 
 /// A memory that is revised this often may have lost its subject.
@@ -68,17 +69,18 @@ impl Workspace {
             heavily_revised,
             recently_retired,
             pinned: self.marks()?.pinned.len(),
-            unreadable: self.files()?.len() - entries.len(),
+            unreadable: self.index.unreadable()?.len(),
         })
     }
 
     /// Everything that is wrong, in the order of the checks.
     pub fn diagnose(&mut self, secrets: bool) -> Result<Vec<Finding>, Failure> {
         let mut findings = Vec::new();
+        self.look_at_every_file()?;
         self.check_config(&mut findings);
-        self.check_files(secrets, &mut findings)?;
+        self.check_folders(&mut findings)?;
+        self.check_contents(secrets, &mut findings)?;
         self.check_listing(&mut findings)?;
-        self.check_index(&mut findings)?;
         self.check_journal(&mut findings)?;
         self.check_marks(&mut findings)?;
         Ok(findings)
@@ -87,26 +89,23 @@ impl Workspace {
     /// Only whether the index says what the files say.
     pub fn diagnose_index(&mut self) -> Result<Vec<Finding>, Failure> {
         let mut findings = Vec::new();
-        self.check_index(&mut findings)?;
-        Ok(findings)
-    }
-
-    /// Whether the index says what a rebuild would, as full dumps.
-    fn index_equals_rebuild(&mut self) -> Result<bool, Failure> {
         self.refresh()?;
-        Ok(self.index.dump()? == self.rebuilt()?.dump()?)
+        let files = self.files()?;
+        let rows = files.iter().map(|file| self.row(file));
+        let difference = self.index.difference(rows, &self.folder_times())?;
+        self.report_index(difference, &mut findings);
+        Ok(findings)
     }
 
     fn listing_sync(&self) -> Result<Sync, Failure> {
         let (path, wanted) = self.listing()?;
+        let entries = wanted.lines().filter(|line| line.starts_with("- [")).count();
         let file = self.lane.join(path.as_str());
         let found = self.disk.read(&file).map_err(|source| Failure::io("read", &file, source))?;
         Ok(match found {
-            None if self.index.listing_lines()?.is_empty() => Sync::InSync { entries: 0 },
+            None if entries == 0 => Sync::InSync { entries },
             None => Sync::Missing,
-            Some(bytes) if bytes == wanted.as_bytes() => {
-                Sync::InSync { entries: self.index.listing_lines()?.len() }
-            }
+            Some(bytes) if bytes == wanted.as_bytes() => Sync::InSync { entries },
             Some(_) => Sync::Differs,
         })
     }
@@ -122,7 +121,7 @@ impl Workspace {
         }
     }
 
-    fn check_files(&self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    fn check_folders(&self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
         let mut found =
             |check, what, hint: &str| findings.push(Finding { check, what, hint: hint.to_owned() });
         for category in Category::ALL {
@@ -155,49 +154,35 @@ impl Workspace {
                 }
             }
         }
-        for file in self.files()? {
-            let path = &file.path;
-            if file.kind != Kind::File {
-                found(
-                    "file",
-                    format!("{path} is not a regular file, so it is not read"),
-                    "put the file itself in its place",
-                );
-                continue;
-            }
-            let full = self.lane.join(path.as_str());
-            let bytes = match self.disk.read(&full) {
-                Ok(Some(bytes)) => bytes,
-                Ok(None) => continue,
-                Err(fault) => {
-                    found("file", format!("{path} cannot be read: {fault}"), "check its permissions");
-                    continue;
-                }
-            };
-            let reading = self.dialect.read(path, &bytes);
-            for problem in &reading.problems {
-                found(
-                    "file",
-                    format!("{path}: {}", problem.what),
-                    "mend it with `lorelane edit`, or by hand",
-                );
-            }
-            let Some(memory) = reading.memory.filter(|_| secrets) else { continue };
-            for fault in leak::added(None, &memory) {
-                let what =
-                    format!("{}: {} holds a {} ({})", memory.address, fault.field, fault.kind, fault.masked);
-                found(
-                    "secret",
-                    what,
-                    "revoke it, then take it out with `lorelane edit`; git may still hold it",
-                );
-            }
-        }
         Ok(())
     }
 
-    fn check_listing(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-        self.look_at_every_file()?;
+    /// Reads every file once: for what is wrong in it, and for what the index should say of it.
+    fn check_contents(&self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        let files = self.files()?;
+        let rows = files
+            .iter()
+            .map(|file| self.row_of(file, &mut |reading| check_reading(reading, file, secrets, findings)));
+        let difference = self.index.difference(rows, &self.folder_times())?;
+        self.report_index(difference, findings);
+        Ok(())
+    }
+
+    fn report_index(&self, difference: Option<String>, findings: &mut Vec<Finding>) {
+        let (what, hint) = match (&self.index_fault, difference) {
+            (Some(why), _) => (
+                format!("the index cannot be kept: {why}"),
+                "reading goes on without it; make the cache folder writable",
+            ),
+            (None, Some(place)) => {
+                (format!("the index differs from a rebuild: {place}"), "`lorelane reindex` writes it anew")
+            }
+            (None, None) => return,
+        };
+        findings.push(Finding { check: "index", what, hint: hint.to_owned() });
+    }
+
+    fn check_listing(&self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
         let what = match self.listing_sync()? {
             Sync::InSync { .. } => return Ok(()),
             Sync::Missing => "index.md is missing",
@@ -208,21 +193,6 @@ impl Workspace {
             what: what.to_owned(),
             hint: "`lorelane reindex` writes it anew".to_owned(),
         });
-        Ok(())
-    }
-
-    fn check_index(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-        if let Some(why) = &self.index_fault {
-            let hint = "reading goes on without it; make the cache folder writable".to_owned();
-            findings.push(Finding { check: "index", what: format!("the index cannot be kept: {why}"), hint });
-        } else if !self.index_equals_rebuild()? {
-            let hint = "`lorelane reindex` writes it anew".to_owned();
-            findings.push(Finding {
-                check: "index",
-                what: "the index differs from a rebuild".to_owned(),
-                hint,
-            });
-        }
         Ok(())
     }
 
@@ -251,5 +221,28 @@ impl Workspace {
             });
         }
         Ok(())
+    }
+}
+
+fn check_reading(
+    reading: Result<&Reading, &str>,
+    path: &RelPath,
+    secrets: bool,
+    findings: &mut Vec<Finding>,
+) {
+    let mut found = |check, what, hint: &str| findings.push(Finding { check, what, hint: hint.to_owned() });
+    let reading = match reading {
+        Ok(reading) => reading,
+        Err(why) => {
+            return found("file", format!("{path}: {why}"), "put a regular, readable file in its place");
+        }
+    };
+    for problem in &reading.problems {
+        found("file", format!("{path}: {}", problem.what), "mend it with `lorelane edit`, or by hand");
+    }
+    let Some(memory) = reading.memory.as_ref().filter(|_| secrets) else { return };
+    for fault in leak::added(None, memory) {
+        let what = format!("{}: {} holds a {} ({})", memory.address, fault.field, fault.kind, fault.masked);
+        found("secret", what, "revoke it, then take it out with `lorelane edit`; git may still hold it");
     }
 }

@@ -6,16 +6,11 @@ use crate::disk::Kind;
 use crate::index::{FolderTimes, Index, Row, Seen};
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
-use lorelane_core::dialect::Dialect;
+use lorelane_core::dialect::{Dialect, Reading};
+use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::Category;
 use lorelane_core::path::RelPath;
 use std::collections::BTreeMap;
-
-/// A file that could hold a memory, or something in the way of one.
-pub(super) struct Found {
-    pub(super) path: RelPath,
-    pub(super) kind: Kind,
-}
 
 impl Workspace {
     /// Makes the index fresh if a folder changed since it was written. Costs six stats when nothing did.
@@ -38,12 +33,12 @@ impl Workspace {
         let mut known: BTreeMap<String, Seen> = self.index.seen()?;
         let mut rows = Vec::new();
         for found in self.files()? {
-            let before = known.remove(found.path.as_str());
-            let file = self.lane.join(found.path.as_str());
+            let before = known.remove(found.as_str());
+            let file = self.lane.join(found.as_str());
             let Ok(Some(stat)) = self.disk.stat(&file) else { continue };
             let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
             if before != Some(seen) {
-                rows.push(self.row(&found.path));
+                rows.push(self.row(&found));
             }
         }
         let gone =
@@ -60,20 +55,13 @@ impl Workspace {
         let times = self.folder_times();
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
         let files = self.files()?;
-        let replaced = index.replace(files.iter().map(|found| self.row(&found.path)), &times);
+        let replaced = index.replace(files.iter().map(|found| self.row(found)), &times);
         self.index = index;
         replaced?;
         self.put_listing()?;
         writer.finish()?;
-        Ok((self.index.listing_lines()?.len(), notices))
-    }
-
-    /// An index made from the files alone, to compare with.
-    pub(super) fn rebuilt(&self) -> Result<Index, Failure> {
-        let mut index = Index::in_memory();
-        let files = self.files()?;
-        index.replace(files.iter().map(|found| self.row(&found.path)), &self.folder_times())?;
-        Ok(index)
+        let listed = self.index.counts()?.into_iter().filter(|((_, status), _)| *status == Status::Active);
+        Ok((listed.map(|(_, count)| count).sum(), notices))
     }
 
     /// Tells the index what became of these files.
@@ -100,7 +88,7 @@ impl Workspace {
         Ok(write_plain(&*self.disk, &self.lane.join(path.as_str()), text.as_bytes())?)
     }
 
-    fn folder_times(&self) -> FolderTimes {
+    pub(super) fn folder_times(&self) -> FolderTimes {
         Category::ALL
             .into_iter()
             .filter_map(|category| {
@@ -111,7 +99,7 @@ impl Workspace {
     }
 
     /// Everything in the lane's folders that has a memory's name.
-    pub(super) fn files(&self) -> Result<Vec<Found>, Failure> {
+    pub(super) fn files(&self) -> Result<Vec<RelPath>, Failure> {
         let mut files = Vec::new();
         for category in Category::ALL {
             let folder = self.lane.join(category.folder());
@@ -124,19 +112,29 @@ impl Workspace {
                 listed.unwrap_or_default().into_iter().filter(|listed| listed.name.ends_with(".json"))
             {
                 if let Ok(path) = RelPath::parse(&format!("{}/{}", category.folder(), listed.name)) {
-                    files.push(Found { path, kind: listed.kind });
+                    files.push(path);
                 }
             }
         }
+        files.sort();
         Ok(files)
     }
 
-    /// What the index keeps of a file. The stat comes first: a change after it is seen as a change.
-    fn row(&self, path: &RelPath) -> Row {
+    /// What the index keeps of a file.
+    pub(super) fn row(&self, path: &RelPath) -> Row {
+        self.row_of(path, &mut |_| {})
+    }
+
+    /// The same, and `inspect` sees what was read, or why nothing was. The stat comes first: a change after it
+    /// is seen as a change.
+    pub(super) fn row_of(&self, path: &RelPath, inspect: &mut dyn FnMut(Result<&Reading, &str>)) -> Row {
         let file = self.lane.join(path.as_str());
         let Ok(Some(stat)) = self.disk.stat(&file) else { return Row::Gone { path: path.clone() } };
         let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
-        let unreadable = |what: String| Row::Unreadable { path: path.clone(), what, seen };
+        let mut unreadable = |what: String| {
+            inspect(Err(&what));
+            Row::Unreadable { path: path.clone(), what, seen }
+        };
         if stat.kind != Kind::File {
             return unreadable("it is not a regular file".to_owned());
         }
@@ -146,14 +144,16 @@ impl Workspace {
             Err(fault) => return unreadable(format!("it cannot be read: {fault}")),
         };
         let reading = self.dialect.read(path, &bytes);
-        match reading.memory {
+        inspect(Ok(&reading));
+        match &reading.memory {
             Some(memory) => Row::Memory {
-                listing: self.dialect.listing_line(&memory),
-                entry: Box::new(Entry::of(&memory, path)),
+                listing: self.dialect.listing_line(memory),
+                entry: Box::new(Entry::of(memory, path)),
                 seen,
             },
             None => {
-                unreadable(reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default())
+                let what = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
+                Row::Unreadable { path: path.clone(), what, seen }
             }
         }
     }

@@ -28,7 +28,7 @@ use lorelane_core::dialect::{Dialect, Problem};
 use lorelane_core::digest::Revision;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
-use lorelane_core::memory::{Address, Memory};
+use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::Policy;
 use lorelane_core::recall::{self, Hit, Query};
@@ -206,12 +206,13 @@ impl Workspace {
         }
         let name = typed.rsplit('/').next().unwrap_or(typed);
         let name = name.strip_suffix(".json").unwrap_or(name);
-        let entries = self.entries(Wanted::default())?;
-        let same: Vec<Address> = entries
-            .iter()
-            .filter(|entry| !typed.contains('/') && entry.address.name() == name)
-            .map(|entry| entry.address.clone())
-            .collect();
+        let mut same = Vec::new();
+        for category in Category::ALL.into_iter().filter(|_| !typed.contains('/')) {
+            let address = Address::record(category, name);
+            if self.exists(&address)? {
+                same.push(address);
+            }
+        }
         if let [only] = same.as_slice() {
             return Ok(only.clone());
         }
@@ -225,7 +226,7 @@ impl Workspace {
                 }
             }
         }
-        let near = if same.is_empty() { similar(&entries, name) } else { same };
+        let near = if same.is_empty() { similar(&self.entries(Wanted::default())?, name) } else { same };
         Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near }))
     }
 

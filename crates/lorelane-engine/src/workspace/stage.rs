@@ -123,7 +123,7 @@ impl Stage<'_> {
                 "the category {category} is disabled: this memory is saved but not shown to agents; `lorelane config set categories.{category}.enabled true` enables it"
             )));
         }
-        let active = self.workspace.index.counts()?.get(&(category, Status::Active)).copied().unwrap_or(0);
+        let active = self.workspace.index.count(category, Status::Active)?;
         let max = policy.max_memories_per_category();
         if active >= max {
             self.staged.notices.push(Notice::warning(format!(

@@ -48,10 +48,11 @@ pub(super) fn memory(record: &Object, address: Address) -> Option<Memory> {
     };
     let category = address.category()?;
     let history = record.get("changes").and_then(Json::as_list).unwrap_or_default();
-    let mut extra = record.clone();
-    MODELLED.iter().for_each(|key| {
-        extra.remove(key);
-    });
+    let extra = record
+        .iter()
+        .filter(|(key, _)| !MODELLED.contains(key))
+        .map(|(key, value)| (key, value.clone()))
+        .collect();
     Some(Memory {
         category,
         title: owned("title").unwrap_or_else(|| address.name().to_owned()),
