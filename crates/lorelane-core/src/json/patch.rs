@@ -105,7 +105,14 @@ fn rewrite_object(
     gaps.join(out, ('{', '}'), &pieces);
 }
 
-fn rewrite_list(out: &mut String, text: &str, node: &Node, items: &[Node], values: &[Json], layout: Layout<'_>) {
+fn rewrite_list(
+    out: &mut String,
+    text: &str,
+    node: &Node,
+    items: &[Node],
+    values: &[Json],
+    layout: Layout<'_>,
+) {
     let starts: Vec<usize> = items.iter().map(|item| item.span.start).collect();
     let ends: Vec<usize> = items.iter().map(|item| item.span.end).collect();
     let gaps = Gaps::new(text, node, &starts, &ends);

@@ -59,7 +59,8 @@ pub(super) fn memory(record: &Object, address: Address) -> Option<Memory> {
         tags: record.get("tags").map(Json::to_texts).unwrap_or_default(),
         about: record.get("related_files").map(Json::to_texts).unwrap_or_default(),
         lifecycle,
-        confidence: record.get("confidence").and_then(Json::as_f64),
+        // `NaN` is no confidence, and would make a memory differ from itself.
+        confidence: record.get("confidence").and_then(Json::as_f64).filter(|value| value.is_finite()),
         created: time("created_at"),
         updated: time("updated_at"),
         history: history.iter().cloned().map(Event).collect(),
@@ -117,7 +118,9 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
     // Not part of the model: they follow the place.
     set(true, "category", text(after.category.name()));
     set(true, "id", text(address.name()));
-    set(now.title != after.title, "title", text(&after.title));
+    // A missing title reads as the file's name, a missing content as an empty one; a new file says both.
+    let is_new = old.is_none();
+    set(is_new || now.title != after.title, "title", text(&after.title));
     set(now.created != after.created, "created_at", time(after.created));
     set(now.updated != after.updated, "updated_at", time(after.updated));
     set(now.tags != after.tags, "tags", Some(Json::texts(after.tags.iter().cloned())));
@@ -128,7 +131,7 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
         after.confidence.map(|value| Json::Number(format!("{value:?}"))),
     );
     let Body::Fields(content) = &after.body;
-    set(now.body != after.body, "content", Some(Json::Object(content.clone())));
+    set(is_new || now.body != after.body, "content", Some(Json::Object(content.clone())));
     set_lifecycle(&now.lifecycle, &after.lifecycle, &mut set);
     let history = after.history.iter().map(|event| event.0.clone()).collect();
     set(now.history != after.history, "changes", Some(Json::List(history)));

@@ -1,0 +1,9 @@
+//mod candidate;
+//mod care;
+//mod create;
+mod laws;
+//mod lifecycle;
+//mod policy;
+//mod revise;
+//mod schemas;
+mod support;
