@@ -1,9 +1,3 @@
-//mod candidate;
-//mod care;
-//mod create;
+mod care;
 mod laws;
-//mod lifecycle;
-//mod policy;
-//mod revise;
-//mod schemas;
 mod support;

@@ -23,6 +23,9 @@ pub(crate) fn object(text: &str) -> Object {
     json(text).as_object().expect("an object").clone()
 }
 
+/// Members of a record as keys and JSON; an empty value removes one.
+pub(crate) type Members<'a> = &'a [(&'a str, &'a str)];
+
 /// The smallest content of a category.
 pub(crate) fn content(category: Category) -> &'static str {
     match category {
@@ -43,8 +46,8 @@ pub(crate) fn content(category: Category) -> &'static str {
     }
 }
 
-/// The smallest record of a category, with these members set on top; an empty value removes one.
-pub(crate) fn record_of(category: Category, members: &[(&str, &str)]) -> Object {
+/// The smallest record of a category, with these members set on top.
+pub(crate) fn record_of(category: Category, members: Members<'_>) -> Object {
     let mut record = object(&format!(
         r#"{{"schema_version": "1.0", "category": "{category}", "id": "use-jwt", "title": "Use JWT",
             "created_at": "2025-01-01T00:00:00Z", "updated_at": "2025-01-01T00:00:00Z",
@@ -63,7 +66,7 @@ pub(crate) fn record_of(category: Category, members: &[(&str, &str)]) -> Object 
 }
 
 /// The smallest decision, changed in the same way.
-pub(crate) fn decision(members: &[(&str, &str)]) -> String {
+pub(crate) fn decision(members: Members<'_>) -> String {
     text(&record_of(Category::Decision, members))
 }
 
