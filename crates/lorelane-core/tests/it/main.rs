@@ -1,3 +1,4 @@
+mod candidate;
 mod care;
 mod laws;
 mod support;
