@@ -1,4 +1,5 @@
 mod candidate;
 mod care;
 mod laws;
+mod policy;
 mod support;
