@@ -2,4 +2,5 @@ mod candidate;
 mod care;
 mod laws;
 mod policy;
+mod schemas;
 mod support;

@@ -178,10 +178,7 @@ fn relaxed(kind: &Kind, value: &Json) -> Option<Json> {
         }
         (Kind::Count, Json::Text(text)) => text.trim().parse::<u64>().ok().map(Json::number),
         (Kind::Count, Json::Bool(flag)) => Some(Json::number(u8::from(*flag))),
-        (Kind::Count, Json::Number(text)) if text.parse::<u64>().is_err() => {
-            let number: f64 = text.parse().ok()?;
-            (number >= 0.0 && number.fract() == 0.0 && number < 1e15).then(|| Json::number(number as u64))
-        }
+        (Kind::Count, Json::Number(text)) if text.parse::<u64>().is_err() => value.as_u64().map(Json::number),
         (Kind::Flag, Json::Text(text)) => match text.trim().to_lowercase().as_str() {
             "yes" | "true" | "on" | "1" | "y" | "t" => Some(Json::Bool(true)),
             "no" | "false" | "off" | "0" | "n" | "f" => Some(Json::Bool(false)),
