@@ -1,5 +1,6 @@
 mod candidate;
 mod care;
+mod create;
 mod laws;
 mod policy;
 mod schemas;

@@ -3,8 +3,8 @@
 use super::fields::{self, Group, Kind, SCHEMA_VERSION, TAG_MAX};
 use crate::change::Notice;
 use crate::json::{Format, Json, Object};
-use crate::memory::Category;
-use crate::text::{printable, slug};
+use crate::memory::{Address, Category};
+use crate::text::printable;
 use crate::time::{Precision, Timestamp};
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub(super) fn fix(record: &mut Object, category: Category, is_new: bool, now: Ti
         notices.push(Notice::fixed("tags", "wrapped string in array"));
     }
     relax_group(&fields::BASE, record, "", category, &mut notices);
-    fix_id(record, &mut notices);
+    fix_id(record, category, &mut notices);
     fix_confidence(record, &mut notices);
     fix_title(record, &mut notices);
     fix_tags(record, &mut notices);
@@ -50,12 +50,12 @@ fn fix_naive_times(record: &mut Object, notices: &mut Vec<Notice>) {
     }
 }
 
-fn fix_id(record: &mut Object, notices: &mut Vec<Notice>) {
-    let Some(id) = record.text("id").map(str::to_owned) else { return };
-    let mended = slug(&id);
-    if mended != id {
-        notices.push(Notice::fixed("id", format!("slugified '{id}' -> '{mended}'")));
-        record.set("id", Json::Text(mended));
+fn fix_id(record: &mut Object, category: Category, notices: &mut Vec<Notice>) {
+    let Some(id) = record.text("id").filter(|id| !id.is_empty()).map(str::to_owned) else { return };
+    let address = Address::for_title(category, &id);
+    if address.name() != id {
+        notices.push(Notice::fixed("id", format!("slugified '{id}' -> '{}'", address.name())));
+        record.set("id", Json::text(address.name()));
     }
 }
 
