@@ -2,6 +2,7 @@ mod candidate;
 mod care;
 mod create;
 mod laws;
+mod lifecycle;
 mod policy;
 mod schemas;
 mod support;

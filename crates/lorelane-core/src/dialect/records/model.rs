@@ -1,13 +1,15 @@
 //! Between a record's text and a memory.
 
 use super::RECORD_MAX_BYTES;
-use crate::json::{self, Document, Format, Json, Object};
+use crate::json::{self, Document, Format, Json, Node, NodeKind, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::memory::{Address, Body, Event, Memory};
 use crate::refusal::{Fault, Refusal};
 use crate::text::cut;
 use crate::time::Timestamp;
 
+/// An object is searched key by key, so a file of nothing but keys would hold its writer up for minutes.
+const KEYS_MAX: usize = 1_000;
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Parses a file's bytes, or says why they are no JSON.
@@ -19,7 +21,20 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Document, &str), String> {
         .map_err(|fault| format!("it is not UTF-8 from byte {}", fault.valid_up_to()))?;
     let document = Document::parse(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
         .map_err(|fault| format!("it is not JSON: {fault}"))?;
+    if is_crowded(&document.root) {
+        return Err(format!("it has an object of more than {KEYS_MAX} keys"));
+    }
     Ok((document, text))
+}
+
+fn is_crowded(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Scalar(_) => false,
+        NodeKind::List(items) => items.iter().any(is_crowded),
+        NodeKind::Object(members) => {
+            members.len() > KEYS_MAX || members.iter().any(|member| is_crowded(&member.value))
+        }
+    }
 }
 
 pub(super) fn open_object(text: &str, address: &Address) -> Result<Object, Refusal> {
