@@ -4,5 +4,6 @@ mod create;
 mod laws;
 mod lifecycle;
 mod policy;
+mod revise;
 mod schemas;
 mod support;
