@@ -230,6 +230,14 @@ fn a_long_reason_in_the_history_does_not_block_later_revisions() {
 }
 
 #[test]
+fn a_new_entry_is_judged_also_when_the_history_overflows() {
+    let old = decision(&[("changes", &entries(50))]);
+    let faulty = entries(51).replace("change 50", &"x".repeat(301));
+    let result = revise(&old, &whole(&decision(&[("changes", &faulty)])));
+    assert_eq!(faults(result), ["changes.49.summary: String should have at most 300 characters"]);
+}
+
+#[test]
 fn a_fault_that_stood_before_is_said_and_not_held_against_the_revision() {
     let old = decision(&[("content", r#"{"status": "done", "context": "c"}"#), ("mood", "1")]);
     let (_, notices) = revised(&old, &set(&[("title", "Use JWTs"), ("context", "other")]));
