@@ -52,7 +52,6 @@ pub enum KeyKind {
 pub enum Default {
     Flag(bool),
     Whole(i64),
-    Fraction(&'static str),
     Text(&'static str),
     /// Depends on the category.
     PerCategory(fn(Category) -> Option<Json>),
@@ -271,24 +270,34 @@ impl Policy {
             let mut problem = |what: String, stops_writes: bool| {
                 problems.push(ConfigProblem { key: name.clone(), file: file.clone(), what, stops_writes });
             };
-            let Some((key, _, category)) =
-                all_keys().find(|(key, known, _)| known == name && key.home == *home)
+            // The first system wrote thresholds in capitals, too.
+            let same = |known: &str| {
+                known == name || (known.starts_with("triage.thresholds.") && known.eq_ignore_ascii_case(name))
+            };
+            let Some((key, known, category)) =
+                all_keys().find(|(key, known, _)| key.home == *home && same(known))
             else {
                 problem(format!("no such key, so {} does nothing", shown(value)), false);
                 continue;
             };
             let usable = match judge(&key.kind, value, category) {
                 Ok(usable) => usable,
-                Err((what, instead)) => {
+                Err(Misfit { what, instead }) => {
+                    let consequence = match (&key.kind, &instead) {
+                        (KeyKind::Root | KeyKind::Folder, _) | (KeyKind::Text { .. }, None) => String::new(),
+                        (KeyKind::Text { .. }, Some(_)) => "; it is cut".to_owned(),
+                        (_, Some(instead)) => format!("; {} is used", shown(instead)),
+                        (_, None) => "; the default stays".to_owned(),
+                    };
                     let stops_writes = matches!(key.kind, KeyKind::Root | KeyKind::Folder);
-                    problem(format!("{} {what}", shown(value)), stops_writes);
+                    problem(format!("{} {what}{consequence}", shown(value)), stops_writes);
                     let Some(instead) = instead else { continue };
                     instead
                 }
             };
-            let setting = settings.get_mut(name).expect("every known key has a setting");
+            let setting = settings.get_mut(&known).expect("every known key has a setting");
             if setting.file.is_none() {
-                *setting = Setting { key: name.clone(), value: Some(usable), file: Some(file.clone()) };
+                *setting = Setting { key: known, value: Some(usable), file: Some(file.clone()) };
             }
         }
         Policy { settings, problems }
@@ -390,17 +399,24 @@ pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
     };
     match judge(&key.kind, &typed, category) {
         Ok(value) => Ok((key, value)),
-        Err((what, _)) => Err(format!("{} {what}", shown(&typed))),
+        Err(Misfit { what, .. }) => Err(format!("{} {what}", shown(&typed))),
     }
 }
 
-/// The value itself, or what is wrong with it and what may stand in for it.
-fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Json, (String, Option<Json>)> {
-    let refuse = |what: String| Err((what, None));
+/// A value that its key cannot use.
+struct Misfit {
+    what: String,
+    /// What a file's value is read as all the same.
+    instead: Option<Json>,
+}
+
+fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Json, Misfit> {
+    let refuse = |what: String| Err(Misfit { what, instead: None });
+    let mend = |what: String, instead: Json| Err(Misfit { what, instead: Some(instead) });
     match kind {
         KeyKind::Flag => match value {
             Json::Bool(_) => Ok(value.clone()),
-            _ => refuse("is not true or false; the default stays".to_owned()),
+            _ => refuse("is not true or false".to_owned()),
         },
         KeyKind::Whole { min, max } => match value.as_f64() {
             Some(number) if number.is_finite() && number.fract() == 0.0 => {
@@ -408,42 +424,33 @@ fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Jso
                 if clamped as f64 == number {
                     Ok(value.clone())
                 } else {
-                    Err((
-                        format!("is not from {min} to {max}; {clamped} is used"),
-                        Some(Json::number(clamped)),
-                    ))
+                    mend(format!("is not from {min} to {max}"), Json::number(clamped))
                 }
             }
-            _ => refuse(format!("is not a whole number from {min} to {max}; the default stays")),
+            _ => refuse(format!("is not a whole number from {min} to {max}")),
         },
         KeyKind::Fraction => match value.as_f64() {
             Some(number) if (0.0..=1.0).contains(&number) => Ok(value.clone()),
             Some(number) if number.is_finite() => {
                 let clamped = if number < 0.0 { "0.0" } else { "1.0" };
-                Err((
-                    format!("is not from 0 to 1; {clamped} is used"),
-                    Some(Json::Number(clamped.to_owned())),
-                ))
+                mend("is not from 0 to 1".to_owned(), Json::Number(clamped.to_owned()))
             }
-            _ => refuse("is not a number from 0 to 1; the default stays".to_owned()),
+            _ => refuse("is not a number from 0 to 1".to_owned()),
         },
         KeyKind::Choice(choices) => match value.as_text().map(str::to_lowercase) {
             Some(text) if choices.contains(&text.as_str()) => Ok(Json::Text(text)),
-            _ => refuse(format!("is none of {}; the default stays", choices.join(", "))),
+            _ => refuse(format!("is none of {}", choices.join(", "))),
         },
         KeyKind::Text { max } => match value.as_text() {
             Some(text) if text.chars().nth(*max).is_none() => Ok(value.clone()),
-            Some(text) => Err((
-                format!("is longer than {max} characters; it is cut"),
-                Some(Json::Text(cut(text, *max))),
-            )),
+            Some(text) => mend(format!("is longer than {max} characters"), Json::Text(cut(text, *max))),
             None => refuse("is not a text".to_owned()),
         },
         KeyKind::Root => match value.as_text().map(|text| text.trim_end_matches('/')).map(RelPath::parse) {
-            Some(Ok(path)) if path.as_str() != ".git" && !path.as_str().starts_with(".git/") => {
-                Ok(Json::text(path.as_str()))
+            Some(Ok(path)) if path.as_str().split('/').any(|name| name.eq_ignore_ascii_case(".git")) => {
+                refuse("lies inside .git; name another folder of the project".to_owned())
             }
-            Some(Ok(_)) => refuse("lies inside .git; name another folder of the project".to_owned()),
+            Some(Ok(path)) => Ok(Json::text(path.as_str())),
             Some(Err(fault)) => refuse(format!(
                 "is no folder inside the project: {fault}; write a relative path such as \"{DEFAULT_ROOT}\""
             )),
@@ -465,7 +472,6 @@ fn default_of(key: &Key, category: Option<Category>) -> Option<Json> {
     match key.default {
         Default::Flag(flag) => Some(Json::Bool(flag)),
         Default::Whole(number) => Some(Json::number(number)),
-        Default::Fraction(text) => Some(Json::Number(text.to_owned())),
         Default::Text(text) => Some(Json::text(text)),
         Default::PerCategory(of) => of(category?),
         Default::None => None,

@@ -23,9 +23,17 @@ pub enum Json {
     Object(Object),
 }
 
-/// An object in the order of its keys' first appearance.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// An object in the order of its keys' first appearance. The order is kept for readers and means nothing: two
+/// objects are equal when the same keys have equal values.
+#[derive(Clone, Debug, Default)]
 pub struct Object(Vec<(String, Json)>);
+
+impl PartialEq for Object {
+    fn eq(&self, other: &Object) -> bool {
+        self.len() == other.len()
+            && self.0.iter().enumerate().all(|(at, (key, value))| other.get_near(at, key) == Some(value))
+    }
+}
 
 impl Json {
     /// Reads one JSON value; of doubled keys the last one counts.
@@ -53,8 +61,15 @@ impl Json {
         if let Json::Number(text) = self { text.parse().ok() } else { None }
     }
 
+    /// A whole number from 0, also when it is written as `3.0`.
     pub fn as_u64(&self) -> Option<u64> {
-        if let Json::Number(text) = self { text.parse().ok() } else { None }
+        let Json::Number(text) = self else { return None };
+        text.parse().ok().or_else(|| {
+            let number: f64 = text.parse().ok()?;
+            // Above this, a float no longer says which whole number it is.
+            let exact = number.fract() == 0.0 && (0.0..9e15).contains(&number);
+            exact.then_some(number as u64)
+        })
     }
 
     pub fn as_bool(&self) -> Option<bool> {
@@ -74,9 +89,30 @@ impl Json {
         self.as_list().unwrap_or_default().iter().filter_map(Json::as_text).map(str::to_owned).collect()
     }
 
-    /// The value at a dotted path of object keys.
+    /// The value at a dotted path of object keys and list positions.
     pub fn at(&self, path: &str) -> Option<&Json> {
-        path.split('.').try_fold(self, |value, key| value.as_object()?.get(key))
+        path.split('.').try_fold(self, |value, key| match value {
+            Json::Object(object) => object.get(key),
+            Json::List(items) => items.get(key.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+
+    /// Whether both say the same to a reader: `0.50` and `0.5` are one number, though not one text.
+    pub fn means(&self, other: &Json) -> bool {
+        match (self, other) {
+            (Json::Number(own), Json::Number(others)) => own == others || self.as_f64() == other.as_f64(),
+            (Json::List(own), Json::List(others)) => {
+                own.len() == others.len() && own.iter().zip(others).all(|(own, other)| own.means(other))
+            }
+            (Json::Object(own), Json::Object(others)) => {
+                own.len() == others.len()
+                    && own.iter().enumerate().all(|(at, (key, value))| {
+                        others.get_near(at, key).is_some_and(|other| value.means(other))
+                    })
+            }
+            _ => self == other,
+        }
     }
 
     /// Calls `visit` with the dotted path and text of every string value, keys excluded.
@@ -128,8 +164,25 @@ impl Object {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    /// As [`Object::get`], looking first where the key is expected: comparing two large objects that have the
+    /// same order must not take a search per key.
+    fn get_near(&self, at: usize, key: &str) -> Option<&Json> {
+        match self.0.get(at) {
+            Some((name, value)) if name == key => Some(value),
+            _ => self.get(key),
+        }
+    }
+
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
         self.0.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The value at a dotted path of object keys and list positions.
+    pub fn at(&self, path: &str) -> Option<&Json> {
+        match path.split_once('.') {
+            Some((key, rest)) => self.get(key)?.at(rest),
+            None => self.get(path),
+        }
     }
 
     /// The text under `key`, when it is a text.

@@ -81,9 +81,9 @@ impl Node {
             }
             (NodeKind::Object(members), Json::Object(object)) => {
                 members.len() == object.len()
-                    && members
-                        .iter()
-                        .all(|member| object.get(&member.key).is_some_and(|value| member.value.says(value)))
+                    && members.iter().enumerate().all(|(at, member)| {
+                        object.get_near(at, &member.key).is_some_and(|value| member.value.says(value))
+                    })
             }
             _ => false,
         }

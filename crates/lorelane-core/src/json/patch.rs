@@ -10,24 +10,36 @@ pub fn patch(text: &str, value: &Json) -> Result<String, JsonFault> {
     let root = Document::parse(text)?.root;
     let mut out = String::with_capacity(text.len() + 64);
     out.push_str(&text[..root.span.start]);
-    let layout = Layout { indent: 0, pretty: text[root.span.clone()].contains('\n') || is_empty(&root) };
-    rewrite(&mut out, text, &root, value, layout);
+    rewrite(&mut out, text, &root, value, Layout::of(text, &root));
     out.push_str(&text[root.span.end..]);
     Ok(out)
 }
 
-fn is_empty(node: &Node) -> bool {
-    matches!(&node.kind, NodeKind::Object(members) if members.is_empty())
-}
-
-/// Where a value stands: its indent in blanks, and whether its neighbours have lines of their own.
+/// How the neighbours of a value are laid out.
 #[derive(Clone, Copy)]
-struct Layout {
-    indent: usize,
-    pretty: bool,
+struct Layout<'t> {
+    newline: &'t str,
+    /// The blanks of one level.
+    unit: &'t str,
+    /// The blanks before the line that the value stands on; `None` when its neighbours have no lines of their own.
+    indent: Option<&'t str>,
 }
 
-fn rewrite(out: &mut String, text: &str, node: &Node, value: &Json, layout: Layout) {
+impl<'t> Layout<'t> {
+    fn of(text: &'t str, root: &Node) -> Layout<'t> {
+        let first = match &root.kind {
+            NodeKind::Object(members) => members.first().map(|member| member.key_span.start),
+            NodeKind::List(items) => items.first().map(|item| item.span.start),
+            NodeKind::Scalar(_) => None,
+        };
+        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let Some(first) = first else { return Layout { newline, unit: "  ", indent: Some("") } };
+        let unit = text[root.span.start + 1..first].rsplit_once('\n').map(|(_, blanks)| blanks);
+        Layout { newline, unit: unit.unwrap_or("  "), indent: unit.map(|_| "") }
+    }
+}
+
+fn rewrite(out: &mut String, text: &str, node: &Node, value: &Json, layout: Layout<'_>) {
     match (&node.kind, value) {
         _ if node.says(value) => out.push_str(&text[node.span.clone()]),
         (NodeKind::Object(members), Json::Object(object)) if !members.is_empty() => {
@@ -40,19 +52,25 @@ fn rewrite(out: &mut String, text: &str, node: &Node, value: &Json, layout: Layo
     }
 }
 
-fn fresh(out: &mut String, value: &Json, layout: Layout) {
-    if !layout.pretty {
-        return render(out, value, Format::LINE, 0);
+fn fresh(out: &mut String, value: &Json, layout: Layout<'_>) {
+    let Some(indent) = layout.indent else { return render(out, value, Format::LINE, 0) };
+    let plain = value.render(Format::FILE);
+    for (at, line) in plain.split('\n').enumerate() {
+        let bare = line.trim_start_matches(' ');
+        if at > 0 {
+            out.push_str(layout.newline);
+            out.push_str(indent);
+            out.push_str(&layout.unit.repeat((line.len() - bare.len()) / 2));
+        }
+        out.push_str(bare);
     }
-    let mut plain = String::new();
-    render(&mut plain, value, Format::FILE, 0);
-    out.push_str(&plain.replace('\n', &format!("\n{}", " ".repeat(layout.indent))));
 }
 
-/// One item of a list or object with the blanks around it.
-struct Piece {
-    lead: String,
+/// One item of a list or object with the blanks around it, up to its comma.
+struct Piece<'t> {
+    lead: &'t str,
     body: String,
+    trail: &'t str,
 }
 
 fn rewrite_object(
@@ -61,7 +79,7 @@ fn rewrite_object(
     node: &Node,
     members: &[Member],
     object: &Object,
-    layout: Layout,
+    layout: Layout<'_>,
 ) {
     let starts: Vec<usize> = members.iter().map(|member| member.key_span.start).collect();
     let ends: Vec<usize> = members.iter().map(|member| member.value.span.end).collect();
@@ -75,39 +93,46 @@ fn rewrite_object(
         let Some(value) = object.get(&member.key).filter(|_| last) else { continue };
         let mut body = text[member.key_span.start..member.value.span.start].to_owned();
         rewrite(&mut body, text, &member.value, value, inner);
-        pieces.push(Piece { lead: gaps.leads[at].to_owned(), body });
+        pieces.push(gaps.piece(at, body));
     }
     for (key, value) in object.iter().filter(|(key, _)| !members.iter().any(|member| member.key == *key)) {
         let mut body = String::new();
         quote(&mut body, key, false);
         body.push_str(colon);
         fresh(&mut body, value, inner);
-        pieces.push(Piece { lead: gaps.lead_of_new().to_owned(), body });
+        pieces.push(gaps.new_piece(body));
     }
     gaps.join(out, ('{', '}'), &pieces);
 }
 
-fn rewrite_list(out: &mut String, text: &str, node: &Node, items: &[Node], values: &[Json], layout: Layout) {
+fn rewrite_list(
+    out: &mut String,
+    text: &str,
+    node: &Node,
+    items: &[Node],
+    values: &[Json],
+    layout: Layout<'_>,
+) {
     let starts: Vec<usize> = items.iter().map(|item| item.span.start).collect();
     let ends: Vec<usize> = items.iter().map(|item| item.span.end).collect();
     let gaps = Gaps::new(text, node, &starts, &ends);
     let inner = gaps.inner(layout);
     // A history that overflows loses its oldest entries and gains new ones: what stays keeps its text.
     let dropped = (0..items.len()).find(|from| starts_with(values, &items[*from..])).unwrap_or(0);
-    let kept = &items[dropped..];
-    let pieces: Vec<Piece> = values
-        .iter()
-        .enumerate()
-        .map(|(at, value)| {
-            let mut body = String::new();
-            match kept.get(at) {
-                Some(item) => rewrite(&mut body, text, item, value, inner),
-                None => fresh(&mut body, value, inner),
+    let mut pieces = Vec::new();
+    for (at, value) in (dropped..).zip(values) {
+        let mut body = String::new();
+        pieces.push(match items.get(at) {
+            Some(item) => {
+                rewrite(&mut body, text, item, value, inner);
+                gaps.piece(at, body)
             }
-            let lead = gaps.leads.get(at).copied().unwrap_or(gaps.lead_of_new()).to_owned();
-            Piece { lead, body }
-        })
-        .collect();
+            None => {
+                fresh(&mut body, value, inner);
+                gaps.new_piece(body)
+            }
+        });
+    }
     gaps.join(out, ('[', ']'), &pieces);
 }
 
@@ -115,7 +140,7 @@ fn starts_with(values: &[Json], items: &[Node]) -> bool {
     values.len() >= items.len() && items.iter().zip(values).all(|(item, value)| item.says(value))
 }
 
-/// The text between the items of a list or object.
+/// The text between the items of a list or object, of which there is at least one.
 struct Gaps<'t> {
     leads: Vec<&'t str>,
     trails: Vec<&'t str>,
@@ -134,28 +159,37 @@ impl<'t> Gaps<'t> {
         Gaps { leads, trails }
     }
 
-    fn lead_of_new(&self) -> &'t str {
-        self.leads[self.leads.len() - 1]
+    fn last_trail(&self) -> &'t str {
+        self.trails[self.trails.len() - 1]
     }
 
-    fn inner(&self, outer: Layout) -> Layout {
-        match self.leads[0].rsplit_once('\n') {
-            Some((_, blanks)) => Layout { indent: blanks.len(), pretty: true },
-            None => Layout { indent: outer.indent, pretty: false },
-        }
+    /// An item that was there. What followed the last one belongs to the closing bracket.
+    fn piece(&self, at: usize, body: String) -> Piece<'t> {
+        let trail = if at + 1 < self.trails.len() { self.trails[at] } else { "" };
+        Piece { lead: self.leads[at], body, trail }
     }
 
-    fn join(&self, out: &mut String, (open, close): (char, char), pieces: &[Piece]) {
+    fn new_piece(&self, body: String) -> Piece<'t> {
+        Piece { lead: self.leads[self.leads.len() - 1], body, trail: "" }
+    }
+
+    fn inner<'a>(&self, outer: Layout<'a>) -> Layout<'a>
+    where
+        't: 'a,
+    {
+        Layout { indent: self.leads[0].rsplit_once('\n').map(|(_, blanks)| blanks), ..outer }
+    }
+
+    fn join(&self, out: &mut String, (open, close): (char, char), pieces: &[Piece<'_>]) {
         out.push(open);
         for (at, piece) in pieces.iter().enumerate() {
-            if at > 0 {
+            let is_last = at + 1 == pieces.len();
+            out.push_str(if at == 0 { self.leads[0] } else { piece.lead });
+            out.push_str(&piece.body);
+            out.push_str(if is_last { self.last_trail() } else { piece.trail });
+            if !is_last {
                 out.push(',');
             }
-            out.push_str(&piece.lead);
-            out.push_str(&piece.body);
-        }
-        if !pieces.is_empty() {
-            out.push_str(self.trails[self.trails.len() - 1]);
         }
         out.push(close);
     }
@@ -178,6 +212,7 @@ mod tests {
             r#"{"a": 0.50, "b": "x"}"#,
             "{\"a\": 0.50,  \"b\":\"x\"}\n",
         );
+        check("{\"a\" : 1 ,\"b\":2 }", r#"{"a": 1, "b": 3}"#, "{\"a\" : 1 ,\"b\":3 }");
     }
 
     #[test]
@@ -185,8 +220,9 @@ mod tests {
         check(
             "{\r\n    \"a\": 1\r\n}",
             r#"{"a": 1, "l": ["x"]}"#,
-            "{\r\n    \"a\": 1,\r\n    \"l\": [\n      \"x\"\n    ]\r\n}",
+            "{\r\n    \"a\": 1,\r\n    \"l\": [\r\n        \"x\"\r\n    ]\r\n}",
         );
+        check("{\n\t\"a\": 1\n}", r#"{"a": 1, "l": [{}]}"#, "{\n\t\"a\": 1,\n\t\"l\": [\n\t\t{}\n\t]\n}");
         check(r#"{"a":1}"#, r#"{"a": 1, "b": {"c": 2}}"#, r#"{"a":1,"b":{"c": 2}}"#);
         check("{}\n", r#"{"a": 1}"#, "{\n  \"a\": 1\n}\n");
     }
@@ -205,7 +241,7 @@ mod tests {
 
     #[test]
     fn of_doubled_keys_the_last_one_stays() {
-        check(r#"{"a": 1, "a": 2, "b": 3}"#, r#"{"a": 2, "b": 4}"#, r#"{ "a": 2, "b": 4}"#);
+        check(r#"{"a": 1, "a": 2, "b": 3}"#, r#"{"a": 2, "b": 4}"#, r#"{"a": 2, "b": 4}"#);
     }
 
     pub(super) fn any_json() -> impl Strategy<Value = Json> {

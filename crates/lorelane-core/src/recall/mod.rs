@@ -138,16 +138,9 @@ fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
     }
     let title: BTreeSet<String> = words(&entry.title).into_iter().collect();
     let tags: Vec<Vec<String>> = entry.tags.iter().map(|tag| tag_words(tag)).collect();
-    let in_tags: Vec<String> = tags
-        .iter()
-        .filter(|tag| !tag.is_empty() && tag.iter().all(|word| query.words.contains(word)))
-        .flatten()
-        .cloned()
-        .collect();
-    let tag_count = tags
-        .iter()
-        .filter(|tag| !tag.is_empty() && tag.iter().all(|word| query.words.contains(word)))
-        .count();
+    let asked: Vec<&Vec<String>> =
+        tags.iter().filter(|tag| tag.iter().all(|word| query.words.contains(word))).collect();
+    let in_tags: Vec<String> = asked.iter().copied().flatten().cloned().collect();
     let in_title: Vec<String> = title.intersection(&query.words).cloned().collect();
     let begins = |word: &str| {
         title
@@ -168,7 +161,7 @@ fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
         matched,
     };
     let parts = [
-        part(Signal::Tag, 3 * tag_count, in_tags),
+        part(Signal::Tag, 3 * asked.len(), in_tags),
         part(Signal::Title, 2 * in_title.len(), in_title),
         part(Signal::Prefix, prefixes.len(), prefixes),
     ];

@@ -1,4 +1,13 @@
 //! The integration tests of the core, in one binary.
 
+mod candidate;
+mod care;
+mod create;
 mod harmless;
+mod laws;
+mod lifecycle;
+mod policy;
+mod revise;
+mod schemas;
 mod secrets;
+mod support;

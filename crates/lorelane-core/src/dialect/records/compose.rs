@@ -1,8 +1,9 @@
 //! From a draft to a memory: mend, validate, protect what only grows.
 
+use super::fix::Occasion;
 use super::model::{memory, open, open_object};
 use super::revise::{self, Historian};
-use super::{draft, fields, fix, validate};
+use super::{draft, fix, validate};
 use crate::change::{Draft, Notice};
 use crate::dialect::{Circumstances, Composed};
 use crate::json::{Format, Json, Object};
@@ -21,7 +22,7 @@ pub(super) fn create(
         return Err(Refusal::Missing { address: address.clone() });
     };
     let mut record = open_draft(text, address)?;
-    let mut notices = fix::fix(&mut record, category, true, circumstances.now);
+    let mut notices = fix::fix(&mut record, category, Occasion::Create, circumstances.now);
     fix::remove_controls(&mut record, None, &mut notices);
     record.set("record_status", Json::text(Status::Active.name()));
     for key in ["retired_at", "retired_reason", "archived_at", "archived_reason"] {
@@ -63,14 +64,14 @@ pub(super) fn revise(
             (new, Historian::Lorelane { because: because.as_deref() })
         }
     };
-    let too_many_tags = historian != Historian::Drafter
-        && new.get("tags").and_then(Json::as_list).is_some_and(|tags| tags.len() > fields::TAG_MAX);
-    let mut notices = Vec::new();
-    // The scripts cut a draft's tags to the cap; a person who adds one too many should choose which.
-    if !too_many_tags {
-        notices = fix::fix(&mut new, category, false, circumstances.now);
-    }
+    let occasion = match historian {
+        Historian::Drafter => Occasion::Replace,
+        Historian::Lorelane { .. } => Occasion::Edit,
+    };
+    let drafted = new.clone();
+    let mut notices = fix::fix(&mut new, category, occasion, circumstances.now);
     fix::remove_controls(&mut new, Some(&old), &mut notices);
+    fix::leave_unchanged(&mut new, &drafted, &old, &mut notices);
     revise::keep_fixed_fields(&mut new, &old, address.name());
     refuse_new_faults(&old, &new, category, address, &mut notices)?;
     let events = revise::merge(&old, &new, category, historian, circumstances, &mut notices)
@@ -79,9 +80,13 @@ pub(super) fn revise(
         address: address.clone(),
         why: "its record_status is none of active, retired, archived".to_owned(),
     })?;
-    if let (true, Some(unchanged)) = (events.is_empty() && historian != Historian::Drafter, unchanged.clone())
-    {
-        return Ok(Composed { memory: unchanged, template: None, wants: None, notices });
+    if let Some(before) = &unchanged {
+        let idle = events.is_empty() && memory.history.len() == before.history.len();
+        if idle && historian != Historian::Drafter {
+            return Ok(Composed { memory: before.clone(), template: None, wants: None, notices });
+        }
+        // What stands in the history keeps its text, also where the draft writes it another way.
+        memory.history.splice(..before.history.len(), before.history.iter().cloned());
     }
     memory.history.extend(events);
     forget_oldest(&mut memory.history);
@@ -123,26 +128,29 @@ fn refuse_new_faults(
     notices: &mut Vec<Notice>,
 ) -> Result<(), Refusal> {
     let mut judged = new.clone();
+    // The history is cut to its length after the revision's own entries are added.
+    let mut dropped = 0;
     if let Some(Json::List(entries)) = judged.get_mut("changes") {
-        // The history is cut to its length after the revision's own entries are added.
-        let over = entries.len().saturating_sub(HISTORY_MAX);
-        entries.drain(..over);
+        dropped = entries.len().saturating_sub(HISTORY_MAX);
+        entries.drain(..dropped);
     }
+    let entries_kept = revise::entries_kept(old, new);
     let standing = validate(old, category);
-    let same = |fault: &Fault| {
-        standing.iter().any(|before| {
-            before.field == fault.field && before.got == fault.got && before.expected == fault.expected
-        }) && at(old, &fault.field) == at(new, &fault.field)
+    let stood = |fault: &Fault| match history_position(&fault.field) {
+        Some(at) => at + dropped < entries_kept,
+        None => {
+            standing.iter().any(|before| before.field == fault.field && before.expected == fault.expected)
+                && old.at(&fault.field) == new.at(&fault.field)
+        }
     };
-    let (known, faults): (Vec<Fault>, Vec<Fault>) = validate(&judged, category).into_iter().partition(same);
+    let (known, faults): (Vec<Fault>, Vec<Fault>) = validate(&judged, category).into_iter().partition(stood);
     for fault in known {
         notices.push(Notice::Warning(format!("{}: {} (it was so before)", fault.field, fault.expected)));
     }
     if faults.is_empty() { Ok(()) } else { Err(Refusal::Invalid { address: address.clone(), faults }) }
 }
 
-fn at<'a>(record: &'a Object, field: &str) -> Option<&'a Json> {
-    let (first, rest) = field.split_once('.').unwrap_or((field, ""));
-    let value = record.get(first)?;
-    if rest.is_empty() { Some(value) } else { value.at(rest).or(Some(value)) }
+/// The entry of the history that a field such as `changes.3.summary` belongs to.
+fn history_position(field: &str) -> Option<usize> {
+    field.strip_prefix("changes.")?.split('.').next()?.parse().ok()
 }

@@ -3,14 +3,29 @@
 use super::fields::{self, Group, Kind, SCHEMA_VERSION, TAG_MAX};
 use crate::change::Notice;
 use crate::json::{Format, Json, Object};
-use crate::memory::Category;
-use crate::text::{printable, slug};
+use crate::memory::{Address, Category};
+use crate::text::printable;
 use crate::time::{Precision, Timestamp};
 use std::collections::BTreeSet;
 
+/// What a draft is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occasion {
+    Create,
+    /// A whole record replaces another, as the scripts did it.
+    Replace,
+    /// A person changes some of it.
+    Edit,
+}
+
 /// Mends a draft in place. The order is that of the first system's scripts, so that the same draft gives the
 /// same record.
-pub(super) fn fix(record: &mut Object, category: Category, is_new: bool, now: Timestamp) -> Vec<Notice> {
+pub(super) fn fix(
+    record: &mut Object,
+    category: Category,
+    occasion: Occasion,
+    now: Timestamp,
+) -> Vec<Notice> {
     let mut notices = Vec::new();
     let blank = |record: &Object, key: &str| match record.get(key) {
         None | Some(Json::Null) => true,
@@ -21,10 +36,11 @@ pub(super) fn fix(record: &mut Object, category: Category, is_new: bool, now: Ti
         record.set("schema_version", Json::text(SCHEMA_VERSION));
         notices.push(Notice::fixed("schema_version", "set to '1.0'"));
     }
-    let times: &[&str] = if is_new { &["updated_at", "created_at"] } else { &["updated_at"] };
-    for key in times.iter().filter(|key| blank(record, key)).collect::<Vec<_>>() {
-        record.set(key, Json::text(now.to_string()));
-        notices.push(Notice::fixed(key, "set to current UTC"));
+    for key in ["updated_at", "created_at"] {
+        if blank(record, key) && (key == "updated_at" || occasion == Occasion::Create) {
+            record.set(key, Json::text(now.to_string()));
+            notices.push(Notice::fixed(key, "set to current UTC"));
+        }
     }
     fix_naive_times(record, &mut notices);
     if let Some(Json::Text(tag)) = record.get("tags") {
@@ -33,10 +49,10 @@ pub(super) fn fix(record: &mut Object, category: Category, is_new: bool, now: Ti
         notices.push(Notice::fixed("tags", "wrapped string in array"));
     }
     relax_group(&fields::BASE, record, "", category, &mut notices);
-    fix_id(record, &mut notices);
+    fix_id(record, category, &mut notices);
     fix_confidence(record, &mut notices);
     fix_title(record, &mut notices);
-    fix_tags(record, &mut notices);
+    fix_tags(record, occasion, &mut notices);
     notices
 }
 
@@ -50,12 +66,12 @@ fn fix_naive_times(record: &mut Object, notices: &mut Vec<Notice>) {
     }
 }
 
-fn fix_id(record: &mut Object, notices: &mut Vec<Notice>) {
-    let Some(id) = record.text("id").map(str::to_owned) else { return };
-    let mended = slug(&id);
-    if mended != id {
-        notices.push(Notice::fixed("id", format!("slugified '{id}' -> '{mended}'")));
-        record.set("id", Json::Text(mended));
+fn fix_id(record: &mut Object, category: Category, notices: &mut Vec<Notice>) {
+    let Some(id) = record.text("id").filter(|id| !id.is_empty()).map(str::to_owned) else { return };
+    let address = Address::for_title(category, &id);
+    if address.name() != id {
+        notices.push(Notice::fixed("id", format!("slugified '{id}' -> '{}'", address.name())));
+        record.set("id", Json::text(address.name()));
     }
 }
 
@@ -85,7 +101,7 @@ fn fix_title(record: &mut Object, notices: &mut Vec<Notice>) {
     }
 }
 
-fn fix_tags(record: &mut Object, notices: &mut Vec<Notice>) {
+fn fix_tags(record: &mut Object, occasion: Occasion, notices: &mut Vec<Notice>) {
     let Some(Json::List(items)) = record.get("tags") else { return };
     let tags: BTreeSet<String> =
         items.iter().filter_map(Json::as_text).map(safe_tag).filter(|tag| !tag.is_empty()).collect();
@@ -94,7 +110,8 @@ fn fix_tags(record: &mut Object, notices: &mut Vec<Notice>) {
         tags.push("untagged".to_owned());
         notices.push(Notice::fixed("tags", "empty after dedup, set to ['untagged']"));
     }
-    if tags.len() > TAG_MAX {
+    // The scripts cut a draft's tags; a person who adds one too many chooses which, so the cap refuses it later.
+    if tags.len() > TAG_MAX && occasion != Occasion::Edit {
         tags.truncate(TAG_MAX);
         notices.push(Notice::fixed("tags", "truncated to TAG_CAP (12)"));
     }
@@ -178,10 +195,7 @@ fn relaxed(kind: &Kind, value: &Json) -> Option<Json> {
         }
         (Kind::Count, Json::Text(text)) => text.trim().parse::<u64>().ok().map(Json::number),
         (Kind::Count, Json::Bool(flag)) => Some(Json::number(u8::from(*flag))),
-        (Kind::Count, Json::Number(text)) if text.parse::<u64>().is_err() => {
-            let number: f64 = text.parse().ok()?;
-            (number >= 0.0 && number.fract() == 0.0 && number < 1e15).then(|| Json::number(number as u64))
-        }
+        (Kind::Count, Json::Number(text)) if text.parse::<u64>().is_err() => value.as_u64().map(Json::number),
         (Kind::Flag, Json::Text(text)) => match text.trim().to_lowercase().as_str() {
             "yes" | "true" | "on" | "1" | "y" | "t" => Some(Json::Bool(true)),
             "no" | "false" | "off" | "0" | "n" | "f" => Some(Json::Bool(false)),
@@ -229,6 +243,23 @@ pub(super) fn remove_controls(record: &mut Object, old: Option<&Object>, notices
         if cleaned {
             notices.push(Notice::fixed(&key, "removed control characters"));
         }
+    }
+}
+
+/// Puts back what the draft left as it stood: a revision mends only what it brings.
+pub(super) fn leave_unchanged(
+    record: &mut Object,
+    drafted: &Object,
+    old: &Object,
+    notices: &mut Vec<Notice>,
+) {
+    let unchanged = |key: &str, value: &Json| drafted.get(key).is_some_and(|drafted| drafted.means(value));
+    for (key, value) in old.iter().filter(|(key, value)| unchanged(key, value)) {
+        record.set(key, value.clone());
+        notices.retain(|notice| match notice {
+            Notice::Fixed { field, .. } => field.split('.').next() != Some(key),
+            Notice::Warning(_) => true,
+        });
     }
 }
 

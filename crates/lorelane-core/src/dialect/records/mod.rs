@@ -151,7 +151,10 @@ impl Dialect for Records {
         }
         let path = self.listed_path(&self.place(&memory.address)?);
         // A file written by hand may hold any title; its line must still be one line that says this path.
-        let title = fix::safe_for_listing(&one_line(&memory.title));
+        let mut title = fix::safe_for_listing(&one_line(&memory.title));
+        if title.is_empty() {
+            title.push_str(memory.address.name());
+        }
         let display = memory.category.display();
         let mut text = format!("- [{display}] {title} -> {path}");
         let tags: Vec<String> =

@@ -1,13 +1,15 @@
 //! Between a record's text and a memory.
 
 use super::RECORD_MAX_BYTES;
-use crate::json::{self, Document, Format, Json, Object};
+use crate::json::{self, Document, Format, Json, Node, NodeKind, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::memory::{Address, Body, Event, Memory};
 use crate::refusal::{Fault, Refusal};
 use crate::text::cut;
 use crate::time::Timestamp;
 
+/// An object is searched key by key, so a file of nothing but keys would hold its writer up for minutes.
+const KEYS_MAX: usize = 1_000;
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Parses a file's bytes, or says why they are no JSON.
@@ -19,7 +21,20 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Document, &str), String> {
         .map_err(|fault| format!("it is not UTF-8 from byte {}", fault.valid_up_to()))?;
     let document = Document::parse(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
         .map_err(|fault| format!("it is not JSON: {fault}"))?;
+    if is_crowded(&document.root) {
+        return Err(format!("it has an object of more than {KEYS_MAX} keys"));
+    }
     Ok((document, text))
+}
+
+fn is_crowded(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Scalar(_) => false,
+        NodeKind::List(items) => items.iter().any(is_crowded),
+        NodeKind::Object(members) => {
+            members.len() > KEYS_MAX || members.iter().any(|member| is_crowded(&member.value))
+        }
+    }
 }
 
 pub(super) fn open_object(text: &str, address: &Address) -> Result<Object, Refusal> {
@@ -60,7 +75,8 @@ pub(super) fn memory(record: &Object, address: Address) -> Option<Memory> {
         tags: record.get("tags").map(Json::to_texts).unwrap_or_default(),
         about: record.get("related_files").map(Json::to_texts).unwrap_or_default(),
         lifecycle,
-        confidence: record.get("confidence").and_then(Json::as_f64),
+        // `NaN` is no confidence, and would make a memory differ from itself.
+        confidence: record.get("confidence").and_then(Json::as_f64).filter(|value| value.is_finite()),
         created: time("created_at"),
         updated: time("updated_at"),
         history: history.iter().cloned().map(Event).collect(),
@@ -118,7 +134,9 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
     // Not part of the model: they follow the place.
     set(true, "category", text(after.category.name()));
     set(true, "id", text(address.name()));
-    set(now.title != after.title, "title", text(&after.title));
+    // A missing title reads as the file's name, a missing content as an empty one; a new file says both.
+    let is_new = old.is_none();
+    set(is_new || now.title != after.title, "title", text(&after.title));
     set(now.created != after.created, "created_at", time(after.created));
     set(now.updated != after.updated, "updated_at", time(after.updated));
     set(now.tags != after.tags, "tags", Some(Json::texts(after.tags.iter().cloned())));
@@ -129,7 +147,7 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
         after.confidence.map(|value| Json::Number(format!("{value:?}"))),
     );
     let Body::Fields(content) = &after.body;
-    set(now.body != after.body, "content", Some(Json::Object(content.clone())));
+    set(is_new || now.body != after.body, "content", Some(Json::Object(content.clone())));
     set_lifecycle(&now.lifecycle, &after.lifecycle, &mut set);
     let history = after.history.iter().map(|event| event.0.clone()).collect();
     set(now.history != after.history, "changes", Some(Json::List(history)));

@@ -1,6 +1,7 @@
 //! Revisions lose nothing: tags and files only grow, history is only appended to.
 
 use super::fields::{self, TAG_MAX};
+use super::fix;
 use crate::change::Notice;
 use crate::dialect::Circumstances;
 use crate::json::{Json, Object};
@@ -46,25 +47,19 @@ pub(super) fn merge(
     circumstances: &Circumstances,
     notices: &mut Vec<Notice>,
 ) -> Result<Vec<Event>, MergeFault> {
-    let mut events = Vec::new();
-    events.extend(merge_tags(old, new, historian, circumstances)?);
+    let eviction = merge_tags(old, new, historian, circumstances)?;
+    let evicted = eviction.is_some();
+    let mut events = Vec::from_iter(eviction);
     merge_files(old, new, circumstances)?;
     merge_history(old, new)?;
     warn_of_shrunk_lists(old, new, notices);
-    let content_fields =
-        fields::content(category).fields.iter().map(|field| format!("content.{}", field.name));
-    let top_fields = ["title", "confidence", "related_files", "tags"].map(str::to_owned);
-    let watched: Vec<String> = match historian {
-        Historian::Drafter => content_fields.collect(),
-        Historian::Lorelane { .. } => top_fields.into_iter().chain(content_fields).collect(),
-    };
-    for path in watched {
-        let (before, after) = (at(old, &path), at(new, &path));
+    for path in watched(old, new, category, historian) {
+        let [before, after] = [old, new].map(|record| record.at(&path).cloned().unwrap_or(Json::Null));
         let scalar = !matches!(before, Json::List(_) | Json::Object(_));
-        if before == after || (historian == Historian::Drafter && !scalar) {
+        if before.means(&after) || (historian == Historian::Drafter && !scalar) {
             continue;
         }
-        if path == "tags" && !events.is_empty() {
+        if path == "tags" && evicted {
             continue;
         }
         let summary = match historian {
@@ -85,14 +80,26 @@ pub(super) fn merge(
     Ok(events)
 }
 
-fn at(record: &Object, path: &str) -> Json {
-    let value = match path.split_once('.') {
-        Some((outer, inner)) => {
-            record.get(outer).and_then(Json::as_object).and_then(|object| object.get(inner))
+/// The fields whose changes the history tells, in the order of the contract; what the contract does not know
+/// comes after, in the order of the records. A fixed order, so that the same revision gives the same file.
+fn watched(old: &Object, new: &Object, category: Category, historian: Historian<'_>) -> Vec<String> {
+    let mut paths = Vec::new();
+    let mut watch = |path: String| {
+        if !paths.contains(&path) {
+            paths.push(path);
         }
-        None => record.get(path),
     };
-    value.cloned().unwrap_or(Json::Null)
+    if historian != Historian::Drafter {
+        ["title", "confidence", "related_files", "tags"].into_iter().for_each(|key| watch(key.to_owned()));
+        let known = |key: &str| fields::BASE.fields.iter().any(|field| field.name == key);
+        let keys = old.iter().chain(new.iter()).map(|(key, _)| key);
+        keys.filter(|key| !known(key)).for_each(|key| watch(key.to_owned()));
+    }
+    fields::content(category).fields.iter().for_each(|field| watch(format!("content.{}", field.name)));
+    for content in [old, new].into_iter().filter_map(|record| record.get("content")?.as_object()) {
+        content.iter().for_each(|(key, _)| watch(format!("content.{key}")));
+    }
+    paths
 }
 
 fn merge_tags(
@@ -101,14 +108,16 @@ fn merge_tags(
     historian: Historian<'_>,
     circumstances: &Circumstances,
 ) -> Result<Option<Event>, MergeFault> {
+    // Compared as they would be written: a tag that only loses its capitals is not removed.
     let set = |record: &Object| -> BTreeSet<String> {
-        record.get("tags").map(Json::to_texts).unwrap_or_default().into_iter().collect()
+        let tags = record.get("tags").map(Json::to_texts).unwrap_or_default();
+        tags.iter().map(|tag| fix::safe_tag(tag)).filter(|tag| !tag.is_empty()).collect()
     };
     let (old, new) = (set(old), set(new));
     let removed: Vec<&String> = old.difference(&new).collect();
     let added: Vec<&String> = new.difference(&old).collect();
     let list = |tags: &[&String]| Json::texts(tags.iter().map(|tag| tag.as_str()));
-    if new.len() > TAG_MAX {
+    if !added.is_empty() && new.len() > TAG_MAX {
         return Err(MergeFault {
             field: "tags",
             rule: "cap exceeded",
@@ -163,8 +172,9 @@ fn merge_files(old: &Object, new: &Object, circumstances: &Circumstances) -> Res
 
 /// The old entries must stand unchanged at the front: a count alone would let history be rewritten.
 fn merge_history(old: &Object, new: &Object) -> Result<(), MergeFault> {
+    let kept = entries_kept(old, new);
     let (old, new) = (history(old), history(new));
-    if new.starts_with(old) {
+    if kept == old.len() {
         return Ok(());
     }
     let (rule, fix) = if new.len() < old.len() {
@@ -179,6 +189,11 @@ fn merge_history(old: &Object, new: &Object) -> Result<(), MergeFault> {
     Err(MergeFault { field: "changes", rule, details, fix: fix.to_owned() })
 }
 
+/// How many entries at the front of the history the new record leaves as they were.
+pub(super) fn entries_kept(old: &Object, new: &Object) -> usize {
+    history(old).iter().zip(history(new)).take_while(|(old, new)| old.means(new)).count()
+}
+
 fn counts(old: usize, name: &'static str, new: usize) -> Vec<(&'static str, String)> {
     vec![("old_count", old.to_string()), (name, new.to_string())]
 }
@@ -191,7 +206,7 @@ fn warn_of_shrunk_lists(old: &Object, new: &Object, notices: &mut Vec<Notice>) {
     let Some(content) = old.get("content").and_then(Json::as_object) else { return };
     for (key, value) in content.iter() {
         let Some(before) = value.as_list() else { continue };
-        let after = at(new, &format!("content.{key}")).as_list().map_or(0, <[Json]>::len);
+        let after = new.at(&format!("content.{key}")).and_then(Json::as_list).map_or(0, <[Json]>::len);
         if after < before.len() {
             let text = format!("content.{key}: list shrank from {} to {after} items", before.len());
             notices.push(Notice::Warning(text));

@@ -69,11 +69,11 @@ fn kind(kind: &Kind, category: Option<Category>) -> Json {
             }
             list
         }
-        Kind::OwnContent if category.is_none() => object([typed("object")]),
-        Kind::Group(_) | Kind::OwnContent => match category.or(Some(Category::Decision)) {
-            Some(own) => fields::group_of(kind, own).map_or_else(Object::new, |found| group(found, category)),
-            None => Object::new(),
+        Kind::OwnContent => match category {
+            Some(own) => group(fields::content(own), category),
+            None => object([typed("object")]),
         },
+        Kind::Group(found) => group(found, category),
     })
 }
 
@@ -82,6 +82,9 @@ fn or_null(value: Json) -> Json {
     let Json::Object(mut object) = value else { return value };
     if let Some(name) = object.text("type").map(str::to_owned) {
         object.set("type", Json::texts([name, "null".to_owned()]));
+    }
+    if let Some(Json::List(choices)) = object.get_mut("enum") {
+        choices.push(Json::Null);
     }
     Json::Object(object)
 }

@@ -1,0 +1,171 @@
+//! Whether new information belongs to a memory that exists.
+
+use crate::support::{NOW, json, record_of, records, text};
+use lorelane_core::candidate::{Candidate, decide};
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::Dialect;
+use lorelane_core::json::{Format, Json};
+use lorelane_core::memory::{Address, Category, Memory};
+use lorelane_core::recall::{self, Query};
+
+fn memory(category: Category, members: &[(&str, &str)]) -> Memory {
+    let records = records();
+    let path = records.place(&Address::record(category, "use-jwt")).expect("a place");
+    records.read(&path, text(&record_of(category, members)).as_bytes()).memory.expect("a memory")
+}
+
+fn candidate(category: Category) -> Candidate {
+    Candidate { path: ".claude/memory/x.json".to_owned(), memory: memory(category, &[]), score: 4 }
+}
+
+#[test]
+fn action_vetoes_and_hints_follow_from_category_candidate_and_event() {
+    const FREE: [Category; 3] = [Category::Runbook, Category::Constraint, Category::TechDebt];
+    for category in Category::ALL {
+        let free = FREE.contains(&category);
+        let found = "1 candidate found (score=4)".to_owned();
+        let deletes = if free {
+            "lifecycle_event=resolved suggests DELETE if eligible".to_owned()
+        } else {
+            format!("lifecycle_event=resolved present but DELETE disallowed for {category}; consider UPDATE")
+        };
+        let noop = "lifecycle_event=resolved with no matching candidate; NOOP".to_owned();
+        let structural = if free { "UPDATE_OR_DELETE" } else { "UPDATE" };
+        let table = [
+            (false, None, Some("CREATE"), "CREATE", vec![]),
+            (false, Some("resolved"), Some("NOOP"), "NOOP", vec![noop]),
+            (true, None, None, structural, vec![found.clone()]),
+            (true, Some("resolved"), None, structural, vec![found, deletes]),
+        ];
+        for (exists, event, pre_action, structural, hints) in table {
+            let verdict = decide(category, exists.then(|| candidate(category)), event);
+            let row = format!("{category} {exists} {event:?}");
+            assert_eq!((verdict.pre_action, verdict.structural), (pre_action, structural), "{row}");
+            assert_eq!((verdict.delete_allowed, &verdict.hints), (free, &hints), "{row}");
+        }
+    }
+}
+
+// Row 19: a veto against deleting stood among the vetoes of every update, and agents are told to stop at one.
+#[test]
+fn a_decision_can_be_updated_though_not_deleted() {
+    for category in [Category::Decision, Category::Preference, Category::SessionSummary] {
+        let document = decide(category, Some(candidate(category)), None).to_json();
+        assert_eq!(document.at("structural_cud"), Some(&Json::text("UPDATE")));
+        assert_eq!(document.at("vetoes"), Some(&json("[]")));
+        let veto = Json::texts([format!("Cannot DELETE {category} (triage-initiated)")]);
+        assert_eq!(document.at("vetoes_by_action.DELETE"), Some(&veto));
+    }
+    let free = decide(Category::Runbook, Some(candidate(Category::Runbook)), None).to_json();
+    assert_eq!(free.at("vetoes_by_action"), Some(&json("{}")));
+}
+
+#[test]
+fn the_document_has_the_keys_and_the_order_that_agents_know() {
+    let document =
+        decide(Category::Decision, Some(candidate(Category::Decision)), Some("reversed")).to_json();
+    let expected = r#"{
+  "candidate": {
+    "path": ".claude/memory/x.json",
+    "title": "Use JWT",
+    "tags": [
+      "auth"
+    ],
+    "excerpt": {
+      "title": "Use JWT",
+      "record_status": "active",
+      "tags": [
+        "auth"
+      ],
+      "last_change_summary": "Initial creation",
+      "key_fields": {
+        "context": "c",
+        "decision": "d",
+        "rationale": "r"
+      }
+    }
+  },
+  "lifecycle_event": "reversed",
+  "delete_allowed": false,
+  "pre_action": null,
+  "structural_cud": "UPDATE",
+  "vetoes": [],
+  "hints": [
+    "1 candidate found (score=4)",
+    "lifecycle_event=reversed present but DELETE disallowed for decision; consider UPDATE"
+  ],
+  "vetoes_by_action": {
+    "DELETE": [
+      "Cannot DELETE decision (triage-initiated)"
+    ]
+  }
+}"#;
+    assert_eq!(document.render(Format::SCRIPT), expected);
+    let nothing = decide(Category::Decision, None, None).to_json().render(Format::SCRIPT_LINE);
+    assert_eq!(
+        nothing,
+        r#"{"candidate": null, "lifecycle_event": null, "delete_allowed": false, "pre_action": "CREATE", "structural_cud": "CREATE", "vetoes": [], "hints": [], "vetoes_by_action": {}}"#
+    );
+}
+
+#[test]
+fn an_excerpt_shows_the_key_fields_of_its_category() {
+    let table = [
+        (Category::SessionSummary, r#"{"goal": "g", "outcome": "success"}"#),
+        (Category::Decision, r#"{"context": "c", "decision": "d", "rationale": "r"}"#),
+        (Category::Runbook, r#"{"trigger": "t"}"#),
+        (Category::Constraint, r#"{"rule": "r", "impact": "i"}"#),
+        (Category::TechDebt, r#"{"description": "d", "reason_deferred": "r"}"#),
+        (Category::Preference, r#"{"topic": "t", "value": "v", "reason": "r"}"#),
+    ];
+    for (category, expected) in table {
+        let document = decide(category, Some(candidate(category)), None).to_json();
+        assert_eq!(document.at("candidate.excerpt.key_fields"), Some(&json(expected)), "{category}");
+    }
+}
+
+#[test]
+fn an_excerpt_is_the_first_two_hundred_characters() {
+    let content = format!(
+        r#"{{"status": "accepted", "context": "{}", "decision": "d", "rationale": ["{}", "b"]}}"#,
+        "é".repeat(201),
+        "a".repeat(197)
+    );
+    let changes = r#"[{"date": "d", "summary": "first"}, {"date": "d", "summary": "last"}]"#;
+    let memory = memory(Category::Decision, &[("content", &content), ("changes", changes)]);
+    let document =
+        decide(Category::Decision, Some(Candidate { memory, ..candidate(Category::Decision) }), None);
+    let document = document.to_json();
+    let field =
+        |name: &str| document.at(&format!("candidate.excerpt.{name}")).and_then(Json::as_text).unwrap();
+    assert_eq!(field("key_fields.context"), "é".repeat(200));
+    assert_eq!(field("key_fields.rationale"), format!("{}; b", "a".repeat(197)));
+    assert_eq!(field("last_change_summary"), "last");
+}
+
+#[test]
+fn the_best_match_is_a_candidate_from_three_points_on() {
+    let entries: Vec<Entry> =
+        [("b-one", "Use JWT", "auth"), ("a-two", "Use JWT", "auth"), ("c", "Sessions", "cookies")]
+            .into_iter()
+            .map(|(name, title, tag)| {
+                let mut memory = memory(Category::Decision, &[]);
+                memory.address = Address::record(Category::Decision, name);
+                (memory.title, memory.tags) = (title.to_owned(), vec![tag.to_owned()]);
+                Entry::of(&memory, &records().place(&memory.address).expect("a place"))
+            })
+            .collect();
+    let table = [
+        ("jwt", None),
+        ("auth", Some(("decision/a-two", 3))),
+        ("jwt auth", Some(("decision/a-two", 5))),
+        ("sess", None),
+        ("cook sess", None),
+        ("cookies", Some(("decision/c", 3))),
+    ];
+    for (text, expected) in table {
+        let hit = recall::candidate(&Query::new(text, NOW), entries.iter());
+        let found = hit.map(|hit| (hit.address.to_string(), hit.score));
+        assert_eq!(found, expected.map(|(address, score)| (address.to_owned(), score)), "{text}");
+    }
+}

@@ -1,0 +1,228 @@
+//! Forgetting in time: what garbage collection does, and which sessions leave the window.
+
+use crate::support::{Members, NOW, json, lines};
+use lorelane_core::care::{WINDOW_REASON, close_window, collect, expired};
+use lorelane_core::change::Change;
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::Dialect;
+use lorelane_core::json::Json;
+use lorelane_core::lifecycle::{Lifecycle, Verb};
+use lorelane_core::memory::{Address, Body, Category, Memory};
+use lorelane_core::policy::{Given, Home, Policy};
+use lorelane_core::time::{DAY, Timestamp};
+
+fn policy(settings: Members<'_>) -> Policy {
+    let given: Vec<Given> = settings
+        .iter()
+        .map(|(key, value)| Given {
+            key: (*key).to_owned(),
+            value: json(value),
+            file: "f".to_owned(),
+            home: Home::Records,
+        })
+        .collect();
+    let policy = Policy::settle(&given, Vec::new());
+    assert_eq!(policy.problems, []);
+    policy
+}
+
+fn days_ago(days: i64) -> Option<Timestamp> {
+    Some(Timestamp(NOW.0 - days * DAY))
+}
+
+fn memory(category: Category, title: &str, content: &str) -> Memory {
+    let Json::Object(content) = json(content) else { panic!("{content}") };
+    Memory {
+        address: Address::for_title(category, title),
+        category,
+        title: title.to_owned(),
+        body: Body::Fields(content),
+        tags: Vec::new(),
+        about: Vec::new(),
+        lifecycle: Lifecycle::Active,
+        confidence: None,
+        created: None,
+        updated: None,
+        history: Vec::new(),
+        revised: 0,
+        extra: Default::default(),
+    }
+}
+
+fn entry(memory: &Memory) -> Entry {
+    Entry::of(memory, &crate::support::records().place(&memory.address).expect("a place"))
+}
+
+fn said(changes: &[Change]) -> Vec<String> {
+    changes
+        .iter()
+        .map(|change| match change {
+            Change::Purge { address } => format!("purge {address}"),
+            Change::Step { address, verb: Verb::Shelve, .. } => format!("shelve {address}"),
+            Change::Step { address, verb, reason } => format!("{} {address}: {reason}", verb.name()),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn a_retired_memory_goes_when_its_grace_is_over() {
+    let grace = ("delete.grace_period_days", "10");
+    let keep = ("delete.archive_retired", "true");
+    let table: &[(Members<'_>, Option<i64>, &[&str])] = &[
+        (&[], Some(29), &[]),
+        (&[], Some(30), &["purge decision/x"]),
+        (&[grace], Some(9), &[]),
+        (&[grace], Some(10), &["purge decision/x"]),
+        (&[("delete.grace_period_days", "0")], Some(0), &["purge decision/x"]),
+        (&[("delete.grace_period_days", "0")], Some(-1), &[]),
+        (&[("delete.archive_retired", "false")], Some(30), &["purge decision/x"]),
+        (&[keep], Some(29), &[]),
+        (&[keep], Some(30), &["shelve decision/x"]),
+        (&[], None, &[]),
+    ];
+    for (settings, days, expected) in table {
+        let mut memory = memory(Category::Decision, "x", "{}");
+        memory.lifecycle = Lifecycle::Retired { at: days.and_then(days_ago), reason: None };
+        let entry = entry(&memory);
+        let collection = collect([&entry].into_iter(), &policy(settings), NOW);
+        assert_eq!(said(&collection.changes), *expected, "{settings:?} after {days:?}");
+        assert_eq!(collection.undated.len(), usize::from(days.is_none()));
+        assert_eq!(
+            collection.over.iter().map(|(_, days)| *days).collect::<Vec<_>>(),
+            days.filter(|_| !expected.is_empty()).into_iter().collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn whole_days_count() {
+    let mut memory = memory(Category::Decision, "x", "{}");
+    let almost = Timestamp(NOW.0 - 30 * DAY + 1);
+    memory.lifecycle = Lifecycle::Retired { at: Some(almost), reason: None };
+    assert_eq!(collect([&entry(&memory)].into_iter(), &policy(&[]), NOW).changes, []);
+}
+
+#[test]
+fn archived_memories_are_kept_for_good() {
+    let mut memory = memory(Category::Decision, "x", "{}");
+    memory.lifecycle = Lifecycle::Archived { at: days_ago(9999), reason: None };
+    assert_eq!(collect([&entry(&memory)].into_iter(), &policy(&[]), NOW), Default::default());
+}
+
+#[test]
+fn a_memory_expires_after_its_last_change_and_is_retired_first() {
+    let week = ("categories.decision.retention_days", "7");
+    let table: &[(Members<'_>, Category, [Option<i64>; 2], bool)] = &[
+        (&[], Category::Decision, [Some(9999), Some(9999)], false),
+        (&[week], Category::Decision, [Some(99), Some(6)], false),
+        (&[week], Category::Decision, [Some(99), Some(7)], true),
+        (&[week], Category::Decision, [Some(7), None], true),
+        (&[week], Category::Decision, [None, None], false),
+        (&[week], Category::Runbook, [Some(99), Some(99)], false),
+        (&[], Category::SessionSummary, [Some(90), Some(89)], false),
+        (&[], Category::SessionSummary, [Some(99), Some(90)], true),
+    ];
+    for (settings, category, [created, updated], expected) in table {
+        let mut memory = memory(*category, "x", "{}");
+        (memory.created, memory.updated) = (created.and_then(days_ago), updated.and_then(days_ago));
+        let (entry, policy) = (entry(&memory), policy(settings));
+        let row = format!("{settings:?} {category} {created:?} {updated:?}");
+        assert_eq!(expired(&entry, &policy, NOW), *expected, "{row}");
+        let collection = collect([&entry].into_iter(), &policy, NOW);
+        assert_eq!(collection.expired.len(), usize::from(*expected), "{row}");
+        if *category == Category::Decision && *expected {
+            let retired =
+                "retire decision/x: Expired: not changed for 7 days (categories.decision.retention_days)";
+            assert_eq!(said(&collection.changes), [retired]);
+        }
+    }
+}
+
+fn session(title: &str, created: i64, completed: &str) -> Memory {
+    let content =
+        format!(r#"{{"goal": "g", "completed": [{completed}], "blockers": [], "next_actions": []}}"#);
+    Memory { created: days_ago(created), ..memory(Category::SessionSummary, title, &content) }
+}
+
+#[test]
+fn the_oldest_sessions_leave_when_the_window_is_full() {
+    let sessions: Vec<Memory> = (0..4).map(|n| session(&format!("s{n}"), 10 - n, "")).collect();
+    let new = session("new", 0, "");
+    let table = [("5", 0), ("4", 1), ("1", 4)];
+    for (max, leaving) in table {
+        let policy = policy(&[("categories.session_summary.max_retained", max)]);
+        let (changes, notices) = close_window(&sessions, &[], &new, &policy);
+        let expected: Vec<String> =
+            (0..leaving).map(|n| format!("retire session_summary/s{n}: {WINDOW_REASON}")).collect();
+        assert_eq!(said(&changes), expected, "at most {max}");
+        assert_eq!(notices, []);
+    }
+}
+
+#[test]
+fn a_leaving_session_names_what_nothing_else_remembers() {
+    let old = session(
+        "old",
+        9,
+        r#""Moved login tokens to Redis", "Deleted flaky importer", "Renamed worker queue""#,
+    );
+    let table: &[(&str, Memory, &[&str])] = &[
+        (
+            "nothing",
+            memory(Category::Decision, "Something else", "{}"),
+            &["Moved login tokens to Redis", "Deleted flaky importer", "Renamed worker queue"],
+        ),
+        (
+            "half of the words in a title",
+            memory(Category::Decision, "Login tokens live in Redis", "{}"),
+            &["Deleted flaky importer", "Renamed worker queue"],
+        ),
+        (
+            "less than half",
+            memory(Category::Decision, "Redis", "{}"),
+            &["Moved login tokens to Redis", "Deleted flaky importer", "Renamed worker queue"],
+        ),
+        (
+            "tags count, too",
+            Memory {
+                tags: vec!["redis".to_owned(), "login".to_owned()],
+                ..memory(Category::Runbook, "x", "{}")
+            },
+            &["Deleted flaky importer", "Renamed worker queue"],
+        ),
+        (
+            "a retired memory remembers nothing",
+            Memory {
+                lifecycle: Lifecycle::Retired { at: None, reason: None },
+                ..memory(Category::Decision, "Login tokens live in Redis", "{}")
+            },
+            &["Moved login tokens to Redis", "Deleted flaky importer", "Renamed worker queue"],
+        ),
+    ];
+    let policy = policy(&[("categories.session_summary.max_retained", "1")]);
+    for (what, other, expected) in table {
+        let new = session("new", 0, "");
+        let (_, notices) =
+            close_window(std::slice::from_ref(&old), &[entry(other), entry(&old)], &new, &policy);
+        let said = format!(
+            "[WARN] Session old contains unique content not captured elsewhere: {}. Consider saving these before retirement.",
+            expected.join("; ")
+        );
+        assert_eq!(lines(&notices), [said], "{what}");
+    }
+}
+
+#[test]
+fn what_a_staying_or_the_new_session_repeats_is_captured() {
+    let old = session("old", 9, r#""Moved login tokens to Redis""#);
+    let again = r#""Login tokens: moved them""#;
+    let one = policy(&[("categories.session_summary.max_retained", "1")]);
+    let two = policy(&[("categories.session_summary.max_retained", "2")]);
+    let new = session("new", 0, again);
+    assert_eq!(close_window(std::slice::from_ref(&old), &[], &new, &one).1, []);
+    let staying = [old.clone(), session("staying", 5, again)];
+    assert_eq!(close_window(&staying, &[], &session("new", 0, ""), &two).1, []);
+    // One that leaves as well keeps nothing.
+    assert_eq!(close_window(&staying, &[], &session("new", 0, ""), &one).1.len(), 2);
+}

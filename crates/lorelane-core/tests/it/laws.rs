@@ -1,0 +1,433 @@
+//! The laws that every dialect keeps. A new dialect joins by one line in [`spoken`].
+
+use crate::support::{NOW, content, object, put, records};
+use lorelane_core::change::Draft;
+use lorelane_core::dialect::{Circumstances, Dialect, Edit};
+use lorelane_core::json::{Document, Json, NodeKind, Object};
+use lorelane_core::lifecycle::{Lifecycle, Step, Verb, step};
+use lorelane_core::memory::{Address, Body, Category, Event, Memory};
+use lorelane_core::path::RelPath;
+use lorelane_core::time::Timestamp;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::collections::BTreeMap;
+
+struct Spoken {
+    name: &'static str,
+    dialect: Box<dyn Dialect>,
+    /// Files with odd layouts; each reads as a memory.
+    fixtures: Vec<Fixture>,
+    /// Any memory that the dialect can write down.
+    memories: BoxedStrategy<Memory>,
+    /// What of a text a step of life must not touch.
+    untouched: fn(&str) -> Vec<String>,
+}
+
+struct Fixture {
+    name: &'static str,
+    path: RelPath,
+    text: String,
+}
+
+fn spoken() -> Vec<Spoken> {
+    vec![Spoken {
+        name: "records",
+        dialect: Box::new(records()),
+        fixtures: record_fixtures(),
+        memories: any_record().boxed(),
+        untouched: members_beside_the_lifecycle,
+    }]
+}
+
+/// Runs a property for every dialect.
+fn for_all<T: std::fmt::Debug>(
+    strategy: impl Fn(&Spoken) -> BoxedStrategy<T>,
+    check: impl Fn(&Spoken, T) -> Result<(), TestCaseError>,
+) {
+    for spoken in spoken() {
+        let mut runner =
+            TestRunner::new(Config { cases: 64, failure_persistence: None, ..Config::default() });
+        let result = runner.run(&strategy(&spoken), |value| check(&spoken, value));
+        result.unwrap_or_else(|failure| panic!("{}: {failure}", spoken.name));
+    }
+}
+
+/// Runs a check for every fixture of every dialect.
+fn for_each_fixture(check: impl Fn(&Spoken, &Fixture, &Memory)) {
+    for spoken in spoken() {
+        for fixture in &spoken.fixtures {
+            let reading = spoken.dialect.read(&fixture.path, fixture.text.as_bytes());
+            let memory = reading.memory.unwrap_or_else(|| panic!("{}: {:?}", fixture.name, reading.problems));
+            check(&spoken, fixture, &memory);
+        }
+    }
+}
+
+#[test]
+fn what_is_written_reads_back_equal() {
+    for_all(
+        |spoken| spoken.memories.clone(),
+        |spoken, memory| {
+            let path = spoken.dialect.place(&memory.address).expect("a place");
+            let text = put(&*spoken.dialect, None, None, Some(&memory));
+            let again = spoken.dialect.read(&path, text.as_bytes()).memory;
+            prop_assert_eq!(again, Some(memory), "{}", text);
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn any_memory_can_replace_any_other_in_its_file() {
+    for_all(
+        |spoken| (spoken.memories.clone(), 0..spoken.fixtures.len()).boxed(),
+        |spoken, (mut after, at)| {
+            let fixture = &spoken.fixtures[at];
+            let before =
+                spoken.dialect.read(&fixture.path, fixture.text.as_bytes()).memory.expect("readable");
+            after.address = before.address.clone();
+            after.category = before.category;
+            let edits = spoken.dialect.write(Some(&fixture.text), Some(&before), Some(&after)).unwrap();
+            if let Some(Edit::Put { text, path }) = edits.first() {
+                prop_assert_eq!(spoken.dialect.read(path, text.as_bytes()).memory, Some(after), "{}", text);
+            } else {
+                prop_assert_eq!(before, after);
+            }
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn writing_what_stands_there_makes_no_edit() {
+    for_each_fixture(|spoken, fixture, memory| {
+        let edits = spoken.dialect.write(Some(&fixture.text), Some(memory), Some(memory)).unwrap();
+        assert_eq!(edits, [], "{}", fixture.name);
+    });
+}
+
+#[test]
+fn a_step_of_life_leaves_every_other_byte() {
+    let verbs = [Verb::Retire, Verb::Archive, Verb::Restore { from: None }];
+    for_each_fixture(|spoken, fixture, memory| {
+        for verb in verbs {
+            let Ok(Step::Changed(after)) = step(memory, verb, "why", NOW) else { continue };
+            let text = put(&*spoken.dialect, Some(&fixture.text), Some(memory), Some(&after));
+            let (old, new) = ((spoken.untouched)(&fixture.text), (spoken.untouched)(&text));
+            assert_eq!(new, old, "{} after {}: {text}", fixture.name, verb.name());
+            let again = spoken.dialect.read(&fixture.path, text.as_bytes()).memory;
+            assert_eq!(again.as_ref(), Some(&*after), "{}", fixture.name);
+        }
+    });
+}
+
+#[test]
+fn a_rename_moves_the_file_and_leaves_every_other_byte() {
+    for_each_fixture(|spoken, fixture, memory| {
+        let mut after = memory.clone();
+        after.address = Address::record(memory.category, "another-name");
+        let edits = spoken.dialect.write(Some(&fixture.text), Some(memory), Some(&after)).unwrap();
+        let [Edit::Put { path, text }, Edit::Remove { path: old }] = edits.as_slice() else {
+            panic!("{edits:?}")
+        };
+        assert_eq!((Some(path), old), (spoken.dialect.place(&after.address).as_ref(), &fixture.path));
+        assert_eq!((spoken.untouched)(text), (spoken.untouched)(&fixture.text), "{}", fixture.name);
+    });
+}
+
+#[test]
+fn removing_a_memory_leaves_nothing_of_it() {
+    for_each_fixture(|spoken, fixture, memory| {
+        let edits = spoken.dialect.write(Some(&fixture.text), Some(memory), None).unwrap();
+        assert_eq!(edits, [Edit::Remove { path: fixture.path.clone() }], "{}", fixture.name);
+    });
+}
+
+#[test]
+fn any_bytes_are_read_without_panic() {
+    let bytes = |_: &Spoken| prop::collection::vec(any::<u8>(), 0..300).boxed();
+    for_all(bytes, |spoken, bytes| {
+        spoken.dialect.read(&spoken.fixtures[0].path, &bytes);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_damaged_file_is_read_without_panic_and_what_is_read_can_be_retired() {
+    let damage = |spoken: &Spoken| {
+        let fixtures = 0..spoken.fixtures.len();
+        (fixtures, any::<prop::sample::Index>(), 0..40usize, "[\\[\\]{}\",:0-9a-zN \\-]{0,6}").boxed()
+    };
+    for_all(damage, |spoken, (at, from, length, by)| {
+        let fixture = &spoken.fixtures[at];
+        let mut bytes = fixture.text.clone().into_bytes();
+        let from = from.index(bytes.len());
+        let to = bytes.len().min(from + length);
+        bytes.splice(from..to, by.into_bytes());
+        let Some(before) = spoken.dialect.read(&fixture.path, &bytes).memory else { return Ok(()) };
+        let text = String::from_utf8(bytes).expect("what was read is UTF-8");
+        let same = spoken.dialect.write(Some(&text), Some(&before), Some(&before)).unwrap();
+        prop_assert_eq!(same, [], "{}", text);
+        if let Ok(Step::Changed(after)) = step(&before, Verb::Retire, "why", NOW) {
+            let retired = put(&*spoken.dialect, Some(&text), Some(&before), Some(&after));
+            prop_assert_eq!(
+                spoken.dialect.read(&fixture.path, retired.as_bytes()).memory,
+                Some(*after),
+                "{}",
+                retired
+            );
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_created_memory_reads_back_as_it_was_composed() {
+    let circumstances = Circumstances { now: NOW, gone: Default::default() };
+    for_each_fixture(|spoken, fixture, memory| {
+        let draft = Draft::Whole(fixture.text.clone());
+        let Ok(composed) = spoken.dialect.compose(&memory.address, None, &draft, &circumstances) else {
+            return;
+        };
+        let text = put(&*spoken.dialect, composed.template.as_deref(), None, Some(&composed.memory));
+        let reading = spoken.dialect.read(&fixture.path, text.as_bytes());
+        assert_eq!(reading.memory, Some(composed.memory), "{}", fixture.name);
+        assert_eq!(reading.problems, [], "{}", fixture.name);
+    });
+}
+
+#[test]
+fn a_listing_kept_line_by_line_equals_one_rebuilt() {
+    let some = |spoken: &Spoken| {
+        (prop::collection::vec(spoken.memories.clone(), 0..8), any::<prop::sample::Index>()).boxed()
+    };
+    for_all(some, |spoken, (memories, leaves)| {
+        // The newest memory of an address is the one that is there.
+        let lane: BTreeMap<&Address, &Memory> =
+            memories.iter().map(|memory| (&memory.address, memory)).collect();
+        let memories: Vec<&Memory> = lane.into_values().collect();
+        let line = |memory: &Memory| spoken.dialect.listing_line(memory).map(|line| (line.key, line.text));
+        let mut kept = BTreeMap::new();
+        for memory in memories.iter().rev() {
+            if let Some((key, text)) = line(memory) {
+                prop_assert_eq!(kept.insert(key, text), None, "two memories have one key");
+            }
+        }
+        let mut stay = memories.clone();
+        if !memories.is_empty() {
+            let left = stay.remove(leaves.index(memories.len()));
+            line(left).map(|(key, _)| kept.remove(&key));
+        }
+        let rebuilt: BTreeMap<String, String> = stay.iter().filter_map(|memory| line(memory)).collect();
+        let listing = |lines: BTreeMap<String, String>| spoken.dialect.listing(&mut lines.into_values());
+        prop_assert_eq!(listing(kept), listing(rebuilt));
+        Ok(())
+    });
+}
+
+/// Titles and tags that try to be other parts of a line.
+const HOSTILE: [&str; 18] = [
+    "Auth tokens -> -> /etc/evil.json #ta#tags:gs:auth",
+    "a\u{a0}->\u{a0}b",
+    "-> /etc/passwd",
+    "ends with ->",
+    "->",
+    "#tags:x",
+    " #tags:",
+    "",
+    "\u{200b}",
+    "two\nlines -> x",
+    "a\u{2028}b\u{85}c\u{b}d\u{1c}e",
+    "- [DECISION] nested -> x.json #tags:y",
+    "a ->\u{200b} b",
+    "a -\u{ad}> b",
+    "a ->-> -> b",
+    "x #tags:#tags:##tags:tags: -> y",
+    "日本語 -> 認証",
+    "tab\t->\tb",
+];
+
+#[test]
+fn a_hostile_line_still_says_its_own_path_and_nothing_else() {
+    for_each_fixture(|spoken, fixture, memory| {
+        let mut memory = memory.clone();
+        memory.lifecycle = Lifecycle::Active;
+        for title in HOSTILE {
+            for tag in HOSTILE {
+                memory.title = title.to_owned();
+                memory.tags = vec![tag.to_owned(), "plain".to_owned()];
+                let line = spoken.dialect.listing_line(&memory).expect("active memories are listed").text;
+                let path = format!(".claude/memory/{}", fixture.path);
+                assert_eq!(path_by_pattern(&line), Some(path.as_str()), "{line:?}");
+                assert_eq!(path_by_first_arrow(&line), Some(path.as_str()), "{line:?}");
+                let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+                assert!(!line.contains(breaks), "{line:?}");
+            }
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(Config { failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn any_title_and_tag_make_one_line_with_the_right_path(title in "\\PC{0,20}( ?-> ?| #tags:)?\\PC{0,9}", tag in ".{0,9}( -> |#tags:)?.{0,9}") {
+        let mut memory = crate::support::read(&crate::support::decision(&[]));
+        (memory.title, memory.tags) = (title, vec![tag]);
+        let line = records().listing_line(&memory).unwrap().text;
+        prop_assert_eq!(path_by_pattern(&line), Some(".claude/memory/decisions/use-jwt.json"), "{}", line);
+        prop_assert_eq!(path_by_first_arrow(&line), Some(".claude/memory/decisions/use-jwt.json"), "{}", line);
+        prop_assert_eq!(line.lines().count(), 1);
+    }
+}
+
+/// The scripts' `^-\s+\[([A-Z_]+)\]\s+(.+?)\s+->\s+(\S+)(?:\s+#tags:(.+))?$`.
+fn path_by_pattern(line: &str) -> Option<&str> {
+    let blanks = |text: &'_ str| -> Option<usize> {
+        let length = text.len() - text.trim_start().len();
+        (length > 0).then_some(length)
+    };
+    let line = line.trim();
+    let rest = line.strip_prefix('-')?;
+    let rest = rest[blanks(rest)?..].strip_prefix('[')?;
+    let (name, rest) = rest.split_once(']')?;
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_uppercase() || c == '_') {
+        return None;
+    }
+    let title = &rest[blanks(rest)?..];
+    let ends = title.char_indices().skip(1).map(|(at, _)| at);
+    ends.filter_map(|end| {
+        let arrow = &title[end..];
+        let after = arrow[blanks(arrow)?..].strip_prefix("->")?;
+        let path =
+            after[blanks(after)?..].split(char::is_whitespace).next().filter(|path| !path.is_empty())?;
+        let tail = &after[blanks(after)? + path.len()..];
+        let tags = tail.trim_start().strip_prefix("#tags:");
+        (tail.is_empty() || tags.is_some_and(|tags| !tags.is_empty())).then_some(path)
+    })
+    .next()
+}
+
+/// The other rule of the scripts: what stands after the first ` -> `, up to ` #tags:`.
+fn path_by_first_arrow(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(" -> ")?;
+    Some(rest.split_once(" #tags:").map_or(rest, |(path, _)| path).trim())
+}
+
+fn record_fixtures() -> Vec<Fixture> {
+    let pretty = r#"{
+  "title": "Caf\u00e9 \ud83d\ude00 \/ done",
+  "schema_version": "1.0", "category": "decision", "id": "use-jwt",
+  "created_at": "2025-01-01 09:30",
+  "updated_at" : "2025-01-02T03:04:05+02:00" ,
+  "tags": [ "b",  "a" ],
+  "confidence": 0.50,
+  "x-mine": {"k": [1.0, 2e0, null], "z": "\t"},
+  "content": {"rationale": ["r"], "status": "accepted",
+      "context": "c", "decision": "d"},
+  "changes": [
+    {"date": "2025-01-01", "summary": "S\u00e9", "old_value": 1.50}
+  ],
+
+  "times_updated": 1
+}
+"#;
+    let active: Vec<(&str, &str)> = vec![("blanks", pretty)];
+    let retired = pretty.replace(
+        "\"times_updated\": 1\n",
+        "\"record_status\": \"retired\", \"retired_at\": \"2025-02-01\",\n  \"retired_reason\": \"old\", \"times_updated\": 1\n",
+    );
+    let compact = crate::support::decision(&[("note", "{\"a\": [1.10]}")]);
+    let compact = compact.split('\n').map(str::trim_start).collect::<String>();
+    let mut fixtures: Vec<(&str, String)> =
+        active.into_iter().map(|(name, text)| (name, text.to_owned())).collect();
+    fixtures.push(("retired", retired));
+    fixtures.push(("tabs", pretty.replace("  ", "\t")));
+    fixtures.push(("CRLF", pretty.replace('\n', "\r\n")));
+    fixtures.push(("byte-order mark", format!("\u{feff}{pretty}")));
+    fixtures.push(("compact", compact));
+    fixtures.push(("no final newline", pretty.trim_end().to_owned()));
+    fixtures.push(("bare", "{ \"title\":\"x\" }".to_owned()));
+    fixtures.push(("doubled key", r#"{"title": "a", "id": "use-jwt", "title": "b", "tags": []}"#.to_owned()));
+    fixtures.push(("other types", r#"{"title": "x", "tags": "auth", "content": [], "changes": {}, "confidence": NaN, "times_updated": "3"}"#.to_owned()));
+    let path = RelPath::parse("decisions/use-jwt.json").expect("a path");
+    fixtures.into_iter().map(|(name, text)| Fixture { name, path: path.clone(), text }).collect()
+}
+
+/// The text around the object, and every top-level member that a step of life or a rename does not concern,
+/// with the blanks around it; of the history the entries that were there.
+fn members_beside_the_lifecycle(text: &str) -> Vec<String> {
+    const FOLLOW: [&str; 8] = [
+        "record_status",
+        "retired_at",
+        "retired_reason",
+        "archived_at",
+        "archived_reason",
+        "updated_at",
+        "id",
+        "category",
+    ];
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let root = Document::parse(text).expect("JSON").root;
+    let NodeKind::Object(members) = &root.kind else { panic!("{text}") };
+    let mut pieces = vec![text[..root.span.start].to_owned(), text[root.span.end..].to_owned()];
+    let mut from = root.span.start + 1;
+    for (at, member) in members.iter().enumerate() {
+        let lead = &text[from..member.key_span.start];
+        let trail = match members.get(at + 1) {
+            Some(_) => text[member.value.span.end..].split(',').next().unwrap_or_default(),
+            None => "",
+        };
+        from = member.value.span.end + trail.len() + 1;
+        let overruled = members[at + 1..].iter().any(|later| later.key == member.key);
+        match &member.value.kind {
+            _ if FOLLOW.contains(&member.key.as_str()) || overruled => {}
+            NodeKind::List(entries) if member.key == "changes" => {
+                let entries = entries.iter().map(|entry| text[entry.span.clone()].to_owned());
+                pieces.extend(entries.filter(|entry| !entry.contains("record_status")));
+            }
+            _ if member.key == "changes" => {}
+            _ => {
+                let body = &text[member.key_span.start..member.value.span.end];
+                pieces.push(format!("{lead}{body}{trail}"));
+            }
+        }
+    }
+    pieces
+}
+
+fn any_record() -> impl Strategy<Value = Memory> {
+    let words = || prop::collection::vec("\\PC{0,8}", 0..4);
+    let time = || prop::option::of((-62_000_000_000i64..253_000_000_000).prop_map(Timestamp));
+    let named = (prop::sample::select(Category::ALL.to_vec()), "[a-c]{1,2}", "(use-jwt|\\PC{0,12})");
+    let lifecycle =
+        (0..3, time(), prop::option::of("\\PC{0,9}")).prop_map(|(status, at, reason)| match status {
+            0 => Lifecycle::Active,
+            1 => Lifecycle::Retired { at, reason },
+            _ => Lifecycle::Archived { at, reason },
+        });
+    let rest = (prop::option::of(0.0..1.0), 0u64..9, prop::option::of("[a-z]{1,3}"), any::<bool>());
+    (named, words(), words(), lifecycle, time(), time(), rest).prop_map(
+        |((category, name, title), tags, about, lifecycle, created, updated, rest)| {
+            let (confidence, revised, key, filled) = rest;
+            Memory {
+                address: Address::record(category, &name),
+                category,
+                title,
+                body: Body::Fields(if filled { object(content(category)) } else { Object::new() }),
+                history: tags
+                    .iter()
+                    .map(|tag| Event::new(NOW, tag).with("tags", Json::Null, Json::Null))
+                    .collect(),
+                tags,
+                about,
+                lifecycle,
+                confidence,
+                created,
+                updated,
+                revised,
+                extra: key.into_iter().map(|key| (format!("x-{key}"), Json::number("1.50"))).collect(),
+            }
+        },
+    )
+}

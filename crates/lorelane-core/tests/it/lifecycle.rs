@@ -1,0 +1,220 @@
+//! How a memory leaves recall and comes back, in the file as in the model.
+
+use crate::support::*;
+use lorelane_core::dialect::Dialect;
+use lorelane_core::json::Json;
+use lorelane_core::lifecycle::{Lifecycle, Status, Step, Verb, step};
+use lorelane_core::memory::Memory;
+
+const RETIRED: Members<'static> = &[
+    ("record_status", r#""retired""#),
+    ("retired_at", r#""2025-06-01T00:00:00Z""#),
+    ("retired_reason", r#""old""#),
+];
+const ARCHIVED: Members<'static> = &[
+    ("record_status", r#""archived""#),
+    ("archived_at", r#""2025-06-01T00:00:00Z""#),
+    ("archived_reason", r#""kept""#),
+];
+
+fn stepped(memory: &Memory, verb: Verb, reason: &str) -> Memory {
+    match step(memory, verb, reason, NOW) {
+        Ok(Step::Changed(after)) => *after,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_step_changes_repeats_or_is_refused() {
+    let from = |status| Verb::Restore { from: status };
+    let table = [
+        (Verb::Retire, ["retired", "already retired", "cannot retire `decision/use-jwt`: it is archived"]),
+        (Verb::Archive, ["archived", "cannot archive `decision/use-jwt`: it is retired", "already archived"]),
+        (Verb::Shelve, ["cannot archive `decision/use-jwt`: it is active", "archived", "already archived"]),
+        (from(None), ["already active", "active", "active"]),
+        (
+            from(Some(Status::Retired)),
+            ["already active", "active", "cannot restore `decision/use-jwt`: it is archived"],
+        ),
+        (
+            from(Some(Status::Archived)),
+            [
+                "cannot restore `decision/use-jwt`: it is active",
+                "cannot restore `decision/use-jwt`: it is retired",
+                "active",
+            ],
+        ),
+    ];
+    for (verb, expected) in table {
+        for (members, expected) in [&[], RETIRED, ARCHIVED].into_iter().zip(expected) {
+            let said = match step(&read(&decision(members)), verb, "why", NOW) {
+                Ok(Step::Changed(after)) => after.lifecycle.status().to_string(),
+                Ok(Step::Already(status)) => format!("already {status}"),
+                Err(refusal) => refusal.to_string(),
+            };
+            assert_eq!(said, expected, "{verb:?}");
+        }
+    }
+}
+
+#[test]
+fn a_step_is_told_in_the_history_in_the_scripts_words() {
+    let table: &[(Members<'_>, Verb, &str, &str)] = &[
+        (&[], Verb::Retire, "stale", "Retired: stale active->retired"),
+        (&[], Verb::Retire, "  ", "Retired: No reason provided active->retired"),
+        (&[], Verb::Archive, "done", "Archived: done active->archived"),
+        (ARCHIVED, Verb::Restore { from: None }, "", "Unarchived: restored to active archived->active"),
+        (
+            RETIRED,
+            Verb::Restore { from: None },
+            "",
+            "Restored: returned to active from retired retired->active",
+        ),
+        (RETIRED, Verb::Shelve, "old", "Archived: old retired->archived"),
+    ];
+    for (members, verb, reason, expected) in table {
+        let after = stepped(&read(&decision(members)), *verb, reason);
+        let entry = &after.history.last().unwrap().0;
+        let text = |key: &str| entry.at(key).and_then(Json::as_text).unwrap();
+        assert_eq!(format!("{} {}->{}", text("summary"), text("old_value"), text("new_value")), *expected);
+        assert_eq!((text("field"), text("date")), ("record_status", "2026-01-01T00:00:00Z"));
+        assert_eq!((after.updated, after.revised), (Some(NOW), 0));
+    }
+}
+
+#[test]
+fn the_file_says_what_it_is_and_nothing_of_what_it_was() {
+    let table: &[(Members<'_>, Verb, Members<'_>)] = &[
+        (
+            &[],
+            Verb::Retire,
+            &[
+                ("record_status", "retired"),
+                ("retired_at", "2026-01-01T00:00:00Z"),
+                ("retired_reason", "why"),
+            ],
+        ),
+        (
+            &[],
+            Verb::Archive,
+            &[
+                ("record_status", "archived"),
+                ("archived_at", "2026-01-01T00:00:00Z"),
+                ("archived_reason", "why"),
+            ],
+        ),
+        (
+            RETIRED,
+            Verb::Shelve,
+            &[
+                ("record_status", "archived"),
+                ("archived_at", "2026-01-01T00:00:00Z"),
+                ("archived_reason", "why"),
+            ],
+        ),
+        (RETIRED, Verb::Restore { from: None }, &[("record_status", "active")]),
+        (ARCHIVED, Verb::Restore { from: None }, &[("record_status", "active")]),
+    ];
+    for (members, verb, expected) in table {
+        let old = decision(members);
+        let before = read(&old);
+        let after = stepped(&before, *verb, "why");
+        let text = put(&records(), Some(&old), Some(&before), Some(&after));
+        let record = object(&text);
+        let said: Vec<(&str, &str)> = record
+            .iter()
+            .filter(|(key, _)| {
+                key.starts_with("retired") || key.starts_with("archived") || *key == "record_status"
+            })
+            .map(|(key, value)| (key, value.as_text().unwrap()))
+            .collect();
+        assert_eq!(said, *expected, "{verb:?}");
+        assert_eq!(reading(&text).problems, [], "{verb:?}");
+    }
+}
+
+// Row 12: the scripts stored what no update accepted any more.
+#[test]
+fn a_long_reason_is_cut_so_that_the_record_stays_valid() {
+    let old = decision(&[]);
+    let before = read(&old);
+    let after = stepped(&before, Verb::Retire, &"é".repeat(400));
+    let Lifecycle::Retired { reason: Some(reason), .. } = &after.lifecycle else { panic!() };
+    assert_eq!((reason.chars().count(), reason.ends_with('…')), (300, true));
+    assert_eq!(after.history[0].summary().unwrap().chars().count(), 300);
+    assert_eq!(reading(&put(&records(), Some(&old), Some(&before), Some(&after))).problems, []);
+}
+
+#[test]
+fn a_full_history_lets_its_oldest_entry_go() {
+    let mut memory = read(&decision(&[]));
+    for round in 0..30 {
+        memory = stepped(&memory, Verb::Retire, &format!("round {round}"));
+        memory = stepped(&memory, Verb::Restore { from: None }, "");
+    }
+    assert_eq!(memory.history.len(), 50);
+    assert_eq!(memory.history[0].summary(), Some("Retired: round 5"));
+}
+
+#[test]
+fn only_active_memories_are_listed() {
+    for (members, listed) in [(&[][..], true), (RETIRED, false), (ARCHIVED, false)] {
+        assert_eq!(records().listing_line(&read(&decision(members))).is_some(), listed, "{members:?}");
+    }
+}
+
+// Row 14: a naive `retired_at` or one of another type stopped the collection for all.
+#[test]
+fn an_odd_retirement_date_is_read_as_far_as_it_goes() {
+    let table = [
+        ("\"2025-06-01\"", Some("2025-06-01T00:00:00Z")),
+        ("\"yesterday\"", None),
+        ("5", None),
+        ("null", None),
+    ];
+    for (at, expected) in table {
+        let memory = read(&decision(&[("record_status", r#""retired""#), ("retired_at", at)]));
+        assert_eq!(memory.lifecycle.retired_at().map(|at| at.to_string()).as_deref(), expected, "{at}");
+        assert_eq!(memory.lifecycle.status(), Status::Retired);
+    }
+}
+
+#[test]
+fn a_memory_of_unknown_status_is_a_problem_and_not_shown() {
+    for status in ["\"lost\"", "5", "null"] {
+        let reading = reading(&decision(&[("record_status", status)]));
+        assert_eq!(reading.memory, None, "{status}");
+        assert!(reading.problems[0].what.starts_with("record_status: Input should be 'active'"), "{status}");
+    }
+}
+
+// Row 14: one such file killed rebuild, validate, health and gc.
+#[test]
+fn a_file_that_is_no_record_is_one_problem() {
+    let records = records();
+    let path = records.place(&address()).unwrap();
+    let table: &[(&[u8], &str)] = &[
+        (b"[1, 2]", "it is not a JSON object"),
+        (b"\xff\xfe", "it is not UTF-8 from byte 0"),
+        (b"", "it is not JSON: expected a value at line 1 column 1"),
+        (b"null", "it is not a JSON object"),
+    ];
+    for (bytes, expected) in table {
+        let reading = records.read(&path, bytes);
+        assert_eq!(reading.memory, None);
+        let problems: Vec<&str> = reading.problems.iter().map(|problem| problem.what.as_str()).collect();
+        assert_eq!(problems, [*expected]);
+    }
+}
+
+#[test]
+fn a_file_of_nothing_but_keys_is_one_problem() {
+    let members: Vec<String> = (0..1_001).map(|n| format!("\"{n}\": 1")).collect();
+    for text in
+        [format!("{{{}}}", members.join(",")), format!("{{\"content\": [{{{}}}]}}", members.join(","))]
+    {
+        let reading = reading(&text);
+        assert_eq!(reading.memory, None);
+        assert_eq!(reading.problems[0].what, "it has an object of more than 1000 keys");
+    }
+}

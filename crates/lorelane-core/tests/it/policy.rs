@@ -1,0 +1,317 @@
+//! Every key of the configuration: its default, its range, and what is said about a value that cannot be used.
+
+use crate::support::json;
+use lorelane_core::json::{Format, Json};
+use lorelane_core::memory::Category;
+use lorelane_core::policy::{Given, Home, Policy, SecretPolicy, all_keys, check};
+
+/// The configuration that the first system shipped.
+const SHIPPED: &str = r#"{
+  "memory_root": ".claude/memory",
+  "categories": {
+    "session_summary": { "enabled": true, "folder": "sessions", "auto_capture": true, "retention_days": 90, "max_retained": 5 },
+    "decision":        { "enabled": true, "folder": "decisions", "auto_capture": true, "retention_days": 0 },
+    "runbook":         { "enabled": true, "folder": "runbooks", "auto_capture": true, "retention_days": 0 },
+    "constraint":      { "enabled": true, "folder": "constraints", "auto_capture": true, "retention_days": 0 },
+    "tech_debt":       { "enabled": true, "folder": "tech-debt", "auto_capture": true, "retention_days": 0 },
+    "preference":      { "enabled": true, "folder": "preferences", "auto_capture": true, "retention_days": 0 }
+  },
+  "auto_commit": false,
+  "max_memories_per_category": 100,
+  "retrieval": { "max_inject": 5, "match_strategy": "title_tags" },
+  "triage": {
+    "enabled": true,
+    "max_messages": 50,
+    "thresholds": { "decision": 0.4, "runbook": 0.4, "constraint": 0.5, "tech_debt": 0.4, "preference": 0.4, "session_summary": 0.6 },
+    "parallel": {
+      "enabled": true,
+      "category_models": { "session_summary": "haiku", "decision": "sonnet", "runbook": "haiku", "constraint": "sonnet", "tech_debt": "haiku", "preference": "haiku" },
+      "verification_model": "sonnet",
+      "default_model": "haiku"
+    }
+  },
+  "delete": { "grace_period_days": 30, "archive_retired": true }
+}"#;
+
+fn given(key: &str, value: Json) -> Given {
+    let home = if key == "secrets" { Home::Lorelane } else { Home::Records };
+    Given { key: key.to_owned(), value, file: "the-file".to_owned(), home }
+}
+
+fn flat(path: &str, value: &Json, out: &mut Vec<Given>) {
+    match value {
+        Json::Object(object) => object.iter().for_each(|(key, value)| {
+            let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+            flat(&path, value, out);
+        }),
+        _ => out.push(given(path, value.clone())),
+    }
+}
+
+fn settle(key: &str, value: &str) -> Policy {
+    Policy::settle(&[given(key, json(value))], Vec::new())
+}
+
+fn value(policy: &Policy, key: &str) -> String {
+    let setting = policy.get(key).unwrap_or_else(|| panic!("no key {key}"));
+    setting.value.as_ref().map_or("unset".to_owned(), |value| value.render(Format::LINE))
+}
+
+#[test]
+fn the_shipped_configuration_gives_no_problem_and_is_the_default() {
+    let mut settings = Vec::new();
+    flat("", &json(SHIPPED), &mut settings);
+    let policy = Policy::settle(&settings, Vec::new());
+    assert_eq!(policy.problems, []);
+    let defaults = Policy::settle(&[], Vec::new());
+    for Given { key, .. } in &settings {
+        // Shipped as true though no script read it; where it is absent, a collection deletes as ever.
+        if key != "delete.archive_retired" {
+            assert_eq!(value(&policy, key), value(&defaults, key), "{key}");
+        }
+    }
+    assert_eq!((policy.archive_retired(), defaults.archive_retired()), (true, false));
+}
+
+/// For each key: its default, a usable value, and every unusable one with what is said and what counts then.
+#[test]
+fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
+    type Wrong = &'static [(&'static str, &'static str, &'static str)];
+    const FLAG: Wrong = &[
+        ("1", "1 is not true or false; the default stays", ""),
+        ("\"yes\"", "\"yes\" is not true or false; the default stays", ""),
+        ("null", "null is not true or false; the default stays", ""),
+    ];
+    const MODEL: Wrong = &[
+        ("\"gpt\"", "\"gpt\" is none of haiku, sonnet, opus; the default stays", ""),
+        ("5", "5 is none of haiku, sonnet, opus; the default stays", ""),
+    ];
+    const DAYS: Wrong = &[
+        ("-1", "-1 is not from 0 to 36500; 0 is used", "0"),
+        ("1e9", "1e9 is not from 0 to 36500; 36500 is used", "36500"),
+        ("1.5", "1.5 is not a whole number from 0 to 36500; the default stays", ""),
+        ("\"7\"", "\"7\" is not a whole number from 0 to 36500; the default stays", ""),
+    ];
+    const FRACTION: Wrong = &[
+        ("-0.1", "-0.1 is not from 0 to 1; 0.0 is used", "0.0"),
+        ("7", "7 is not from 0 to 1; 1.0 is used", "1.0"),
+        ("NaN", "NaN is not a number from 0 to 1; the default stays", ""),
+        ("\"high\"", "\"high\" is not a number from 0 to 1; the default stays", ""),
+    ];
+    let table: &[(&str, &str, &str, Wrong)] = &[
+        (
+            "memory_root",
+            "\".claude/memory\"",
+            "\"docs/memory\"",
+            &[("5", "5 is not a text; write a relative path such as \".claude/memory\"", "")],
+        ),
+        ("categories.decision.enabled", "true", "false", FLAG),
+        ("categories.tech_debt.folder", "\"tech-debt\"", "\"tech-debt\"", &[]),
+        ("categories.decision.auto_capture", "true", "false", FLAG),
+        ("categories.decision.retention_days", "0", "7", DAYS),
+        ("categories.session_summary.retention_days", "90", "0", DAYS),
+        ("categories.decision.description", "unset", "\"what we chose\"", &[("5", "5 is not a text", "")]),
+        (
+            "categories.session_summary.max_retained",
+            "5",
+            "1",
+            &[
+                ("0", "0 is not from 1 to 1000; 1 is used", "1"),
+                ("[]", "[] is not a whole number from 1 to 1000; the default stays", ""),
+            ],
+        ),
+        ("auto_commit", "false", "true", FLAG),
+        ("max_memories_per_category", "100", "7", &[("0", "0 is not from 1 to 1000000; 1 is used", "1")]),
+        ("retrieval.enabled", "true", "false", FLAG),
+        (
+            "retrieval.max_inject",
+            "5",
+            "0",
+            &[
+                ("21", "21 is not from 0 to 20; 20 is used", "20"),
+                ("-3", "-3 is not from 0 to 20; 0 is used", "0"),
+                ("{\"a\": 1}", "{\"a\": 1} is not a whole number from 0 to 20; the default stays", ""),
+            ],
+        ),
+        (
+            "retrieval.match_strategy",
+            "\"title_tags\"",
+            "\"fts5_bm25\"",
+            &[("\"x\"", "\"x\" is none of title_tags, fts5_bm25, keyword; the default stays", "")],
+        ),
+        ("triage.enabled", "true", "false", FLAG),
+        (
+            "triage.max_messages",
+            "50",
+            "200",
+            &[
+                ("9", "9 is not from 10 to 200; 10 is used", "10"),
+                ("201", "201 is not from 10 to 200; 200 is used", "200"),
+            ],
+        ),
+        ("triage.thresholds.decision", "0.4", "1", FRACTION),
+        ("triage.thresholds.constraint", "0.5", "0.0", FRACTION),
+        ("triage.thresholds.session_summary", "0.6", "0.25", FRACTION),
+        ("triage.parallel.enabled", "true", "false", FLAG),
+        ("triage.parallel.category_models.decision", "\"sonnet\"", "\"opus\"", MODEL),
+        ("triage.parallel.category_models.runbook", "\"haiku\"", "\"opus\"", MODEL),
+        ("triage.parallel.verification_model", "\"sonnet\"", "\"haiku\"", MODEL),
+        ("triage.parallel.default_model", "\"haiku\"", "\"opus\"", MODEL),
+        ("delete.grace_period_days", "30", "0", DAYS),
+        ("delete.archive_retired", "unset", "true", FLAG),
+        (
+            "secrets",
+            "\"refuse\"",
+            "\"redact\"",
+            &[
+                ("\"keep\"", "\"keep\" is none of refuse, redact, allow; the default stays", ""),
+                ("true", "true is none of refuse, redact, allow; the default stays", ""),
+            ],
+        ),
+    ];
+    for (key, default, usable, wrong) in table {
+        assert_eq!(value(&Policy::settle(&[], Vec::new()), key), *default, "{key}");
+        let policy = settle(key, usable);
+        assert_eq!((value(&policy, key).as_str(), policy.problems.as_slice()), (*usable, &[][..]), "{key}");
+        assert_eq!(policy.get(key).unwrap().file.as_deref(), Some("the-file"));
+        for (bad, said, counts) in *wrong {
+            let policy = settle(key, bad);
+            let problems: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
+            assert_eq!(problems, [format!("`{key}` in the-file: {said}")]);
+            let expected = if counts.is_empty() { default } else { counts };
+            assert_eq!(value(&policy, key), **expected, "{key} = {bad}");
+        }
+    }
+    let judged = |name: &str| table.iter().any(|(key, ..)| generic(key) == generic(name));
+    let missing: Vec<String> = all_keys().map(|(_, name, _)| name).filter(|name| !judged(name)).collect();
+    assert_eq!(missing, [""; 0], "keys without a row above");
+}
+
+/// The key with its category left out.
+fn generic(key: &str) -> String {
+    let part = |part: &str| if Category::parse(part).is_some() { "*".to_owned() } else { part.to_owned() };
+    key.split('.').map(part).collect::<Vec<_>>().join(".")
+}
+
+#[test]
+fn an_unknown_key_is_named_and_does_nothing() {
+    for (key, home) in
+        [("retreival.enabled", Home::Records), ("secrets", Home::Records), ("auto_commit", Home::Lorelane)]
+    {
+        let value = Json::Bool(true);
+        let given = Given { key: key.to_owned(), value, file: "the-file".to_owned(), home };
+        let policy = Policy::settle(&[given], Vec::new());
+        let problems: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(problems, [format!("`{key}` in the-file: no such key, so true does nothing")]);
+        assert!(!policy.problems[0].stops_writes);
+        assert_eq!(policy.settings().filter(|setting| setting.file.is_some()).count(), 0);
+    }
+}
+
+#[test]
+fn a_root_outside_the_project_or_inside_git_stops_writes() {
+    let table = [
+        "/etc",
+        "../other",
+        "a/../b",
+        ".git",
+        ".git/memory",
+        "sub/.git/x",
+        ".GIT",
+        "",
+        "/",
+        ".",
+        "C:\\x",
+        "a\nb",
+    ];
+    for root in table {
+        let policy = settle("memory_root", &Json::text(root).render(Format::LINE));
+        assert!(policy.problems[0].stops_writes, "{root:?}");
+        assert_eq!(policy.memory_root(), ".claude/memory", "{root:?}");
+    }
+    assert_eq!(settle("memory_root", "\"docs/memory/\"").memory_root(), "docs/memory");
+}
+
+#[test]
+fn a_category_has_its_own_folder_and_no_other() {
+    for folder in ["\"adr\"", "\"decision\"", "\"../decisions\"", "5"] {
+        let policy = settle("categories.decision.folder", folder);
+        let said = format!(
+            "`categories.decision.folder` in the-file: {folder} is not \"decisions\", which is the only folder that agents and scripts know"
+        );
+        assert_eq!(policy.problems[0].to_string(), said);
+        assert!(policy.problems[0].stops_writes);
+    }
+    assert_eq!(settle("categories.decision.folder", "\"decisions/\"").problems, []);
+}
+
+#[test]
+fn only_places_stop_writes() {
+    for (key, name, _) in all_keys() {
+        let policy = Policy::settle(
+            &[Given {
+                key: name.clone(),
+                value: Json::List(Vec::new()),
+                file: "f".to_owned(),
+                home: key.home,
+            }],
+            Vec::new(),
+        );
+        let place = name == "memory_root" || name.ends_with(".folder");
+        assert_eq!(policy.problems[0].stops_writes, place, "{name}");
+    }
+}
+
+#[test]
+fn the_first_file_wins_and_a_value_that_cannot_be_used_leaves_room() {
+    let from = |file: &str, value: &str| Given {
+        file: file.to_owned(),
+        ..given("delete.grace_period_days", json(value))
+    };
+    let policy = Policy::settle(&[from("project", "7"), from("user", "9")], Vec::new());
+    assert_eq!(policy.grace_period_days(), 7);
+    let policy = Policy::settle(&[from("project", "\"x\""), from("user", "9")], Vec::new());
+    assert_eq!((policy.grace_period_days(), policy.problems.len()), (9, 1));
+}
+
+#[test]
+fn thresholds_and_models_are_read_in_capitals_too() {
+    assert_eq!(value(&settle("triage.thresholds.TECH_DEBT", "0.9"), "triage.thresholds.tech_debt"), "0.9");
+    assert_eq!(
+        value(&settle("triage.parallel.default_model", "\"Opus\""), "triage.parallel.default_model"),
+        "\"opus\""
+    );
+    assert_eq!(settle("categories.DECISION.enabled", "false").problems.len(), 1);
+}
+
+#[test]
+fn a_long_description_is_cut() {
+    let policy = settle("categories.decision.description", &format!("\"{}\"", "é".repeat(501)));
+    assert_eq!(policy.description(Category::Decision).unwrap().chars().count(), 500);
+    assert!(policy.problems[0].what.ends_with("is longer than 500 characters; it is cut"));
+}
+
+#[test]
+fn secrets_are_refused_unless_somebody_says_otherwise() {
+    let table = [
+        ("\"refuse\"", SecretPolicy::Refuse),
+        ("\"redact\"", SecretPolicy::Redact),
+        ("\"allow\"", SecretPolicy::Allow),
+        ("\"x\"", SecretPolicy::Refuse),
+    ];
+    for (value, expected) in table {
+        assert_eq!(settle("secrets", value).secrets(), expected, "{value}");
+    }
+}
+
+#[test]
+fn a_typed_value_is_refused_where_a_file_would_be_mended() {
+    assert_eq!(check("retrieval.max_inject", "7").unwrap().1, Json::number(7));
+    assert_eq!(check("auto_commit", "true").unwrap().1, Json::Bool(true));
+    assert_eq!(check("memory_root", "docs").unwrap().1, Json::text("docs"));
+    assert_eq!(check("retrieval.max_inject", "99").unwrap_err(), "99 is not from 0 to 20");
+    assert_eq!(
+        check("retrieval.max", "7").unwrap_err(),
+        "there is no key `retrieval.max`; `lorelane config list` shows all"
+    );
+}
