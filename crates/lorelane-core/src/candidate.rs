@@ -3,7 +3,6 @@
 use crate::json::{Json, Object};
 use crate::lifecycle::Status;
 use crate::memory::{Body, Category, Memory};
-use crate::text::cut;
 
 const EXCERPT_MAX: usize = 200;
 
@@ -132,12 +131,13 @@ fn key_fields(memory: &Memory) -> Object {
     };
     names
         .iter()
-        .filter_map(|name| content.get(name).and_then(text).map(|text| (*name, Json::text(shorten(&text)))))
+        .filter_map(|name| content.get(name).and_then(text).map(|text| (*name, Json::Text(start_of(&text)))))
         .collect()
 }
 
-fn shorten(text: &str) -> String {
-    cut(text, EXCERPT_MAX)
+/// No ellipsis: agents compare an excerpt with what they are about to write.
+fn start_of(text: &str) -> String {
+    text.chars().take(EXCERPT_MAX).collect()
 }
 
 #[cfg(test)]
