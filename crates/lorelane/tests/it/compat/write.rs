@@ -911,6 +911,15 @@ fn a_memory_that_cannot_be_read_is_not_changed() {
 }
 
 #[test]
+fn a_folder_in_the_place_of_a_memory_is_no_memory() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.project().join(USE_JWT)).unwrap();
+    for seen in [scratch.step("delete", USE_JWT), scratch.update(USE_JWT, &decision("use-jwt", "Use JWT"))] {
+        assert!(seen.starts_with("READ_ERROR\ntarget: ") && seen.ends_with("exit 1\n"), "{seen}");
+    }
+}
+
+#[test]
 fn a_secret_is_not_written_down() {
     let scratch = Scratch::new();
     let key = ["AKIA", "Z7QH3M5XK2WVR4TN"].concat();
