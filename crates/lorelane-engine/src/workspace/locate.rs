@@ -98,7 +98,8 @@ fn is_folder(disk: &dyn Disk, path: &Path) -> bool {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::disk::RealDisk;

@@ -125,8 +125,9 @@ impl Script {
             let what = format!("invalid choice: '{value}' (choose from {})", quoted.join(", "));
             return Err(self.wrong_value(flag, &what));
         }
-        let rivals = self.options.iter().filter(|other| other.need == Need::OneOf && other.name != flag.name);
-        match rivals.filter(|rival| flag.need == Need::OneOf && given.has(rival.name)).next_back() {
+        let is_rival =
+            |other: &&Flag| flag.need == Need::OneOf && other.need == Need::OneOf && other.name != flag.name;
+        match self.options.iter().filter(is_rival).find(|rival| given.has(rival.name)) {
             Some(rival) => Err(self.wrong_value(flag, &format!("not allowed with argument {}", rival.name))),
             None => Ok(()),
         }

@@ -7,14 +7,14 @@ use lorelane_core::change::{Change, Plan};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::Drift;
 use lorelane_core::json::Json;
-use lorelane_core::lifecycle::Status;
+use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_core::text::one_line;
 use lorelane_engine::env::Env;
 use lorelane_engine::store::StoreError;
 use lorelane_engine::workspace::{Examination, Failure, Workspace};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 const SCRIPT: Script = Script {
@@ -264,13 +264,16 @@ fn carry_out(
         }
         Err(_) => {}
     }
-    let over: BTreeSet<&Address> = collection.over.iter().map(|(entry, _)| &entry.address).collect();
     for change in &collection.changes {
-        let (Change::Purge { address } | Change::Step { address, .. }) = change else { continue };
+        let (attempt, address) = match change {
+            Change::Purge { address } => ("deleting", address),
+            Change::Step { address, verb: Verb::Shelve, .. } => ("archiving", address),
+            Change::Step { address, .. } => ("retiring", address),
+            _ => continue,
+        };
         match workspace.commit(&plan(std::slice::from_ref(change))) {
             Ok(receipt) => said.notices(&receipt.notices),
             Err(failure) => {
-                let attempt = if over.contains(address) { "deleting" } else { "retiring" };
                 let why = one_line(&failure.to_string());
                 failed.insert(address.clone(), format!("ERROR {attempt} {}.json: {why}", address.name()));
             }

@@ -46,7 +46,8 @@ pub(super) fn refused(failure: &Failure, scene: &Scene<'_>) -> Block {
                 "Another writer holds the lock, so nothing was written. Try again when it has finished.",
             )
         }
-        Failure::Io { attempt: "read", source, .. } => {
+        Failure::Io { attempt: "read", source, .. }
+        | Failure::Store(StoreError::Io { attempt: "read", source, .. }) => {
             scene.block("READ_ERROR").line("error", &source.to_string())
         }
         other => {

@@ -100,6 +100,11 @@ impl Dialect for Records {
             problem("its id differs from the file's name; the name counts".to_owned());
         }
         reading.memory = memory(&record, address);
+        if reading.memory.is_none() {
+            // First, because it is why there is no memory; the other problems only stand beside it.
+            let what = "its record_status is none of active, retired, archived".to_owned();
+            reading.problems.insert(0, Problem { path: path.clone(), what });
+        }
         reading
     }
 
@@ -173,5 +178,19 @@ impl Dialect for Records {
             text.push('\n');
         }
         Some((RelPath::parse(LISTING).ok()?, text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unreadable_record_says_first_why_it_is_none() {
+        let records = Records::new(".claude/memory");
+        let path = RelPath::parse("decisions/x.json").unwrap();
+        let reading = records.read(&path, br#"{"record_status": "lost"}"#);
+        assert!(reading.memory.is_none());
+        assert_eq!(reading.problems[0].what, "its record_status is none of active, retired, archived");
     }
 }
