@@ -287,13 +287,18 @@ impl Index {
         rows::difference(&self.db, rows).map_err(self.fault("read"))
     }
 
-    /// The listing's lines in their order.
-    pub fn listing_lines(&self) -> Result<Vec<String>, IndexError> {
+    /// The listing's lines in their order, as one text: a write at 10,000 memories is mostly this.
+    pub fn listing_lines(&self) -> Result<String, IndexError> {
         let fault = self.fault("read");
         let sql = "SELECT listing_text FROM memories WHERE listing_key IS NOT NULL ORDER BY listing_key";
         let mut query = self.db.prepare(sql).map_err(&fault)?;
-        let rows = query.query_map([], |row| row.get(0)).map_err(&fault)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(fault)
+        let mut rows = query.query([]).map_err(&fault)?;
+        let mut text = String::new();
+        while let Some(row) = rows.next().map_err(&fault)? {
+            text.push_str(row.get_ref(0).and_then(|value| Ok(value.as_str()?)).map_err(&fault)?);
+            text.push('\n');
+        }
+        Ok(text)
     }
 
     /// The files that hold no memory that can be read, and why not.

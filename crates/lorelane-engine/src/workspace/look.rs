@@ -73,8 +73,7 @@ impl Workspace {
 
     /// The listing as the index has it now: the bytes that a rebuild would give.
     pub(super) fn listing(&self) -> Result<(RelPath, String), Failure> {
-        let mut lines = self.index.listing_lines()?.into_iter();
-        Ok(self.dialect.listing(&mut lines).expect("records have a listing"))
+        Ok(self.dialect.listing(&self.index.listing_lines()?).expect("records have a listing"))
     }
 
     /// The listing is derived, so its failure is said and does not undo the change.

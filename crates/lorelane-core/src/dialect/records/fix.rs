@@ -130,7 +130,8 @@ pub(super) fn safe_for_listing(text: &str) -> String {
 }
 
 fn until_stable(text: &str, step: impl Fn(&str) -> String) -> String {
-    let visible: String = printable(text).chars().filter(|c| !c.is_control()).collect();
+    let mut visible = printable(text);
+    visible.retain(|c| !c.is_control());
     let mut now = visible;
     loop {
         let next = step(&now);

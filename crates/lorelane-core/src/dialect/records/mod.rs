@@ -170,13 +170,8 @@ impl Dialect for Records {
         Some(ListingLine { key: format!("{display}\0{}\0{path}", title.to_lowercase()), text })
     }
 
-    fn listing(&self, lines: &mut dyn Iterator<Item = String>) -> Option<(RelPath, String)> {
-        let mut text = LISTING_HEAD.to_owned();
-        for line in lines {
-            text.push_str(&line);
-            text.push('\n');
-        }
-        Some((RelPath::parse(LISTING).ok()?, text))
+    fn listing(&self, lines: &str) -> Option<(RelPath, String)> {
+        Some((RelPath::parse(LISTING).ok()?, format!("{LISTING_HEAD}{lines}")))
     }
 }
 
