@@ -152,8 +152,13 @@ pub fn write_plain(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Con
     if stat.is_some_and(|stat| stat.kind == Kind::Symlink) {
         return Err(ConfigError::Symlink { path: path.to_owned() });
     }
-    let nonce: String = disk.nonce()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    let temporary = folder.join(format!(".lorelane-{nonce}.tmp"));
+    // One name per file: the caller holds the lane's lock, so what stands there is a dead writer's and would
+    // otherwise stay for good.
+    let temporary =
+        folder.join(format!(".lorelane-{}.tmp", path.file_name().unwrap_or_default().to_string_lossy()));
+    if disk.stat(&temporary).map_err(fault("look at"))?.is_some() {
+        disk.remove_file(&temporary).map_err(fault("clear the way for"))?;
+    }
     let written = disk
         .create_new(&temporary, bytes, stat.and_then(|stat| stat.mode))
         .and_then(|()| disk.rename(&temporary, path));
