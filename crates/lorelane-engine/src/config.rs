@@ -229,22 +229,11 @@ fn set_json(old: &str, key: &str, value: &Json) -> Result<String, String> {
         Ok(_) => return Err("it is not a JSON object".to_owned()),
         Err(fault) => return Err(format!("it is not JSON: {fault}")),
     };
-    put(&mut root, key, value.clone())?;
-    json::patch(old, &Json::Object(root)).map_err(|fault| fault.to_string())
-}
-
-fn put(object: &mut Object, key: &str, value: Json) -> Result<(), String> {
-    let Some((outer, inner)) = key.split_once('.') else {
-        object.set(key, value);
-        return Ok(());
+    let Some((object, last)) = root.nest(key) else {
+        return Err(format!("something on the way to `{key}` is not an object"));
     };
-    if !object.contains(outer) {
-        object.set(outer, Json::Object(Object::new()));
-    }
-    match object.get_mut(outer) {
-        Some(Json::Object(nested)) => put(nested, inner, value),
-        _ => Err(format!("`{outer}` is not an object")),
-    }
+    object.set(last, value.clone());
+    json::patch(old, &Json::Object(root)).map_err(|fault| fault.to_string())
 }
 
 fn set_toml(old: &str, key: &str, value: &Json) -> Result<String, String> {

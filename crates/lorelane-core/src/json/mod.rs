@@ -202,6 +202,19 @@ impl Object {
         }
     }
 
+    /// The object that holds the last key of a dotted path, and that key. Objects on the way are made; `None`
+    /// when something else stands there.
+    pub fn nest<'p>(&mut self, path: &'p str) -> Option<(&mut Object, &'p str)> {
+        let Some((outer, inner)) = path.split_once('.') else { return Some((self, path)) };
+        if !self.contains(outer) {
+            self.set(outer, Json::Object(Object::new()));
+        }
+        match self.get_mut(outer) {
+            Some(Json::Object(nested)) => nested.nest(inner),
+            _ => None,
+        }
+    }
+
     pub fn remove(&mut self, key: &str) -> Option<Json> {
         let at = self.0.iter().position(|(name, _)| name == key)?;
         Some(self.0.remove(at).1)

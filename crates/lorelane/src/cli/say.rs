@@ -34,10 +34,8 @@ pub fn document(members: impl IntoIterator<Item = (&'static str, Json)>) {
 
 pub fn notices(notices: &[Notice]) {
     for notice in notices {
-        match notice {
-            Notice::Fixed { field, what } => err(&format!("fixed: {field}: {what}")),
-            Notice::Warning(text) => err(&format!("warning: {text}")),
-        }
+        let head = if matches!(notice, Notice::Fixed { .. }) { "fixed" } else { "warning" };
+        err(&format!("{head}: {}", notice.text()));
     }
 }
 

@@ -130,17 +130,11 @@ fn coerce(kind: &Kind, value: &str) -> Json {
     }
 }
 
-fn put(object: &mut Object, path: &str, value: Json, append: bool) {
-    let Some((outer, inner)) = path.split_once('.') else {
-        return match (object.get_mut(path), value) {
-            (Some(Json::List(items)), Json::List(more)) if append => items.extend(more),
-            (_, value) => object.set(path, value),
-        };
-    };
-    if !matches!(object.get(outer), Some(Json::Object(_))) {
-        object.set(outer, Json::Object(Object::new()));
-    }
-    if let Some(Json::Object(nested)) = object.get_mut(outer) {
-        put(nested, inner, value, append);
+fn put(record: &mut Object, path: &str, value: Json, append: bool) {
+    // What stands in the way is not an object, so it is wrong anyway: the validator names it.
+    let Some((object, key)) = record.nest(path) else { return };
+    match (object.get_mut(key), value) {
+        (Some(Json::List(items)), Json::List(more)) if append => items.extend(more),
+        (_, value) => object.set(key, value),
     }
 }
