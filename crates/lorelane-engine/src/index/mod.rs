@@ -221,6 +221,15 @@ impl Index {
     }
 
     pub fn entries(&self, wanted: Wanted) -> Result<Vec<Entry>, IndexError> {
+        self.with_entries(wanted, |entries| entries.collect())
+    }
+
+    /// Hands the entries over one by one: a search over all of them must not hold all of them.
+    pub fn with_entries<T>(
+        &self,
+        wanted: Wanted,
+        take: impl FnOnce(&mut dyn Iterator<Item = Entry>) -> T,
+    ) -> Result<T, IndexError> {
         let fault = self.fault("read");
         let (prose, join) = if wanted.prose { ("prose.text", "JOIN prose USING (path)") } else { ("''", "") };
         let mut conditions = Vec::new();
@@ -241,11 +250,14 @@ impl Index {
         );
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
         let rows = query.query_map(params_from_iter(values), |row| Ok(entry(row))).map_err(&fault)?;
-        let mut entries = Vec::new();
-        for row in rows {
-            entries.extend(row.map_err(&fault)?);
+        let mut broken = None;
+        let mut entries = rows.map_while(|row| row.map_err(|fault| broken = Some(fault)).ok()).flatten();
+        let taken = take(&mut entries);
+        drop(entries);
+        match broken {
+            None => Ok(taken),
+            Some(source) => Err(fault(source)),
         }
-        Ok(entries)
     }
 
     /// How many memories there are of each category and status.

@@ -175,15 +175,17 @@ impl Workspace {
     pub fn recall(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
         let status = if query.include_retired { None } else { Some(Status::Active) };
         let category = if let [only] = query.categories.as_slice() { Some(*only) } else { None };
-        let entries = self.entries(Wanted { category, status, prose: true })?;
-        Ok(recall::rank(query, entries.iter()))
+        self.refresh()?;
+        let wanted = Wanted { category, status, prose: true };
+        Ok(self.index.with_entries(wanted, |entries| recall::rank(query, entries))?)
     }
 
     /// The memory of this category that new information most likely belongs to.
     pub fn candidate(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
         let category = query.categories.first().copied();
-        let entries = self.entries(Wanted { category, status: Some(Status::Active), prose: false })?;
-        Ok(recall::candidate(query, entries.iter()))
+        self.refresh()?;
+        let wanted = Wanted { category, status: Some(Status::Active), prose: false };
+        Ok(self.index.with_entries(wanted, |entries| recall::candidate(query, entries))?)
     }
 
     pub fn marks(&self) -> Result<Marks, Failure> {
