@@ -1,3 +1,4 @@
 //! The binary from outside.
 
 mod compat;
+mod docs;
