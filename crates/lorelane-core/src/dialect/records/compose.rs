@@ -41,7 +41,7 @@ pub(super) fn create(
         notices.push(Notice::fixed("id", format!("set to match filename '{}'", address.name())));
     }
     let template = format!("{}\n", Json::Object(record.clone()).render(Format::FILE));
-    let memory = memory(&record, address.clone()).expect("a valid record is a memory");
+    let memory = memory(record, address.clone()).expect("a valid record is a memory");
     Ok(Composed { memory, template: Some(template), wants: None, notices })
 }
 
@@ -53,7 +53,7 @@ pub(super) fn revise(
 ) -> Result<Composed, Refusal> {
     let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
     let old = open_object(old_text, address)?;
-    let unchanged = memory(&old, address.clone());
+    let unchanged = memory(old.clone(), address.clone());
     let (mut new, historian) = match draft {
         Draft::Whole(text) => (open_draft(text, address)?, Historian::Drafter),
         Draft::Edited(text) => (open_draft(text, address)?, Historian::Lorelane { because: None }),
@@ -76,7 +76,7 @@ pub(super) fn revise(
     refuse_new_faults(&old, &new, category, address, &mut notices)?;
     let events = revise::merge(&old, &new, category, historian, circumstances, &mut notices)
         .map_err(|fault| Refusal::Merge { address: address.clone(), fault })?;
-    let mut memory = memory(&new, address.clone()).ok_or_else(|| Refusal::Unreadable {
+    let mut memory = memory(new.clone(), address.clone()).ok_or_else(|| Refusal::Unreadable {
         address: address.clone(),
         why: "its record_status is none of active, retired, archived".to_owned(),
     })?;

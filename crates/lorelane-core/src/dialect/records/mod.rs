@@ -99,7 +99,7 @@ impl Dialect for Records {
         if record.text("id").is_some_and(|id| id != address.name()) {
             problem("its id differs from the file's name; the name counts".to_owned());
         }
-        reading.memory = memory(&record, address);
+        reading.memory = memory(record, address);
         if reading.memory.is_none() {
             // First, because it is why there is no memory; the other problems only stand beside it.
             reading.problems.sort_by_key(|problem| !problem.what.starts_with("record_status:"));
