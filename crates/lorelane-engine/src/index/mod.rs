@@ -199,7 +199,8 @@ impl Index {
         let made = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&fault)?;
         if fresh {
             // Sorting all rows at the end is cheaper than placing each.
-            made.execute_batch("DROP INDEX memories_listing; DROP INDEX memories_category").map_err(&fault)?;
+            made.execute_batch("DROP INDEX memories_listing; DROP INDEX memories_category")
+                .map_err(&fault)?;
             for table in TABLE_NAMES {
                 made.execute(&format!("DELETE FROM {table}"), []).map_err(&fault)?;
             }

@@ -1,3 +1,7 @@
 //! The binary from outside.
 
+#![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
 mod compat;
+mod scratch;
+mod storm;
