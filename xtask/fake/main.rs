@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use xtask::json::Json;
+use lorelane_core::json::{Format, Json};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().collect();
@@ -39,13 +39,13 @@ fn run(folder: &Path, args: &[&str], fault: &str) -> Result<(), String> {
     match args {
         ["create", "decision", "--from", source] => {
             let mut record = draft(source)?;
-            let title = record.get("title").and_then(Json::text).ok_or("no title")?;
+            let title = record.at("title").and_then(Json::as_text).ok_or("no title")?;
             let slug = title.to_lowercase().replace(' ', "-");
             if fault == "loses-creates" && slug.starts_with("storm-memory-w0") {
                 return Ok(());
             }
             if let Json::Object(fields) = &mut record {
-                fields.push(("changes".to_owned(), Json::List(vec![])));
+                fields.set("changes", Json::List(vec![]));
             }
             write(&folder.join(format!("{slug}.json")), &record, fault)
         }
@@ -54,15 +54,17 @@ fn run(folder: &Path, args: &[&str], fault: &str) -> Result<(), String> {
             let path = folder.join(format!("{slug}.json"));
             let value = assignment.strip_prefix("content.context=").ok_or("no context")?;
             let text = fs::read_to_string(&path).map_err(|error| error.to_string())?;
-            let mut record = Json::parse(&text)?;
-            let context = record.get_mut("content").and_then(|content| content.get_mut("context"));
-            *context.ok_or("no context")? = Json::string(value);
-            let change = Json::object([("new_value", Json::string(value))]);
+            let Ok(Json::Object(mut record)) = Json::parse(&text) else { return Err("no record".to_owned()) };
+            let Some(Json::Object(content)) = record.get_mut("content") else {
+                return Err("no content".to_owned());
+            };
+            content.set("context", Json::text(value));
+            let change = Json::Object([("new_value", Json::text(value))].into_iter().collect());
             match record.get_mut("changes") {
                 Some(Json::List(changes)) if fault != "loses-updates" => changes.push(change),
                 _ => {}
             }
-            write(&path, &record, fault)
+            write(&path, &Json::Object(record), fault)
         }
         ["log", "--verify"] if fault == "fails-verify" => Err("the chain is broken".to_owned()),
         _ => Ok(()),
@@ -76,11 +78,11 @@ fn draft(source: &str) -> Result<Json, String> {
         file => fs::read_to_string(file).map(|read| text = read),
     }
     .map_err(|error| error.to_string())?;
-    Json::parse(&text)
+    Json::parse(&text).map_err(|fault| fault.to_string())
 }
 
 fn write(path: &Path, record: &Json, fault: &str) -> Result<(), String> {
-    let text = format!("{record}\n");
+    let text = format!("{}\n", record.render(Format::FILE));
     let temp = PathBuf::from(format!("{}.tmp", path.display()));
     let torn = fault == "tears-files" && path.to_string_lossy().contains("shared");
     let text = if torn { &text[..text.len() / 2] } else { &text };

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::failure::Failure;
-use crate::json::Json;
 use crate::prng::Prng;
+use lorelane_core::json::{Format, Json};
 
 /// Categories with the folder each lies in.
 pub const CATEGORIES: &[(&str, &str)] = &[
@@ -63,7 +63,8 @@ pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Fai
         let (category, folder) = CATEGORIES[number % CATEGORIES.len()];
         let (slug, record) = record(category, number, &mut prng);
         let path = records.join(folder).join(format!("{slug}.json"));
-        fs::write(&path, format!("{record}\n")).map_err(|error| Failure::on("write", &path, error))?;
+        fs::write(&path, format!("{}\n", record.render(Format::FILE)))
+            .map_err(|error| Failure::on("write", &path, error))?;
         if category == "decision" && decisions.len() < DECISIONS_KEPT {
             decisions.push(slug);
         }
@@ -77,15 +78,15 @@ pub fn record(category: &str, number: usize, prng: &mut Prng) -> (String, Json) 
     let slug = slug(&title);
     let day = format!("2026-{:02}-{:02}T{:02}:30:00Z", 1 + number % 10, 1 + number % 28, number % 24);
     let tags = tags(prng);
-    let json = Json::object([
-        ("schema_version", Json::string("1.0")),
-        ("category", Json::string(category)),
-        ("id", Json::string(slug.clone())),
-        ("title", Json::string(title)),
-        ("record_status", Json::string("active")),
-        ("created_at", Json::string(day.clone())),
-        ("updated_at", Json::string(day)),
-        ("tags", Json::strings(tags)),
+    let json = object([
+        ("schema_version", Json::text("1.0")),
+        ("category", Json::text(category)),
+        ("id", Json::text(slug.clone())),
+        ("title", Json::text(title)),
+        ("record_status", Json::text("active")),
+        ("created_at", Json::text(day.clone())),
+        ("updated_at", Json::text(day)),
+        ("tags", Json::texts(tags)),
         ("related_files", Json::List(vec![])),
         ("confidence", Json::Number(format!("0.{}", 70 + prng.below(25)))),
         ("content", content(category, prng)),
@@ -96,14 +97,20 @@ pub fn record(category: &str, number: usize, prng: &mut Prng) -> (String, Json) 
 }
 
 /// What `create decision --from` takes: only what a person would write.
-pub fn decision_draft(title: &str, context: &str, prng: &mut Prng) -> Json {
-    let content = Json::object([
-        ("status", Json::string("accepted")),
-        ("context", Json::string(context)),
-        ("decision", Json::string(sentences(2, prng))),
+pub fn decision_draft(title: &str, context: &str, prng: &mut Prng) -> String {
+    let content = object([
+        ("status", Json::text("accepted")),
+        ("context", Json::text(context)),
+        ("decision", Json::text(sentences(2, prng))),
         ("rationale", list(2, prng)),
     ]);
-    Json::object([("title", Json::string(title)), ("tags", Json::strings(tags(prng))), ("content", content)])
+    let draft =
+        object([("title", Json::text(title)), ("tags", Json::texts(tags(prng))), ("content", content)]);
+    draft.render(Format::FILE)
+}
+
+fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+    Json::Object(members.into_iter().collect())
 }
 
 pub fn sentences(count: usize, prng: &mut Prng) -> String {
@@ -155,67 +162,67 @@ fn tags(prng: &mut Prng) -> Vec<String> {
 }
 
 fn list(count: usize, prng: &mut Prng) -> Json {
-    Json::strings((0..count).map(|_| sentence(prng)))
+    Json::texts((0..count).map(|_| sentence(prng)))
 }
 
 fn content(category: &str, prng: &mut Prng) -> Json {
-    let text = |prng: &mut Prng| Json::string(sentences(2, prng));
+    let text = |prng: &mut Prng| Json::text(sentences(2, prng));
     match category {
-        "session_summary" => Json::object([
+        "session_summary" => object([
             ("goal", text(prng)),
-            ("outcome", Json::string(prng.pick(&["success", "partial", "blocked", "abandoned"]))),
+            ("outcome", Json::text(prng.pick(&["success", "partial", "blocked", "abandoned"]))),
             ("completed", list(4, prng)),
             ("in_progress", list(1, prng)),
             ("blockers", Json::List(vec![])),
             ("next_actions", list(2, prng)),
             ("key_changes", list(1, prng)),
         ]),
-        "decision" => Json::object([
-            ("status", Json::string(prng.pick(&["proposed", "accepted", "deprecated", "superseded"]))),
+        "decision" => object([
+            ("status", Json::text(prng.pick(&["proposed", "accepted", "deprecated", "superseded"]))),
             ("context", text(prng)),
             ("decision", text(prng)),
             (
                 "alternatives",
-                Json::List(vec![Json::object([
-                    ("option", Json::string(prng.pick(TOOLS))),
-                    ("rejected_reason", Json::string(sentence(prng))),
+                Json::List(vec![object([
+                    ("option", Json::text(prng.pick(TOOLS))),
+                    ("rejected_reason", Json::text(sentence(prng))),
                 ])]),
             ),
             ("rationale", list(3, prng)),
             ("consequences", list(2, prng)),
         ]),
-        "runbook" => Json::object([
+        "runbook" => object([
             ("trigger", text(prng)),
             ("symptoms", list(2, prng)),
             ("steps", list(4, prng)),
             ("verification", text(prng)),
             ("root_cause", text(prng)),
-            ("environment", Json::string(prng.pick(&["production", "staging", "local"]))),
+            ("environment", Json::text(prng.pick(&["production", "staging", "local"]))),
         ]),
-        "constraint" => Json::object([
-            ("kind", Json::string(prng.pick(&["limitation", "gap", "policy", "technical"]))),
+        "constraint" => object([
+            ("kind", Json::text(prng.pick(&["limitation", "gap", "policy", "technical"]))),
             ("rule", text(prng)),
             ("impact", list(3, prng)),
             ("workarounds", list(2, prng)),
-            ("severity", Json::string(prng.pick(&["high", "medium", "low"]))),
+            ("severity", Json::text(prng.pick(&["high", "medium", "low"]))),
             ("active", Json::Bool(true)),
-            ("expires", Json::string("none")),
+            ("expires", Json::text("none")),
         ]),
-        "tech_debt" => Json::object([
-            ("status", Json::string(prng.pick(&["open", "in_progress", "resolved", "wont_fix"]))),
-            ("priority", Json::string(prng.pick(&["critical", "high", "medium", "low"]))),
+        "tech_debt" => object([
+            ("status", Json::text(prng.pick(&["open", "in_progress", "resolved", "wont_fix"]))),
+            ("priority", Json::text(prng.pick(&["critical", "high", "medium", "low"]))),
             ("description", text(prng)),
             ("reason_deferred", text(prng)),
             ("impact", list(2, prng)),
             ("suggested_fix", list(2, prng)),
             ("acceptance_criteria", list(2, prng)),
         ]),
-        _ => Json::object([
-            ("topic", Json::string(prng.pick(QUALITIES))),
+        _ => object([
+            ("topic", Json::text(prng.pick(QUALITIES))),
             ("value", text(prng)),
             ("reason", text(prng)),
-            ("strength", Json::string(prng.pick(&["strong", "default", "soft"]))),
-            ("examples", Json::object([("prefer", list(3, prng)), ("avoid", list(2, prng))])),
+            ("strength", Json::text(prng.pick(&["strong", "default", "soft"]))),
+            ("examples", object([("prefer", list(3, prng)), ("avoid", list(2, prng))])),
         ]),
     }
 }
@@ -230,10 +237,10 @@ mod tests {
             let (slug, json) = record(category, number, &mut Prng::new(7));
             let again = record(category, number, &mut Prng::new(7)).1;
             assert_eq!(json, again, "{category}");
-            let text = json.to_string();
+            let text = json.render(Format::FILE);
             assert!((1000..2600).contains(&text.len()), "{category}: {} bytes", text.len());
-            assert!(slug.len() <= 80 && json.get("id").unwrap().text() == Some(&slug), "{slug}");
-            assert!((1..=5).contains(&json.get("tags").unwrap().list().len()), "{text}");
+            assert!(slug.len() <= 80 && json.at("id").unwrap().as_text() == Some(&slug), "{slug}");
+            assert!((1..=5).contains(&json.at("tags").unwrap().to_texts().len()), "{text}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::failure::Failure;
-use crate::json::Json;
+use lorelane_core::json::Json;
 
 /// The workspace root. Fixed when xtask is compiled: it never leaves its checkout.
 pub fn root() -> PathBuf {
@@ -83,7 +83,7 @@ pub fn given_program(path: &Path) -> Result<PathBuf, Failure> {
 
 fn program(line: &str) -> Option<(String, PathBuf)> {
     let message = Json::parse(line).ok()?;
-    let path = message.get("executable")?.text()?;
-    let name = message.get("target")?.get("name")?.text()?;
+    let path = message.at("executable")?.as_text()?;
+    let name = message.at("target.name")?.as_text()?;
     Some((name.to_owned(), PathBuf::from(path)))
 }

@@ -167,7 +167,7 @@ fn create(store: &Store, turn: usize) -> Result<Vec<String>, Failure> {
     let title = format!("Record bench run {turn} of the create job");
     let context = corpus::sentences(3, &mut prng);
     let draft = store.sandbox.scratch("draft.json");
-    write_file(&draft, &corpus::decision_draft(&title, &context, &mut prng).to_string())?;
+    write_file(&draft, &corpus::decision_draft(&title, &context, &mut prng))?;
     Ok(words(&["create", "decision", "--from", &draft.to_string_lossy()]))
 }
 

@@ -255,7 +255,7 @@ impl Storm {
         kill_after: Option<Duration>,
     ) -> Result<Output, Failure> {
         let mut prng = Prng::new(self.seed);
-        let draft = corpus::decision_draft(title, token, &mut prng).to_string();
+        let draft = corpus::decision_draft(title, token, &mut prng);
         self.spawn(sandbox, &["create", "decision", "--from", "-"], &draft, kill_after)
     }
 

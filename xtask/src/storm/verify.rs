@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::json::Json;
 use crate::sandbox::Sandbox;
+use lorelane_core::json::Json;
 
 /// The product's own judges; they must agree with ours.
 const JUDGES: &[&[&str]] = &[&["log", "--verify"], &["doctor", "--index"]];
@@ -27,8 +27,9 @@ pub(super) fn faults(
     let mut records = BTreeMap::new();
     for path in files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "json")) {
         let text = fs::read(path).map_err(|error| Failure::on("read", path, error))?;
-        let parsed =
-            String::from_utf8(text).map_err(|error| error.to_string()).and_then(|text| Json::parse(&text));
+        let parsed = String::from_utf8(text)
+            .map_err(|error| error.to_string())
+            .and_then(|text| Json::parse(&text).map_err(|fault| fault.to_string()));
         match parsed {
             Ok(json) => drop(records.insert(address(path), json)),
             Err(why) => faults.push(format!("{} is torn: {why}", path.display())),
@@ -57,13 +58,13 @@ fn lost(records: &BTreeMap<String, Json>, creates: &[String], updates: &[(String
 }
 
 fn context(record: &Json) -> Option<&str> {
-    record.get("content")?.get("context")?.text()
+    record.at("content.context")?.as_text()
 }
 
 /// Every value the context has now or had according to the history.
 fn ever_context(record: &Json) -> BTreeSet<&str> {
-    let changes = record.get("changes").map_or(&[] as &[Json], Json::list);
-    changes.iter().filter_map(|change| change.get("new_value")?.text()).chain(context(record)).collect()
+    let changes = record.at("changes").and_then(Json::as_list).unwrap_or_default();
+    changes.iter().filter_map(|change| change.at("new_value")?.as_text()).chain(context(record)).collect()
 }
 
 /// Only decisions are written here, so the category needs no table.

@@ -147,7 +147,7 @@ pub(super) const RULES: &[Rule] = &[
     token("Bitbucket token", &[Lit(&["ATCTT3"]), Run(BASE64 | DASH, 60, 300)]),
     token("npm token", &[Lit(&["npm_"]), Run(ALNUM, 36, 36)]),
     token("PyPI token", &[Lit(&["pypi-AgEI"]), Run(URL64, 50, OPEN)]),
-    token("crates.io token", &[Lit(&["cio"]), Run(ALNUM, 32, 32)]),
+    token("Cargo registry token", &[Lit(&["cio"]), Run(ALNUM, 32, 32)]),
     token("RubyGems key", &[Lit(&["rubygems_"]), Run(HEX, 48, 48)]),
     token("NuGet key", &[Lit(&["oy2"]), Run(LOWER_ALNUM, 43, 43)]),
     token("Clojars token", &[Lit(&["CLOJARS_"]), Run(ALNUM, 60, 60)]),

@@ -155,7 +155,7 @@ fn npm_lock(r: &mut Random) -> String {
         0 => format!("      \"integrity\": \"sha512-{}==\",", r.text(BASE64, 86)),
         1 => format!("  \"node_modules/@{}/{name}\": {{ \"version\": \"{}\",", r.word(), r.version()),
         _ => format!(
-            "\"resolved\": \"https://registry.npmjs.org/{name}/-/{name}-{}.tgz#{}\"",
+            "\"resolved\": \"https://registry.example.org/{name}/-/{name}-{}.tgz#{}\"",
             r.version(),
             r.hex(40)
         ),

@@ -102,8 +102,7 @@ impl Dialect for Records {
         reading.memory = memory(&record, address);
         if reading.memory.is_none() {
             // First, because it is why there is no memory; the other problems only stand beside it.
-            let what = "its record_status is none of active, retired, archived".to_owned();
-            reading.problems.insert(0, Problem { path: path.clone(), what });
+            reading.problems.sort_by_key(|problem| !problem.what.starts_with("record_status:"));
         }
         reading
     }
@@ -191,6 +190,6 @@ mod tests {
         let path = RelPath::parse("decisions/x.json").unwrap();
         let reading = records.read(&path, br#"{"record_status": "lost"}"#);
         assert!(reading.memory.is_none());
-        assert_eq!(reading.problems[0].what, "its record_status is none of active, retired, archived");
+        assert!(reading.problems.len() > 1 && reading.problems[0].what.starts_with("record_status:"));
     }
 }

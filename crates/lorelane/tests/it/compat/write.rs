@@ -489,7 +489,7 @@ fn everything_that_is_wrong_is_said_at_once() {
                 "related_files": "a.rs", "content": {"status": "maybe", "context": "c", "decision": "d",
                 "rationale": [], "alternatives": ["none"]}, "changes": [{"date": "d", "summary": 1}]}"#,
         ),
-        ("constraint", r#"{"id": "-", "title": "T", "tags": 5, "content": []}"#),
+        ("constraint", r#"{"id": "x", "title": "T", "tags": 5, "content": []}"#),
         (
             "constraint",
             r#"{"id": "x", "title": "T", "tags": ["a"], "confidence": NaN, "times_updated": "many",
@@ -508,114 +508,109 @@ fn everything_that_is_wrong_is_said_at_once() {
     check(
         &seen,
         &expect![[r#"
-        VALIDATION_ERROR
-        field: id
-        expected: Field required
-        got: {"title": "T", "tags": ["a"], "schema_version": "1.0", "updated_at": "2026-03-01T12:00:00Z", "created_at": "2026-03-01T12:00:00Z", "record_status": "active", "category": "decision"}
-        fix: Correct the value for 'id'
+            VALIDATION_ERROR
+            field: id
+            expected: Field required
+            got: {"title": "T", "tags": ["a"], "schema_version": "1.0", "updated_at": "2026-03-01T12:00:00Z", "created_at": "2026-03-01T12:00:00Z", "record_status": "active", "category": "decision"}
+            fix: Correct the value for 'id'
 
-        field: content
-        expected: Field required
-        got: {"title": "T", "tags": ["a"], "schema_version": "1.0", "updated_at": "2026-03-01T12:00:00Z", "created_at": "2026-03-01T12:00:00Z", "record_status": "active", "category": "decision"}
-        fix: Correct the value for 'content'
+            field: content
+            expected: Field required
+            got: {"title": "T", "tags": ["a"], "schema_version": "1.0", "updated_at": "2026-03-01T12:00:00Z", "created_at": "2026-03-01T12:00:00Z", "record_status": "active", "category": "decision"}
+            fix: Correct the value for 'content'
 
-        exit 1
-        VALIDATION_ERROR
-        field: title
-        expected: Input should be a valid string
-        got: 3
-        fix: Correct the value for 'title'
+            exit 1
+            VALIDATION_ERROR
+            field: title
+            expected: Input should be a valid string
+            got: 3
+            fix: Correct the value for 'title'
 
-        field: related_files
-        expected: Input should be a valid list
-        got: "a.rs"
-        fix: Correct the value for 'related_files'
+            field: related_files
+            expected: Input should be a valid list
+            got: "a.rs"
+            fix: Correct the value for 'related_files'
 
-        field: confidence
-        expected: Input should be a valid number, unable to parse string as a number
-        got: "high"
-        fix: Correct the value for 'confidence'
+            field: confidence
+            expected: Input should be a valid number, unable to parse string as a number
+            got: "high"
+            fix: Correct the value for 'confidence'
 
-        field: content.status
-        expected: Input should be 'proposed', 'accepted', 'deprecated' or 'superseded'
-        got: "maybe"
-        fix: Correct the value for 'content.status'
+            field: content.status
+            expected: Input should be 'proposed', 'accepted', 'deprecated' or 'superseded'
+            got: "maybe"
+            fix: Correct the value for 'content.status'
 
-        field: content.alternatives.0
-        expected: Input should be a valid dictionary or instance of Alternative
-        got: "none"
-        fix: Correct the value for 'content.alternatives.0'
+            field: content.alternatives.0
+            expected: Input should be a valid dictionary or instance of Alternative
+            got: "none"
+            fix: Correct the value for 'content.alternatives.0'
 
-        field: content.rationale
-        expected: List should have at least 1 item after validation, not 0
-        got: []
-        fix: Correct the value for 'content.rationale'
+            field: content.rationale
+            expected: List should have at least 1 item after validation, not 0
+            got: []
+            fix: Correct the value for 'content.rationale'
 
-        field: changes.0.summary
-        expected: Input should be a valid string
-        got: 1
-        fix: Correct the value for 'changes.0.summary'
+            field: changes.0.summary
+            expected: Input should be a valid string
+            got: 1
+            fix: Correct the value for 'changes.0.summary'
 
-        field: times_updated
-        expected: Input should be a valid integer, got a number with a fractional part
-        got: 1.5
-        fix: Correct the value for 'times_updated'
+            field: times_updated
+            expected: Input should be a valid integer, got a number with a fractional part
+            got: 1.5
+            fix: Correct the value for 'times_updated'
 
-        field: mood
-        expected: Extra inputs are not permitted
-        got: "good"
-        fix: Correct the value for 'mood'
+            field: mood
+            expected: Extra inputs are not permitted
+            got: "good"
+            fix: Correct the value for 'mood'
 
-        exit 1
-        VALIDATION_ERROR
-        field: id
-        expected: String should match pattern '^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$'
-        got: ""
-        fix: Correct the value for 'id'
+            exit 1
+            VALIDATION_ERROR
+            field: tags
+            expected: Input should be a valid list
+            got: 5
+            fix: Correct the value for 'tags'
 
-        field: tags
-        expected: Input should be a valid list
-        got: 5
-        fix: Correct the value for 'tags'
+            field: content
+            expected: Input should be a valid dictionary or instance of ConstraintContent
+            got: []
+            fix: Correct the value for 'content'
 
-        field: content
-        expected: Input should be a valid dictionary or instance of ConstraintContent
-        got: []
-        fix: Correct the value for 'content'
+            exit 1
+            VALIDATION_ERROR
+            field: confidence
+            expected: Input should be less than or equal to 1
+            got: NaN
+            fix: Correct the value for 'confidence'
 
-        exit 1
-        VALIDATION_ERROR
-        field: confidence
-        expected: Input should be less than or equal to 1
-        got: NaN
-        fix: Correct the value for 'confidence'
+            field: content.active
+            expected: Input should be a valid boolean, unable to interpret input
+            got: "perhaps"
+            fix: Correct the value for 'content.active'
 
-        field: content.active
-        expected: Input should be a valid boolean, unable to interpret input
-        got: "perhaps"
-        fix: Correct the value for 'content.active'
+            field: times_updated
+            expected: Input should be a valid integer, unable to parse string as an integer
+            got: "many"
+            fix: Correct the value for 'times_updated'
 
-        field: times_updated
-        expected: Input should be a valid integer, unable to parse string as an integer
-        got: "many"
-        fix: Correct the value for 'times_updated'
+            exit 1
+            VALIDATION_ERROR
+            field: id
+            expected: Each key should appear once
+            got: null
+            fix: Correct the value for 'id'
 
-        exit 1
-        VALIDATION_ERROR
-        field: id
-        expected: Each key should appear once
-        got: null
-        fix: Correct the value for 'id'
+            exit 1
+            VALIDATION_ERROR
+            field: title
+            expected: String should have at most 120 characters
+            got: "long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long"
+            fix: Correct the value for 'title'
 
-        exit 1
-        VALIDATION_ERROR
-        field: title
-        expected: String should have at most 120 characters
-        got: "long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long"
-        fix: Correct the value for 'title'
-
-        exit 1
-    "#]],
+            exit 1
+        "#]],
     );
 }
 
@@ -895,11 +890,11 @@ fn a_memory_that_cannot_be_read_is_not_changed() {
             exit 1
             READ_ERROR
             target: .claude/memory/decisions/use-jwt.json
-            error: its record_status is none of active, retired, archived
+            error: record_status: Input should be 'active', 'retired' or 'archived' (got "lost")
             exit 1
             READ_ERROR
             target: .claude/memory/decisions/use-jwt.json
-            error: its record_status is none of active, retired, archived
+            error: record_status: Input should be 'active', 'retired' or 'archived' (got "lost")
             exit 1
             CREATE_OVERWRITE_ERROR
             target: .claude/memory/decisions/use-jwt.json

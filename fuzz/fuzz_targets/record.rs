@@ -1,0 +1,20 @@
+//! Any bytes in a memory's place are read without panic; what is read can be retired and listed.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lorelane_core::dialect::Dialect;
+use lorelane_core::dialect::records::Records;
+use lorelane_core::lifecycle::{Step, Verb, step};
+use lorelane_core::path::RelPath;
+use lorelane_core::time::Timestamp;
+
+fuzz_target!(|bytes: &[u8]| {
+    let records = Records::new(".claude/memory");
+    let path = RelPath::parse("decisions/fuzzed.json").expect("a constant path");
+    let Some(memory) = records.read(&path, bytes).memory else { return };
+    let _ = records.listing_line(&memory);
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(Step::Changed(retired)) = step(&memory, Verb::Retire, "fuzzed", Timestamp(0)) {
+        let _ = records.write(Some(text), Some(&memory), Some(&retired));
+    }
+});
