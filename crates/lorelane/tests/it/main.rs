@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod compat;
+mod config;
 mod scratch;
 mod storm;

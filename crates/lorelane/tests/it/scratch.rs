@@ -123,6 +123,16 @@ impl Scratch {
         self.lorelane(&line).expect(0)
     }
 
+    pub fn session(&self, number: u32) -> Said {
+        let line = format!(
+            "create session_summary --title 'Session {number}' --set goal=Ship --set outcome=success \
+             --set 'completed=Shipped part {number} of the importer' \
+             --set created_at=2026-02-{:02}T00:00:00Z",
+            number + 1
+        );
+        self.lorelane(&line).expect(0)
+    }
+
     /// Writes a file as somebody does who does not ask lorelane.
     pub fn put(&self, path: &str, text: impl AsRef<[u8]>) {
         let file = self.project().join(path);
