@@ -12,6 +12,7 @@ use lorelane_core::dialect::records::LISTING;
 use lorelane_core::json::Json;
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::{ConfigProblem, Home};
+use lorelane_core::secret;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -25,8 +26,10 @@ impl Workspace {
         let staged = self.staged(plan, &|place| Ok(writer.read(place)?))?;
         let touched = staged.touched();
         notices.extend(staged.notices);
-        let done = writer.apply(staged.edits, &plan.because, self.now)?;
-        notices.extend(self.settle(writer, &done.changes, &touched, &plan.because));
+        // The log is read by people and pasted into issues: a reason may quote what the memory may not hold.
+        let because = secret::masked(&plan.because);
+        let done = writer.apply(staged.edits, &because, self.now)?;
+        notices.extend(self.settle(writer, &done.changes, &touched, &because));
         Ok(Receipt { number: done.number, at: self.now, outcomes: staged.outcomes, notices })
     }
 
@@ -54,6 +57,7 @@ impl Workspace {
 
     /// Takes back the newest change that is not undone yet.
     pub fn undo(&mut self) -> Result<Receipt, Failure> {
+        self.refuse_when_misconfigured()?;
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
         let mut notices = self.catch_up(&writer)?;
