@@ -6,6 +6,7 @@
 use crate::json::{Format, Json};
 use crate::memory::Category;
 use crate::path::RelPath;
+use crate::secret;
 use crate::text::cut;
 use std::collections::BTreeMap;
 
@@ -479,5 +480,5 @@ fn default_of(key: &Key, category: Option<Category>) -> Option<Json> {
 }
 
 fn shown(value: &Json) -> String {
-    cut(&value.render(Format::LINE), 80)
+    cut(&secret::masked(&value.render(Format::LINE)), 80)
 }

@@ -5,15 +5,24 @@ use std::process::{Command, Output, Stdio};
 
 /// Commits exactly these files. The reason of a refusal is git's own.
 pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(), String> {
-    // `commit --only` knows no untracked files, so they are added first; others in the index stay untouched.
-    let (known, gone): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(|file| file.exists());
-    if !known.is_empty() {
-        run(git(project).args(["add", "--"]).args(&known))?;
+    let is_tracked =
+        |file: &&PathBuf| run(git(project).args(["ls-files", "--error-unmatch", "--"]).arg(file)).is_ok();
+    let (tracked, unknown): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(is_tracked);
+    let new: Vec<&PathBuf> = unknown.into_iter().filter(|file| file.exists()).collect();
+    // `commit --only` takes files from the worktree, but knows no untracked ones, so those are announced first.
+    // The rest of the index is not touched.
+    if !new.is_empty() {
+        run(git(project).args(["add", "--intent-to-add", "--"]).args(&new))?;
     }
-    let tracked =
-        |file: &&&PathBuf| run(git(project).args(["ls-files", "--error-unmatch", "--"]).arg(file)).is_ok();
-    let gone: Vec<&&PathBuf> = gone.iter().filter(tracked).collect();
-    run(git(project).args(["commit", "--quiet", "--only", "-m", message, "--"]).args(&known).args(&gone))
+    let committed = run(git(project)
+        .args(["commit", "--quiet", "--only", "-m", message, "--"])
+        .args(&tracked)
+        .args(&new));
+    if committed.is_err() && !new.is_empty() {
+        // Refused: the index is as it was, so that no later commit of the user takes them along.
+        let _ = run(git(project).args(["rm", "--quiet", "--cached", "--force", "--"]).args(&new));
+    }
+    committed
 }
 
 fn git(project: &Path) -> Command {

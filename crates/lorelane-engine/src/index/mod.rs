@@ -16,6 +16,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Row as SqlRow, TransactionBehavior, params, params_from_iter};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -97,20 +98,37 @@ pub struct Wanted {
 impl Index {
     /// Opens the index file, or makes an empty one when it is missing or not ours.
     pub fn open(path: &Path) -> Result<Index, IndexError> {
-        let fault = |source| IndexError { attempt: "open", path: path.to_owned(), source };
         match Index::try_open(path) {
             Ok(index) => Ok(index),
-            Err(source) if is_busy(&source) => Err(fault(source)),
-            Err(_) => {
-                // Truncated, foreign or from another version: it is only a cache.
-                for suffix in ["", "-wal", "-shm"] {
-                    let mut name = path.as_os_str().to_owned();
-                    name.push(suffix);
-                    let _ = std::fs::remove_file(PathBuf::from(name));
-                }
-                Index::try_open(path).map_err(fault)
-            }
+            Err(source) => Index::remake(IndexError { attempt: "open", path: path.to_owned(), source }),
         }
+    }
+
+    /// Puts an empty index in the place of one that is truncated, foreign or from another version. A file that
+    /// may be sound and only cannot be had now stays, and the fault comes back.
+    pub fn remake(fault: IndexError) -> Result<Index, IndexError> {
+        let IndexError { path, source, .. } = &fault;
+        if path.as_os_str().is_empty() || may_be_sound(source) {
+            return Err(fault);
+        }
+        let again = |source| IndexError { attempt: "remake", path: path.clone(), source };
+        // One at a time: whoever removed the file that another has just made would leave two processes with two
+        // logs of writes for one file.
+        let folder = path.parent().and_then(|folder| File::open(folder).ok());
+        let Some(lock) = folder.filter(|folder| folder.try_lock().is_ok()) else { return Err(fault) };
+        if fault.attempt == "open"
+            && let Ok(made_since) = Index::try_open(path)
+        {
+            return Ok(made_since);
+        }
+        for suffix in ["-wal", "-shm", ""] {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            let _ = std::fs::remove_file(PathBuf::from(name));
+        }
+        let made = Index::try_open(path).map_err(again);
+        drop(lock);
+        made
     }
 
     /// An index that lives as long as the process: where no cache can be written, and to compare with.
@@ -369,7 +387,7 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn is_busy(fault: &rusqlite::Error) -> bool {
+fn may_be_sound(fault: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly,
     };

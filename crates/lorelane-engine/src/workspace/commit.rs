@@ -1,7 +1,7 @@
 //! Plans become receipts.
 
 use super::look::warnings;
-use super::stage::{Reader, stage};
+use super::stage::{Reader, Staged, stage};
 use super::{Failure, Workspace};
 use crate::git;
 use crate::store::{Entry, Outcome, Place, Transaction};
@@ -12,6 +12,7 @@ use lorelane_core::dialect::records::LISTING;
 use lorelane_core::json::Json;
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::{ConfigProblem, Home};
+use lorelane_core::secret;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,14 +23,13 @@ impl Workspace {
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
         let mut notices = self.catch_up(&writer)?;
-        let staged = {
-            let read: Reader<'_> = &|place| Ok(writer.read(place)?);
-            stage(self, plan, read)?
-        };
+        let staged = self.staged(plan, &|place| Ok(writer.read(place)?))?;
         let touched = staged.touched();
         notices.extend(staged.notices);
-        let done = writer.apply(staged.edits, &plan.because, self.now)?;
-        notices.extend(self.settle(writer, &done.changes, &touched, &plan.because));
+        // The log is read by people and pasted into issues: a reason may quote what the memory may not hold.
+        let because = secret::masked(&plan.because);
+        let done = writer.apply(staged.edits, &because, self.now)?;
+        notices.extend(self.settle(writer, &done.changes, &touched, &because));
         Ok(Receipt { number: done.number, at: self.now, outcomes: staged.outcomes, notices })
     }
 
@@ -37,16 +37,27 @@ impl Workspace {
     pub fn preview(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
         self.refresh()?;
-        let read: Reader<'_> = &|place| {
-            let file = self.store.path_of(place);
-            self.disk.read(&file).map_err(|source| Failure::io("read", &file, source))
-        };
-        let staged = stage(self, plan, read)?;
+        let (store, disk) = (Arc::clone(&self.store), Arc::clone(&self.disk));
+        let staged = self.staged(plan, &|place| {
+            let file = store.path_of(place);
+            disk.read(&file).map_err(|source| Failure::io("read", &file, source))
+        })?;
         Ok(Receipt { number: None, at: self.now, outcomes: staged.outcomes, notices: staged.notices })
+    }
+
+    fn staged(&mut self, plan: &Plan, read: Reader<'_>) -> Result<Staged, Failure> {
+        match stage(self, plan, read) {
+            Err(Failure::Index(fault)) => {
+                self.replace_index(fault)?;
+                stage(self, plan, read)
+            }
+            staged => staged,
+        }
     }
 
     /// Takes back the newest change that is not undone yet.
     pub fn undo(&mut self) -> Result<Receipt, Failure> {
+        self.refuse_when_misconfigured()?;
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
         let mut notices = self.catch_up(&writer)?;
@@ -100,7 +111,7 @@ impl Workspace {
     /// What garbage collection would do now.
     pub fn garbage(&mut self) -> Result<Collection, Failure> {
         self.look_at_every_file()?;
-        let entries = self.index.entries(crate::index::Wanted::default())?;
+        let entries = self.ask(|index| index.entries(crate::index::Wanted::default()))?;
         Ok(care::collect(entries.iter(), &self.policy, self.now))
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Failure, Workspace};
 use crate::disk::Kind;
-use crate::index::Wanted;
+use crate::index::{Index, IndexError, Wanted};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Reading;
 use lorelane_core::leak;
@@ -47,7 +47,7 @@ pub enum Sync {
 impl Workspace {
     pub fn examine(&mut self) -> Result<Examination, Failure> {
         self.look_at_every_file()?;
-        let entries = self.index.entries(Wanted::default())?;
+        let entries = self.ask(|index| index.entries(Wanted::default()))?;
         let heavily_revised = {
             let mut found: Vec<Entry> = entries
                 .iter()
@@ -64,12 +64,12 @@ impl Workspace {
             .filter(|(_, days)| (0..=RECENT_DAYS).contains(days))
             .collect();
         Ok(Examination {
-            counts: self.index.counts()?,
+            counts: self.ask(Index::counts)?,
             listing: self.listing_sync()?,
             heavily_revised,
             recently_retired,
             pinned: self.marks()?.pinned.len(),
-            unreadable: self.index.unreadable()?.len(),
+            unreadable: self.ask(Index::unreadable)?.len(),
         })
     }
 
@@ -92,12 +92,12 @@ impl Workspace {
         self.refresh()?;
         let files = self.files()?;
         let rows = files.iter().map(|file| self.row(file));
-        let difference = self.index.difference(rows, &self.folder_times())?;
+        let difference = self.index.difference(rows, &self.folder_times());
         self.report_index(difference, &mut findings);
         Ok(findings)
     }
 
-    fn listing_sync(&self) -> Result<Sync, Failure> {
+    fn listing_sync(&mut self) -> Result<Sync, Failure> {
         let (path, wanted) = self.listing()?;
         let entries = wanted.lines().filter(|line| line.starts_with("- [")).count();
         let file = self.lane.join(path.as_str());
@@ -163,26 +163,27 @@ impl Workspace {
         let rows = files
             .iter()
             .map(|file| self.row_of(file, &mut |reading| check_reading(reading, file, secrets, findings)));
-        let difference = self.index.difference(rows, &self.folder_times())?;
+        let difference = self.index.difference(rows, &self.folder_times());
         self.report_index(difference, findings);
         Ok(())
     }
 
-    fn report_index(&self, difference: Option<String>, findings: &mut Vec<Finding>) {
+    fn report_index(&self, difference: Result<Option<String>, IndexError>, findings: &mut Vec<Finding>) {
         let (what, hint) = match (&self.index_fault, difference) {
             (Some(why), _) => (
                 format!("the index cannot be kept: {why}"),
                 "reading goes on without it; make the cache folder writable",
             ),
-            (None, Some(place)) => {
+            (None, Ok(Some(place))) => {
                 (format!("the index differs from a rebuild: {place}"), "`lorelane reindex` writes it anew")
             }
-            (None, None) => return,
+            (None, Err(fault)) => (fault.to_string(), "`lorelane reindex` writes it anew"),
+            (None, Ok(None)) => return,
         };
         findings.push(Finding { check: "index", what, hint: hint.to_owned() });
     }
 
-    fn check_listing(&self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    fn check_listing(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
         let what = match self.listing_sync()? {
             Sync::InSync { .. } => return Ok(()),
             Sync::Missing => "index.md is missing",

@@ -1,6 +1,7 @@
 //! The listing as a reader of `index.md` meets it.
 
 use super::{Failure, Workspace};
+use crate::index::Index;
 use lorelane_core::dialect::Problem;
 use lorelane_core::dialect::records::{Drift, LISTING, drift};
 use lorelane_core::path::RelPath;
@@ -9,7 +10,7 @@ impl Workspace {
     /// The lines that the listing should have, in its order, from the files as they are now.
     pub fn listing_lines(&mut self) -> Result<Vec<String>, Failure> {
         self.look_at_every_file()?;
-        Ok(self.index.listing_lines()?.lines().map(str::to_owned).collect())
+        Ok(self.ask(Index::listing_lines)?.lines().map(str::to_owned).collect())
     }
 
     /// How far `index.md` is from the files; `None` when there is no such file.
@@ -23,7 +24,7 @@ impl Workspace {
     /// The files that have a memory's place and hold none that can be read, with the reason.
     pub fn unreadable(&mut self) -> Result<Vec<Problem>, Failure> {
         self.look_at_every_file()?;
-        let unreadable = self.index.unreadable()?.into_iter();
+        let unreadable = self.ask(Index::unreadable)?.into_iter();
         Ok(unreadable
             .filter_map(|(path, what)| Some(Problem { path: RelPath::parse(&path).ok()?, what }))
             .collect())

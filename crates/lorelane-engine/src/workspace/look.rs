@@ -3,7 +3,7 @@
 use super::{Failure, Workspace};
 use crate::config::write_plain;
 use crate::disk::Kind;
-use crate::index::{FolderTimes, Index, Row, Seen};
+use crate::index::{FolderTimes, Index, IndexError, Row, Seen};
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::{Dialect, Reading};
@@ -16,21 +16,21 @@ impl Workspace {
     /// Makes the index fresh if a folder changed since it was written. Costs six stats when nothing did.
     pub(super) fn refresh(&mut self) -> Result<(), Failure> {
         let times = self.folder_times();
-        if self.index.folder_times()? == times {
+        if self.ask(Index::folder_times)? == times {
             return Ok(());
         }
-        self.look(&times)
+        self.look(times)
     }
 
     /// Looks at every file and reads those that changed. A file edited in place leaves its folder's time as it
     /// was: commands that may take a moment look anyway.
     pub fn look_at_every_file(&mut self) -> Result<(), Failure> {
         let times = self.folder_times();
-        self.look(&times)
+        self.look(times)
     }
 
-    fn look(&mut self, times: &FolderTimes) -> Result<(), Failure> {
-        let mut known: BTreeMap<String, Seen> = self.index.seen()?;
+    fn look(&mut self, times: FolderTimes) -> Result<(), Failure> {
+        let mut known: BTreeMap<String, Seen> = self.ask(Index::seen)?;
         let mut rows = Vec::new();
         for found in self.files()? {
             let before = known.remove(found.as_str());
@@ -44,45 +44,109 @@ impl Workspace {
         let gone =
             known.into_keys().filter_map(|path| RelPath::parse(&path).ok()).map(|path| Row::Gone { path });
         rows.extend(gone);
-        Ok(self.index.update(rows.into_iter(), times)?)
+        self.take_in(rows, &times)
+    }
+
+    /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
+    pub(super) fn ask<T>(
+        &mut self,
+        question: impl Fn(&Index) -> Result<T, IndexError>,
+    ) -> Result<T, Failure> {
+        match question(&self.index) {
+            Ok(answer) => Ok(answer),
+            Err(fault) => {
+                self.replace_index(fault)?;
+                Ok(question(&self.index)?)
+            }
+        }
+    }
+
+    /// Puts an index that says what the files say in the place of one that fails: in a new file where the old one
+    /// is damaged, in memory where the file is locked or cannot be written. No read fails for want of a cache.
+    pub(super) fn replace_index(&mut self, fault: IndexError) -> Result<(), Failure> {
+        let fault = match Index::remake(fault) {
+            Ok(index) => {
+                self.index = index;
+                match self.fill()? {
+                    None => return Ok(()),
+                    Some(fault) => fault,
+                }
+            }
+            Err(fault) => fault,
+        };
+        self.index_fault = Some(fault.to_string());
+        self.index = Index::in_memory();
+        self.fill()?.map_or(Ok(()), |fault| Err(fault.into()))
+    }
+
+    /// Makes the index say what the files say and nothing else; returns why it could not.
+    fn fill(&mut self) -> Result<Option<IndexError>, Failure> {
+        let times = self.folder_times();
+        let files = self.files()?;
+        let mut index = std::mem::replace(&mut self.index, Index::in_memory());
+        let filled = index.replace(files.iter().map(|found| self.row(found)), &times);
+        self.index = index;
+        Ok(filled.err())
+    }
+
+    fn take_in(&mut self, rows: Vec<Row>, times: &FolderTimes) -> Result<(), Failure> {
+        match self.index.update(rows.into_iter(), times) {
+            Ok(()) => Ok(()),
+            Err(fault) => self.replace_index(fault),
+        }
     }
 
     /// Writes index and listing anew from the files. Returns the number of listed memories.
     pub fn reindex(&mut self) -> Result<(usize, Vec<Notice>), Failure> {
         let store = std::sync::Arc::clone(&self.store);
         let writer = store.begin()?;
-        let notices = warnings(writer.warnings());
-        let times = self.folder_times();
-        let mut index = std::mem::replace(&mut self.index, Index::in_memory());
-        let files = self.files()?;
-        let replaced = index.replace(files.iter().map(|found| self.row(found)), &times);
-        self.index = index;
-        replaced?;
+        let mut notices = warnings(writer.warnings());
+        if let Some(fault) = self.fill()? {
+            self.replace_index(fault)?;
+        }
+        if let Some(why) = &self.index_fault {
+            notices.push(Notice::warning(format!("the index cannot be kept: {why}")));
+        }
         self.put_listing()?;
         writer.finish()?;
-        let listed = self.index.counts()?.into_iter().filter(|((_, status), _)| *status == Status::Active);
+        let listed =
+            self.ask(Index::counts)?.into_iter().filter(|((_, status), _)| *status == Status::Active);
         Ok((listed.map(|(_, count)| count).sum(), notices))
+    }
+
+    /// All that the index says, in text.
+    pub fn index_dump(&mut self) -> Result<String, Failure> {
+        self.refresh()?;
+        self.ask(Index::dump)
+    }
+
+    /// All that an index made anew from the files would say.
+    pub fn rebuilt_dump(&self) -> Result<String, Failure> {
+        let mut rebuilt = Index::in_memory();
+        rebuilt.replace(self.files()?.iter().map(|found| self.row(found)), &self.folder_times())?;
+        Ok(rebuilt.dump()?)
     }
 
     /// Tells the index what became of these files.
     pub(super) fn note(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
         let rows: Vec<Row> = paths.iter().map(|path| self.row(path)).collect();
         let times = self.folder_times();
-        Ok(self.index.update(rows.into_iter(), &times)?)
+        self.take_in(rows, &times)
     }
 
     /// The listing as the index has it now: the bytes that a rebuild would give.
-    pub(super) fn listing(&self) -> Result<(RelPath, String), Failure> {
-        Ok(self.dialect.listing(&self.index.listing_lines()?).expect("records have a listing"))
+    pub(super) fn listing(&mut self) -> Result<(RelPath, String), Failure> {
+        let lines = self.ask(Index::listing_lines)?;
+        Ok(self.dialect.listing(&lines).expect("records have a listing"))
     }
 
     /// The listing is derived, so its failure is said and does not undo the change.
-    pub(super) fn write_listing(&self) -> Option<Notice> {
+    pub(super) fn write_listing(&mut self) -> Option<Notice> {
         let failure = self.put_listing().err()?;
         Some(Notice::warning(format!("the listing is not up to date: {failure}")))
     }
 
-    fn put_listing(&self) -> Result<(), Failure> {
+    fn put_listing(&mut self) -> Result<(), Failure> {
         let (path, text) = self.listing()?;
         Ok(write_plain(&*self.disk, &self.lane.join(path.as_str()), text.as_bytes())?)
     }

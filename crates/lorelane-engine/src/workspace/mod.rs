@@ -168,7 +168,7 @@ impl Workspace {
 
     pub fn entries(&mut self, wanted: Wanted) -> Result<Vec<Entry>, Failure> {
         self.refresh()?;
-        Ok(self.index.entries(wanted)?)
+        self.ask(|index| index.entries(wanted))
     }
 
     /// The memories that a query asks for, best first. What is shown stands in its file now.

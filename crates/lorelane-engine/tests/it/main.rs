@@ -2,5 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that unwraps is a test that fails")]
 
+mod index;
 mod simulation;
 mod store;

@@ -55,10 +55,10 @@ fn in_lane(disk: &SimDisk, at: &str) -> Option<String> {
 }
 
 /// A folder of this test alone, gone with it.
-struct Temp(PathBuf);
+pub struct Temp(pub PathBuf);
 
 impl Temp {
-    fn new() -> Temp {
+    pub fn new() -> Temp {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("lorelane-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let folder = fs::canonicalize(std::env::temp_dir()).unwrap().join(name);

@@ -1,39 +1,17 @@
 //! The scripts' face, run as agents run it.
 
-#![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
-
 mod candidate;
 mod defects;
 mod index;
 mod write;
 
+use crate::scratch::{NOW, Scratch, USE_JWT};
 use lorelane_core::digest::md5;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::Json;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-const NOW: &str = "2026-03-01T12:00:00Z";
-const USE_JWT: &str = ".claude/memory/decisions/use-jwt.json";
-
-/// A project of its own with a home of its own. It lies in the shared temporary folder, because that is where
-/// the scripts take drafts from.
-struct Scratch {
-    folder: PathBuf,
-    now: &'static str,
-}
+use std::process::Command;
 
 impl Scratch {
-    fn new() -> Scratch {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("lorelane-compat-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let folder = Path::new("/tmp").join(name);
-        fs::create_dir_all(folder.join("project")).unwrap();
-        fs::create_dir_all(folder.join("home")).unwrap();
-        Scratch { folder, now: NOW }
-    }
-
     /// A store that has one decision, `use-jwt`.
     fn with_decision() -> Scratch {
         let scratch = Scratch::new();
@@ -42,41 +20,14 @@ impl Scratch {
         scratch
     }
 
-    fn at(mut self, now: &'static str) -> Scratch {
-        self.now = now;
-        self
+    fn compat(&self, arguments: &[&str]) -> Command {
+        self.command(&[&["compat"], arguments].concat())
     }
 
-    fn project(&self) -> PathBuf {
-        self.folder.join("project")
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lorelane"));
-        command
-            .arg("compat")
-            .args(arguments)
-            .current_dir(self.project())
-            .env_clear()
-            .env("HOME", self.folder.join("home"))
-            .env("LORELANE_NOW", self.now)
-            .stdin(Stdio::null());
-        command
-    }
-
-    /// What a caller sees: stdout, stderr behind `2> `, and the exit code when it is not 0.
+    /// What a caller sees. A script's texts name the temporary folder, so it stays one here.
     fn run(&self, arguments: &[&str]) -> String {
-        let output = self.command(arguments).output().unwrap();
-        let mut seen = String::from_utf8(output.stdout).unwrap();
-        for line in String::from_utf8(output.stderr).unwrap().lines() {
-            seen.push_str(&format!("2> {line}\n"));
-        }
-        match output.status.code() {
-            Some(0) => {}
-            Some(code) => seen.push_str(&format!("exit {code}\n")),
-            None => seen.push_str("killed\n"),
-        }
-        seen.replace(self.folder.to_str().unwrap(), "/tmp/scratch")
+        let output = self.compat(arguments).output().unwrap();
+        self.said_as("/tmp/scratch", &output).text()
     }
 
     /// A line as one would type it: `$DRAFT` is a new draft with this text.
@@ -118,38 +69,6 @@ impl Scratch {
         let path = self.folder.join("draft.json");
         fs::write(&path, text).unwrap();
         path.into_os_string().into_string().unwrap()
-    }
-
-    /// Writes a file as somebody does who does not ask lorelane.
-    fn put(&self, path: &str, text: impl AsRef<[u8]>) {
-        let file = self.project().join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
-
-    fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.project().join(path)).unwrap()
-    }
-
-    /// One field of a record, as a line of JSON.
-    fn line(&self, path: &str, field: &str) -> String {
-        self.field(path, field).render(Format::LINE)
-    }
-
-    fn field(&self, path: &str, field: &str) -> Json {
-        Json::parse(&self.read(path)).unwrap().at(field).cloned().unwrap_or(Json::Null)
-    }
-
-    /// The listing's lines without its head.
-    fn listing(&self) -> String {
-        let listing = self.read(".claude/memory/index.md");
-        listing.lines().filter(|line| line.starts_with("- [")).map(|line| format!("{line}\n")).collect()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -4,6 +4,7 @@ use super::fields::{self, Field, Group, Kind, Need, SCHEMA_VERSION};
 use crate::json::{Format, Json, Object};
 use crate::memory::Category;
 use crate::refusal::Fault;
+use crate::secret;
 use crate::text::{SLUG_MAX, cut, is_slug};
 use crate::time::Timestamp;
 
@@ -134,7 +135,8 @@ fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, faults:
 }
 
 fn fault(path: &Path<'_>, expected: &str, got: &Json, fix: String) -> Fault {
-    let got = cut(&got.render(Format::SCRIPT_LINE), GOT_MAX);
+    // Masked before it is cut: half a secret is no longer recognised, and still half a secret.
+    let got = cut(&secret::masked(&got.render(Format::SCRIPT_LINE)), GOT_MAX);
     Fault { field: path.text(), expected: expected.to_owned(), got, fix }
 }
 

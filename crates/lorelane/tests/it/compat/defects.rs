@@ -1,15 +1,13 @@
 //! What was broken in the first system and holds now. The numbers are those of its list of known defects.
 
 use super::{NOW, Scratch, USE_JWT, decision, ended, record, revised, runbook, session};
+use crate::scratch::{CONFIG, LISTING};
 use expect_test::{Expect, expect};
 use lorelane_core::digest::Revision;
 use lorelane_core::json::{Format, Json};
 use std::fs::{self, File};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
-
-const LISTING: &str = ".claude/memory/index.md";
-const CONFIG: &str = ".claude/memory/memory-config.json";
 
 fn check(seen: &str, expected: &Expect) {
     expected.assert_eq(seen);
@@ -132,7 +130,7 @@ fn two_changes_at_a_time_are_both_there_or_one_is_refused() {
         let scratch = Scratch::with_decision();
         let draft = scratch.draft(&revised(&decision("use-jwt", "Use JWT")).replace("stateless", "simple"));
         let update = ["memory_write", "--action", "update", "--target", USE_JWT, "--input", &draft];
-        let mut first = scratch.command(&update).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut first = scratch.compat(&update).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let second = scratch.step("delete", USE_JWT);
         let updated = first.wait().unwrap().success();
         assert!(second.contains(r#""status": "retired""#), "{second}");
@@ -225,7 +223,7 @@ fn a_target_counts_from_where_it_is_typed() {
     fs::create_dir(scratch.project().join("src")).unwrap();
     let target = format!("../{USE_JWT}");
     let output = scratch
-        .command(&["memory_write", "--action", "delete", "--target", &target])
+        .compat(&["memory_write", "--action", "delete", "--target", &target])
         .current_dir(scratch.project().join("src"))
         .output()
         .unwrap();
@@ -335,7 +333,7 @@ fn a_candidate_is_found_from_any_folder_and_in_the_files() {
     scratch.put(LISTING, "- [DECISION] Auth -> /etc/passwd #tags:auth\n");
     let root = scratch.project().join(".claude/memory");
     let output = scratch
-        .command(&["memory_candidate", "--category", "decision", "--new-info", "auth", "--root"])
+        .compat(&["memory_candidate", "--category", "decision", "--new-info", "auth", "--root"])
         .arg(&root)
         .current_dir("/")
         .output()

@@ -1,0 +1,270 @@
+//! The index is a cache: whatever happens to the files or to itself, it says what the files say.
+
+use crate::store::Temp;
+use lorelane_core::change::{Assignment, Change, Draft, Plan};
+use lorelane_core::lifecycle::Verb;
+use lorelane_core::memory::{Address, Category};
+use lorelane_core::recall::Query;
+use lorelane_core::time::Timestamp;
+use lorelane_engine::disk::Seeded;
+use lorelane_engine::env::Env;
+use lorelane_engine::index::Wanted;
+use lorelane_engine::workspace::{self, Failure, Workspace};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+const NOW: Timestamp = Timestamp(1_772_000_000);
+
+/// A project with a store, and as many workspaces on it as there are processes.
+struct Project(Temp);
+
+impl Project {
+    fn new() -> Project {
+        let project = Project(Temp::new());
+        fs::create_dir(project.0.0.join("project")).unwrap();
+        workspace::init(&project.env(), &project.env().cwd).unwrap();
+        project
+    }
+
+    fn env(&self) -> Env {
+        let home = self.0.0.join("home").to_str().unwrap().to_owned();
+        let vars = BTreeMap::from([("LORELANE_HOME".to_owned(), home)]);
+        Env { now: NOW, cwd: self.0.0.join("project"), vars }
+    }
+
+    fn open(&self) -> Workspace {
+        Workspace::open(&self.env(), &self.env().cwd).unwrap()
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.0.join("project/.claude/memory/decisions").join(format!("{name}.json"))
+    }
+
+    fn listing(&self) -> String {
+        fs::read_to_string(self.0.0.join("project/.claude/memory/index.md")).unwrap()
+    }
+
+    fn index_file(&self) -> PathBuf {
+        let lanes = self.0.0.join("home/cache/lanes");
+        fs::read_dir(lanes).unwrap().next().unwrap().unwrap().path().join("index.db")
+    }
+
+    /// A file as somebody makes it who does not ask lorelane.
+    fn by_hand(&self, name: &str, title: &str) {
+        fs::write(self.file(name), record(name, title)).unwrap();
+    }
+}
+
+fn record(name: &str, title: &str) -> String {
+    format!(
+        r#"{{"schema_version": "1.0", "category": "decision", "id": "{name}", "title": "{title}",
+ "record_status": "active", "created_at": "2026-02-01T00:00:00Z", "updated_at": "2026-02-01T00:00:00Z",
+ "tags": ["made"], "changes": [],
+ "content": {{"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]}}}}
+"#
+    )
+}
+
+fn decision(name: &str) -> Address {
+    Address::record(Category::Decision, name)
+}
+
+fn plan(change: Change) -> Plan {
+    Plan { changes: vec![change], because: "a test".to_owned() }
+}
+
+fn create(name: &str) -> Plan {
+    plan(Change::Create { address: decision(name), text: record(name, &format!("Memory {name}")) })
+}
+
+fn revise(name: &str, path: &str, value: &str) -> Plan {
+    let set = vec![Assignment { path: path.to_owned(), value: value.to_owned() }];
+    let draft = Draft::Partial { set, add_tags: Vec::new(), because: None };
+    plan(Change::Revise { address: decision(name), expects: None, draft })
+}
+
+fn step(name: &str, verb: Verb) -> Plan {
+    plan(Change::Step { address: decision(name), verb, reason: String::new() })
+}
+
+/// The index as it is, and as it would be made anew.
+fn assert_equal_to_a_rebuild(workspace: &mut Workspace, after: &str) {
+    let rebuilt = workspace.rebuilt_dump().unwrap();
+    assert_eq!(workspace.index_dump().unwrap(), rebuilt, "{after}");
+}
+
+fn titles(workspace: &mut Workspace) -> Vec<String> {
+    workspace.entries(Wanted::default()).unwrap().into_iter().map(|entry| entry.title).collect()
+}
+
+#[test]
+fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_person() {
+    for seed in 0..4 {
+        let project = Project::new();
+        let mut processes = [project.open(), project.open()];
+        let mut luck = Seeded::new(seed);
+        let mut made = 0;
+        for turn in 0..60 {
+            let name = format!("m{}", luck.below(12));
+            let process = &mut processes[luck.below(2) as usize];
+            let mut write = |plan: &Plan| match process.commit(plan) {
+                Ok(_) | Err(Failure::Refused(_)) => true,
+                Err(failure) => panic!("seed {seed}, turn {turn}: {failure}"),
+            };
+            let verb = luck.below(11);
+            let ours = match verb {
+                0..=2 => write(&create(&name)),
+                3 => write(&revise(&name, "context", &format!("turn {turn}"))),
+                4 => write(&revise(&name, "title", &format!("Quite another name {turn} {seed}"))),
+                5 => write(&step(&name, Verb::Retire)),
+                6 => write(&step(&name, Verb::Restore { from: None })),
+                7 => process.undo().is_ok(),
+                8 => {
+                    made += 1;
+                    project.by_hand(&format!("hand{made}"), &format!("By hand {turn}"));
+                    false
+                }
+                9 => fs::remove_file(project.file(&name)).is_err(),
+                _ if project.file(&name).exists() => {
+                    project.by_hand(&name, &format!("Edited in place {turn}"));
+                    process.look_at_every_file().unwrap();
+                    false
+                }
+                _ => false,
+            };
+            let after = format!("seed {seed}, turn {turn}, verb {verb}");
+            for process in &mut processes {
+                assert_equal_to_a_rebuild(process, &after);
+            }
+            let listing = project.listing();
+            if ours {
+                // Nobody but lorelane wrote since the last reindex, so there is nothing left to bring in.
+                project.open().reindex().unwrap();
+                assert_eq!(listing, project.listing(), "{after}");
+            } else {
+                project.open().reindex().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_made_by_hand_is_found_at_once() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    workspace.commit(&create("first")).unwrap();
+    project.by_hand("queue", "Use a queue for mails");
+    let hits = workspace.recall(&Query::new("queue", NOW)).unwrap();
+    assert_eq!(hits.len(), 1);
+    fs::remove_file(project.file("queue")).unwrap();
+    assert_eq!(workspace.recall(&Query::new("queue", NOW)).unwrap(), []);
+}
+
+/// What may befall a file in a cache folder.
+#[test]
+fn an_index_that_is_damaged_foreign_or_from_the_future_comes_back_equal() {
+    type Harm = fn(&std::path::Path);
+    fn without_log(path: &std::path::Path) {
+        for suffix in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{suffix}", path.display()));
+        }
+    }
+    let harms: [(&str, Harm); 8] = [
+        ("deleted", |path| {
+            without_log(path);
+            fs::remove_file(path).unwrap();
+        }),
+        ("empty", |path| {
+            without_log(path);
+            fs::write(path, "").unwrap();
+        }),
+        ("cut to its first pages", |path| {
+            without_log(path);
+            File::options().write(true).open(path).unwrap().set_len(4 * 4096).unwrap();
+        }),
+        ("cut in the middle of a page", |path| {
+            without_log(path);
+            File::options().write(true).open(path).unwrap().set_len(5000).unwrap();
+        }),
+        ("random bytes", |path| {
+            without_log(path);
+            fs::write(path, [7, 250, 3, 99].repeat(5000)).unwrap();
+        }),
+        ("zeroes in all pages but the first", |path| {
+            without_log(path);
+            let mut bytes = fs::read(path).unwrap();
+            bytes[4096..].fill(0);
+            fs::write(path, bytes).unwrap();
+        }),
+        ("another program's tables", |path| {
+            without_log(path);
+            fs::remove_file(path).unwrap();
+            let foreign = rusqlite::Connection::open(path).unwrap();
+            foreign.execute_batch("CREATE TABLE memories (x); INSERT INTO memories VALUES (1)").unwrap();
+        }),
+        ("from the future", |path| {
+            let future = rusqlite::Connection::open(path).unwrap();
+            future.execute_batch("PRAGMA user_version = 999").unwrap();
+        }),
+    ];
+    for (harm, inflict) in harms {
+        let project = Project::new();
+        let mut workspace = project.open();
+        for number in 0..60 {
+            workspace.commit(&create(&format!("m{number}"))).unwrap();
+        }
+        workspace.reindex().unwrap();
+        let before = workspace.index_dump().unwrap();
+        drop(workspace);
+        inflict(&project.index_file());
+        let mut reader = project.open();
+        assert_eq!(titles(&mut reader).len(), 60, "{harm}");
+        assert_eq!(reader.index_dump().unwrap(), before, "{harm}");
+        drop(reader);
+        let mut writer = project.open();
+        writer.commit(&create("after")).unwrap();
+        assert_equal_to_a_rebuild(&mut writer, harm);
+        assert_eq!(writer.diagnose_index().unwrap(), [], "{harm}");
+    }
+}
+
+// A refresh that could not write the index failed the read that asked for it.
+#[test]
+fn a_locked_index_stops_neither_reads_nor_writes() {
+    let project = Project::new();
+    project.open().commit(&create("first")).unwrap();
+    let holder = rusqlite::Connection::open(project.index_file()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    project.by_hand("queue", "Use a queue");
+    let mut workspace = project.open();
+    assert_eq!(titles(&mut workspace), ["Memory first", "Use a queue"]);
+    let mut workspace = project.open();
+    workspace.commit(&create("second")).unwrap();
+    assert!(project.listing().contains("Memory second"), "{}", project.listing());
+    let (listed, notices) = workspace.reindex().unwrap();
+    assert_eq!((listed, notices.len()), (3, 1), "{notices:?}");
+    assert!(workspace.diagnose_index().unwrap()[0].what.contains("cannot be kept"));
+    holder.execute_batch("ROLLBACK").unwrap();
+    assert_equal_to_a_rebuild(&mut project.open(), "the holder is gone");
+}
+
+#[test]
+fn processes_that_refresh_at_once_agree() {
+    let project = Project::new();
+    project.open().commit(&create("first")).unwrap();
+    for round in 0..6 {
+        for number in 0..20 {
+            project.by_hand(&format!("r{round}n{number}"), &format!("Round {round} number {number}"));
+        }
+        if round % 2 == 1 {
+            fs::write(project.index_file(), "not an index").unwrap();
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert_eq!(titles(&mut project.open()).len(), 1 + 20 * (round + 1)));
+            }
+        });
+        assert_equal_to_a_rebuild(&mut project.open(), &format!("round {round}"));
+    }
+}

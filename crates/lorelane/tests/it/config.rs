@@ -1,0 +1,496 @@
+//! Every setting acts, and none that is wrong stops a read.
+
+use crate::scratch::{CONFIG, DECISION, LISTING, Scratch, USE_JWT};
+use expect_test::{Expect, expect};
+use lorelane_core::json::Json;
+use std::fs;
+use std::process::Command;
+
+/// Long after the memories of these tests were made.
+const LATER: &str = "2026-09-01T12:00:00Z";
+/// In two parts, so that no scanner takes this file for a leak.
+const SECRET: &str = concat!("AKIA", "4TGHN2WQ7VKJX3ZD");
+
+fn check(seen: &str, expected: &Expect) {
+    expected.assert_eq(seen);
+}
+
+/// What a key waits for, by its name in the table of keys; `acts` where one of the tests below shows it.
+const WAITING: &[(&str, &str)] = &[
+    ("memory_root", "acts"),
+    ("categories.*.enabled", "acts"),
+    ("categories.*.folder", "acts"),
+    ("categories.*.auto_capture", "hooks"),
+    ("categories.*.retention_days", "acts"),
+    ("categories.*.description", "hooks"),
+    ("categories.session_summary.max_retained", "acts"),
+    ("auto_commit", "acts"),
+    ("max_memories_per_category", "acts"),
+    ("retrieval.enabled", "hooks"),
+    ("retrieval.max_inject", "hooks"),
+    ("retrieval.match_strategy", "recall"),
+    ("triage.enabled", "hooks"),
+    ("triage.max_messages", "hooks"),
+    ("triage.thresholds.*", "hooks"),
+    ("triage.parallel.enabled", "hooks"),
+    ("triage.parallel.category_models.*", "hooks"),
+    ("triage.parallel.verification_model", "hooks"),
+    ("triage.parallel.default_model", "hooks"),
+    ("delete.grace_period_days", "acts"),
+    ("delete.archive_retired", "acts"),
+    ("secrets", "acts"),
+];
+
+#[test]
+fn every_key_acts_or_names_the_issue_it_waits_for() {
+    let scratch = Scratch::with_store();
+    let listed = scratch.json("config list");
+    let mut seen: Vec<String> = Vec::new();
+    for setting in listed.at("settings").and_then(Json::as_list).unwrap() {
+        let key = setting.at("key").and_then(Json::as_text).unwrap();
+        let categories = ["session_summary", "decision", "runbook", "constraint", "tech_debt", "preference"];
+        let starred = key.split('.').map(|part| if categories.contains(&part) { "*" } else { part });
+        let starred = starred.collect::<Vec<_>>().join(".");
+        let known = WAITING.iter().find(|(name, _)| *name == starred || *name == key);
+        let (name, _) = known.unwrap_or_else(|| panic!("`{key}` has no entry in the table of this test"));
+        seen.push((*name).to_owned());
+    }
+    for (name, _) in WAITING {
+        assert!(seen.iter().any(|key| key == name), "`{name}` is no key any more");
+    }
+}
+
+#[test]
+fn memory_root_moves_the_memories() {
+    let scratch = Scratch::with_store();
+    scratch.configure(r#"{"memory_root": "docs/memories"}"#);
+    scratch.decide("Use JWT");
+    assert!(scratch.exists("docs/memories/decisions/use-jwt.json") && !scratch.exists(USE_JWT));
+    assert!(scratch.read("docs/memories/index.md").contains("-> docs/memories/decisions/use-jwt.json"));
+    scratch.lorelane("show use-jwt").expect(0);
+}
+
+#[test]
+fn memory_root_outside_the_project_stops_writes_and_no_read() {
+    let scratch = Scratch::with_jwt();
+    let before = scratch.tree_without_cache();
+    for root in ["../elsewhere", "/etc", "", "a/../../b", ".git/memories"] {
+        scratch.configure(&format!(r#"{{"memory_root": "{root}"}}"#));
+        let said = scratch.lorelane(&format!("create decision --title Other {DECISION}")).expect(2);
+        let names = ["memory_root", &format!("\"{root}\""), "memory-config.json", "CONFIG_ERROR", "hint: "];
+        assert!(names.iter().all(|name| said.err.contains(name)), "{}", said.text());
+        scratch.lorelane("show use-jwt").expect(0);
+        assert!(scratch.lorelane("doctor").expect(1).out.contains("memory_root"));
+    }
+    let mut after = scratch.tree_without_cache();
+    let config = format!("project/{CONFIG}");
+    after.insert(config.clone(), before[&config].clone());
+    assert_eq!(before, after);
+}
+
+#[test]
+fn a_disabled_category_takes_a_memory_with_a_warning() {
+    let scratch = Scratch::with_store();
+    assert_eq!(scratch.decide("Use JWT").err, "");
+    scratch.configure(r#"{"categories": {"decision": {"enabled": false}}}"#);
+    check(
+        &scratch.lorelane(&format!("create decision --title Other {DECISION}")).text(),
+        &expect![[r#"
+        created decision/other
+        2> warning: the category decision is disabled: this memory is saved but not shown to agents; `lorelane config set categories.decision.enabled true` enables it
+        2> fixed: tags: empty after dedup, set to ['untagged']
+    "#]],
+    );
+    assert!(scratch.lorelane("status").out.contains("(disabled)"));
+}
+
+#[test]
+fn another_folder_than_the_categorys_own_is_refused() {
+    let scratch = Scratch::with_jwt();
+    scratch.configure(r#"{"categories": {"decision": {"folder": "choices"}}}"#);
+    check(
+        &scratch.lorelane("retire use-jwt").text(),
+        &expect![[r#"
+        2> error[CONFIG_ERROR]: cannot write memories: the configuration does not say where
+        2>   `categories.decision.folder` in ~/project/.claude/memory/memory-config.json: "choices" is not "decisions", which is the only folder that agents and scripts know
+        2> hint: nothing is written until this is mended; reading goes on
+        exit 2
+    "#]],
+    );
+    scratch.configure(r#"{"categories": {"decision": {"folder": "decisions"}}}"#);
+    scratch.lorelane("retire use-jwt").expect(0);
+}
+
+#[test]
+fn retention_days_lets_gc_retire_what_was_not_touched() {
+    let mut scratch = Scratch::with_jwt();
+    scratch.now = LATER;
+    assert_eq!(scratch.lorelane("gc").expect(0).out, "nothing to collect\n");
+    scratch.configure(r#"{"categories": {"decision": {"retention_days": 30}}}"#);
+    check(
+        &scratch.lorelane("gc").text(),
+        &expect![[r#"
+        decision/use-jwt is now retired: Expired: not changed for 30 days (categories.decision.retention_days)
+    "#]],
+    );
+    scratch.lorelane("search jwt").expect(1);
+}
+
+#[test]
+fn max_retained_is_how_many_sessions_stay() {
+    for (config, active) in [("{}", 5), (r#"{"categories": {"session_summary": {"max_retained": 2}}}"#, 2)] {
+        let scratch = Scratch::with_store();
+        scratch.configure(config);
+        for number in 0..6 {
+            scratch.session(number);
+        }
+        let listed = scratch.json("list session_summary").at("total").and_then(Json::as_u64);
+        assert_eq!(listed, Some(active), "{config}");
+    }
+}
+
+#[test]
+fn max_memories_per_category_warns_and_says_what_to_do() {
+    let scratch = Scratch::with_store();
+    scratch.configure(r#"{"max_memories_per_category": 1}"#);
+    assert_eq!(scratch.decide("Use JWT").err, "");
+    check(
+        &scratch.decide("Use a queue").text(),
+        &expect![[r#"
+        created decision/use-a-queue
+        2> warning: decision has 2 active memories, more than max_memories_per_category (1): retire some with `lorelane retire`, or raise the limit with `lorelane config set max_memories_per_category 50`
+    "#]],
+    );
+}
+
+#[test]
+fn grace_period_days_is_how_long_a_retired_memory_is_kept() {
+    for (config, left) in [("{}", "nothing to collect\n"), (GRACE_OF_TWO, "deleted decision/use-jwt\n")] {
+        let mut scratch = Scratch::with_jwt();
+        scratch.configure(config);
+        scratch.lorelane("retire use-jwt").expect(0);
+        scratch.now = "2026-03-04T12:00:00Z";
+        assert_eq!(scratch.lorelane("gc").expect(0).out, left, "{config}");
+    }
+}
+
+const GRACE_OF_TWO: &str = r#"{"delete": {"grace_period_days": 2}}"#;
+
+#[test]
+fn archive_retired_decides_between_keeping_and_deleting() {
+    for (config, said) in [
+        ("{}", "deleted decision/use-jwt\n"),
+        (r#"{"delete": {"archive_retired": false}}"#, "deleted decision/use-jwt\n"),
+        (
+            r#"{"delete": {"archive_retired": true}}"#,
+            "decision/use-jwt is now archived: Grace period over: kept because delete.archive_retired is set\n",
+        ),
+    ] {
+        let mut scratch = Scratch::with_jwt();
+        scratch.configure(config);
+        scratch.lorelane("retire use-jwt").expect(0);
+        scratch.now = LATER;
+        assert_eq!(scratch.lorelane("gc").expect(0).out, said, "{config}");
+        let kept = config.contains("true");
+        assert_eq!(scratch.exists(USE_JWT), kept, "{config}");
+    }
+}
+
+#[test]
+fn secrets_are_refused_redacted_or_allowed_as_the_project_says_before_the_user() {
+    let with_secret =
+        format!("create decision --title 'Reach the bucket' {DECISION} --set 'context=the key is {SECRET}'");
+    // What the project says, what the user says, and what is stored.
+    let table = [
+        (None, None, None),
+        (Some("redact"), None, Some("the key is [redacted: ")),
+        (Some("allow"), None, Some(SECRET)),
+        (None, Some("redact"), Some("the key is [redacted: ")),
+        (Some("refuse"), Some("allow"), None),
+        (Some("allow"), Some("refuse"), Some(SECRET)),
+    ];
+    for (project, user, stored) in table {
+        let scratch = Scratch::with_store();
+        if let Some(value) = project {
+            scratch.put("lorelane.toml", format!("secrets = \"{value}\"\n"));
+        }
+        if let Some(value) = user {
+            fs::create_dir_all(scratch.home().join("config")).unwrap();
+            let file = scratch.home().join("config/lorelane.toml");
+            fs::write(file, format!("secrets = \"{value}\"\n")).unwrap();
+        }
+        let said = scratch.lorelane(&with_secret);
+        assert!(!said.text().contains(SECRET), "{}", said.text());
+        let file = ".claude/memory/decisions/reach-the-bucket.json";
+        match stored {
+            Some(text) => assert!(scratch.read(file).contains(text), "{project:?} {user:?}"),
+            None => {
+                assert!(said.expect(2).err.contains("SECRET_ERROR") && !scratch.exists(file));
+            }
+        }
+    }
+}
+
+// A reason went into the journal as it was typed, though the memory kept only a mark of the secret.
+#[test]
+fn a_secret_in_a_reason_is_masked_in_the_log_too() {
+    let scratch = Scratch::with_jwt();
+    scratch.put("lorelane.toml", "secrets = \"redact\"\n");
+    scratch.lorelane(&format!("update use-jwt --set context=Now --because 'rotated {SECRET}'")).expect(0);
+    scratch.lorelane(&format!("retire use-jwt --reason 'leaked {SECRET}'")).expect(0);
+    for (path, bytes) in scratch.tree() {
+        assert!(!String::from_utf8_lossy(&bytes).contains(SECRET), "{path}");
+    }
+    check(
+        &scratch.lorelane("log").text(),
+        &expect![[r#"
+            3  2026-03-01T12:00:00Z  retire decision/use-jwt: leaked AKIA…(12+)
+            2  2026-03-01T12:00:00Z  update decision/use-jwt: rotated AKIA…(12+)
+            1  2026-03-01T12:00:00Z  create decision/use-jwt
+    "#]],
+    );
+}
+
+// The value was cut before it was masked, and half a secret is not recognised.
+#[test]
+fn a_secret_in_a_wrong_value_is_masked_before_it_is_cut() {
+    let scratch = Scratch::with_store();
+    let value = format!("{} {SECRET}", "x".repeat(183));
+    let said = scratch.lorelane(&format!("create decision --title T {DECISION} --set 'status={value}'"));
+    assert!(said.expect(2).err.contains("xxx AKIA…"), "the mask is there");
+    scratch.configure(&format!(r#"{{"auto_commit": "{SECRET}"}}"#));
+    for line in ["doctor", "doctor --json", "config list", "config list --json", "status", "status --json"] {
+        let said = scratch.lorelane(line);
+        assert!(said.text().contains("auto_commit") && !said.text().contains(SECRET), "{}", said.text());
+    }
+}
+
+/// Git as the user has set it up in the project.
+fn git(scratch: &Scratch, line: &str) -> String {
+    let words = crate::scratch::words(line);
+    let output = Command::new("git")
+        .args(["-c", "user.name=A", "-c", "user.email=a@b.c"])
+        .args(&words)
+        .current_dir(scratch.project())
+        .env("HOME", scratch.home())
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "git {line}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn with_repository() -> Scratch {
+    let scratch = Scratch::new();
+    git(&scratch, "init -q -b main");
+    git(&scratch, "config user.name A");
+    git(&scratch, "config user.email a@b.c");
+    scratch.lorelane("init").expect(0);
+    git(&scratch, "add -A");
+    git(&scratch, "commit -q -m start");
+    scratch.lorelane("config set auto_commit true").expect(0);
+    git(&scratch, "commit -q -a -m configured");
+    scratch
+}
+
+#[test]
+fn auto_commit_commits_the_touched_files_and_leaves_the_rest_of_the_index() {
+    let scratch = with_repository();
+    scratch.put("half-done.rs", "fn half() {}\n");
+    git(&scratch, "add half-done.rs");
+    assert_eq!(scratch.decide("Use JWT").err, "");
+    scratch.lorelane("pin use-jwt").expect(0);
+    scratch.lorelane("update use-jwt --set 'title=Adopt PASETO tokens everywhere'").expect(0);
+    scratch.lorelane("undo").expect(0);
+    check(
+        &git(&scratch, "log --format=%s --name-status"),
+        &expect![[r#"
+        memory: undo, receipt 4
+
+        D	.claude/memory/decisions/adopt-paseto-tokens-everywhere.json
+        A	.claude/memory/decisions/use-jwt.json
+        M	.claude/memory/index.md
+        M	.lorelane/marks.jsonl
+        memory: update decision/use-jwt
+
+        A	.claude/memory/decisions/adopt-paseto-tokens-everywhere.json
+        D	.claude/memory/decisions/use-jwt.json
+        M	.claude/memory/index.md
+        M	.lorelane/marks.jsonl
+        memory: pin decision/use-jwt
+
+        A	.lorelane/marks.jsonl
+        memory: create decision/use-jwt
+
+        A	.claude/memory/decisions/use-jwt.json
+        M	.claude/memory/index.md
+        configured
+
+        M	.claude/memory/memory-config.json
+        start
+
+        A	.claude/memory/index.md
+        A	.claude/memory/memory-config.json
+    "#]],
+    );
+    assert_eq!(git(&scratch, "status --porcelain"), "A  half-done.rs\n");
+}
+
+#[test]
+fn without_auto_commit_git_is_left_alone() {
+    let scratch = with_repository();
+    scratch.lorelane("config set auto_commit false").expect(0);
+    scratch.decide("Use JWT");
+    assert_eq!(git(&scratch, "log --format=%s"), "configured\nstart\n");
+}
+
+// A refused commit left the memory in git's index, and the user's next commit took it along.
+#[test]
+fn a_refusal_of_git_is_a_warning_and_the_memory_is_saved() {
+    let scratch = with_repository();
+    scratch.put(".git/hooks/pre-commit", "#!/bin/sh\necho no commits on Sundays >&2\nexit 1\n");
+    let hook = scratch.project().join(".git/hooks/pre-commit");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(hook, mode).unwrap();
+    check(
+        &scratch.decide("Use JWT").text(),
+        &expect![[r#"
+        created decision/use-jwt
+        2> warning: saved, but git did not commit it (auto_commit): no commits on Sundays
+    "#]],
+    );
+    assert!(scratch.exists(USE_JWT));
+    check(
+        &git(&scratch, "status --porcelain"),
+        &expect![[r#"
+         M .claude/memory/index.md
+        ?? .claude/memory/decisions/
+    "#]],
+    );
+    assert_eq!(git(&scratch, "log --format=%s"), "configured\nstart\n");
+}
+
+#[test]
+fn auto_commit_without_a_repository_is_a_warning() {
+    let scratch = Scratch::with_store();
+    scratch.configure(r#"{"auto_commit": true}"#);
+    let said = scratch.decide("Use JWT");
+    assert!(said.err.contains("warning: saved, but git did not commit it (auto_commit)"), "{}", said.text());
+    assert!(scratch.exists(USE_JWT));
+}
+
+#[test]
+fn a_wrong_value_is_named_with_key_value_and_file_and_stops_nothing() {
+    let table = [
+        (r#"{"delete": {"grace_period_days": -1}}"#, ["delete.grace_period_days", "-1", "0 is used"]),
+        (
+            r#"{"delete": {"grace_period_days": "30"}}"#,
+            ["delete.grace_period_days", "\"30\"", "default stays"],
+        ),
+        (r#"{"auto_commit": "yes"}"#, ["auto_commit", "\"yes\"", "default stays"]),
+        (r#"{"retrieval": {"max_inject": 99}}"#, ["retrieval.max_inject", "99", "20 is used"]),
+        (
+            r#"{"triage": {"thresholds": {"decision": 7}}}"#,
+            ["triage.thresholds.decision", "7", "1.0 is used"],
+        ),
+        (r#"{"colour": "red"}"#, ["colour", "\"red\"", "no such key"]),
+        (r#"{"categories": {"poems": {"enabled": true}}}"#, ["categories.poems", "true", "no such key"]),
+    ];
+    for (config, names) in table {
+        let scratch = Scratch::with_jwt();
+        scratch.configure(config);
+        let names: Vec<&str> = names.into_iter().chain(["memory-config.json"]).collect();
+        for line in ["doctor", "config list", "status"] {
+            let said = scratch.lorelane(line).text();
+            assert!(names.iter().all(|name| said.contains(name)), "{config}\n{line}\n{said}");
+        }
+        scratch.lorelane("show use-jwt").expect(0);
+        scratch.lorelane("update use-jwt --set context=Changed").expect(0);
+    }
+}
+
+#[test]
+fn a_broken_file_stops_no_read_and_every_write() {
+    for (file, text) in [
+        (CONFIG, &b"{\"memory_root\": "[..]),
+        (CONFIG, b"[]"),
+        (CONFIG, b"\xff\xfe"),
+        ("lorelane.toml", b"secrets = "),
+        ("lorelane.toml", b"secrets = \xff"),
+    ] {
+        let scratch = Scratch::with_jwt();
+        scratch.put(file, text);
+        let before = scratch.tree_without_cache();
+        for line in [
+            "list",
+            "show use-jwt",
+            "search jwt",
+            "status",
+            "log",
+            "config list",
+            "candidate decision --new-info jwt",
+        ] {
+            scratch.lorelane(line).expect(0);
+        }
+        assert!(scratch.lorelane("doctor").expect(1).out.contains("config: `*` in "));
+        for line in [
+            &format!("create decision --title Other {DECISION}"),
+            "update use-jwt --set context=x",
+            "retire use-jwt",
+            "pin use-jwt",
+            "undo",
+            "reindex",
+            "gc",
+        ] {
+            // Nothing to collect is no write.
+            let code = if line == "gc" { 0 } else { 2 };
+            let said = scratch.lorelane(line).expect(code);
+            let name = file.rsplit('/').next().unwrap();
+            assert!(code == 0 || said.err.contains(name) && said.err.contains("hint: "), "{}", said.text());
+        }
+        assert_eq!(before, scratch.tree_without_cache(), "{file} {text:?}");
+        let key = if file == CONFIG { "auto_commit true" } else { "secrets allow" };
+        let said = scratch.lorelane(&format!("config set {key}")).expect(2);
+        assert!(said.err.contains("cannot change") && said.err.contains("mend the file"), "{}", said.text());
+        assert_eq!(fs::read(scratch.project().join(file)).unwrap(), text);
+    }
+}
+
+#[test]
+fn config_set_keeps_every_other_byte() {
+    let scratch = Scratch::with_store();
+    let json =
+        "{\r\n\t\"zeta\" : 1.50,\n   \"delete\": { \"grace_period_days\":30 },\n\"auto_commit\":false }";
+    scratch.put(CONFIG, json);
+    scratch.lorelane("config set delete.grace_period_days 14").expect(0);
+    assert_eq!(scratch.read(CONFIG), json.replace(":30", ":14"));
+    let toml = "# Ours.\n\n[other]   # spaced\nx = 1\n";
+    scratch.put("lorelane.toml", toml);
+    scratch.lorelane("config set secrets redact").expect(0);
+    let after = scratch.read("lorelane.toml");
+    assert_eq!(after.replace("secrets = \"redact\"\n", ""), toml);
+    assert_eq!(scratch.lorelane("config get secrets").out, "\"redact\"\n");
+    assert_eq!(scratch.lorelane("config get delete.grace_period_days").out, "14\n");
+}
+
+#[test]
+fn config_set_refuses_what_would_not_act() {
+    let scratch = Scratch::with_store();
+    let before = scratch.tree_without_cache();
+    for (key, value) in [
+        ("no.such.key", "1"),
+        ("auto_commit", "perhaps"),
+        ("delete.grace_period_days", "-1"),
+        ("delete.grace_period_days", "1.5"),
+        ("memory_root", "../x"),
+        ("categories.decision.folder", "choices"),
+        ("secrets", "sell"),
+        ("retrieval.match_strategy", "magic"),
+    ] {
+        let said = scratch.lorelane(&format!("config set {key} -- {value}")).expect(2);
+        assert!(said.err.contains(key) && said.err.contains("hint: "), "{}", said.text());
+    }
+    scratch.lorelane("config get no.such.key").expect(2);
+    assert_eq!(before, scratch.tree_without_cache());
+    assert!(scratch.read(LISTING).starts_with("# Memory Index"));
+}
