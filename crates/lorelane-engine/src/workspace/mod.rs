@@ -55,6 +55,13 @@ pub struct Workspace {
     folders: Option<Folders>,
 }
 
+/// The answer to a query: the best hits as their files say them now, and how many matched in all.
+#[derive(Clone, Debug)]
+pub struct Recall {
+    pub hits: Vec<Hit>,
+    pub total: usize,
+}
+
 /// A memory as its file says it now.
 #[derive(Clone, Debug)]
 pub struct Loaded {
@@ -172,12 +179,22 @@ impl Workspace {
     }
 
     /// The memories that a query asks for, best first. What is shown stands in its file now.
-    pub fn recall(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
+    pub fn recall(&mut self, query: &Query, limit: usize) -> Result<Recall, Failure> {
         let status = if query.include_retired { None } else { Some(Status::Active) };
         let category = if let [only] = query.categories.as_slice() { Some(*only) } else { None };
         self.refresh()?;
         let wanted = Wanted { category, status, prose: true };
-        Ok(self.index.with_entries(wanted, |entries| recall::rank(query, entries))?)
+        let mut hits =
+            self.ask(|index| index.with_entries(wanted, |entries| recall::rank(query, entries)))?;
+        let total = hits.len();
+        hits.truncate(limit);
+        // An index may lag behind a file that was edited in place: what is shown is read and judged anew.
+        let current: Vec<Entry> = hits
+            .iter()
+            .filter_map(|hit| self.load(&hit.address).ok())
+            .map(|loaded| Entry::of(&loaded.memory, &loaded.path))
+            .collect();
+        Ok(Recall { hits: recall::rank(query, current.iter()), total })
     }
 
     /// The memory of this category that new information most likely belongs to.
@@ -185,7 +202,7 @@ impl Workspace {
         let category = query.categories.first().copied();
         self.refresh()?;
         let wanted = Wanted { category, status: Some(Status::Active), prose: false };
-        Ok(self.index.with_entries(wanted, |entries| recall::candidate(query, entries))?)
+        self.ask(|index| index.with_entries(wanted, |entries| recall::candidate(query, entries)))
     }
 
     pub fn marks(&self) -> Result<Marks, Failure> {
@@ -266,7 +283,7 @@ fn open_index(disk: &dyn Disk, folders: Option<&Folders>, key: &str) -> (Index, 
     };
     let folder = folders.cache.join("lanes").join(key);
     let opened = disk
-        .create_dir_all(&folder)
+        .create_private_dir_all(&folder)
         .map_err(|fault| format!("{}: {fault}", folder.display()))
         .and_then(|_| Index::open(&folder.join("index.db")).map_err(|fault| fault.to_string()));
     match opened {

@@ -107,7 +107,7 @@ fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_p
         let mut made = 0;
         for turn in 0..60 {
             let name = format!("m{}", luck.below(12));
-            let process = &mut processes[luck.below(2) as usize];
+            let process = &mut processes[luck.below(2)];
             let mut write = |plan: &Plan| match process.commit(plan) {
                 Ok(_) | Err(Failure::Refused(_)) => true,
                 Err(failure) => panic!("seed {seed}, turn {turn}: {failure}"),
@@ -155,10 +155,10 @@ fn a_file_made_by_hand_is_found_at_once() {
     let mut workspace = project.open();
     workspace.commit(&create("first")).unwrap();
     project.by_hand("queue", "Use a queue for mails");
-    let hits = workspace.recall(&Query::new("queue", NOW)).unwrap();
+    let hits = workspace.recall(&Query::new("queue", NOW), 10).unwrap().hits;
     assert_eq!(hits.len(), 1);
     fs::remove_file(project.file("queue")).unwrap();
-    assert_eq!(workspace.recall(&Query::new("queue", NOW)).unwrap(), []);
+    assert_eq!(workspace.recall(&Query::new("queue", NOW), 10).unwrap().hits, []);
 }
 
 /// What may befall a file in a cache folder.

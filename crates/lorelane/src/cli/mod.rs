@@ -110,11 +110,14 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Config(config) => settings::run(session, &config),
         Command::Candidate(args) => everyday::candidate(session, &args),
         // `main` answers it before the parser; here it only has its help.
-        Command::Compat(_) => {
-            Err(Trouble::usage("`compat` takes no options before it", "write `lorelane compat SCRIPT …`"))
-        }
+        Command::Compat(_) => Err(Trouble::usage(
+            "`compat` takes a script and no options before it but -C",
+            "write `lorelane compat SCRIPT …`",
+        )),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut args::command(), "lorelane", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut args::command(), "lorelane", &mut script);
+            say::out_raw(&String::from_utf8_lossy(&script));
             Ok(Ending::Done)
         }
     }

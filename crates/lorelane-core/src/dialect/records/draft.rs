@@ -92,6 +92,9 @@ pub fn add_tags(record: &mut Object, tags: &[String]) {
             all.push(tag);
         }
     }
+    if all.iter().any(|tag| tag != fields::NO_TAG) {
+        all.retain(|tag| tag != fields::NO_TAG);
+    }
     record.set("tags", Json::texts(all));
 }
 

@@ -1,6 +1,6 @@
 //! What a careful clerk mends without asking, and says.
 
-use super::fields::{self, Group, Kind, SCHEMA_VERSION, TAG_MAX};
+use super::fields::{self, Group, Kind, NO_TAG, SCHEMA_VERSION, TAG_MAX};
 use crate::change::Notice;
 use crate::json::{Format, Json, Object};
 use crate::memory::{Address, Category};
@@ -107,7 +107,7 @@ fn fix_tags(record: &mut Object, occasion: Occasion, notices: &mut Vec<Notice>) 
         items.iter().filter_map(Json::as_text).map(safe_tag).filter(|tag| !tag.is_empty()).collect();
     let mut tags: Vec<String> = tags.into_iter().collect();
     if tags.is_empty() {
-        tags.push("untagged".to_owned());
+        tags.push(NO_TAG.to_owned());
         notices.push(Notice::fixed("tags", "empty after dedup, set to ['untagged']"));
     }
     // The scripts cut a draft's tags; a person who adds one too many chooses which, so the cap refuses it later.

@@ -53,8 +53,12 @@ fn check_group(group: &Group, object: &Object, path: &Path<'_>, category: Catego
     }
     for (key, value) in object.iter().filter(|(key, _)| !group.fields.iter().any(|field| field.name == *key))
     {
-        let known = group.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
-        let fix = format!("remove it; the fields here are {known}");
+        let names =
+            |group: &Group| group.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
+        let mut fix = format!("remove it; the fields here are {}", names(group));
+        if matches!(path, Path::Root) {
+            fix.push_str(&format!("; those of content are {}", names(fields::content(category))));
+        }
         faults.push(fault(&Path::Key(path, key), "Extra inputs are not permitted", value, fix));
     }
 }
