@@ -5,6 +5,7 @@ mod compat;
 
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
     }));
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     match capture() {
-        Ok(env) if arguments.first().is_some_and(|word| word == "compat") => {
+        Ok(env) if is_compat(&arguments) => {
             let words: Vec<String> =
                 arguments[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
             compat::run(&env, &words)
@@ -48,6 +49,12 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The scripts have no parser in front of them; only the help of `compat` itself is the command line's.
+fn is_compat(arguments: &[OsString]) -> bool {
+    let help = arguments.get(1).is_some_and(|word| word == "--help" || word == "-h");
+    arguments.first().is_some_and(|word| word == "compat") && !help
 }
 
 fn capture() -> Result<Env, String> {

@@ -114,7 +114,10 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
             Err(Trouble::usage("`compat` takes no options before it", "write `lorelane compat SCRIPT …`"))
         }
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut args::command(), "lorelane", &mut std::io::stdout());
+            // Into memory first: the generator takes a reader that went away for a fault of ours.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut args::command(), "lorelane", &mut script);
+            say::out_raw(&String::from_utf8_lossy(&script));
             Ok(Ending::Done)
         }
     }

@@ -93,11 +93,14 @@ fn a_disabled_category_takes_a_memory_with_a_warning() {
     let scratch = Scratch::with_store();
     assert_eq!(scratch.decide("Use JWT").err, "");
     scratch.configure(r#"{"categories": {"decision": {"enabled": false}}}"#);
-    check(&scratch.lorelane(&format!("create decision --title Other {DECISION}")).text(), &expect![[r#"
+    check(
+        &scratch.lorelane(&format!("create decision --title Other {DECISION}")).text(),
+        &expect![[r#"
         created decision/other
         2> warning: the category decision is disabled: this memory is saved but not shown to agents; `lorelane config set categories.decision.enabled true` enables it
         2> fixed: tags: empty after dedup, set to ['untagged']
-    "#]]);
+    "#]],
+    );
     assert!(scratch.lorelane("status").out.contains("(disabled)"));
 }
 
@@ -105,12 +108,15 @@ fn a_disabled_category_takes_a_memory_with_a_warning() {
 fn another_folder_than_the_categorys_own_is_refused() {
     let scratch = Scratch::with_jwt();
     scratch.configure(r#"{"categories": {"decision": {"folder": "choices"}}}"#);
-    check(&scratch.lorelane("retire use-jwt").text(), &expect![[r#"
+    check(
+        &scratch.lorelane("retire use-jwt").text(),
+        &expect![[r#"
         2> error[CONFIG_ERROR]: cannot write memories: the configuration does not say where
         2>   `categories.decision.folder` in ~/project/.claude/memory/memory-config.json: "choices" is not "decisions", which is the only folder that agents and scripts know
         2> hint: nothing is written until this is mended; reading goes on
         exit 2
-    "#]]);
+    "#]],
+    );
     scratch.configure(r#"{"categories": {"decision": {"folder": "decisions"}}}"#);
     scratch.lorelane("retire use-jwt").expect(0);
 }
@@ -121,9 +127,12 @@ fn retention_days_lets_gc_retire_what_was_not_touched() {
     scratch.now = LATER;
     assert_eq!(scratch.lorelane("gc").expect(0).out, "nothing to collect\n");
     scratch.configure(r#"{"categories": {"decision": {"retention_days": 30}}}"#);
-    check(&scratch.lorelane("gc").text(), &expect![[r#"
+    check(
+        &scratch.lorelane("gc").text(),
+        &expect![[r#"
         decision/use-jwt is now retired: Expired: not changed for 30 days (categories.decision.retention_days)
-    "#]]);
+    "#]],
+    );
     scratch.lorelane("search jwt").expect(1);
 }
 
@@ -145,10 +154,13 @@ fn max_memories_per_category_warns_and_says_what_to_do() {
     let scratch = Scratch::with_store();
     scratch.configure(r#"{"max_memories_per_category": 1}"#);
     assert_eq!(scratch.decide("Use JWT").err, "");
-    check(&scratch.decide("Use a queue").text(), &expect![[r#"
+    check(
+        &scratch.decide("Use a queue").text(),
+        &expect![[r#"
         created decision/use-a-queue
         2> warning: decision has 2 active memories, more than max_memories_per_category (1): retire some with `lorelane retire`, or raise the limit with `lorelane config set max_memories_per_category 50`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -229,11 +241,14 @@ fn a_secret_in_a_reason_is_masked_in_the_log_too() {
     for (path, bytes) in scratch.tree() {
         assert!(!String::from_utf8_lossy(&bytes).contains(SECRET), "{path}");
     }
-    check(&scratch.lorelane("log").text(), &expect![[r#"
-            3  2026-03-01T12:00:00Z  retire decision/use-jwt: leaked AKIA…(12+)
-            2  2026-03-01T12:00:00Z  update decision/use-jwt: rotated AKIA…(12+)
-            1  2026-03-01T12:00:00Z  create decision/use-jwt
-    "#]]);
+    check(
+        &scratch.lorelane("log").text(),
+        &expect![[r#"
+                3  2026-03-01T12:00:00Z  retire decision/use-jwt: leaked AKIA…(12+)
+                2  2026-03-01T12:00:00Z  update decision/use-jwt: rotated AKIA…(12+)
+                1  2026-03-01T12:00:00Z  create decision/use-jwt
+        "#]],
+    );
 }
 
 // The value was cut before it was masked, and half a secret is not recognised.
@@ -287,7 +302,9 @@ fn auto_commit_commits_the_touched_files_and_leaves_the_rest_of_the_index() {
     scratch.lorelane("pin use-jwt").expect(0);
     scratch.lorelane("update use-jwt --set 'title=Adopt PASETO tokens everywhere'").expect(0);
     scratch.lorelane("undo").expect(0);
-    check(&git(&scratch, "log --format=%s --name-status"), &expect![[r#"
+    check(
+        &git(&scratch, "log --format=%s --name-status"),
+        &expect![[r#"
         memory: undo, receipt 4
 
         D	.claude/memory/decisions/adopt-paseto-tokens-everywhere.json
@@ -314,7 +331,8 @@ fn auto_commit_commits_the_touched_files_and_leaves_the_rest_of_the_index() {
 
         A	.claude/memory/index.md
         A	.claude/memory/memory-config.json
-    "#]]);
+    "#]],
+    );
     assert_eq!(git(&scratch, "status --porcelain"), "A  half-done.rs\n");
 }
 
@@ -334,15 +352,21 @@ fn a_refusal_of_git_is_a_warning_and_the_memory_is_saved() {
     let hook = scratch.project().join(".git/hooks/pre-commit");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(hook, mode).unwrap();
-    check(&scratch.decide("Use JWT").text(), &expect![[r#"
+    check(
+        &scratch.decide("Use JWT").text(),
+        &expect![[r#"
         created decision/use-jwt
         2> warning: saved, but git did not commit it (auto_commit): no commits on Sundays
-    "#]]);
+    "#]],
+    );
     assert!(scratch.exists(USE_JWT));
-    check(&git(&scratch, "status --porcelain"), &expect![[r#"
+    check(
+        &git(&scratch, "status --porcelain"),
+        &expect![[r#"
          M .claude/memory/index.md
         ?? .claude/memory/decisions/
-    "#]]);
+    "#]],
+    );
     assert_eq!(git(&scratch, "log --format=%s"), "configured\nstart\n");
 }
 

@@ -5,4 +5,5 @@
 mod compat;
 mod config;
 mod scratch;
+mod stories;
 mod storm;

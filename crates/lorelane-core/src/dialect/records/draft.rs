@@ -4,7 +4,10 @@ use super::fields::{self, Kind};
 use crate::change::Assignment;
 use crate::json::{Document, Json, Object};
 use crate::memory::{Address, Category};
+use crate::text::cut;
 use crate::time::Timestamp;
+
+const UNKNOWN_PATH_MAX: usize = 80;
 
 /// Reads JSON that a draft starts from. Which of two doubled keys was meant is for the author to say.
 pub fn read(text: &str) -> Result<Object, String> {
@@ -105,8 +108,9 @@ pub fn assign(record: &mut Object, category: Category, set: &[Assignment]) {
         };
         let (path, kind) = match fields::find(category, typed) {
             Some((path, kind)) => (path, kind),
-            // Unknown: it stands where it was put, and the validator says that it cannot.
-            None => (typed.to_owned(), &Kind::Any),
+            // Unknown: it stands where it was put, and the validator says that it cannot. Cut, because each of its
+            // dots is a level that has to be built and walked.
+            None => (cut(typed, UNKNOWN_PATH_MAX), &Kind::Any),
         };
         let value = coerce(kind, &assignment.value);
         let collect = append || begun.contains(&path);
