@@ -48,7 +48,7 @@ pub enum Draft {
     /// All of it, in its dialect, its own history entry included.
     Whole(String),
     /// All of it; lorelane writes the history entries.
-    Edited(String),
+    Edited { text: String, because: Option<String> },
     /// Only these fields; lorelane writes the history entries.
     Partial { set: Vec<Assignment>, add_tags: Vec<String>, because: Option<String> },
 }

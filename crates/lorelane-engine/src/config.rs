@@ -34,6 +34,11 @@ pub enum ConfigError {
     Symlink {
         path: PathBuf,
     },
+    /// The file's folder is a link that leads out of the project.
+    Outside {
+        path: PathBuf,
+        real: PathBuf,
+    },
 }
 
 impl fmt::Display for ConfigError {
@@ -45,6 +50,12 @@ impl fmt::Display for ConfigError {
             ConfigError::Broken { path, why } => {
                 write!(f, "cannot change {}: {why}\nhint: mend the file first", path.display())
             }
+            ConfigError::Outside { path, real } => write!(
+                f,
+                "cannot change {}: its folder is {}, outside the project\nhint: put a real folder in the place of the link",
+                path.display(),
+                real.display()
+            ),
             ConfigError::Symlink { path } => write!(
                 f,
                 "cannot change {}: it is a symlink\nhint: lorelane writes only inside its declared folders; change the file it points to",
@@ -138,6 +149,13 @@ impl ConfigFiles {
     /// Puts a configuration file in place of the old one.
     pub fn save(&self, disk: &dyn Disk, home: Home, text: &str) -> Result<PathBuf, ConfigError> {
         let path = self.file_of(home).to_owned();
+        let project = self.project.parent().unwrap_or(Path::new("/"));
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        if let Ok(real) = std::fs::canonicalize(folder)
+            && !real.starts_with(project)
+        {
+            return Err(ConfigError::Outside { path, real });
+        }
         write_plain(disk, &path, text.as_bytes())?;
         Ok(path)
     }

@@ -17,6 +17,11 @@ fn told(members: Members<'_>) -> Draft {
     whole(&text(&record))
 }
 
+/// The whole of a memory as a person left it in an editor.
+fn edited(text: &str) -> Draft {
+    Draft::Edited { text: text.to_owned(), because: None }
+}
+
 fn tags(range: std::ops::Range<usize>) -> String {
     Json::texts(range.map(|n| format!("t{n:02}"))).render(Format::LINE)
 }
@@ -175,7 +180,7 @@ fn what_a_person_sets_is_told_field_by_field_with_the_reason() {
 #[test]
 fn a_change_that_changes_nothing_makes_no_edit() {
     let old = decision(&[("confidence", "0.50")]);
-    for draft in [set(&[("title", "Use JWT"), ("confidence", "0.5")]), Draft::Edited(old.clone())] {
+    for draft in [set(&[("title", "Use JWT"), ("confidence", "0.5")]), edited(&old)] {
         assert_eq!(revised(&old, &draft).0, old, "{draft:?}");
     }
 }
@@ -183,7 +188,7 @@ fn a_change_that_changes_nothing_makes_no_edit() {
 #[test]
 fn an_edit_may_take_out_what_nobody_knows_and_history_says_so() {
     let old = decision(&[("mood", "\"good\""), ("content", &with_content("colour", "\"red\""))]);
-    let (text, _) = revised(&old, &Draft::Edited(decision(&[])));
+    let (text, _) = revised(&old, &edited(&decision(&[])));
     let record = object(&text);
     assert!(!record.contains("mood") && record.at("content.colour").is_none(), "{text}");
     assert_eq!(record.at("changes.0.field"), Some(&Json::text("mood")));
@@ -193,7 +198,7 @@ fn an_edit_may_take_out_what_nobody_knows_and_history_says_so() {
 #[test]
 fn an_edit_may_add_its_own_entry_to_the_history() {
     let old = decision(&[]);
-    let (text, _) = revised(&old, &Draft::Edited(decision(&[("changes", &entries(1))])));
+    let (text, _) = revised(&old, &edited(&decision(&[("changes", &entries(1))])));
     assert_eq!(read(&text).history.len(), 1);
 }
 

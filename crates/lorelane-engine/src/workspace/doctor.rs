@@ -7,6 +7,7 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Reading;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::Status;
+use lorelane_core::mark::Marks;
 use lorelane_core::memory::Category;
 use lorelane_core::path::RelPath;
 use std::collections::BTreeMap;
@@ -68,7 +69,7 @@ impl Workspace {
             listing: self.listing_sync()?,
             heavily_revised,
             recently_retired,
-            pinned: self.marks()?.pinned.len(),
+            pinned: self.marks().pinned.len(),
             unreadable: self.ask(Index::unreadable)?.len(),
         })
     }
@@ -78,11 +79,11 @@ impl Workspace {
         let mut findings = Vec::new();
         self.look_at_every_file()?;
         self.check_config(&mut findings);
-        self.check_folders(&mut findings)?;
-        self.check_contents(secrets, &mut findings)?;
+        self.check_folders(&mut findings);
+        self.check_contents(secrets, &mut findings);
         self.check_listing(&mut findings)?;
         self.check_journal(&mut findings)?;
-        self.check_marks(&mut findings)?;
+        self.check_marks(&mut findings);
         Ok(findings)
     }
 
@@ -90,7 +91,7 @@ impl Workspace {
     pub fn diagnose_index(&mut self) -> Result<Vec<Finding>, Failure> {
         let mut findings = Vec::new();
         self.refresh()?;
-        let files = self.files()?;
+        let files = self.files().files;
         let rows = files.iter().map(|file| self.row(file));
         let difference = self.index.difference(rows, &self.folder_times());
         self.report_index(difference, &mut findings);
@@ -121,7 +122,7 @@ impl Workspace {
         }
     }
 
-    fn check_folders(&self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    fn check_folders(&self, findings: &mut Vec<Finding>) {
         let mut found =
             |check, what, hint: &str| findings.push(Finding { check, what, hint: hint.to_owned() });
         for category in Category::ALL {
@@ -136,8 +137,16 @@ impl Workspace {
                 );
                 continue;
             }
-            let listed = self.disk.list(&folder).map_err(|source| Failure::io("list", &folder, source))?;
-            for listed in listed.unwrap_or_default() {
+            let listed = match self.disk.list(&folder) {
+                Ok(listed) => listed.unwrap_or_default(),
+                Err(fault) => {
+                    let what =
+                        format!("{} cannot be listed, so nothing in it is read: {fault}", category.folder());
+                    found("file", what, "check who may read there");
+                    continue;
+                }
+            };
+            for listed in listed {
                 let name = &listed.name;
                 if name.starts_with(".lorelane-") && name.ends_with(".tmp") {
                     found(
@@ -154,18 +163,16 @@ impl Workspace {
                 }
             }
         }
-        Ok(())
     }
 
     /// Reads every file once: for what is wrong in it, and for what the index should say of it.
-    fn check_contents(&self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-        let files = self.files()?;
+    fn check_contents(&self, secrets: bool, findings: &mut Vec<Finding>) {
+        let files = self.files().files;
         let rows = files
             .iter()
             .map(|file| self.row_of(file, &mut |reading| check_reading(reading, file, secrets, findings)));
         let difference = self.index.difference(rows, &self.folder_times());
         self.report_index(difference, findings);
-        Ok(())
     }
 
     fn report_index(&self, difference: Result<Option<String>, IndexError>, findings: &mut Vec<Finding>) {
@@ -211,17 +218,18 @@ impl Workspace {
         Ok(())
     }
 
-    fn check_marks(&self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-        let unread = self.marks()?.unread;
-        if unread > 0 {
-            let what = format!("{unread} line(s) of .lorelane/marks.jsonl cannot be read");
-            findings.push(Finding {
-                check: "marks",
-                what,
-                hint: "remove conflict markers by hand".to_owned(),
-            });
+    fn check_marks(&self, findings: &mut Vec<Finding>) {
+        let mut found = |what, hint: &str| {
+            findings.push(Finding { check: "marks", what, hint: hint.to_owned() });
+        };
+        match self.read_marks() {
+            Ok(Marks { unread: 0, .. }) => {}
+            Ok(Marks { unread, .. }) => found(
+                format!("{unread} line(s) of .lorelane/marks.jsonl cannot be read"),
+                "remove conflict markers by hand",
+            ),
+            Err(failure) => found(failure.to_string(), "put a regular, readable file in its place"),
         }
-        Ok(())
     }
 }
 

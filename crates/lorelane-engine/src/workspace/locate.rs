@@ -76,10 +76,7 @@ fn settle(disk: &dyn Disk, project: &Path) -> Result<Located, Failure> {
     let lane = project.join(&root);
     // A link inside the project is the user's business; one that leads out of it would let a repository
     // choose where on this machine we write.
-    let real = match std::fs::canonicalize(&lane) {
-        Ok(real) => real,
-        Err(_) => lane,
-    };
+    let real = real_path(&lane)?;
     if !real.starts_with(project) {
         return Err(Failure::Outside { lane: real, project: project.to_owned() });
     }

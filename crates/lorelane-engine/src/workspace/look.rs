@@ -12,6 +12,14 @@ use lorelane_core::memory::Category;
 use lorelane_core::path::RelPath;
 use std::collections::BTreeMap;
 
+/// What a look into the lane's folders gives.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) files: Vec<RelPath>,
+    /// The folders that cannot be listed.
+    pub(super) closed: Vec<String>,
+}
+
 impl Workspace {
     /// Makes the index fresh if a folder changed since it was written. Costs six stats when nothing did.
     pub(super) fn refresh(&mut self) -> Result<(), Failure> {
@@ -29,10 +37,11 @@ impl Workspace {
         self.look(times)
     }
 
-    fn look(&mut self, times: FolderTimes) -> Result<(), Failure> {
+    fn look(&mut self, mut times: FolderTimes) -> Result<(), Failure> {
         let mut known: BTreeMap<String, Seen> = self.ask(Index::seen)?;
         let mut rows = Vec::new();
-        for found in self.files()? {
+        let Found { files, closed } = self.files();
+        for found in files {
             let before = known.remove(found.as_str());
             let file = self.lane.join(found.as_str());
             let Ok(Some(stat)) = self.disk.stat(&file) else { continue };
@@ -44,6 +53,8 @@ impl Workspace {
         let gone =
             known.into_keys().filter_map(|path| RelPath::parse(&path).ok()).map(|path| Row::Gone { path });
         rows.extend(gone);
+        // Opening a folder again does not change its time, so it is looked at until it can be listed.
+        times.retain(|folder, _| !closed.contains(folder));
         self.take_in(rows, &times)
     }
 
@@ -81,8 +92,9 @@ impl Workspace {
 
     /// Makes the index say what the files say and nothing else; returns why it could not.
     fn fill(&mut self) -> Result<Option<IndexError>, Failure> {
-        let times = self.folder_times();
-        let files = self.files()?;
+        let mut times = self.folder_times();
+        let Found { files, closed } = self.files();
+        times.retain(|folder, _| !closed.contains(folder));
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
         let filled = index.replace(files.iter().map(|found| self.row(found)), &times);
         self.index = index;
@@ -98,6 +110,7 @@ impl Workspace {
 
     /// Writes index and listing anew from the files. Returns the number of listed memories.
     pub fn reindex(&mut self) -> Result<(usize, Vec<Notice>), Failure> {
+        self.refuse_when_misconfigured()?;
         let store = std::sync::Arc::clone(&self.store);
         let writer = store.begin()?;
         let mut notices = warnings(writer.warnings());
@@ -123,7 +136,7 @@ impl Workspace {
     /// All that an index made anew from the files would say.
     pub fn rebuilt_dump(&self) -> Result<String, Failure> {
         let mut rebuilt = Index::in_memory();
-        rebuilt.replace(self.files()?.iter().map(|found| self.row(found)), &self.folder_times())?;
+        rebuilt.replace(self.files().files.iter().map(|found| self.row(found)), &self.folder_times())?;
         Ok(rebuilt.dump()?)
     }
 
@@ -161,26 +174,30 @@ impl Workspace {
             .collect()
     }
 
-    /// Everything in the lane's folders that has a memory's name.
-    pub(super) fn files(&self) -> Result<Vec<RelPath>, Failure> {
-        let mut files = Vec::new();
+    /// Everything in the lane's folders that has a memory's name. A folder that cannot be listed hides its own
+    /// memories and no others.
+    pub(super) fn files(&self) -> Found {
+        let mut found = Found::default();
         for category in Category::ALL {
             let folder = self.lane.join(category.folder());
             let is_real = matches!(self.disk.stat(&folder), Ok(Some(stat)) if stat.kind == Kind::Folder);
             if !is_real {
                 continue;
             }
-            let listed = self.disk.list(&folder).map_err(|source| Failure::io("list", &folder, source))?;
+            let Ok(listed) = self.disk.list(&folder) else {
+                found.closed.push(category.folder().to_owned());
+                continue;
+            };
             for listed in
                 listed.unwrap_or_default().into_iter().filter(|listed| listed.name.ends_with(".json"))
             {
                 if let Ok(path) = RelPath::parse(&format!("{}/{}", category.folder(), listed.name)) {
-                    files.push(path);
+                    found.files.push(path);
                 }
             }
         }
-        files.sort();
-        Ok(files)
+        found.files.sort();
+        found
     }
 
     /// What the index keeps of a file.

@@ -18,7 +18,7 @@ pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
 
 use crate::config::ConfigFiles;
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{Disk, Kind, RealDisk};
 use crate::env::{Env, Folders};
 use crate::index::{Index, Wanted};
 use crate::store::{Home, Place, Store};
@@ -32,6 +32,7 @@ use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::Policy;
 use lorelane_core::recall::{self, Hit, Query};
+use lorelane_core::refusal::Refusal;
 use lorelane_core::text::slug;
 use lorelane_core::time::Timestamp;
 use std::path::{Path, PathBuf};
@@ -153,9 +154,13 @@ impl Workspace {
     pub fn declared_folders(&self) -> Vec<(PathBuf, &'static str)> {
         let key = Folders::lane_key(&self.lane);
         let mut declared = vec![
-            (self.lane.clone(), "memories, listing, configuration"),
+            (self.lane.clone(), "memories, listing, settings of the records"),
             (self.project.join(MARKS_FOLDER), "marks: pins and former addresses"),
+            (self.config.project.clone(), "settings of lorelane"),
         ];
+        if !self.config.records.starts_with(&self.lane) {
+            declared.push((self.config.records.clone(), "settings of the records"));
+        }
         if let Some(folders) = &self.folders {
             declared.push((folders.state.join("lanes").join(&key), "journal: log and undo"));
             declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));
@@ -205,7 +210,12 @@ impl Workspace {
         self.ask(|index| index.with_entries(wanted, |entries| recall::candidate(query, entries)))
     }
 
-    pub fn marks(&self) -> Result<Marks, Failure> {
+    /// What is marked, as far as it can be read: a file of marks that cannot be is for `doctor` to report.
+    pub fn marks(&self) -> Marks {
+        self.read_marks().unwrap_or_default()
+    }
+
+    fn read_marks(&self) -> Result<Marks, Failure> {
         let path = self.store.path_of(&Place::Marks);
         let bytes = self.disk.read(&path).map_err(|source| Failure::io("read", &path, source))?;
         Ok(Marks::read(&bytes.unwrap_or_default()))
@@ -213,13 +223,13 @@ impl Workspace {
 
     /// The memory a person means: an address, an old address, a path, or a slug that is unique.
     pub fn find(&mut self, typed: &str) -> Result<Address, Failure> {
-        let marks = self.marks()?;
+        let marks = self.marks();
         if let Some(address) = Address::parse(typed) {
-            if self.exists(&address)? {
+            if self.exists(&address) {
                 return Ok(address);
             }
             let now = marks.follow(&address);
-            if *now != address && self.exists(now)? {
+            if *now != address && self.exists(now) {
                 return Ok(now.clone());
             }
         }
@@ -228,7 +238,7 @@ impl Workspace {
         let mut same = Vec::new();
         for category in Category::ALL.into_iter().filter(|_| !typed.contains('/')) {
             let address = Address::record(category, name);
-            if self.exists(&address)? {
+            if self.exists(&address) {
                 same.push(address);
             }
         }
@@ -240,7 +250,7 @@ impl Workspace {
                 marks.aliases.keys().filter(|old| !typed.contains('/') && old.name() == name).collect();
             if let [only] = former.as_slice() {
                 let now = marks.follow(only);
-                if self.exists(now)? {
+                if self.exists(now) {
                     return Ok(now.clone());
                 }
             }
@@ -249,17 +259,21 @@ impl Workspace {
         Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near }))
     }
 
-    fn exists(&self, address: &Address) -> Result<bool, Failure> {
-        let Some(path) = self.dialect.place(address) else { return Ok(false) };
-        let file = self.lane.join(path.as_str());
-        Ok(self.disk.stat(&file).map_err(|source| Failure::io("look at", &file, source))?.is_some())
+    /// What stands in a folder that may not be looked into is not there for us.
+    fn exists(&self, address: &Address) -> bool {
+        let place = self.dialect.place(address);
+        place.is_some_and(|path| matches!(self.disk.stat(&self.lane.join(path.as_str())), Ok(Some(_))))
     }
 
     /// Reads a memory from its file.
     pub fn load(&self, address: &Address) -> Result<Loaded, Failure> {
-        let missing = || Failure::from(lorelane_core::refusal::Refusal::Missing { address: address.clone() });
+        let missing = || Failure::from(Refusal::Missing { address: address.clone() });
         let path = self.dialect.place(address).ok_or_else(missing)?;
         let file = self.lane.join(path.as_str());
+        let unreadable = |why| Failure::from(Refusal::Unreadable { address: address.clone(), why });
+        if !self.is_regular(&path) {
+            return Err(unreadable("it is not a regular file".to_owned()));
+        }
         let bytes = self
             .disk
             .read(&file)
@@ -267,12 +281,21 @@ impl Workspace {
             .ok_or_else(missing)?;
         let reading = self.dialect.read(&path, &bytes);
         let why = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
-        let Some(memory) = reading.memory else {
-            return Err(lorelane_core::refusal::Refusal::Unreadable { address: address.clone(), why }.into());
-        };
+        let Some(memory) = reading.memory else { return Err(unreadable(why)) };
         let revision = Revision::of(&bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
         Ok(Loaded { memory, path, text, revision, problems: reading.problems })
+    }
+
+    /// Whether a file, if it is there, is one and lies in a real folder: what is read through a link may lie
+    /// anywhere, and a pipe is never read to its end.
+    fn is_regular(&self, path: &RelPath) -> bool {
+        let is = |kind: Kind, path: &Path| match self.disk.stat(path) {
+            Ok(Some(stat)) => stat.kind == kind,
+            _ => true,
+        };
+        is(Kind::File, &self.lane.join(path.as_str()))
+            && path.folder().is_none_or(|folder| is(Kind::Folder, &self.lane.join(folder)))
     }
 }
 

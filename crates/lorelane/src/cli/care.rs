@@ -136,8 +136,15 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
         }
         return Ok(Ending::Done);
     }
+    let next = workspace.next_undo()?;
     let receipt = workspace.undo()?;
     say::receipt(&receipt, session.json, false);
+    // Marks have no outcome of their own.
+    if let Some(Logged { because: Some(because), .. }) = next.filter(|_| receipt.outcomes.is_empty())
+        && !session.json
+    {
+        say::out(&format!("undone: {}\n", one_line(&because)));
+    }
     Ok(Ending::Done)
 }
 

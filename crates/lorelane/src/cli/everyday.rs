@@ -19,7 +19,7 @@ use lorelane_engine::index::Wanted;
 use lorelane_engine::workspace::{self, Loaded, Recall, Workspace};
 use std::fmt::Write as _;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn init(session: &Session<'_>, change: Change) -> Outcome {
     let founding = if change.dry_run {
@@ -75,9 +75,9 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
     let mut text = format!("{}\n", Json::Object(record).render(Format::FILE));
     let mut kept = None;
     if args.edit {
-        let draft = drafts::write(&workspace.drafts_folder(), address.name(), &text)?;
-        text = edited(session, &draft)?;
-        kept = Some(draft);
+        let worked = edited(session, &workspace, address.name(), &text)?;
+        text.clone_from(&worked.text);
+        kept = Some(worked);
     }
     let because = format!("create {address}");
     let plan = Plan { changes: vec![change::Change::Create { address, text }], because };
@@ -89,7 +89,7 @@ pub(super) fn update(session: &Session<'_>, args: &Update) -> Outcome {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
     let draft = match &args.from {
-        Some(path) => Draft::Edited(read_input(session, path)?),
+        Some(path) => Draft::Edited { text: read_input(session, path)?, because: args.because.clone() },
         None => Draft::Partial {
             set: assignments(&args.set)?,
             add_tags: args.add_tag.clone(),
@@ -123,34 +123,43 @@ pub(super) fn edit(session: &Session<'_>, args: &Edit) -> Outcome {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
     let loaded = workspace.load(&address)?;
-    let draft = drafts::write(&workspace.drafts_folder(), address.name(), &loaded.text)?;
-    let text = edited(session, &draft)?;
+    let worked = edited(session, &workspace, address.name(), &loaded.text)?;
     let because = format!("edit {address}");
-    let change =
-        change::Change::Revise { address, expects: Some(loaded.revision), draft: Draft::Edited(text) };
+    let draft = Draft::Edited { text: worked.text.clone(), because: None };
+    let change = change::Change::Revise { address, expects: Some(loaded.revision), draft };
     let plan = Plan { changes: vec![change], because };
     let done = finish(session, &mut workspace, &plan, args.change);
-    settle_draft(Some(draft), done, args.change)
+    settle_draft(Some(worked), done, args.change)
 }
 
-/// A draft that went in is removed; one that was refused is somebody's work and stays.
-fn settle_draft(draft: Option<std::path::PathBuf>, done: Outcome, change: Change) -> Outcome {
+/// A draft as the editor left it.
+struct Worked {
+    path: PathBuf,
+    text: String,
+    /// Whether there is work in it that could be lost.
+    touched: bool,
+}
+
+/// A draft that went in is removed; one that did not is somebody's work and stays.
+fn settle_draft(draft: Option<Worked>, done: Outcome, change: Change) -> Outcome {
     match (draft, &done) {
-        (Some(draft), Ok(_)) if !change.dry_run => drafts::discard(&draft),
-        (Some(draft), _) => say::err(&format!("note: your draft is kept in {}", draft.display())),
+        (Some(draft), Ok(_)) if !change.dry_run || !draft.touched => drafts::discard(&draft.path),
+        (Some(draft), _) => say::err(&format!("note: your draft is kept in {}", draft.path.display())),
         (None, _) => {}
     }
     done
 }
 
-fn edited(session: &Session<'_>, draft: &Path) -> Result<String, Trouble> {
+fn edited(session: &Session<'_>, workspace: &Workspace, name: &str, before: &str) -> Result<Worked, Trouble> {
+    let path = drafts::write(&workspace.drafts_folder(), name, before)?;
     let editor = session.env.var("VISUAL").or_else(|| session.env.var("EDITOR")).unwrap_or("vi");
-    drafts::edit(editor, draft).map_err(|why| {
+    let text = drafts::edit(editor, &path).map_err(|why| {
         Trouble::usage(
-            format!("cannot edit {}: {why}", draft.display()),
-            format!("set EDITOR; the draft is kept in {}", draft.display()),
+            format!("cannot edit {}: {why}", path.display()),
+            format!("set EDITOR; the draft is kept in {}", path.display()),
         )
-    })
+    })?;
+    Ok(Worked { touched: text != before, path, text })
 }
 
 pub(super) fn finish(
@@ -177,7 +186,7 @@ pub(super) fn show(session: &Session<'_>, args: &Show) -> Outcome {
             ("path", Json::text(workspace.listed_path(&loaded.path))),
             ("md5", Json::text(md5(loaded.text.as_bytes()))),
             ("blake3", Json::text(loaded.revision.to_string())),
-            ("pinned", Json::Bool(workspace.marks()?.pinned.contains(&address))),
+            ("pinned", Json::Bool(workspace.marks().pinned.contains(&address))),
             ("problems", Json::texts(loaded.problems.iter().map(|problem| problem.what.clone()))),
             ("memory", record),
         ]);
@@ -213,9 +222,8 @@ fn page(loaded: &Loaded, path: &str) -> String {
     if !memory.history.is_empty() {
         page.push_str("\nhistory\n");
         for event in memory.history.iter().rev().take(5) {
-            let date = event.date().unwrap_or_default();
-            let day: String = date.chars().take(10).collect();
-            let _ = writeln!(page, "  {day} {}", one_line(event.summary().unwrap_or_default()));
+            let date: String = event.date().unwrap_or_default().chars().take(10).collect();
+            let _ = writeln!(page, "  {date} {}", one_line(event.summary().unwrap_or_default()));
         }
     }
     page
@@ -289,7 +297,7 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     }
     let total = entries.len();
     entries.truncate(args.limit.unwrap_or(usize::MAX));
-    let pinned = workspace.marks()?.pinned;
+    let pinned = workspace.marks().pinned;
     if session.json {
         let memories =
             entries.iter().map(|entry| entry_json(entry, pinned.contains(&entry.address), &workspace));
@@ -458,7 +466,7 @@ fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
         _ => return Err(unclear()),
     };
     let count: i64 = text[..text.len() - 1].parse().map_err(|_| unclear())?;
-    Ok(Timestamp(now.0 - count.saturating_mul(unit)))
+    Ok(Timestamp(now.0.saturating_sub(count.saturating_mul(unit))))
 }
 
 /// Reads a file or standard input, no more than a record can be.

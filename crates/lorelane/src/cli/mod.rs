@@ -115,6 +115,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
             "write `lorelane compat SCRIPT …`",
         )),
         Command::Completions { shell } => {
+            // Into memory first: the generator takes a reader that went away for a fault of ours.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut args::command(), "lorelane", &mut script);
             say::out_raw(&String::from_utf8_lossy(&script));

@@ -6,4 +6,5 @@ mod compat;
 mod config;
 mod docs;
 mod scratch;
+mod stories;
 mod storm;

@@ -9,7 +9,6 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub const NOW: &str = "2026-03-01T12:00:00Z";
-pub const LANE: &str = ".claude/memory";
 pub const LISTING: &str = ".claude/memory/index.md";
 pub const CONFIG: &str = ".claude/memory/memory-config.json";
 pub const MARKS: &str = ".lorelane/marks.jsonl";

@@ -18,7 +18,7 @@ pub(super) fn create(
     circumstances: &Circumstances,
 ) -> Result<Composed, Refusal> {
     let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
-    let (Draft::Whole(text) | Draft::Edited(text)) = draft else {
+    let (Draft::Whole(text) | Draft::Edited { text, .. }) = draft else {
         return Err(Refusal::Missing { address: address.clone() });
     };
     let mut record = open_draft(text, address)?;
@@ -57,7 +57,9 @@ pub(super) fn revise(
     let unchanged = memory(old.clone(), address.clone());
     let (mut new, historian) = match draft {
         Draft::Whole(text) => (open_draft(text, address)?, Historian::Drafter),
-        Draft::Edited(text) => (open_draft(text, address)?, Historian::Lorelane { because: None }),
+        Draft::Edited { text, because } => {
+            (open_draft(text, address)?, Historian::Lorelane { because: because.as_deref() })
+        }
         Draft::Partial { set, add_tags, because } => {
             let mut new = old.clone();
             draft::assign(&mut new, category, set);
@@ -73,7 +75,11 @@ pub(super) fn revise(
     let mut notices = fix::fix(&mut new, category, occasion, circumstances.now);
     fix::remove_controls(&mut new, Some(&old), &mut notices);
     fix::leave_unchanged(&mut new, &drafted, &old, &mut notices);
-    revise::keep_fixed_fields(&mut new, &old, address.name());
+    let kept = revise::keep_fixed_fields(&mut new, &old, address.name());
+    if historian != Historian::Drafter {
+        let stays = |key: &str| Notice::Warning(format!("{key} stays: no update changes it"));
+        notices.extend(kept.into_iter().map(stays));
+    }
     refuse_new_faults(&old, &new, category, address, &mut notices)?;
     let events = revise::merge(&old, &new, category, historian, circumstances, &mut notices)
         .map_err(|fault| Refusal::Merge { address: address.clone(), fault })?;

@@ -4,7 +4,10 @@ use super::fields::{self, Kind};
 use crate::change::Assignment;
 use crate::json::{Document, Json, Object};
 use crate::memory::{Address, Category};
+use crate::text::cut;
 use crate::time::Timestamp;
+
+const UNKNOWN_PATH_MAX: usize = 80;
 
 /// Reads JSON that a draft starts from. Which of two doubled keys was meant is for the author to say.
 pub fn read(text: &str) -> Result<Object, String> {
@@ -106,10 +109,10 @@ pub fn assign(record: &mut Object, category: Category, set: &[Assignment]) {
             Some(path) => (path, true),
             None => (assignment.path.as_str(), false),
         };
-        let (path, kind) = match fields::find(category, typed) {
-            Some((path, kind)) => (path, kind),
-            // Unknown: it stands where it was put, and the validator says that it cannot.
-            None => (typed.to_owned(), &Kind::Any),
+        let Some((path, kind)) = fields::find(category, typed) else {
+            // Unknown: it stands as it was typed, and the validator says that it cannot.
+            record.set(&cut(typed, UNKNOWN_PATH_MAX), Json::text(&assignment.value));
+            continue;
         };
         let value = coerce(kind, &assignment.value);
         let collect = append || begun.contains(&path);

@@ -20,8 +20,9 @@ pub(super) enum Historian<'a> {
     Lorelane { because: Option<&'a str> },
 }
 
-/// Keeps from the old record what a revision may not touch.
-pub(super) fn keep_fixed_fields(new: &mut Object, old: &Object, id: &str) {
+/// Keeps from the old record what a revision may not touch; returns what it tried to.
+pub(super) fn keep_fixed_fields(new: &mut Object, old: &Object, id: &str) -> Vec<&'static str> {
+    let drafted = new.clone();
     for key in ["created_at", "schema_version", "category"] {
         if let Some(value) = old.get(key).filter(|value| **value != Json::Null) {
             new.set(key, value.clone());
@@ -36,6 +37,11 @@ pub(super) fn keep_fixed_fields(new: &mut Object, old: &Object, id: &str) {
             }
         }
     }
+    let fixed = ["id", "category", "schema_version", "record_status", "created_at"];
+    fixed
+        .into_iter()
+        .filter(|key| drafted.get(key).is_some_and(|value| new.get(key) != Some(value)))
+        .collect()
 }
 
 /// Checks what only grows, and returns the history that the revision adds.

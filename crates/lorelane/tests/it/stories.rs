@@ -1,0 +1,972 @@
+//! The command line as people use it, from the first `init` to the last `undo`.
+
+use crate::scratch::{CONFIG, DECISION, MARKS, NOW, Scratch, USE_JWT, words};
+use expect_test::{Expect, expect};
+use lorelane_core::digest::{Revision, md5};
+use lorelane_core::json::Json;
+use lorelane_engine::disk::Seeded;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const LATER: &str = "2026-09-01T12:00:00Z";
+
+fn check(seen: &str, expected: &Expect) {
+    expected.assert_eq(seen);
+}
+
+#[test]
+fn a_store_is_made_in_an_empty_folder_and_once_only() {
+    let scratch = Scratch::new();
+    check(
+        &scratch.lorelane("init").text(),
+        &expect![[r#"
+        made a memory store in ~/project/.claude/memory
+        next: lorelane create decision --title "…"
+    "#]],
+    );
+    let made = scratch.tree_without_cache();
+    let files: Vec<&String> = made.keys().filter(|path| path.starts_with("project/")).collect();
+    check(
+        &format!("{files:#?}"),
+        &expect![[r#"
+        [
+            "project/.claude/",
+            "project/.claude/memory/",
+            "project/.claude/memory/constraints/",
+            "project/.claude/memory/decisions/",
+            "project/.claude/memory/index.md",
+            "project/.claude/memory/memory-config.json",
+            "project/.claude/memory/preferences/",
+            "project/.claude/memory/runbooks/",
+            "project/.claude/memory/sessions/",
+            "project/.claude/memory/tech-debt/",
+        ]"#]],
+    );
+    assert_eq!(scratch.line(CONFIG, "delete.archive_retired"), "true");
+    check(
+        &scratch.lorelane("init").text(),
+        &expect![[r#"
+        the store in ~/project/.claude/memory is complete
+    "#]],
+    );
+    assert_eq!(made, scratch.tree_without_cache());
+}
+
+#[test]
+fn a_store_is_made_at_the_root_of_the_worktree() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.project().join(".git")).unwrap();
+    fs::create_dir_all(scratch.project().join("src/deep")).unwrap();
+    scratch.lorelane("-C src/deep init").expect(0);
+    assert!(scratch.exists(".claude/memory/decisions") && !scratch.exists("src/deep/.claude"));
+    scratch.decide("Use JWT");
+    assert!(scratch.lorelane("-C src/deep show use-jwt").expect(0).out.starts_with("Use JWT\n"));
+    // A store above a worktree belongs to another project.
+    fs::create_dir_all(scratch.project().join("vendored/.git")).unwrap();
+    check(
+        &scratch.lorelane("-C vendored list").text(),
+        &expect![[r#"
+        2> error: cannot find a memory store in ~/project/vendored or above it
+        2> hint: `lorelane init` makes a store here
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_memory_lives_from_its_creation_to_its_end() {
+    let mut scratch = Scratch::with_store();
+    let mut tell = String::new();
+    let story = [
+        (
+            NOW,
+            "create decision --title 'Use JWT' --tag Auth --set context=Slow --set decision=Tokens --set rationale=Stateless --set rationale=Simple",
+        ),
+        (NOW, "list"),
+        (NOW, "search 'jwt auth' --explain"),
+        (
+            "2026-03-02T12:00:00Z",
+            "update use-jwt --set context='Sessions were slow' --add-tag tokens --because 'measured it'",
+        ),
+        ("2026-03-02T12:00:00Z", "show use-jwt"),
+        ("2026-03-02T12:00:00Z", "pin use-jwt"),
+        ("2026-03-03T12:00:00Z", "update use-jwt --set title='Adopt PASETO for all services'"),
+        ("2026-03-03T12:00:00Z", "show decision/use-jwt"),
+        ("2026-03-03T12:00:00Z", "list"),
+        ("2026-03-04T12:00:00Z", "retire use-jwt --reason 'moved to mTLS'"),
+        ("2026-03-04T12:00:00Z", "search paseto"),
+        ("2026-03-04T12:00:00Z", "search paseto --include-retired"),
+        ("2026-03-04T12:00:00Z", "retire use-jwt"),
+        ("2026-03-04T12:00:00Z", "archive use-jwt"),
+        ("2026-03-04T12:00:00Z", "restore use-jwt"),
+        ("2026-03-04T12:00:00Z", "archive use-jwt --reason 'only history now'"),
+        ("2026-03-04T12:00:00Z", "restore use-jwt"),
+        ("2026-03-04T12:00:00Z", "retire use-jwt"),
+        ("2026-03-04T12:00:00Z", "gc"),
+        (LATER, "gc"),
+        (LATER, "list --status all"),
+        (LATER, "log -n 3"),
+        (LATER, "log --verify"),
+        (LATER, "doctor"),
+    ];
+    for (now, line) in story {
+        scratch.now = now;
+        tell.push_str(&format!("$ lorelane {line}\n{}", scratch.lorelane(line).text()));
+    }
+    check(
+        &tell,
+        &expect![[r#"
+            $ lorelane create decision --title 'Use JWT' --tag Auth --set context=Slow --set decision=Tokens --set rationale=Stateless --set rationale=Simple
+            created decision/use-jwt
+            $ lorelane list
+              2026-03-01 decision/use-jwt Use JWT #auth
+            $ lorelane search 'jwt auth' --explain
+              6  decision/use-jwt  Use JWT
+                 = 3 tag (auth) + 2 title (jwt) + 1 recent
+            $ lorelane update use-jwt --set context='Sessions were slow' --add-tag tokens --because 'measured it'
+            updated decision/use-jwt
+            $ lorelane show use-jwt
+            Use JWT
+            decision/use-jwt · .claude/memory/decisions/use-jwt.json
+            status     active
+            tags       auth, tokens
+            dates      created 2026-03-01, updated 2026-03-02
+
+            status
+              accepted
+
+            context
+              Sessions were slow
+
+            decision
+              Tokens
+
+            rationale
+              - Stateless
+              - Simple
+
+            history
+              2026-03-02 measured it
+              2026-03-02 measured it
+            $ lorelane pin use-jwt
+            pinned decision/use-jwt
+            $ lorelane update use-jwt --set title='Adopt PASETO for all services'
+            updated decision/adopt-paseto-for-all-services (renamed from decision/use-jwt)
+            $ lorelane show decision/use-jwt
+            Adopt PASETO for all services
+            decision/adopt-paseto-for-all-services · .claude/memory/decisions/adopt-paseto-for-all-services.json
+            status     active
+            tags       auth, tokens
+            dates      created 2026-03-01, updated 2026-03-03
+
+            status
+              accepted
+
+            context
+              Sessions were slow
+
+            decision
+              Tokens
+
+            rationale
+              - Stateless
+              - Simple
+
+            history
+              2026-03-03 title changed
+              2026-03-02 measured it
+              2026-03-02 measured it
+            $ lorelane list
+            * 2026-03-03 decision/adopt-paseto-for-all-services Adopt PASETO for all services #auth #tokens
+            $ lorelane retire use-jwt --reason 'moved to mTLS'
+            decision/adopt-paseto-for-all-services is now retired: moved to mTLS
+            $ lorelane search paseto
+            nothing relevant
+            exit 1
+            $ lorelane search paseto --include-retired
+              3  decision/adopt-paseto-for-all-services [retired]  Adopt PASETO for all services
+            $ lorelane retire use-jwt
+            left decision/adopt-paseto-for-all-services as it is (retired)
+            $ lorelane archive use-jwt
+            2> error[LIFECYCLE_ERROR]: cannot archive `decision/adopt-paseto-for-all-services`: it is retired
+            2> hint: restore it first with `lorelane restore decision/adopt-paseto-for-all-services`
+            exit 2
+            $ lorelane restore use-jwt
+            decision/adopt-paseto-for-all-services is now active
+            $ lorelane archive use-jwt --reason 'only history now'
+            decision/adopt-paseto-for-all-services is now archived: only history now
+            $ lorelane restore use-jwt
+            decision/adopt-paseto-for-all-services is now active
+            $ lorelane retire use-jwt
+            decision/adopt-paseto-for-all-services is now retired: No reason provided
+            $ lorelane gc
+            nothing to collect
+            $ lorelane gc
+            decision/adopt-paseto-for-all-services is now archived: Grace period over: kept because delete.archive_retired is set
+            $ lorelane list --status all
+            * 2026-09-01 decision/adopt-paseto-for-all-services Adopt PASETO for all services [archived] #auth #tokens
+            $ lorelane log -n 3
+               10  2026-09-01T12:00:00Z  gc: 0 expired, 1 past their grace
+                9  2026-03-04T12:00:00Z  retire decision/adopt-paseto-for-all-services
+                8  2026-03-04T12:00:00Z  restore decision/adopt-paseto-for-all-services
+            $ lorelane log --verify
+            the log holds: 10 changes, chained and complete
+            $ lorelane doctor
+            everything is as it should be
+        "#]],
+    );
+}
+
+#[test]
+fn an_update_changes_what_is_given_and_nothing_else() {
+    let mut scratch = Scratch::with_jwt();
+    let before = scratch.read(USE_JWT);
+    scratch.now = "2026-03-02T12:00:00Z";
+    scratch.lorelane("update use-jwt --set rationale+=Simple").expect(0);
+    let after = scratch.read(USE_JWT);
+    assert_eq!(scratch.line(USE_JWT, "content.rationale"), r#"["Stateless", "Simple"]"#);
+    check(
+        &scratch.field(USE_JWT, "changes").render(lorelane_core::json::Format::FILE),
+        &expect![[r#"
+        [
+          {
+            "date": "2026-03-02T12:00:00Z",
+            "summary": "content.rationale changed",
+            "field": "content.rationale",
+            "old_value": [
+              "Stateless"
+            ],
+            "new_value": [
+              "Stateless",
+              "Simple"
+            ]
+          }
+        ]"#]],
+    );
+    // Line by line: only the list, the time and the new keys differ.
+    let lost: Vec<&str> = before.lines().filter(|line| !after.lines().any(|other| other == *line)).collect();
+    check(
+        &format!("{lost:#?}"),
+        &expect![[r#"
+        [
+            "  \"updated_at\": \"2026-03-01T12:00:00Z\",",
+            "      \"Stateless\"",
+            "  \"record_status\": \"active\"",
+        ]"#]],
+    );
+    assert!(scratch.lorelane("update use-jwt").expect(2).err.contains("nothing to change"));
+    let same = scratch.lorelane("update use-jwt --set context=Slow").expect(0);
+    assert_eq!(same.out, "left decision/use-jwt as it is (active)\n");
+    assert_eq!(scratch.read(USE_JWT), after);
+}
+
+// `--because` was dropped when the new text came from a file.
+#[test]
+fn a_reason_reaches_the_history_also_when_the_text_comes_from_a_file() {
+    let scratch = Scratch::with_jwt();
+    let text = scratch.read(USE_JWT).replace("Slow", "Slower");
+    scratch.lorelane_with_input("update use-jwt --from - --because 'measured it'", text).expect(0);
+    assert_eq!(scratch.line(USE_JWT, "changes.0.summary"), "\"measured it\"");
+}
+
+#[test]
+fn a_field_that_nobody_knows_is_named() {
+    let scratch = Scratch::with_jwt();
+    let before = scratch.tree_without_cache();
+    let deep = format!("{}x", "a.".repeat(30_000));
+    for path in ["colour", "content.colour", "tags.0", "title.x", "a..b", ".", &deep] {
+        let said = scratch.command(&["update", "use-jwt", "--set", &format!("{path}=red")]).output().unwrap();
+        let said = scratch.said(&said).expect(2);
+        assert!(said.err.contains("VALIDATION_ERROR") && said.err.len() < 2_000, "{path}: {}", said.text());
+    }
+    for set in ["nothing", "=x", " =x"] {
+        let said = scratch.command(&["update", "use-jwt", "--set", set]).output().unwrap();
+        assert!(scratch.said(&said).expect(2).err.contains("hint: write --set PATH=VALUE"));
+    }
+    assert_eq!(before, scratch.tree_without_cache());
+}
+
+// Setting one of these did nothing and said nothing.
+#[test]
+fn a_field_that_an_update_cannot_change_is_named() {
+    let scratch = Scratch::with_jwt();
+    let before = scratch.read(USE_JWT);
+    for set in ["record_status=retired", "id=other", "category=runbook", "created_at=2020-01-01T00:00:00Z"] {
+        let said = scratch.lorelane(&format!("update use-jwt --set {set}")).expect(2);
+        let key = set.split('=').next().unwrap();
+        assert!(said.err.contains(&format!("{key} is immutable")), "{}", said.text());
+    }
+    assert_eq!(scratch.read(USE_JWT), before);
+}
+
+#[test]
+fn a_name_that_several_memories_have_lists_them() {
+    let scratch = Scratch::with_jwt();
+    let runbook = "create runbook --title 'Use JWT' --set trigger=t --set steps=s --set verification=v";
+    scratch.lorelane(runbook).expect(0);
+    check(
+        &scratch.lorelane("show use-jwt").text(),
+        &expect![[r#"
+            2> error: cannot tell which memory `use-jwt` is
+            2>   decision/use-jwt
+            2>   runbook/use-jwt
+            2> hint: name it in full
+            exit 1
+        "#]],
+    );
+    check(
+        &scratch.lorelane("show jwt").text(),
+        &expect![[r#"
+            2> error: cannot find `jwt`; near it are
+            2>   decision/use-jwt
+            2>   runbook/use-jwt
+            2> hint: name it in full
+            exit 1
+        "#]],
+    );
+    for typed in ["decision/use-jwt", "decisions/use-jwt", USE_JWT, "decision/use-jwt.json"] {
+        scratch.lorelane(&format!("show {typed}")).expect(0);
+    }
+    for typed in ["''", "../x", "..", "/etc/passwd", "decision/", "decision/../../x", "~", &"a".repeat(300)] {
+        let said = scratch.lorelane(&format!("show {typed}")).expect(1);
+        assert!(said.err.starts_with("error: cannot find") && said.err.contains("hint: "), "{}", said.text());
+    }
+}
+
+#[test]
+fn a_create_never_overwrites_and_a_retired_name_is_free_after_a_day() {
+    let mut scratch = Scratch::with_jwt();
+    let again = format!("create decision --title 'Use JWT' {DECISION}");
+    check(
+        &scratch.lorelane(&again).text(),
+        &expect![[r#"
+            2> error[CREATE_OVERWRITE_ERROR]: cannot create `decision/use-jwt`: a memory of that name is active
+            2> hint: revise it with `lorelane update decision/use-jwt`, or choose another title
+            exit 2
+        "#]],
+    );
+    scratch.lorelane("archive use-jwt").expect(0);
+    check(
+        &scratch.lorelane(&again).text(),
+        &expect![[r#"
+            2> error[CREATE_OVERWRITE_ERROR]: cannot create `decision/use-jwt`: a memory of that name is archived
+            2> hint: restore it with `lorelane restore decision/use-jwt`, or choose another title
+            exit 2
+        "#]],
+    );
+    scratch.lorelane("restore use-jwt").expect(0);
+    scratch.lorelane("retire use-jwt").expect(0);
+    scratch.now = "2026-03-02T11:59:59Z";
+    check(
+        &scratch.lorelane(&again).text(),
+        &expect![[r#"
+        2> error[ANTI_RESURRECTION_ERROR]: cannot create `decision/use-jwt`: it was retired at 2026-03-01T12:00:00Z, less than 24 hours ago
+        2> hint: bring it back with `lorelane restore decision/use-jwt`, choose another title, or wait a day
+        exit 2
+    "#]],
+    );
+    let retired = scratch.read(USE_JWT);
+    scratch.now = "2026-03-02T12:00:00Z";
+    scratch.lorelane(&again).expect(0);
+    assert_eq!(scratch.line(USE_JWT, "record_status"), "\"active\"");
+    scratch.lorelane("undo").expect(0);
+    assert_eq!(scratch.read(USE_JWT), retired);
+}
+
+#[test]
+fn a_revision_expects_the_file_that_was_read() {
+    let scratch = Scratch::with_jwt();
+    let bytes = scratch.read(USE_JWT);
+    let shown = scratch.json("show use-jwt");
+    let hash = |name: &str| shown.at(name).and_then(Json::as_text).unwrap().to_owned();
+    assert_eq!(hash("md5"), md5(bytes.as_bytes()));
+    assert_eq!(hash("blake3"), Revision::of(bytes.as_bytes()).to_string());
+    scratch.lorelane(&format!("update use-jwt --set context=One --expect {}", hash("md5"))).expect(0);
+    for name in ["md5", "blake3"] {
+        let said = scratch.lorelane(&format!("update use-jwt --set context=Two --expect {}", hash(name)));
+        assert!(said.expect(2).err.starts_with("error[OCC_CONFLICT]"));
+    }
+    let fresh = scratch.json("show use-jwt").at("blake3").and_then(Json::as_text).unwrap().to_owned();
+    scratch.lorelane(&format!("update use-jwt --set context=Two --expect {fresh}")).expect(0);
+    assert!(scratch.lorelane("update use-jwt --set context=x --expect 12").expect(2).err.contains("no hash"));
+}
+
+/// Runs `edit` with an editor that is a shell script.
+fn edit(scratch: &Scratch, line: &str, script: &str) -> crate::scratch::Said {
+    let editor = scratch.folder.join("editor.sh");
+    fs::write(&editor, script).unwrap();
+    let words = words(line);
+    let mut command = scratch.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    scratch.said(&command.env("EDITOR", format!("sh {}", editor.display())).output().unwrap())
+}
+
+fn drafts(scratch: &Scratch) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for lane in fs::read_dir(scratch.home().join("state/drafts")).into_iter().flatten() {
+        let folder = lane.unwrap().path();
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        found.extend(fs::read_dir(folder).unwrap().map(|draft| draft.unwrap().path()));
+    }
+    found
+}
+
+#[test]
+fn a_memory_is_edited_in_the_persons_own_editor() {
+    let scratch = Scratch::with_jwt();
+    let before = scratch.read(USE_JWT);
+    assert_eq!(
+        edit(&scratch, "edit use-jwt", "true").expect(0).out,
+        "left decision/use-jwt as it is (active)\n"
+    );
+    assert_eq!(scratch.read(USE_JWT), before);
+    let said = edit(&scratch, "edit use-jwt", "sed -i s/Slow/Quick/ \"$1\"").expect(0);
+    assert_eq!(said.out, "updated decision/use-jwt\n");
+    assert_eq!(scratch.line(USE_JWT, "content.context"), "\"Quick\"");
+    assert_eq!(drafts(&scratch), Vec::<PathBuf>::new());
+    let created = edit(
+        &scratch,
+        "create decision --title 'Use a queue' --edit",
+        r#"sed -i 's/"status": "accepted"/"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]/' "$1""#,
+    );
+    assert_eq!(created.expect(0).out, "created decision/use-a-queue\n");
+    assert_eq!(drafts(&scratch), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_draft_that_did_not_go_in_is_kept_and_private() {
+    for (line, script) in [
+        ("edit use-jwt", "echo 'my work' > \"$1\""),
+        ("edit use-jwt", "echo '{\"title\": 1}' > \"$1\""),
+        ("edit use-jwt", "echo 'my work' > \"$1\"; exit 3"),
+        ("edit use-jwt --dry-run", "sed -i s/Slow/Quick/ \"$1\""),
+        ("create decision --title Other --edit", "echo 'my work' > \"$1\""),
+    ] {
+        let scratch = Scratch::with_jwt();
+        let before = scratch.read(USE_JWT);
+        let said = edit(&scratch, line, script).expect(if line.contains("dry") { 0 } else { 2 });
+        let kept = drafts(&scratch);
+        let [draft] = kept.as_slice() else { panic!("{line}: {kept:?}") };
+        assert_eq!(fs::metadata(draft).unwrap().permissions().mode() & 0o777, 0o600);
+        let named = draft.to_str().unwrap().replace(scratch.folder.to_str().unwrap(), "~");
+        assert!(said.err.contains(&named), "{}", said.text());
+        assert_eq!(scratch.read(USE_JWT), before);
+    }
+}
+
+#[test]
+fn a_new_session_pushes_the_oldest_out_in_one_receipt_and_one_undo() {
+    let scratch = Scratch::with_store();
+    scratch.session(0);
+    scratch.lorelane("update session-0 --set 'completed=Rotated signing keys'").expect(0);
+    for number in 1..5 {
+        scratch.session(number);
+    }
+    let before = scratch.tree_without_cache();
+    check(
+        &scratch.session(5).text(),
+        &expect![[r#"
+            created session_summary/session-5
+            session_summary/session-0 is now retired: Session rolling window: exceeded max_retained limit
+            2> fixed: tags: empty after dedup, set to ['untagged']
+            2> warning: Session session-0 contains unique content not captured elsewhere: Rotated signing keys. Consider saving these before retirement.
+        "#]],
+    );
+    assert_eq!(scratch.json("log -n 1").at("total").and_then(Json::as_u64), Some(7));
+    check(
+        &scratch.lorelane("undo").text(),
+        &expect![[r#"
+        undone: session_summary/session-0 reads as before
+        undone: session_summary/session-5 is gone again
+    "#]],
+    );
+    let of_project = |tree: BTreeMap<String, Vec<u8>>| -> BTreeMap<String, Vec<u8>> {
+        tree.into_iter().filter(|(path, _)| path.starts_with("project/")).collect()
+    };
+    assert_eq!(of_project(before), of_project(scratch.tree_without_cache()));
+}
+
+#[test]
+fn as_many_undos_as_changes_give_every_byte_back() {
+    for seed in 1..=2 {
+        let mut scratch = Scratch::with_jwt();
+        scratch.lorelane("pin use-jwt").expect(0);
+        let before = project_of(&scratch);
+        let mut prng = Seeded::new(seed);
+        let mut changes = 0;
+        for turn in 0..30 {
+            let days = ["2026-03-05T00:00:00Z", "2026-05-05T00:00:00Z", "2026-07-05T00:00:00Z"];
+            scratch.now = days[prng.below(days.len())];
+            let names = ["use-jwt", "name-0", "name-1", "name-2", "a-wholly-new-title-7"];
+            let name = names[prng.below(names.len())];
+            let line = match prng.below(10) {
+                0..=2 => format!("create decision --title 'Name {}' {DECISION}", prng.below(3)),
+                3 => format!("update {name} --set context='Turn {turn}'"),
+                4 => format!("update {name} --set title='A wholly new title {turn}'"),
+                5 => format!("retire {name}"),
+                6 => format!("restore {name}"),
+                7 => format!("{} {name}", prng.pick(&["pin", "unpin"])),
+                8 => "gc --yes".to_owned(),
+                _ => format!("archive {name}"),
+            };
+            let said = scratch.lorelane(&format!("{line} --json"));
+            if said.code == Some(0) {
+                let receipt = Json::parse(&said.out).unwrap();
+                changes += usize::from(receipt.at("receipt").and_then(Json::as_u64).is_some());
+            }
+        }
+        assert!(changes > 8, "seed {seed}: only {changes} changes");
+        for _ in 0..changes {
+            scratch.lorelane("undo").expect(0);
+        }
+        assert_eq!(before, project_of(&scratch), "seed {seed}");
+        scratch.lorelane("log --verify").expect(0);
+        scratch.lorelane("doctor").expect(0);
+    }
+}
+
+fn project_of(scratch: &Scratch) -> BTreeMap<String, Vec<u8>> {
+    scratch.tree_without_cache().into_iter().filter(|(path, _)| path.starts_with("project/")).collect()
+}
+
+#[test]
+fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("pin use-jwt").expect(0);
+    check(
+        &scratch.lorelane("undo --dry-run").text(),
+        &expect![[r#"
+        would undo 2: pin decision/use-jwt
+    "#]],
+    );
+    // A mark is no memory, so nothing was said at all.
+    check(
+        &scratch.lorelane("undo").text(),
+        &expect![[r#"
+        undone: pin decision/use-jwt
+    "#]],
+    );
+    scratch.put(".claude/memory/index.md", "edited by hand\n");
+    scratch.put(USE_JWT, scratch.read(USE_JWT).replace("Slow", "By hand"));
+    check(
+        &scratch.lorelane("undo").text(),
+        &expect![[r#"
+        2> error: cannot undo change 1: decisions/use-jwt.json was changed since, and undoing would lose that
+        2> hint: edit the file by hand; the log shows what change 1 did
+        exit 2
+    "#]],
+    );
+    scratch.put(USE_JWT, scratch.read(USE_JWT).replace("By hand", "Slow"));
+    // The listing is derived: an edit of it by hand holds nothing up.
+    check(
+        &scratch.lorelane("undo").text(),
+        &expect![[r#"
+        undone: decision/use-jwt is gone again
+    "#]],
+    );
+    assert_eq!(scratch.listing(), "");
+    check(
+        &scratch.lorelane("undo").text(),
+        &expect![[r#"
+        2> error: cannot undo: the journal of this lane has no change that is not undone already
+        exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_changed_byte_in_the_journal_is_found() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("retire use-jwt").expect(0);
+    assert!(scratch.lorelane("log --verify").expect(0).out.contains("2 changes"));
+    let lane = fs::read_dir(scratch.home().join("state/lanes")).unwrap().next().unwrap().unwrap().path();
+    let files: Vec<PathBuf> = fs::read_dir(&lane).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(files.len(), 2, "the journal and what it speaks of");
+    for file in files {
+        let sound = fs::read(&file).unwrap();
+        for at in [sound.len() / 3, sound.len() / 2] {
+            let mut harmed = sound.clone();
+            harmed[at] ^= 1;
+            fs::write(&file, harmed).unwrap();
+            let said = scratch.lorelane("log --verify").expect(1);
+            assert!(!said.out.is_empty(), "the fault is named");
+            assert!(scratch.lorelane("doctor").expect(1).out.contains("journal: "));
+            scratch.lorelane("show use-jwt").expect(0);
+        }
+        fs::write(&file, sound).unwrap();
+    }
+    scratch.lorelane("log --verify").expect(0);
+}
+
+/// Every command that changes something, on a store that has `use-jwt` and `retired-one`.
+const CHANGING: &[&str] = &[
+    "init",
+    "create decision --title Other --set context=c --set decision=d --set rationale=r",
+    "update use-jwt --set context=Changed",
+    "update use-jwt --set title='Adopt PASETO for all services'",
+    "edit use-jwt",
+    "pin use-jwt",
+    "unpin use-jwt",
+    "retire use-jwt",
+    "restore use-jwt",
+    "archive use-jwt",
+    "restore retired-one",
+    "undo",
+    "gc",
+    "config set auto_commit true",
+    "config set secrets redact",
+];
+
+fn with_two() -> Scratch {
+    let mut scratch = Scratch::with_jwt();
+    scratch.decide("Retired one");
+    scratch.lorelane("retire retired-one").expect(0);
+    scratch.lorelane("pin use-jwt").expect(0);
+    scratch.now = LATER;
+    scratch
+}
+
+#[test]
+fn a_dry_run_leaves_every_byte_as_it_is() {
+    let scratch = with_two();
+    let before = scratch.tree_without_cache();
+    for line in CHANGING {
+        let said = edit(&scratch, &format!("{line} --dry-run"), "true").expect(0);
+        let after = scratch.tree_without_cache();
+        // The editor's draft is gone again; the folder for drafts may have come.
+        let changed: Vec<&String> = after
+            .iter()
+            .filter(|(path, bytes)| {
+                before.get(*path) != Some(*bytes) && !path.starts_with("home/state/drafts/")
+            })
+            .map(|(path, _)| path)
+            .chain(before.keys().filter(|path| !after.contains_key(*path)))
+            .collect();
+        assert_eq!(changed, [""; 0], "{line}\n{}", said.text());
+        assert!(drafts(&scratch).is_empty(), "{line}");
+    }
+    let empty = Scratch::new();
+    let before = empty.tree();
+    empty.lorelane("init --dry-run").expect(0);
+    assert_eq!(before, empty.tree());
+}
+
+#[test]
+fn every_json_output_is_one_document_with_its_version() {
+    let scratch = with_two();
+    let reading = [
+        "show use-jwt",
+        "list",
+        "list --status all --sort title -n 1",
+        "search jwt",
+        "search jwt --explain",
+        "search nothing-like-it",
+        "log",
+        "log --verify",
+        "status",
+        "doctor",
+        "doctor --index",
+        "doctor --secrets",
+        "config list",
+        "config get auto_commit",
+        "candidate decision --new-info 'use jwt'",
+        "candidate runbook --new-info nothing",
+        "reindex",
+    ];
+    for line in reading {
+        scratch.json(line);
+    }
+    for line in CHANGING.iter().filter(|line| !line.starts_with("edit")) {
+        scratch.json(&format!("{line} --dry-run"));
+    }
+    for line in CHANGING.iter().filter(|line| !line.starts_with("edit")) {
+        scratch.json(line);
+    }
+    // What could not be done is said on stderr, and stdout stays empty.
+    assert_eq!(scratch.lorelane("show no-such-thing --json").expect(1).out, "");
+}
+
+#[test]
+fn only_the_folders_that_status_lists_are_written() {
+    let scratch = Scratch::with_store();
+    let status = scratch.json("status");
+    let declared: Vec<String> = status
+        .at("folders")
+        .and_then(Json::as_list)
+        .unwrap()
+        .iter()
+        .map(|folder| folder.at("path").and_then(Json::as_text).unwrap().to_owned())
+        .map(|path| path.strip_prefix("~/").unwrap().to_owned())
+        .collect();
+    let before = scratch.tree();
+    scratch.decide("Use JWT");
+    scratch.decide("Retired one");
+    scratch.lorelane("retire retired-one").expect(0);
+    for line in CHANGING.iter().chain(&["list", "search other", "status", "doctor", "reindex", "log", "tour"])
+    {
+        edit(&scratch, line, "sed -i '/context/s/Changed/Again/' \"$1\"").expect(0);
+    }
+    let after = scratch.tree();
+    let inside = |path: &str| {
+        let path = path.trim_end_matches('/');
+        // A folder above a declared one has to be there for it.
+        declared
+            .iter()
+            .any(|folder| Path::new(path).starts_with(folder) || Path::new(folder).starts_with(path))
+    };
+    for (path, bytes) in &after {
+        assert!(before.get(path) == Some(bytes) || inside(path), "{path} was written, not in {declared:#?}");
+    }
+    for path in before.keys() {
+        assert!(after.contains_key(path) || inside(path), "{path} is gone");
+    }
+    assert!(after.contains_key("project/lorelane.toml") && after.contains_key(&format!("project/{MARKS}")));
+}
+
+#[test]
+fn status_tells_the_store_on_one_screen() {
+    let scratch = with_two();
+    let said = scratch.lorelane("status").expect(0).out;
+    // The key of the lane comes from its path, which is another in every run.
+    let stable: Vec<String> = said
+        .lines()
+        .map(|line| match line.find("project-") {
+            Some(at) => format!("{}<lane>{}", &line[..at], line[at + "project-".len() + 16..].trim_end()),
+            None => line.to_owned(),
+        })
+        .collect();
+    check(
+        &stable.join("\n"),
+        &expect![[r#"
+            ~/project
+
+                              active  retired  archived
+            session_summary        0        0         0
+            decision               1        1         0
+            runbook                0        0         0
+            constraint             0        0         0
+            tech_debt              0        0         0
+            preference             0        0         0
+            all                    1        1         0
+
+            pinned   1
+            listing  in sync (1 entry)
+            health   GOOD
+
+            writes only in
+              ~/project/.claude/memory  (memories, listing, settings of the records)
+              ~/project/.lorelane  (marks: pins and former addresses)
+              ~/project/lorelane.toml  (settings of lorelane)
+              ~/home/state/lanes/<lane>  (journal: log and undo)
+              ~/home/state/drafts/<lane>  (drafts of an editor)
+              ~/home/cache/lanes/<lane>  (index: may be deleted)"#]],
+    );
+}
+
+#[test]
+fn list_filters_and_sorts() {
+    let mut scratch = Scratch::with_store();
+    for (now, title) in [
+        ("2026-01-01T00:00:00Z", "Zebra"),
+        ("2026-02-01T00:00:00Z", "apple"),
+        ("2026-02-20T00:00:00Z", "Mango"),
+    ] {
+        scratch.now = now;
+        scratch.decide(title);
+    }
+    scratch.lorelane("update zebra --add-tag über").expect(0);
+    scratch.now = NOW;
+    let names = |line: &str| -> String {
+        let listed = scratch.json(line);
+        let memories = listed.at("memories").and_then(Json::as_list).unwrap();
+        let name = |memory: &Json| memory.at("title").and_then(Json::as_text).unwrap().to_owned();
+        memories.iter().map(name).collect::<Vec<_>>().join(" ")
+    };
+    for (line, expected) in [
+        ("list", "Mango Zebra apple"),
+        ("list --sort title", "apple Mango Zebra"),
+        ("list --sort created", "Mango apple Zebra"),
+        ("list --sort address -n 2", "apple Mango"),
+        ("list --since 10d", "Mango Zebra"),
+        ("list --since 2026-02-10", "Mango Zebra"),
+        ("list --since 500w", "Mango Zebra apple"),
+        ("list --since=-9000000000000000000d", ""),
+        ("list --tag ÜBER", "Zebra"),
+        ("list --tag auth --tag über", "Zebra"),
+        ("list runbook", ""),
+    ] {
+        assert_eq!(names(line), expected, "{line}");
+    }
+    for line in
+        ["list --since yesterday", "list --since d", "list --since ''", "list --since €d", "list poems"]
+    {
+        assert!(scratch.lorelane(line).expect(2).err.contains("hint: "), "{line}");
+    }
+    scratch.lorelane("list runbook").expect(1);
+}
+
+#[test]
+fn foreign_text_cannot_steer_the_terminal() {
+    let scratch = Scratch::with_jwt();
+    let hostile = r"\u001b]0;pwned\u0007\u001b[31mred\u009b2J\u202etxt";
+    scratch.put(USE_JWT, scratch.read(USE_JWT).replace("Use JWT", hostile).replace("Slow", hostile));
+    for line in ["list", "show use-jwt", "search red", "status", "doctor", "list --json", "retire use-jwt"] {
+        let said = scratch.lorelane(line).text();
+        let steers = said.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+        assert_eq!(steers.filter(|_| !line.contains("json")), None, "{line}: {said:?}");
+        assert!(!said.contains('\u{1b}'), "{line}: {said:?}");
+    }
+}
+
+#[test]
+fn the_tour_tells_its_story() {
+    let scratch = Scratch::new();
+    let before = scratch.tree();
+    let said = scratch.lorelane("tour").expect(0);
+    for line in [
+        "$ lorelane init",
+        "created decision/use-jwt-for-service-auth",
+        "error[SECRET_ERROR]",
+        "decision/use-jwt-for-service-auth  Use JWT for service auth",
+        "+ 1 recent",
+        "decision/use-jwt-for-service-auth is now retired: moved to mTLS",
+        "nothing relevant",
+        "undone: decision/use-jwt-for-service-auth reads as before",
+        "listing  in sync (2 entries)",
+        "health   GOOD",
+    ] {
+        assert!(said.out.contains(line), "{line}\n{}", said.text());
+    }
+    assert_eq!(said.err, "");
+    assert_eq!(before, scratch.tree(), "the tour leaves nothing behind");
+}
+
+/// The commands of the help, with the group each stands in.
+fn helped(scratch: &Scratch) -> Vec<(String, String)> {
+    let help = scratch.lorelane("--help").expect(0).out;
+    let (mut group, mut commands) = (String::new(), Vec::new());
+    for line in help.lines() {
+        if let Some(name) = line.strip_suffix(':').filter(|line| !line.contains(' ')) {
+            group = name.to_owned();
+        } else if let Some(name) = line.strip_prefix("  ").and_then(|line| line.split(' ').next()) {
+            commands.push((group.clone(), name.to_owned()));
+        }
+    }
+    commands.retain(|(group, _)| group != "Everywhere");
+    commands
+}
+
+#[test]
+fn the_help_shows_every_command_once_in_its_group() {
+    let scratch = Scratch::new();
+    let commands = helped(&scratch);
+    let mut names: Vec<&str> = commands.iter().map(|(_, name)| name.as_str()).collect();
+    names.sort_unstable();
+    // The completions come from the parser itself, so they know every command there is.
+    let completions = scratch.lorelane("completions bash").expect(0).out;
+    let mut parsed: Vec<&str> = completions
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("lorelane,")?.strip_suffix(')'))
+        .collect();
+    parsed.sort_unstable();
+    parsed.dedup();
+    assert_eq!(names, parsed);
+    let groups: Vec<&str> = commands.iter().map(|(group, _)| group.as_str()).collect();
+    assert!(groups.is_sorted_by_key(|group| {
+        ["Everyday", "Care", "Agents", "Plumbing"].iter().position(|g| g == group)
+    }));
+}
+
+#[test]
+fn every_command_has_an_example_that_parses() {
+    let scratch = Scratch::with_store();
+    for (_, name) in helped(&scratch) {
+        let help = scratch.lorelane(&format!("{name} --help")).expect(0).out;
+        let (_, example) = help.split_once("Example:\n").unwrap_or_else(|| panic!("{name} has no example"));
+        let example = example.replace("\\\n", " ");
+        let lines: Vec<&str> =
+            example.lines().filter_map(|line| line.trim().strip_prefix("lorelane ")).collect();
+        assert!(!lines.is_empty(), "{name}");
+        for line in lines {
+            let line = line.split(" > ").next().unwrap();
+            let said = edit(&scratch, line, "true");
+            assert!(
+                !said.err.contains("try '--help'") && !said.err.contains("internal error"),
+                "{}",
+                said.text()
+            );
+            assert!(line.starts_with(&name), "{name}: {line}");
+        }
+    }
+}
+
+#[test]
+fn exit_codes_say_done_nothing_or_could_not() {
+    let scratch = Scratch::with_jwt();
+    let table = [
+        ("list", 0),
+        ("search jwt", 0),
+        ("search nothing-like-it", 1),
+        ("list runbook", 1),
+        ("show nobody", 1),
+        ("show decision/nobody", 1),
+        ("doctor", 0),
+        ("--version", 0),
+        ("", 2),
+        ("frobnicate", 2),
+        ("show", 2),
+        ("create poem --title x", 2),
+        ("create decision", 2),
+        ("create decision --title ''", 2),
+        ("-C no/such/folder list", 2),
+        ("--json compat memory_write", 2),
+    ];
+    for (line, code) in table {
+        let said = scratch.lorelane(line);
+        assert_eq!(said.code, Some(code), "{line}: {}", said.text());
+    }
+    let elsewhere = Scratch::new();
+    check(
+        &elsewhere.lorelane("list").text(),
+        &expect![[r#"
+        2> error: cannot find a memory store in ~/project or above it
+        2> hint: `lorelane init` makes a store here
+        exit 2
+    "#]],
+    );
+    assert_eq!(elsewhere.lorelane("log").code, Some(2));
+    let bad_clock = scratch.command(&["list"]).env("LORELANE_NOW", "yesterday").output().unwrap();
+    assert!(scratch.said(&bad_clock).expect(2).err.contains("LORELANE_NOW"));
+}
+
+#[test]
+fn colour_never_changes_what_is_said() {
+    let scratch = Scratch::with_jwt();
+    for line in ["list", "search jwt --explain", "status", "show nobody"] {
+        let plain = scratch.lorelane(line).text();
+        for (name, value) in [("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1"), ("TERM", "xterm-256color")] {
+            let words = words(line);
+            let mut command = scratch.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            let said = scratch.said(&command.env(name, value).output().unwrap()).text();
+            assert_eq!(said, plain, "{name}: {line}");
+        }
+    }
+}
+
+// The generator of completions panics when its reader goes away.
+#[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    let scratch = Scratch::with_jwt();
+    for line in
+        ["list", "show use-jwt --json", "status", "log", "config list", "completions bash", "--help", "tour"]
+    {
+        let words = words(line);
+        let mut command: Command = scratch.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let said = scratch.said(&child.wait_with_output().unwrap());
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{line}");
+    }
+}
