@@ -93,7 +93,7 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
             if let Some(undid) = undid.and_then(|undid| undid.because.as_deref()) {
                 let _ = write!(because, " ({undid})");
             }
-            let _ = writeln!(text, "{:>5}  {}  {}{state}", entry.number, entry.at, one_line(&because));
+            let _ = writeln!(text, "{:<4} {}  {}{state}", entry.number, entry.at, one_line(&because));
         }
         say::out(&text);
     }
