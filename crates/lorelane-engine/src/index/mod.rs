@@ -21,27 +21,33 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 2;
+const STAMP: i32 = 3;
 /// Another process writes for milliseconds; a search does not wait longer for it.
 const BUSY: Duration = Duration::from_millis(500);
 const TABLES: &str = "
     CREATE TABLE memories (
-        path TEXT PRIMARY KEY, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
+        path TEXT NOT NULL, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
         tags TEXT NOT NULL, status TEXT NOT NULL, status_at INTEGER, created INTEGER, updated INTEGER,
         revised INTEGER NOT NULL, listing_key TEXT, listing_text TEXT,
         size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
-    ) WITHOUT ROWID;
+    );
     -- Apart, because it is most of the bytes and few questions need it.
-    CREATE TABLE prose (path TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE prose (path TEXT NOT NULL, text TEXT NOT NULL);
     CREATE TABLE unreadable (
         path TEXT PRIMARY KEY, what TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE folders (folder TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
 ";
 const TABLE_NAMES: [&str; 4] = ["memories", "prose", "unreadable", "folders"];
+/// Apart from the tables: a rebuild appends all rows first and sorts them once.
 const ORDERS: &str = "
+    CREATE UNIQUE INDEX memories_path ON memories (path);
+    CREATE UNIQUE INDEX prose_path ON prose (path);
     CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
-    CREATE INDEX memories_category ON memories (category, status);
+    CREATE INDEX memories_category ON memories (category, status, path);
+";
+const NO_ORDERS: &str = "
+    DROP INDEX memories_path; DROP INDEX prose_path; DROP INDEX memories_listing; DROP INDEX memories_category;
 ";
 
 #[derive(Debug)]
@@ -214,11 +220,13 @@ impl Index {
         times: &FolderTimes,
     ) -> Result<(), IndexError> {
         let fault = self.fault("write");
+        if fresh {
+            // Room for all pages of a large store: what does not fit is written and read once more.
+            self.db.execute_batch("PRAGMA cache_size = -24000").map_err(&fault)?;
+        }
         let made = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&fault)?;
         if fresh {
-            // Sorting all rows at the end is cheaper than placing each.
-            made.execute_batch("DROP INDEX memories_listing; DROP INDEX memories_category")
-                .map_err(&fault)?;
+            made.execute_batch(NO_ORDERS).map_err(&fault)?;
             for table in TABLE_NAMES {
                 made.execute(&format!("DELETE FROM {table}"), []).map_err(&fault)?;
             }

@@ -119,6 +119,10 @@ fn fix_tags(record: &mut Object, occasion: Occasion, notices: &mut Vec<Notice>) 
 }
 
 pub(super) fn safe_tag(tag: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
+    if tag.bytes().all(plain) {
+        return tag.to_owned();
+    }
     let spaced: String = tag.to_lowercase().chars().map(|c| if c == ',' { ' ' } else { c }).collect();
     until_stable(&spaced, |tag| replace_arrows(&tag.replace("#tags:", ""), " ").trim().to_owned())
 }
