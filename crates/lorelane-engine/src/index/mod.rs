@@ -319,10 +319,9 @@ impl Index {
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
     ) -> Result<Option<String>, IndexError> {
-        if self.folder_times()? != *times {
-            return Ok(Some("the times of the folders".to_owned()));
-        }
-        rows::difference(&self.db, rows).map_err(self.fault("read"))
+        let in_rows = rows::difference(&self.db, rows).map_err(self.fault("read"))?;
+        let in_times = (self.folder_times()? != *times).then(|| "the times of the folders".to_owned());
+        Ok(in_rows.or(in_times))
     }
 
     /// The listing's lines in their order, as one text: a write at 10,000 memories is mostly this.
