@@ -52,11 +52,7 @@ impl Disk for RealDisk {
     }
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        let metadata = match fs::symlink_metadata(path) {
-            Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(None),
-            other => present(other)?,
-        };
-        let Some(metadata) = metadata else { return Ok(None) };
+        let Some(metadata) = present(fs::symlink_metadata(path))? else { return Ok(None) };
         let mtime_ns = metadata.modified().map(since_epoch_ns)?;
         let (mode, inode) = unix_facts(&metadata);
         Ok(Some(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode, inode }))
@@ -152,7 +148,8 @@ impl Disk for RealDisk {
 fn present<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     match answer {
         Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        // Below something that is no folder there is nothing either.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
     }
 }

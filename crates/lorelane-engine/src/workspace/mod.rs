@@ -51,6 +51,8 @@ pub struct Workspace {
     index: Index,
     /// Why the index is not kept: reads go on without a cache.
     index_fault: Option<String>,
+    /// The folders that could not be listed at the last look.
+    closed: Vec<String>,
     policy: Policy,
     config: ConfigFiles,
     folders: Option<Folders>,
@@ -104,6 +106,7 @@ impl Workspace {
             disk,
             index,
             index_fault,
+            closed: Vec::new(),
             policy,
             config,
             folders,
