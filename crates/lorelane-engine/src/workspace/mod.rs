@@ -73,17 +73,18 @@ impl Workspace {
     pub fn open(env: &Env, start: &Path) -> Result<Workspace, Failure> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         let located = locate(&*disk, start)?;
-        Workspace::at(env, disk, located)
+        Workspace::open_on(disk, env, located)
     }
 
     /// Opens the project whose records lie in `root`, as the scripts name it.
     pub fn open_root(env: &Env, root: &Path) -> Result<Workspace, Failure> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         let located = locate_root(&*disk, root)?;
-        Workspace::at(env, disk, located)
+        Workspace::open_on(disk, env, located)
     }
 
-    fn at(env: &Env, disk: Arc<dyn Disk>, located: Located) -> Result<Workspace, Failure> {
+    /// Opens a project that was found before, on any disk.
+    pub fn open_on(disk: Arc<dyn Disk>, env: &Env, located: Located) -> Result<Workspace, Failure> {
         let Located { project, lane, root_from_project } = located;
         let folders = env.folders();
         let config =

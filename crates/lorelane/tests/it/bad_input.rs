@@ -248,6 +248,16 @@ fn a_listing_that_cannot_be_written_is_a_warning() {
     scratch.lorelane("status").expect(0);
 }
 
+// A writer killed at the listing left its temporary file in the lane for good.
+#[test]
+fn what_a_killed_writer_left_of_the_listing_goes_with_the_next_write() {
+    let scratch = Scratch::with_store();
+    let left = ".claude/memory/.lorelane-index.md.tmp";
+    scratch.put(left, "# Memory Ind");
+    scratch.decide("Use JWT");
+    assert!(!scratch.exists(left) && scratch.listing().contains("Use JWT"));
+}
+
 #[test]
 fn marks_that_cannot_be_read_stop_no_read() {
     let scratch = Scratch::with_jwt();
