@@ -96,7 +96,10 @@ impl Refusal {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Refusal::Unreadable { .. } => "mend the JSON and try again".to_owned(),
+            Refusal::Unreadable { .. } => {
+                "mend the JSON by hand and try again; `lorelane doctor` lists every file that cannot be read"
+                    .to_owned()
+            }
             Refusal::Invalid { .. } => "correct the fields above and try again".to_owned(),
             Refusal::Merge { fault, .. } => fault.fix.clone(),
             Refusal::Conflict { address, .. } => {

@@ -162,6 +162,9 @@ impl ConfigFiles {
 }
 
 /// Replaces a file that is no memory: atomically, not durably, never through a link.
+///
+/// The caller holds the lane's lock. So the temporary file needs no name of its own: one that is there was left by
+/// a writer that was killed, and the next one clears it away.
 pub fn write_plain(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), ConfigError> {
     let fault = |attempt| move |source| ConfigError::Io { attempt, path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -170,8 +173,6 @@ pub fn write_plain(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Con
     if stat.is_some_and(|stat| stat.kind == Kind::Symlink) {
         return Err(ConfigError::Symlink { path: path.to_owned() });
     }
-    // One name per file: the caller holds the lane's lock, so what stands there is a dead writer's and would
-    // otherwise stay for good.
     let temporary =
         folder.join(format!(".lorelane-{}.tmp", path.file_name().unwrap_or_default().to_string_lossy()));
     if disk.stat(&temporary).map_err(fault("look at"))?.is_some() {

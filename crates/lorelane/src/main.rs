@@ -62,7 +62,9 @@ fn run_script(mut env: Env, arguments: &[OsString]) -> ExitCode {
 
 fn capture() -> Result<Env, String> {
     let vars = VARS.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();
-    let cwd = std::env::current_dir().map_err(|fault| format!("cannot tell the current folder: {fault}"))?;
+    let cwd = std::env::current_dir().map_err(|fault| {
+        format!("cannot tell the current folder: {fault}\nhint: change to a folder that exists")
+    })?;
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut env = Env { now: Timestamp(i64::try_from(since_epoch.as_secs()).unwrap_or(0)), cwd, vars };
     if let Some(fixed) = env.var("LORELANE_NOW") {

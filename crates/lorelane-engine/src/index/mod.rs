@@ -235,8 +235,9 @@ impl Index {
         if fresh {
             made.execute_batch(ORDERS).map_err(&fault)?;
         }
+        made.execute("DELETE FROM folders", []).map_err(&fault)?;
         for (folder, mtime_ns) in times {
-            made.execute("REPLACE INTO folders VALUES (?, ?)", params![folder, mtime_ns]).map_err(&fault)?;
+            made.execute("INSERT INTO folders VALUES (?, ?)", params![folder, mtime_ns]).map_err(&fault)?;
         }
         made.commit().map_err(&fault)?;
         if fresh {

@@ -90,10 +90,7 @@ impl fmt::Display for StoreError {
         match self {
             StoreError::Io { attempt, path, source } => {
                 write!(f, "cannot {attempt} {}: {source}", path.display())?;
-                match io_hint(source) {
-                    Some(hint) => write!(f, "\nhint: {hint}"),
-                    None => Ok(()),
-                }
+                write!(f, "\nhint: {}", io_hint(source))
             }
             StoreError::LockTimeout { what, waited } => write!(
                 f,
@@ -194,12 +191,10 @@ impl fmt::Display for Warning {
     }
 }
 
-fn io_hint(source: &io::Error) -> Option<&'static str> {
+fn io_hint(source: &io::Error) -> &'static str {
     match source.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            Some("check who may write there")
-        }
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space and try again"),
-        _ => None,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "check who may write there",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space and try again",
+        _ => "see what stands there and try again",
     }
 }

@@ -82,7 +82,7 @@ impl Workspace {
         self.check_folders(&mut findings);
         self.check_contents(secrets, &mut findings)?;
         self.check_listing(&mut findings)?;
-        self.check_journal(&mut findings)?;
+        self.check_journal(&mut findings);
         self.check_marks(&mut findings);
         Ok(findings)
     }
@@ -100,12 +100,12 @@ impl Workspace {
         let (path, wanted) = self.listing()?;
         let entries = wanted.lines().filter(|line| line.starts_with("- [")).count();
         let file = self.lane.join(path.as_str());
-        let found = self.disk.read(&file).map_err(|source| Failure::io("read", &file, source))?;
-        Ok(match found {
-            None if entries == 0 => Sync::InSync { entries },
-            None => Sync::Missing,
-            Some(bytes) if bytes == wanted.as_bytes() => Sync::InSync { entries },
-            Some(_) => Sync::Differs,
+        Ok(match self.disk.read(&file) {
+            Ok(None) if entries == 0 => Sync::InSync { entries },
+            Ok(None) => Sync::Missing,
+            Ok(Some(bytes)) if bytes == wanted.as_bytes() => Sync::InSync { entries },
+            // One that cannot be read says nothing of what it should.
+            Ok(Some(_)) | Err(_) => Sync::Differs,
         })
     }
 
@@ -215,18 +215,25 @@ impl Workspace {
         Ok(())
     }
 
-    fn check_journal(&self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    fn check_journal(&self, findings: &mut Vec<Finding>) {
         for fault in self.store.verify() {
             let hint = "the memories are untouched, but the log cannot be trusted from there on".to_owned();
             findings.push(Finding { check: "journal", what: fault.to_string(), hint });
         }
-        for path in self.store.changed_outside()? {
+        let changed = match self.store.changed_outside() {
+            Ok(changed) => changed,
+            Err(fault) => {
+                let what = fault.to_string().lines().next().unwrap_or_default().to_owned();
+                let hint = "whether it was changed without lorelane cannot be told".to_owned();
+                return findings.push(Finding { check: "journal", what, hint });
+            }
+        };
+        for path in changed {
             let what = format!("{path} was changed without lorelane since its last receipt");
             let hint =
                 "no harm: its last change cannot be undone, the next one starts from the file".to_owned();
             findings.push(Finding { check: "journal", what, hint });
         }
-        Ok(())
     }
 
     fn check_marks(&self, findings: &mut Vec<Finding>) {
@@ -257,8 +264,12 @@ fn check_reading(
             return found("file", format!("{path}: {why}"), "put a regular, readable file in its place");
         }
     };
+    let hint = match &reading.memory {
+        Some(_) => "mend it with `lorelane edit`, or by hand",
+        None => "mend it by hand: until then it is no memory",
+    };
     for problem in &reading.problems {
-        found("file", format!("{path}: {}", problem.what), "mend it with `lorelane edit`, or by hand");
+        found("file", format!("{path}: {}", problem.what), hint);
     }
     let Some(memory) = reading.memory.as_ref().filter(|_| secrets) else { return };
     for fault in leak::added(None, memory) {

@@ -5,6 +5,7 @@ use super::{Failure, Workspace};
 use crate::config::{RECORDS_CONFIG, write_plain};
 use crate::disk::{Disk, Kind, RealDisk};
 use crate::env::Env;
+use crate::store::{LOCK_DEADLINE, StoreError};
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::memory::Category;
 use lorelane_core::policy::{DEFAULT_ROOT, Home, Policy, all_keys};
@@ -31,6 +32,8 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
     let config = root.join(RECORDS_CONFIG);
     let there = disk.stat(&config).map_err(|source| Failure::io("look at", &config, source))?;
     if there.is_none() {
+        // Without a configuration this is the lane.
+        let _lock = disk.lock_dir(&root, LOCK_DEADLINE).map_err(|fault| StoreError::lock(&root, fault))?;
         write_plain(&disk, &config, default_config().as_bytes())?;
         made.push(config);
     }

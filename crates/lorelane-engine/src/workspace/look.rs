@@ -37,7 +37,7 @@ impl Workspace {
         self.look(times)
     }
 
-    fn look(&mut self, mut times: FolderTimes) -> Result<(), Failure> {
+    fn look(&mut self, times: FolderTimes) -> Result<(), Failure> {
         let mut known: BTreeMap<String, Seen> = self.ask(Index::seen)?;
         let mut rows = Vec::new();
         let Found { files, closed } = self.files();
@@ -53,9 +53,8 @@ impl Workspace {
         let gone =
             known.into_keys().filter_map(|path| RelPath::parse(&path).ok()).map(|path| Row::Gone { path });
         rows.extend(gone);
-        // Opening a folder again does not change its time, so it is looked at until it can be listed.
-        times.retain(|folder, _| !closed.contains(folder));
-        self.take_in(rows, &times)
+        self.closed = closed;
+        self.take_in(rows, times)
     }
 
     /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
@@ -95,14 +94,17 @@ impl Workspace {
         let mut times = self.folder_times();
         let Found { files, closed } = self.files();
         times.retain(|folder, _| !closed.contains(folder));
+        self.closed = closed;
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
         let filled = index.replace(files.iter().map(|found| self.row(found)), &times);
         self.index = index;
         Ok(filled.err())
     }
 
-    fn take_in(&mut self, rows: Vec<Row>, times: &FolderTimes) -> Result<(), Failure> {
-        match self.index.update(rows.into_iter(), times) {
+    fn take_in(&mut self, rows: Vec<Row>, mut times: FolderTimes) -> Result<(), Failure> {
+        // A folder that is opened to us again keeps its time, so its time is not kept while it is closed.
+        times.retain(|folder, _| !self.closed.contains(folder));
+        match self.index.update(rows.into_iter(), &times) {
             Ok(()) => Ok(()),
             Err(fault) => self.replace_index(fault),
         }
@@ -144,7 +146,7 @@ impl Workspace {
     pub(super) fn note(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
         let rows: Vec<Row> = paths.iter().map(|path| self.row(path)).collect();
         let times = self.folder_times();
-        self.take_in(rows, &times)
+        self.take_in(rows, times)
     }
 
     /// The listing as the index has it now: the bytes that a rebuild would give.

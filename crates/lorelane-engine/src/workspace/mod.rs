@@ -51,6 +51,8 @@ pub struct Workspace {
     index: Index,
     /// Why the index is not kept: reads go on without a cache.
     index_fault: Option<String>,
+    /// The folders that could not be listed at the last look.
+    closed: Vec<String>,
     policy: Policy,
     config: ConfigFiles,
     folders: Option<Folders>,
@@ -78,17 +80,18 @@ impl Workspace {
     pub fn open(env: &Env, start: &Path) -> Result<Workspace, Failure> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         let located = locate(&*disk, start)?;
-        Workspace::at(env, disk, located)
+        Workspace::open_on(disk, env, located)
     }
 
     /// Opens the project whose records lie in `root`, as the scripts name it.
     pub fn open_root(env: &Env, root: &Path) -> Result<Workspace, Failure> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         let located = locate_root(&*disk, root)?;
-        Workspace::at(env, disk, located)
+        Workspace::open_on(disk, env, located)
     }
 
-    fn at(env: &Env, disk: Arc<dyn Disk>, located: Located) -> Result<Workspace, Failure> {
+    /// Opens a project that was found before, on any disk.
+    pub fn open_on(disk: Arc<dyn Disk>, env: &Env, located: Located) -> Result<Workspace, Failure> {
         let Located { project, lane, root_from_project } = located;
         let folders = env.folders();
         let config =
@@ -111,6 +114,7 @@ impl Workspace {
             disk,
             index,
             index_fault,
+            closed: Vec::new(),
             policy,
             config,
             folders,

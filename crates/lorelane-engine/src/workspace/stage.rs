@@ -1,6 +1,7 @@
 //! From a plan to edits: every rule is asked, nothing is written.
 
 use super::{Failure, Workspace};
+use crate::disk::{Kind, Stat};
 use crate::store::{Edit, Place};
 use lorelane_core::care;
 use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
@@ -14,6 +15,7 @@ use lorelane_core::path::RelPath;
 use lorelane_core::policy::SecretPolicy;
 use lorelane_core::refusal::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 /// Reads a place as it is now; under the lock when something shall be written.
 pub(super) type Reader<'r> = &'r dyn Fn(&Place) -> Result<Option<Vec<u8>>, Failure>;
@@ -306,7 +308,21 @@ impl Stage<'_> {
     fn bytes(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
         match self.written.get(path) {
             Some(text) => Ok(text.clone().map(String::into_bytes)),
-            None => (self.read)(&Place::Lane(path.clone())),
+            None => {
+                self.refuse_what_is_no_file(path)?;
+                (self.read)(&Place::Lane(path.clone()))
+            }
+        }
+    }
+
+    /// A pipe in the place of a memory would be read for ever. Links are the store's to refuse.
+    fn refuse_what_is_no_file(&self, path: &RelPath) -> Result<(), Failure> {
+        let file = self.workspace.lane.join(path.as_str());
+        match self.workspace.disk.stat(&file) {
+            Ok(Some(Stat { kind: Kind::Folder | Kind::Other, .. })) => {
+                Err(Failure::io("read", &file, io::Error::other("it is not a regular file")))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -70,11 +70,11 @@ fn decision(name: &str) -> Address {
     Address::record(Category::Decision, name)
 }
 
-fn plan(change: Change) -> Plan {
+pub fn plan(change: Change) -> Plan {
     Plan { changes: vec![change], because: "a test".to_owned() }
 }
 
-fn create(name: &str) -> Plan {
+pub fn create(name: &str) -> Plan {
     plan(Change::Create { address: decision(name), text: record(name, &format!("Memory {name}")) })
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod bad_input;
 mod compat;
 mod config;
 mod docs;

@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub const NOW: &str = "2026-03-01T12:00:00Z";
+pub const LANE: &str = ".claude/memory";
 pub const LISTING: &str = ".claude/memory/index.md";
 pub const CONFIG: &str = ".claude/memory/memory-config.json";
 pub const MARKS: &str = ".lorelane/marks.jsonl";
@@ -182,7 +183,7 @@ impl Scratch {
         tree
     }
 
-    fn walk(&self, folder: &Path, tree: &mut BTreeMap<String, Vec<u8>>) {
+    pub fn walk(&self, folder: &Path, tree: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(&self.folder).unwrap().to_str().unwrap().to_owned();
@@ -192,8 +193,9 @@ impl Scratch {
             } else if kind.is_dir() {
                 tree.insert(format!("{name}/"), Vec::new());
                 self.walk(&path, tree);
-            } else {
-                tree.insert(name, fs::read(&path).unwrap());
+            } else if kind.is_file() {
+                // What this user may not read is not compared.
+                tree.insert(name, fs::read(&path).unwrap_or_default());
             }
         }
     }

@@ -425,14 +425,14 @@ fn a_memory_is_edited_in_the_persons_own_editor() {
     let said = edit(&scratch, "edit use-jwt", "sed -i s/Slow/Quick/ \"$1\"").expect(0);
     assert_eq!(said.out, "updated decision/use-jwt\n");
     assert_eq!(scratch.line(USE_JWT, "content.context"), "\"Quick\"");
-    assert_eq!(drafts(&scratch), Vec::<PathBuf>::new());
+    assert!(drafts(&scratch).is_empty());
     let created = edit(
         &scratch,
         "create decision --title 'Use a queue' --edit",
         r#"sed -i 's/"status": "accepted"/"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]/' "$1""#,
     );
     assert_eq!(created.expect(0).out, "created decision/use-a-queue\n");
-    assert_eq!(drafts(&scratch), Vec::<PathBuf>::new());
+    assert!(drafts(&scratch).is_empty());
 }
 
 #[test]
