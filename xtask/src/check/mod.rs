@@ -38,6 +38,11 @@ enum Work {
 const STEPS: &[Step] = &[
     Step { name: "format", needs: None, work: Work::Quiet { args: &["fmt", "--all", "--check"], env: &[] } },
     Step {
+        name: "format of fuzz",
+        needs: None,
+        work: Work::Quiet { args: &["fmt", "--manifest-path", FUZZ_MANIFEST, "--check"], env: &[] },
+    },
+    Step {
         name: "lint",
         needs: None,
         work: Work::Quiet {

@@ -10,6 +10,7 @@ use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::Marks;
 use lorelane_core::memory::Category;
 use lorelane_core::path::RelPath;
+use lorelane_core::policy::DEFAULT_ROOT;
 use std::collections::BTreeMap;
 
 /// A memory that is revised this often may have lost its subject.
@@ -118,6 +119,24 @@ impl Workspace {
             };
             findings.push(Finding { check: "config", what: problem.to_string(), hint: hint.to_owned() });
         }
+        let left = self.left_behind();
+        if left > 0 {
+            let what =
+                format!("{left} memories in {DEFAULT_ROOT} are not read: memory_root names another folder");
+            let hint = "move them there, or set memory_root back".to_owned();
+            findings.push(Finding { check: "config", what, hint });
+        }
+    }
+
+    /// How many memories lie in the usual folder while `memory_root` names another one.
+    pub fn left_behind(&self) -> usize {
+        let usual = self.project.join(DEFAULT_ROOT);
+        if usual == self.lane {
+            return 0;
+        }
+        let listed = |category: Category| self.disk.list(&usual.join(category.folder())).ok().flatten();
+        let files = Category::ALL.into_iter().filter_map(listed).flatten();
+        files.filter(|listed| listed.name.ends_with(".json")).count()
     }
 
     fn check_folders(&self, findings: &mut Vec<Finding>) {

@@ -155,6 +155,9 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
     let total = |status| Category::ALL.into_iter().map(|category| count(category, status)).sum::<usize>();
     let problems: Vec<String> = workspace.policy().problems.iter().map(ToString::to_string).collect();
     let mut attention: Vec<String> = problems.clone();
+    if workspace.left_behind() > 0 {
+        attention.push("memory_root hides memories of the usual folder: run `lorelane doctor`".to_owned());
+    }
     match seen.listing {
         Sync::InSync { .. } => {}
         Sync::Missing => attention.push("index.md is missing: run `lorelane reindex`".to_owned()),
