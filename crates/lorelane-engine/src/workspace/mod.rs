@@ -151,11 +151,14 @@ impl Workspace {
     pub fn declared_folders(&self) -> Vec<(PathBuf, &'static str)> {
         let key = Folders::lane_key(&self.lane);
         let mut declared = vec![
-            (self.lane.clone(), "memories and their listing"),
+            (self.lane.clone(), "memories, listing, configuration"),
             (self.project.join(MARKS_FOLDER), "marks: pins and former addresses"),
-            (self.config.records.clone(), "settings: `lorelane config set`"),
-            (self.config.project.clone(), "settings: `lorelane config set`"),
+            (self.config.project.clone(), "settings"),
         ];
+        // With `memory_root` elsewhere the file that says so stays where it was.
+        if !self.config.records.starts_with(&self.lane) {
+            declared.push((self.config.records.clone(), "settings"));
+        }
         if let Some(folders) = &self.folders {
             declared.push((folders.state.join("lanes").join(&key), "journal: log and undo"));
             declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));

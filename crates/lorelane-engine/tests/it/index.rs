@@ -107,7 +107,7 @@ fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_p
         let mut made = 0;
         for turn in 0..60 {
             let name = format!("m{}", luck.below(12));
-            let process = &mut processes[luck.below(2) as usize];
+            let process = &mut processes[luck.below(2)];
             let mut write = |plan: &Plan| match process.commit(plan) {
                 Ok(_) | Err(Failure::Refused(_)) => true,
                 Err(failure) => panic!("seed {seed}, turn {turn}: {failure}"),

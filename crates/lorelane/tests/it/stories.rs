@@ -740,29 +740,28 @@ fn status_tells_the_store_on_one_screen() {
     check(
         &stable.join("\n"),
         &expect![[r#"
-        ~/project
+            ~/project
 
-                          active  retired  archived
-        session_summary        0        0         0
-        decision               1        1         0
-        runbook                0        0         0
-        constraint             0        0         0
-        tech_debt              0        0         0
-        preference             0        0         0
-        all                    1        1         0
+                              active  retired  archived
+            session_summary        0        0         0
+            decision               1        1         0
+            runbook                0        0         0
+            constraint             0        0         0
+            tech_debt              0        0         0
+            preference             0        0         0
+            all                    1        1         0
 
-        pinned   1
-        listing  in sync (1 entries)
-        health   GOOD
+            pinned   1
+            listing  in sync (1 entries)
+            health   GOOD
 
-        writes only in
-          ~/project/.claude/memory  (memories and their listing)
-          ~/project/.lorelane  (marks: pins and former addresses)
-          ~/project/.claude/memory/memory-config.json  (settings: `lorelane config set`)
-          ~/project/lorelane.toml  (settings: `lorelane config set`)
-          ~/home/state/lanes/<lane>  (journal: log and undo)
-          ~/home/state/drafts/<lane>  (drafts of an editor)
-          ~/home/cache/lanes/<lane>  (index: may be deleted)"#]],
+            writes only in
+              ~/project/.claude/memory  (memories, listing, configuration)
+              ~/project/.lorelane  (marks: pins and former addresses)
+              ~/project/lorelane.toml  (settings)
+              ~/home/state/lanes/<lane>  (journal: log and undo)
+              ~/home/state/drafts/<lane>  (drafts of an editor)
+              ~/home/cache/lanes/<lane>  (index: may be deleted)"#]],
     );
 }
 
