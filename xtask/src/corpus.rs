@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::failure::Failure;
-use crate::prng::Prng;
 use lorelane_core::json::{Format, Json};
+use lorelane_engine::disk::Seeded;
 
 /// Categories with the folder each lies in.
 pub const CATEGORIES: &[(&str, &str)] = &[
@@ -57,7 +57,7 @@ pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Fai
         let folder = records.join(folder);
         fs::create_dir_all(&folder).map_err(|error| Failure::on("create", &folder, error))?;
     }
-    let mut prng = Prng::new(seed);
+    let mut prng = Seeded::new(seed);
     let mut decisions = Vec::new();
     for number in 0..count {
         let (category, folder) = CATEGORIES[number % CATEGORIES.len()];
@@ -73,7 +73,7 @@ pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Fai
 }
 
 /// A whole record: its slug, which is also its id, and its JSON.
-pub fn record(category: &str, number: usize, prng: &mut Prng) -> (String, Json) {
+pub fn record(category: &str, number: usize, prng: &mut Seeded) -> (String, Json) {
     let title = title(number, prng);
     let slug = slug(&title);
     let day = format!("2026-{:02}-{:02}T{:02}:30:00Z", 1 + number % 10, 1 + number % 28, number % 24);
@@ -97,7 +97,7 @@ pub fn record(category: &str, number: usize, prng: &mut Prng) -> (String, Json) 
 }
 
 /// What `create decision --from` takes: only what a person would write.
-pub fn decision_draft(title: &str, context: &str, prng: &mut Prng) -> String {
+pub fn decision_draft(title: &str, context: &str, prng: &mut Seeded) -> String {
     let content = object([
         ("status", Json::text("accepted")),
         ("context", Json::text(context)),
@@ -109,18 +109,22 @@ pub fn decision_draft(title: &str, context: &str, prng: &mut Prng) -> String {
     draft.render(Format::FILE)
 }
 
+fn pick<'w>(words: &[&'w str], prng: &mut Seeded) -> &'w str {
+    words[prng.below(words.len())]
+}
+
 fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
     Json::Object(members.into_iter().collect())
 }
 
-pub fn sentences(count: usize, prng: &mut Prng) -> String {
+pub fn sentences(count: usize, prng: &mut Seeded) -> String {
     (0..count).map(|_| sentence(prng)).collect::<Vec<_>>().join(" ")
 }
 
-fn sentence(prng: &mut Prng) -> String {
-    let (tool, other) = (prng.pick(TOOLS), prng.pick(TOOLS));
-    let (part, quality) = (prng.pick(PARTS), prng.pick(QUALITIES));
-    let (person, time) = (prng.pick(PEOPLE), prng.pick(TIMES));
+fn sentence(prng: &mut Seeded) -> String {
+    let (tool, other) = (pick(TOOLS, prng), pick(TOOLS, prng));
+    let (part, quality) = (pick(PARTS, prng), pick(QUALITIES, prng));
+    let (person, time) = (pick(PEOPLE, prng), pick(TIMES, prng));
     let share = 2 + prng.below(90);
     match prng.below(7) {
         0 => {
@@ -140,9 +144,9 @@ fn sentence(prng: &mut Prng) -> String {
 }
 
 /// The number keeps titles, and so slugs, apart.
-fn title(number: usize, prng: &mut Prng) -> String {
-    let (act, tool) = (prng.pick(ACTS), prng.pick(TOOLS));
-    format!("{act} {tool} in {} for {} {number}", prng.pick(PARTS), prng.pick(QUALITIES))
+fn title(number: usize, prng: &mut Seeded) -> String {
+    let (act, tool) = (pick(ACTS, prng), pick(TOOLS, prng));
+    format!("{act} {tool} in {} for {} {number}", pick(PARTS, prng), pick(QUALITIES, prng))
 }
 
 fn slug(title: &str) -> String {
@@ -151,9 +155,12 @@ fn slug(title: &str) -> String {
     kept.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-fn tags(prng: &mut Prng) -> Vec<String> {
+fn tags(prng: &mut Seeded) -> Vec<String> {
     let count = 2 + prng.below(4);
-    let tag = |_| slug(if prng.below(2) == 0 { prng.pick(TOOLS) } else { prng.pick(QUALITIES) });
+    let tag = |_| {
+        let words = if prng.below(2) == 0 { TOOLS } else { QUALITIES };
+        slug(pick(words, prng))
+    };
     let mut tags: Vec<String> = (0..count).map(tag).collect();
     // The product sorts tags and drops repeated ones; a store it wrote would look so.
     tags.sort();
@@ -161,16 +168,16 @@ fn tags(prng: &mut Prng) -> Vec<String> {
     tags
 }
 
-fn list(count: usize, prng: &mut Prng) -> Json {
+fn list(count: usize, prng: &mut Seeded) -> Json {
     Json::texts((0..count).map(|_| sentence(prng)))
 }
 
-fn content(category: &str, prng: &mut Prng) -> Json {
-    let text = |prng: &mut Prng| Json::text(sentences(2, prng));
+fn content(category: &str, prng: &mut Seeded) -> Json {
+    let text = |prng: &mut Seeded| Json::text(sentences(2, prng));
     match category {
         "session_summary" => object([
             ("goal", text(prng)),
-            ("outcome", Json::text(prng.pick(&["success", "partial", "blocked", "abandoned"]))),
+            ("outcome", Json::text(pick(&["success", "partial", "blocked", "abandoned"], prng))),
             ("completed", list(4, prng)),
             ("in_progress", list(1, prng)),
             ("blockers", Json::List(vec![])),
@@ -178,13 +185,13 @@ fn content(category: &str, prng: &mut Prng) -> Json {
             ("key_changes", list(1, prng)),
         ]),
         "decision" => object([
-            ("status", Json::text(prng.pick(&["proposed", "accepted", "deprecated", "superseded"]))),
+            ("status", Json::text(pick(&["proposed", "accepted", "deprecated", "superseded"], prng))),
             ("context", text(prng)),
             ("decision", text(prng)),
             (
                 "alternatives",
                 Json::List(vec![object([
-                    ("option", Json::text(prng.pick(TOOLS))),
+                    ("option", Json::text(pick(TOOLS, prng))),
                     ("rejected_reason", Json::text(sentence(prng))),
                 ])]),
             ),
@@ -197,20 +204,20 @@ fn content(category: &str, prng: &mut Prng) -> Json {
             ("steps", list(4, prng)),
             ("verification", text(prng)),
             ("root_cause", text(prng)),
-            ("environment", Json::text(prng.pick(&["production", "staging", "local"]))),
+            ("environment", Json::text(pick(&["production", "staging", "local"], prng))),
         ]),
         "constraint" => object([
-            ("kind", Json::text(prng.pick(&["limitation", "gap", "policy", "technical"]))),
+            ("kind", Json::text(pick(&["limitation", "gap", "policy", "technical"], prng))),
             ("rule", text(prng)),
             ("impact", list(3, prng)),
             ("workarounds", list(2, prng)),
-            ("severity", Json::text(prng.pick(&["high", "medium", "low"]))),
+            ("severity", Json::text(pick(&["high", "medium", "low"], prng))),
             ("active", Json::Bool(true)),
             ("expires", Json::text("none")),
         ]),
         "tech_debt" => object([
-            ("status", Json::text(prng.pick(&["open", "in_progress", "resolved", "wont_fix"]))),
-            ("priority", Json::text(prng.pick(&["critical", "high", "medium", "low"]))),
+            ("status", Json::text(pick(&["open", "in_progress", "resolved", "wont_fix"], prng))),
+            ("priority", Json::text(pick(&["critical", "high", "medium", "low"], prng))),
             ("description", text(prng)),
             ("reason_deferred", text(prng)),
             ("impact", list(2, prng)),
@@ -218,10 +225,10 @@ fn content(category: &str, prng: &mut Prng) -> Json {
             ("acceptance_criteria", list(2, prng)),
         ]),
         _ => object([
-            ("topic", Json::text(prng.pick(QUALITIES))),
+            ("topic", Json::text(pick(QUALITIES, prng))),
             ("value", text(prng)),
             ("reason", text(prng)),
-            ("strength", Json::text(prng.pick(&["strong", "default", "soft"]))),
+            ("strength", Json::text(pick(&["strong", "default", "soft"], prng))),
             ("examples", object([("prefer", list(3, prng)), ("avoid", list(2, prng))])),
         ]),
     }
@@ -234,8 +241,8 @@ mod tests {
     #[test]
     fn records_are_the_same_for_the_same_seed_and_of_a_real_size() {
         for (number, (category, _)) in CATEGORIES.iter().enumerate() {
-            let (slug, json) = record(category, number, &mut Prng::new(7));
-            let again = record(category, number, &mut Prng::new(7)).1;
+            let (slug, json) = record(category, number, &mut Seeded::new(7));
+            let again = record(category, number, &mut Seeded::new(7)).1;
             assert_eq!(json, again, "{category}");
             let text = json.render(Format::FILE);
             assert!((1000..2600).contains(&text.len()), "{category}: {} bytes", text.len());

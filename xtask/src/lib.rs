@@ -8,7 +8,6 @@ pub mod bench;
 pub mod check;
 pub mod corpus;
 pub mod failure;
-pub mod prng;
 pub mod repo;
 pub mod sandbox;
 pub mod schemas;

@@ -82,11 +82,7 @@ pub fn close_window(
         let unique: Vec<String> =
             items(session).into_iter().filter(|item| !captured(item, entries, &others)).collect();
         if !unique.is_empty() {
-            notices.push(Notice::Warning(format!(
-                "Session {} contains unique content not captured elsewhere: {}. Consider saving these before retirement.",
-                session.address.name(),
-                unique.join("; ")
-            )));
+            notices.push(Notice::Leaving { session: session.address.name().to_owned(), items: unique });
         }
         let reason = WINDOW_REASON.to_owned();
         changes.push(Change::Step { address: session.address.clone(), verb: Verb::Retire, reason });

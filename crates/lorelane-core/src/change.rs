@@ -106,11 +106,28 @@ pub enum Notice {
         what: String,
     },
     Warning(String),
+    /// A session leaves the window, and these items of it stand nowhere else.
+    Leaving {
+        session: String,
+        items: Vec<String>,
+    },
 }
 
 impl Notice {
     pub fn warning(text: impl Into<String>) -> Notice {
         Notice::Warning(text.into())
+    }
+
+    /// The notice for a line of text; its face puts the head before it.
+    pub fn text(&self) -> String {
+        match self {
+            Notice::Fixed { field, what } => format!("{field}: {what}"),
+            Notice::Warning(text) => text.clone(),
+            Notice::Leaving { session, items } => format!(
+                "Session {session} contains unique content not captured elsewhere: {}. Consider saving these before retirement.",
+                items.join("; ")
+            ),
+        }
     }
 
     pub fn fixed(field: &str, what: impl Into<String>) -> Notice {

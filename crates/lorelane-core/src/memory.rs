@@ -40,14 +40,7 @@ impl Body {
     pub fn prose(&self) -> String {
         let Body::Fields(fields) = self;
         let mut prose = String::new();
-        for (_, value) in fields.iter() {
-            value.each_text(&mut |_, text| {
-                if !prose.is_empty() {
-                    prose.push('\n');
-                }
-                prose.push_str(text);
-            });
-        }
+        fields.iter().for_each(|(_, value)| value.append_texts(&mut prose));
         prose
     }
 }

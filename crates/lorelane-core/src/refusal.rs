@@ -119,6 +119,9 @@ impl Refusal {
                 format!("it is active already: `lorelane show {address}`")
             }
             Refusal::Lifecycle { address, .. } => format!("restore it first with `lorelane restore {address}`"),
+            Refusal::Secrets { found, .. } if found.iter().any(|secret| secret.field == "title") => {
+                "leave the value out of the title: the title names the file".to_owned()
+            }
             Refusal::Secrets { .. } => {
                 "leave the value out and say where it is kept; `secrets = \"redact\"` in lorelane.toml stores a mark instead"
                     .to_owned()
@@ -155,7 +158,7 @@ impl fmt::Display for Refusal {
                 "cannot revise `{address}`: it changed since it was read\n  expected: {expected}\n  current: {current}"
             ),
             Refusal::Exists { address, status: Some(status) } => {
-                write!(f, "cannot create `{address}`: there is an {status} memory of that name")
+                write!(f, "cannot create `{address}`: a memory of that name is {status}")
             }
             Refusal::Exists { address, status: None } => {
                 write!(f, "cannot create `{address}`: there is a file of that name that cannot be read")
@@ -171,7 +174,11 @@ impl fmt::Display for Refusal {
                 write!(f, "cannot {} `{address}`: it is {status}", verb.name())
             }
             Refusal::Secrets { address, found } => {
-                write!(f, "cannot save `{address}`: it would store a secret")?;
+                // A title makes the address, so with a secret in it neither is repeated.
+                match found.iter().any(|secret| secret.field == "title") {
+                    true => write!(f, "cannot save this memory: it would store a secret")?,
+                    false => write!(f, "cannot save `{address}`: it would store a secret")?,
+                }
                 found.iter().try_for_each(|secret| {
                     write!(f, "\n  {}: {} ({})", secret.field, secret.kind, secret.masked)
                 })

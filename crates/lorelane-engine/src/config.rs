@@ -173,9 +173,11 @@ pub fn write_plain(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Con
     if stat.is_some_and(|stat| stat.kind == Kind::Symlink) {
         return Err(ConfigError::Symlink { path: path.to_owned() });
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = folder.join(format!(".lorelane-{name}.tmp"));
-    let _ = disk.remove_file(&temporary);
+    let temporary =
+        folder.join(format!(".lorelane-{}.tmp", path.file_name().unwrap_or_default().to_string_lossy()));
+    if disk.stat(&temporary).map_err(fault("look at"))?.is_some() {
+        disk.remove_file(&temporary).map_err(fault("clear the way for"))?;
+    }
     let written = disk
         .create_new(&temporary, bytes, stat.and_then(|stat| stat.mode))
         .and_then(|()| disk.rename(&temporary, path));
@@ -246,22 +248,11 @@ fn set_json(old: &str, key: &str, value: &Json) -> Result<String, String> {
         Ok(_) => return Err("it is not a JSON object".to_owned()),
         Err(fault) => return Err(format!("it is not JSON: {fault}")),
     };
-    put(&mut root, key, value.clone())?;
-    json::patch(old, &Json::Object(root)).map_err(|fault| fault.to_string())
-}
-
-fn put(object: &mut Object, key: &str, value: Json) -> Result<(), String> {
-    let Some((outer, inner)) = key.split_once('.') else {
-        object.set(key, value);
-        return Ok(());
+    let Some((object, last)) = root.nest(key) else {
+        return Err(format!("something on the way to `{key}` is not an object"));
     };
-    if !object.contains(outer) {
-        object.set(outer, Json::Object(Object::new()));
-    }
-    match object.get_mut(outer) {
-        Some(Json::Object(nested)) => put(nested, inner, value),
-        _ => Err(format!("`{outer}` is not an object")),
-    }
+    object.set(last, value.clone());
+    json::patch(old, &Json::Object(root)).map_err(|fault| fault.to_string())
 }
 
 fn set_toml(old: &str, key: &str, value: &Json) -> Result<String, String> {

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The variables that mean something to us; nothing else of the environment is looked at.
-const VARS: [&str; 16] = [
+const VARS: [&str; 11] = [
     "HOME",
     "USERPROFILE",
     "APPDATA",
@@ -20,13 +20,8 @@ const VARS: [&str; 16] = [
     "XDG_STATE_HOME",
     "LORELANE_HOME",
     "LORELANE_NOW",
-    "NO_COLOR",
-    "CLICOLOR_FORCE",
-    "TERM",
     "VISUAL",
     "EDITOR",
-    "COLUMNS",
-    "PATH",
 ];
 
 fn main() -> ExitCode {
@@ -38,11 +33,7 @@ fn main() -> ExitCode {
     }));
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     match capture() {
-        Ok(env) if is_compat(&arguments) => {
-            let words: Vec<String> =
-                arguments[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
-            compat::run(&env, &words)
-        }
+        Ok(env) if script(&arguments).is_some() => run_script(env, &arguments),
         Ok(env) => cli::run(&env, arguments),
         Err(why) => {
             eprintln!("error: {why}");
@@ -51,10 +42,22 @@ fn main() -> ExitCode {
     }
 }
 
-/// The scripts have no parser in front of them; only the help of `compat` itself is the command line's.
-fn is_compat(arguments: &[OsString]) -> bool {
-    let help = arguments.get(1).is_some_and(|word| word == "--help" || word == "-h");
-    arguments.first().is_some_and(|word| word == "compat") && !help
+/// Where the words of a script begin: after `compat`, which may stand after `-C DIR`. Help is for the parser.
+fn script(arguments: &[OsString]) -> Option<usize> {
+    let at = if arguments.first().is_some_and(|word| word == "-C") { 2 } else { 0 };
+    let is_help = |word: &OsString| word == "-h" || word == "--help";
+    let named = arguments.get(at)? == "compat" && !arguments.get(at + 1).is_some_and(is_help);
+    named.then_some(at + 1)
+}
+
+fn run_script(mut env: Env, arguments: &[OsString]) -> ExitCode {
+    let begin = script(arguments).unwrap_or_default();
+    if begin == 3 {
+        env.cwd = env.cwd.join(&arguments[1]);
+    }
+    let words: Vec<String> =
+        arguments[begin..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    compat::run(&env, &words)
 }
 
 fn capture() -> Result<Env, String> {

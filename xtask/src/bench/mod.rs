@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use crate::args::Args;
 use crate::corpus;
 use crate::failure::Failure;
-use crate::prng::Prng;
 use crate::repo;
 use crate::sandbox::Sandbox;
+use lorelane_engine::disk::Seeded;
 
 pub use measure::{Cost, measure};
 pub use report::{Row, table};
@@ -163,7 +163,7 @@ impl Bench {
 }
 
 fn create(store: &Store, turn: usize) -> Result<Vec<String>, Failure> {
-    let mut prng = Prng::new(SEED + turn as u64);
+    let mut prng = Seeded::new(SEED + turn as u64);
     let title = format!("Record bench run {turn} of the create job");
     let context = corpus::sentences(3, &mut prng);
     let draft = store.sandbox.scratch("draft.json");

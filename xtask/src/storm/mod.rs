@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use crate::args::Args;
 use crate::corpus;
 use crate::failure::Failure;
-use crate::prng::Prng;
 use crate::repo;
 use crate::sandbox::Sandbox;
+use lorelane_engine::disk::Seeded;
 
 #[derive(Clone, Debug)]
 pub struct Storm {
@@ -147,10 +147,10 @@ impl Storm {
     }
 
     fn plan(&self, writer: usize) -> Vec<Write> {
-        let mut prng = Prng::new(self.seed.wrapping_mul(1_000_003).wrapping_add(writer as u64));
+        let mut prng = Seeded::new(self.seed.wrapping_mul(1_000_003).wrapping_add(writer as u64));
         let write = |number| Write {
             kind: if prng.below(2) == 0 { Kind::Create } else { Kind::Update },
-            token: format!("w{writer}n{number}x{:08x}", prng.draw() as u32),
+            token: format!("w{writer}n{number}x{:08x}", prng.number() as u32),
             // Up to a fifth past the usual end: some kills come after the acknowledgement.
             kill_at: (prng.below(100) < self.kill_percent).then(|| prng.below(1200)),
         };
@@ -254,7 +254,7 @@ impl Storm {
         token: &str,
         kill_after: Option<Duration>,
     ) -> Result<Output, Failure> {
-        let mut prng = Prng::new(self.seed);
+        let mut prng = Seeded::new(self.seed);
         let draft = corpus::decision_draft(title, token, &mut prng);
         self.spawn(sandbox, &["create", "decision", "--from", "-"], &draft, kill_after)
     }

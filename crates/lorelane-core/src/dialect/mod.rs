@@ -42,8 +42,8 @@ pub trait Dialect {
     /// The memory's line in the listing; `None` for one that is not listed.
     fn listing_line(&self, memory: &Memory) -> Option<ListingLine>;
 
-    /// The listing that these lines make, in the order of their keys.
-    fn listing(&self, lines: &mut dyn Iterator<Item = String>) -> Option<(RelPath, String)>;
+    /// The listing that these lines make: in the order of their keys, each with its line end.
+    fn listing(&self, lines: &str) -> Option<(RelPath, String)>;
 }
 
 /// What a reader got out of a file.

@@ -57,6 +57,10 @@ impl Json {
         if let Json::Text(text) = self { Some(text) } else { None }
     }
 
+    pub fn into_text(self) -> Option<String> {
+        if let Json::Text(text) = self { Some(text) } else { None }
+    }
+
     pub fn as_f64(&self) -> Option<f64> {
         if let Json::Number(text) = self { text.parse().ok() } else { None }
     }
@@ -112,6 +116,21 @@ impl Json {
                     })
             }
             _ => self == other,
+        }
+    }
+
+    /// Appends every string value to a text, each on a line of its own.
+    pub fn append_texts(&self, out: &mut String) {
+        match self {
+            Json::Text(text) => {
+                if !out.is_empty() {
+                    out.push('\n');
+                }
+                out.push_str(text);
+            }
+            Json::List(items) => items.iter().for_each(|item| item.append_texts(out)),
+            Json::Object(object) => object.iter().for_each(|(_, value)| value.append_texts(out)),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
         }
     }
 
@@ -202,9 +221,26 @@ impl Object {
         }
     }
 
+    /// The object that holds the last key of a dotted path, and that key. Objects on the way are made; `None`
+    /// when something else stands there.
+    pub fn nest<'p>(&mut self, path: &'p str) -> Option<(&mut Object, &'p str)> {
+        let Some((outer, inner)) = path.split_once('.') else { return Some((self, path)) };
+        if !self.contains(outer) {
+            self.set(outer, Json::Object(Object::new()));
+        }
+        match self.get_mut(outer) {
+            Some(Json::Object(nested)) => nested.nest(inner),
+            _ => None,
+        }
+    }
+
     pub fn remove(&mut self, key: &str) -> Option<Json> {
         let at = self.0.iter().position(|(name, _)| name == key)?;
         Some(self.0.remove(at).1)
+    }
+
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.0.retain(|(key, _)| keep(key));
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {

@@ -8,6 +8,7 @@ use crate::lifecycle::Status;
 use crate::memory::{Address, Category};
 use crate::text::{fold, holds_word, words};
 use crate::time::Timestamp;
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
 const RECENT_DAYS: i64 = 30;
@@ -83,10 +84,11 @@ impl Query {
 }
 
 /// The memories that match, best first.
-pub fn rank<'e>(query: &Query, entries: impl Iterator<Item = &'e Entry>) -> Vec<Hit> {
+pub fn rank(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) -> Vec<Hit> {
     let mut hits: Vec<Hit> = entries
-        .filter(|entry| query.admits(entry))
+        .filter(|entry| query.admits(entry.borrow()))
         .filter_map(|entry| {
+            let entry = entry.borrow();
             let mut explain = name_parts(query, entry);
             let used: BTreeSet<&String> = explain.iter().flat_map(|part| &part.matched).collect();
             let content = content_part(query, entry, &used);
@@ -109,10 +111,10 @@ pub fn rank<'e>(query: &Query, entries: impl Iterator<Item = &'e Entry>) -> Vec<
 }
 
 /// The one memory that new information most likely belongs to, if any is near enough.
-pub fn candidate<'e>(query: &Query, entries: impl Iterator<Item = &'e Entry>) -> Option<Hit> {
+pub fn candidate(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) -> Option<Hit> {
     entries
-        .filter(|entry| query.admits(entry))
-        .map(|entry| hit(entry, name_parts(query, entry)))
+        .filter(|entry| query.admits(entry.borrow()))
+        .map(|entry| hit(entry.borrow(), name_parts(query, entry.borrow())))
         .filter(|hit| hit.score >= CANDIDATE_SCORE)
         .min_by(|a, b| b.score.cmp(&a.score).then_with(|| a.address.cmp(&b.address)))
 }

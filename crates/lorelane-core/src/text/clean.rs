@@ -12,6 +12,9 @@ pub fn cut(text: &str, max: usize) -> String {
 
 /// One line without characters that act instead of showing.
 pub fn one_line(text: &str) -> String {
+    if is_plain(text) && !text.contains("  ") {
+        return text.trim().to_owned();
+    }
     let spaced: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     let mut line = String::with_capacity(text.len());
     for word in spaced.split(' ').filter(|word| !word.is_empty()) {
@@ -23,8 +26,16 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// Nothing but visible ASCII and blanks, as most lines are: there is nothing to clean.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
 /// Text for a terminal: lines stay, escape sequences and invisible characters do not.
 pub fn printable(text: &str) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
     text.chars().filter(|c| *c == '\n' || *c == '\t' || is_visible(*c)).collect()
 }
 

@@ -73,6 +73,9 @@ pub fn holds_word(folded: &str, word: &str) -> bool {
 
 /// Lower case without accents: `Ünïcode` and `unicode` are one word.
 pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let mut out = String::with_capacity(text.len());
     each_folded(text, &mut |c| out.push(c));
     out

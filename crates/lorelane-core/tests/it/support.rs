@@ -152,9 +152,9 @@ pub(crate) fn put(
 pub(crate) fn lines(notices: &[Notice]) -> Vec<String> {
     notices
         .iter()
-        .map(|notice| match notice {
-            Notice::Fixed { field, what } => format!("[AUTO-FIX] {field}: {what}"),
-            Notice::Warning(text) => format!("[WARN] {text}"),
+        .map(|notice| {
+            let head = if matches!(notice, Notice::Fixed { .. }) { "[AUTO-FIX]" } else { "[WARN]" };
+            format!("{head} {}", notice.text())
         })
         .collect()
 }

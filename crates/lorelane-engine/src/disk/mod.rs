@@ -85,6 +85,10 @@ pub trait Disk: Send + Sync + fmt::Debug {
 
     /// Returns the folders that did not exist before, outermost first.
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
+    /// For folders that hold what others should not read: those it makes are the user's alone.
+    fn create_private_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.create_dir_all(path).map(drop)
+    }
     /// Fails when anything has that name, a dangling link included. `None` leaves the mode to the umask.
     fn create_new(&self, path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()>;
     /// Creates the file when it is absent. May leave a part of `bytes` behind when it fails.

@@ -71,6 +71,17 @@ impl Disk for RealDisk {
         Ok(created)
     }
 
+    fn create_private_dir_all(&self, path: &Path) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::DirBuilderExt;
+            builder.mode(0o700);
+        }
+        builder.create(path)
+    }
+
     fn create_new(&self, path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
         set_mode(&file, mode)?;

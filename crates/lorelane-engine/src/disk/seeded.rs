@@ -29,3 +29,14 @@ impl Seeded {
         &choices[self.below(choices.len())]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sequence_is_the_published_one() {
+        let mut luck = Seeded::new(1_234_567);
+        assert_eq!([luck.number(), luck.number()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+    }
+}

@@ -21,27 +21,33 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 2;
+const STAMP: i32 = 3;
 /// Another process writes for milliseconds; a search does not wait longer for it.
 const BUSY: Duration = Duration::from_millis(500);
 const TABLES: &str = "
     CREATE TABLE memories (
-        path TEXT PRIMARY KEY, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
+        path TEXT NOT NULL, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
         tags TEXT NOT NULL, status TEXT NOT NULL, status_at INTEGER, created INTEGER, updated INTEGER,
         revised INTEGER NOT NULL, listing_key TEXT, listing_text TEXT,
         size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
-    ) WITHOUT ROWID;
+    );
     -- Apart, because it is most of the bytes and few questions need it.
-    CREATE TABLE prose (path TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE prose (path TEXT NOT NULL, text TEXT NOT NULL);
     CREATE TABLE unreadable (
         path TEXT PRIMARY KEY, what TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE folders (folder TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
 ";
 const TABLE_NAMES: [&str; 4] = ["memories", "prose", "unreadable", "folders"];
+/// Apart from the tables: a rebuild appends all rows first and sorts them once.
 const ORDERS: &str = "
+    CREATE UNIQUE INDEX memories_path ON memories (path);
+    CREATE UNIQUE INDEX prose_path ON prose (path);
     CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
-    CREATE INDEX memories_category ON memories (category, status);
+    CREATE INDEX memories_category ON memories (category, status, path);
+";
+const NO_ORDERS: &str = "
+    DROP INDEX memories_path; DROP INDEX prose_path; DROP INDEX memories_listing; DROP INDEX memories_category;
 ";
 
 #[derive(Debug)]
@@ -214,11 +220,13 @@ impl Index {
         times: &FolderTimes,
     ) -> Result<(), IndexError> {
         let fault = self.fault("write");
+        if fresh {
+            // Room for all pages of a large store: what does not fit is written and read once more.
+            self.db.execute_batch("PRAGMA cache_size = -24000").map_err(&fault)?;
+        }
         let made = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&fault)?;
         if fresh {
-            // Sorting all rows at the end is cheaper than placing each.
-            made.execute_batch("DROP INDEX memories_listing; DROP INDEX memories_category")
-                .map_err(&fault)?;
+            made.execute_batch(NO_ORDERS).map_err(&fault)?;
             for table in TABLE_NAMES {
                 made.execute(&format!("DELETE FROM {table}"), []).map_err(&fault)?;
             }
@@ -240,6 +248,15 @@ impl Index {
     }
 
     pub fn entries(&self, wanted: Wanted) -> Result<Vec<Entry>, IndexError> {
+        self.with_entries(wanted, |entries| entries.collect())
+    }
+
+    /// Hands the entries over one by one: a search over all of them must not hold all of them.
+    pub fn with_entries<T>(
+        &self,
+        wanted: Wanted,
+        take: impl FnOnce(&mut dyn Iterator<Item = Entry>) -> T,
+    ) -> Result<T, IndexError> {
         let fault = self.fault("read");
         let (prose, join) = if wanted.prose { ("prose.text", "JOIN prose USING (path)") } else { ("''", "") };
         let mut conditions = Vec::new();
@@ -260,11 +277,14 @@ impl Index {
         );
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
         let rows = query.query_map(params_from_iter(values), |row| Ok(entry(row))).map_err(&fault)?;
-        let mut entries = Vec::new();
-        for row in rows {
-            entries.extend(row.map_err(&fault)?);
+        let mut broken = None;
+        let mut entries = rows.map_while(|row| row.map_err(|fault| broken = Some(fault)).ok()).flatten();
+        let taken = take(&mut entries);
+        drop(entries);
+        match broken {
+            None => Ok(taken),
+            Some(source) => Err(fault(source)),
         }
-        Ok(entries)
     }
 
     /// How many memories there are of each category and status.
@@ -300,19 +320,23 @@ impl Index {
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
     ) -> Result<Option<String>, IndexError> {
-        if self.folder_times()? != *times {
-            return Ok(Some("the times of the folders".to_owned()));
-        }
-        rows::difference(&self.db, rows).map_err(self.fault("read"))
+        let in_rows = rows::difference(&self.db, rows).map_err(self.fault("read"))?;
+        let in_times = (self.folder_times()? != *times).then(|| "the times of the folders".to_owned());
+        Ok(in_rows.or(in_times))
     }
 
-    /// The listing's lines in their order.
-    pub fn listing_lines(&self) -> Result<Vec<String>, IndexError> {
+    /// The listing's lines in their order, as one text: a write at 10,000 memories is mostly this.
+    pub fn listing_lines(&self) -> Result<String, IndexError> {
         let fault = self.fault("read");
         let sql = "SELECT listing_text FROM memories WHERE listing_key IS NOT NULL ORDER BY listing_key";
         let mut query = self.db.prepare(sql).map_err(&fault)?;
-        let rows = query.query_map([], |row| row.get(0)).map_err(&fault)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(fault)
+        let mut rows = query.query([]).map_err(&fault)?;
+        let mut text = String::new();
+        while let Some(row) = rows.next().map_err(&fault)? {
+            text.push_str(row.get_ref(0).and_then(|value| Ok(value.as_str()?)).map_err(&fault)?);
+            text.push('\n');
+        }
+        Ok(text)
     }
 
     /// The files that hold no memory that can be read, and why not.

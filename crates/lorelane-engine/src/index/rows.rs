@@ -76,6 +76,7 @@ pub(super) fn difference(
     let mut prose = db.prepare("SELECT * FROM prose WHERE path = ?")?;
     let mut unreadable = db.prepare("SELECT * FROM unreadable WHERE path = ?")?;
     let (mut memories, mut others) = (0, 0);
+    let mut first = None;
     for row in rows {
         let (path, same) = match row {
             Row::Memory { entry, listing, seen } => {
@@ -96,9 +97,13 @@ pub(super) fn difference(
             }
             Row::Gone { .. } => continue,
         };
-        if !same {
-            return Ok(Some(path));
+        // Told at the end: whoever hands over the rows looks at each of them.
+        if !same && first.is_none() {
+            first = Some(path);
         }
+    }
+    if first.is_some() {
+        return Ok(first);
     }
     for (table, wanted) in [("memories", memories), ("prose", memories), ("unreadable", others)] {
         let count: i64 = db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;

@@ -31,7 +31,7 @@ impl Book {
     pub(super) fn prepare(store: &Store, folder: &Path) -> Result<(), StoreError> {
         let disk = &*store.disk;
         let (journal, blobs) = (folder.join(JOURNAL), folder.join(BLOBS));
-        disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+        disk.create_private_dir_all(folder).map_err(StoreError::io("create", folder))?;
         for file in [&blobs, &journal] {
             disk.append(file, b"").map_err(StoreError::io("write", file))?;
         }

@@ -77,10 +77,10 @@ impl Workspace {
     /// Everything that is wrong, in the order of the checks.
     pub fn diagnose(&mut self, secrets: bool) -> Result<Vec<Finding>, Failure> {
         let mut findings = Vec::new();
-        self.look_at_every_file()?;
+        self.refresh()?;
         self.check_config(&mut findings);
         self.check_folders(&mut findings);
-        self.check_contents(secrets, &mut findings);
+        self.check_contents(secrets, &mut findings)?;
         self.check_listing(&mut findings)?;
         self.check_journal(&mut findings);
         self.check_marks(&mut findings);
@@ -91,9 +91,7 @@ impl Workspace {
     pub fn diagnose_index(&mut self) -> Result<Vec<Finding>, Failure> {
         let mut findings = Vec::new();
         self.refresh()?;
-        let files = self.files().files;
-        let rows = files.iter().map(|file| self.row(file));
-        let difference = self.index.difference(rows, &self.folder_times());
+        let difference = self.difference(&mut |_, _| {});
         self.report_index(difference, &mut findings);
         Ok(findings)
     }
@@ -166,13 +164,26 @@ impl Workspace {
     }
 
     /// Reads every file once: for what is wrong in it, and for what the index should say of it.
-    fn check_contents(&self, secrets: bool, findings: &mut Vec<Finding>) {
-        let files = self.files().files;
-        let rows = files
-            .iter()
-            .map(|file| self.row_of(file, &mut |reading| check_reading(reading, file, secrets, findings)));
-        let difference = self.index.difference(rows, &self.folder_times());
+    fn check_contents(&mut self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        let mut difference =
+            self.difference(&mut |file, reading| check_reading(reading, file, secrets, findings));
+        if matches!(difference, Ok(Some(_))) {
+            // A file edited in place is no fault of the index: it may lag until somebody looks.
+            self.look_at_every_file()?;
+            difference = self.difference(&mut |_, _| {});
+        }
         self.report_index(difference, findings);
+        Ok(())
+    }
+
+    /// Reads every file and compares what the index should say of it with what it says.
+    fn difference(
+        &self,
+        inspect: &mut dyn FnMut(&RelPath, Result<&Reading, &str>),
+    ) -> Result<Option<String>, IndexError> {
+        let files = self.files().files;
+        let rows = files.iter().map(|file| self.row_of(file, &mut |reading| inspect(file, reading)));
+        self.index.difference(rows, &self.folder_times())
     }
 
     fn report_index(&self, difference: Result<Option<String>, IndexError>, findings: &mut Vec<Finding>) {

@@ -97,7 +97,10 @@ impl fmt::Display for Failure {
                 if near.is_empty() {
                     return write!(f, "cannot find `{typed}`: there is no such memory");
                 }
-                write!(f, "cannot tell which memory `{typed}` is; near it are")?;
+                match near.iter().any(|address| address.name() == typed) {
+                    true => write!(f, "cannot tell which memory `{typed}` is")?,
+                    false => write!(f, "cannot find `{typed}`; near it are")?,
+                }
                 near.iter().try_for_each(|address| write!(f, "\n  {address}"))
             }
             Failure::Io { attempt, path, source } => {

@@ -95,19 +95,9 @@ fn default_config() -> String {
             "delete.archive_retired" => Some(Json::Bool(true)),
             _ => policy.get(&name).and_then(|setting| setting.value.clone()),
         };
-        if let Some(value) = value {
-            put(&mut root, &name, value);
+        if let (Some(value), Some((object, key))) = (value, root.nest(&name)) {
+            object.set(key, value);
         }
     }
     format!("{}\n", Json::Object(root).render(Format::FILE))
-}
-
-fn put(object: &mut Object, key: &str, value: Json) {
-    let Some((outer, inner)) = key.split_once('.') else { return object.set(key, value) };
-    if !object.contains(outer) {
-        object.set(outer, Json::Object(Object::new()));
-    }
-    if let Some(Json::Object(nested)) = object.get_mut(outer) {
-        put(nested, inner, value);
-    }
 }

@@ -10,7 +10,7 @@ impl Workspace {
     /// The lines that the listing should have, in its order, from the files as they are now.
     pub fn listing_lines(&mut self) -> Result<Vec<String>, Failure> {
         self.look_at_every_file()?;
-        self.ask(Index::listing_lines)
+        Ok(self.ask(Index::listing_lines)?.lines().map(str::to_owned).collect())
     }
 
     /// How far `index.md` is from the files; `None` when there is no such file.

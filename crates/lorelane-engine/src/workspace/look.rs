@@ -151,8 +151,8 @@ impl Workspace {
 
     /// The listing as the index has it now: the bytes that a rebuild would give.
     pub(super) fn listing(&mut self) -> Result<(RelPath, String), Failure> {
-        let mut lines = self.ask(Index::listing_lines)?.into_iter();
-        Ok(self.dialect.listing(&mut lines).expect("records have a listing"))
+        let lines = self.ask(Index::listing_lines)?;
+        Ok(self.dialect.listing(&lines).expect("records have a listing"))
     }
 
     /// The listing is derived, so its failure is said and does not undo the change.

@@ -58,6 +58,13 @@ pub struct Workspace {
     folders: Option<Folders>,
 }
 
+/// The answer to a query: the best hits as their files say them now, and how many matched in all.
+#[derive(Clone, Debug)]
+pub struct Recall {
+    pub hits: Vec<Hit>,
+    pub total: usize,
+}
+
 /// A memory as its file says it now.
 #[derive(Clone, Debug)]
 pub struct Loaded {
@@ -151,13 +158,12 @@ impl Workspace {
     pub fn declared_folders(&self) -> Vec<(PathBuf, &'static str)> {
         let key = Folders::lane_key(&self.lane);
         let mut declared = vec![
-            (self.lane.clone(), "memories, listing, configuration"),
+            (self.lane.clone(), "memories, listing, settings of the records"),
             (self.project.join(MARKS_FOLDER), "marks: pins and former addresses"),
-            (self.config.project.clone(), "settings"),
+            (self.config.project.clone(), "settings of lorelane"),
         ];
-        // With `memory_root` elsewhere the file that says so stays where it was.
         if !self.config.records.starts_with(&self.lane) {
-            declared.push((self.config.records.clone(), "settings"));
+            declared.push((self.config.records.clone(), "settings of the records"));
         }
         if let Some(folders) = &self.folders {
             declared.push((folders.state.join("lanes").join(&key), "journal: log and undo"));
@@ -182,18 +188,30 @@ impl Workspace {
     }
 
     /// The memories that a query asks for, best first. What is shown stands in its file now.
-    pub fn recall(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
+    pub fn recall(&mut self, query: &Query, limit: usize) -> Result<Recall, Failure> {
         let status = if query.include_retired { None } else { Some(Status::Active) };
         let category = if let [only] = query.categories.as_slice() { Some(*only) } else { None };
-        let entries = self.entries(Wanted { category, status, prose: true })?;
-        Ok(recall::rank(query, entries.iter()))
+        self.refresh()?;
+        let wanted = Wanted { category, status, prose: true };
+        let mut hits =
+            self.ask(|index| index.with_entries(wanted, |entries| recall::rank(query, entries)))?;
+        let total = hits.len();
+        hits.truncate(limit);
+        // An index may lag behind a file that was edited in place: what is shown is read and judged anew.
+        let current: Vec<Entry> = hits
+            .iter()
+            .filter_map(|hit| self.load(&hit.address).ok())
+            .map(|loaded| Entry::of(&loaded.memory, &loaded.path))
+            .collect();
+        Ok(Recall { hits: recall::rank(query, current.iter()), total })
     }
 
     /// The memory of this category that new information most likely belongs to.
     pub fn candidate(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
         let category = query.categories.first().copied();
-        let entries = self.entries(Wanted { category, status: Some(Status::Active), prose: false })?;
-        Ok(recall::candidate(query, entries.iter()))
+        self.refresh()?;
+        let wanted = Wanted { category, status: Some(Status::Active), prose: false };
+        self.ask(|index| index.with_entries(wanted, |entries| recall::candidate(query, entries)))
     }
 
     /// What is marked, as far as it can be read: a file of marks that cannot be is for `doctor` to report.
@@ -292,7 +310,7 @@ fn open_index(disk: &dyn Disk, folders: Option<&Folders>, key: &str) -> (Index, 
     };
     let folder = folders.cache.join("lanes").join(key);
     let opened = disk
-        .create_dir_all(&folder)
+        .create_private_dir_all(&folder)
         .map_err(|fault| format!("{}: {fault}", folder.display()))
         .and_then(|_| Index::open(&folder.join("index.db")).map_err(|fault| fault.to_string()));
     match opened {

@@ -155,10 +155,10 @@ fn a_file_made_by_hand_is_found_at_once() {
     let mut workspace = project.open();
     workspace.commit(&create("first")).unwrap();
     project.by_hand("queue", "Use a queue for mails");
-    let hits = workspace.recall(&Query::new("queue", NOW)).unwrap();
+    let hits = workspace.recall(&Query::new("queue", NOW), 10).unwrap().hits;
     assert_eq!(hits.len(), 1);
     fs::remove_file(project.file("queue")).unwrap();
-    assert_eq!(workspace.recall(&Query::new("queue", NOW)).unwrap(), []);
+    assert_eq!(workspace.recall(&Query::new("queue", NOW), 10).unwrap().hits, []);
 }
 
 /// What may befall a file in a cache folder.

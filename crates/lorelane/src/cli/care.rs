@@ -88,8 +88,12 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
                 (_, Settled::Open) => " (open)",
                 _ => "",
             };
-            let because = entry.because.as_deref().unwrap_or("(purged)");
-            let _ = writeln!(text, "{:>5}  {}  {}{state}", entry.number, entry.at, one_line(because));
+            let mut because = entry.because.as_deref().unwrap_or("(purged)").to_owned();
+            let undid = entries.iter().find(|other| Some(other.number) == entry.undoes);
+            if let Some(undid) = undid.and_then(|undid| undid.because.as_deref()) {
+                let _ = write!(because, " ({undid})");
+            }
+            let _ = writeln!(text, "{:<4} {}  {}{state}", entry.number, entry.at, one_line(&because));
         }
         say::out(&text);
     }
@@ -201,6 +205,7 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
     let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}", "all");
     let _ = writeln!(text, "\npinned   {}", seen.pinned);
     let listing = match seen.listing {
+        Sync::InSync { entries: 1 } => "in sync (1 entry)".to_owned(),
         Sync::InSync { entries } => format!("in sync ({entries} entries)"),
         Sync::Missing => "missing".to_owned(),
         Sync::Differs => "differs from the files".to_owned(),

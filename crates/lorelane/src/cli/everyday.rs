@@ -16,7 +16,7 @@ use lorelane_core::text::{cut, fold, one_line};
 use lorelane_core::time::{DAY, Timestamp};
 use lorelane_engine::drafts;
 use lorelane_engine::index::Wanted;
-use lorelane_engine::workspace::{self, Loaded, Workspace};
+use lorelane_engine::workspace::{self, Loaded, Recall, Workspace};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -38,8 +38,11 @@ pub(super) fn init(session: &Session<'_>, change: Change) -> Outcome {
     } else if founding.made.is_empty() {
         say::out(&format!("the store in {lane} is complete\n"));
     } else {
-        let made = if change.dry_run { "would make" } else { "made" };
-        say::out(&format!("{made} a memory store in {lane}\nnext: lorelane create decision --title \"…\"\n"));
+        let (made, next) = match change.dry_run {
+            true => ("would make", ""),
+            false => ("made", "next: lorelane create decision --title \"…\"\n"),
+        };
+        say::out(&format!("{made} a memory store in {lane}\n{next}"));
     }
     Ok(Ending::Done)
 }
@@ -346,13 +349,7 @@ pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
     let mut query = Query::new(&text, workspace.now());
     query.include_retired = args.include_retired;
     query.categories = args.category.iter().map(|name| category(name)).collect::<Result<_, _>>()?;
-    let mut hits = workspace.recall(&query)?;
-    let total = hits.len();
-    hits.truncate(args.limit);
-    // What is shown stands in its file now.
-    hits.retain(|hit| {
-        workspace.load(&hit.address).is_ok_and(|loaded| loaded.memory.lifecycle.status() == hit.status)
-    });
+    let Recall { hits, total } = workspace.recall(&query, args.limit)?;
     if session.json {
         say::document([
             ("query", Json::text(text)),

@@ -110,9 +110,10 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Config(config) => settings::run(session, &config),
         Command::Candidate(args) => everyday::candidate(session, &args),
         // `main` answers it before the parser; here it only has its help.
-        Command::Compat(_) => {
-            Err(Trouble::usage("`compat` takes no options before it", "write `lorelane compat SCRIPT …`"))
-        }
+        Command::Compat(_) => Err(Trouble::usage(
+            "`compat` takes a script and no options before it but -C",
+            "write `lorelane compat SCRIPT …`",
+        )),
         Command::Completions { shell } => {
             // Into memory first: the generator takes a reader that went away for a fault of ours.
             let mut script = Vec::new();

@@ -5,7 +5,7 @@ use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::secret;
-use lorelane_core::text::printable;
+use lorelane_core::text::{one_line, printable};
 use lorelane_engine::store::StoreError;
 use lorelane_engine::workspace::Failure;
 use std::io::Write;
@@ -34,10 +34,8 @@ pub fn document(members: impl IntoIterator<Item = (&'static str, Json)>) {
 
 pub fn notices(notices: &[Notice]) {
     for notice in notices {
-        match notice {
-            Notice::Fixed { field, what } => err(&format!("fixed: {field}: {what}")),
-            Notice::Warning(text) => err(&format!("warning: {text}")),
-        }
+        let head = if matches!(notice, Notice::Fixed { .. }) { "fixed" } else { "warning" };
+        err(&format!("{head}: {}", notice.text()));
     }
 }
 
@@ -82,28 +80,32 @@ pub fn receipt(receipt: &Receipt, json: bool, dry_run: bool) {
             ("outcomes", Json::List(receipt.outcomes.iter().map(outcome_json).collect())),
         ]);
     }
-    let would = if dry_run { "would have " } else { "" };
-    let mut text = String::new();
-    for outcome in &receipt.outcomes {
-        text.push_str(&format!("{would}{}\n", deed(outcome)));
-    }
+    let text: String =
+        receipt.outcomes.iter().map(|outcome| format!("{}\n", deed(outcome, dry_run))).collect();
     out(&text);
 }
 
-fn deed(outcome: &Outcome) -> String {
+fn deed(outcome: &Outcome, dry_run: bool) -> String {
     let address = &outcome.address;
+    let did = |done: &str, planned: &str| match dry_run {
+        true => format!("would {planned} {address}"),
+        false => format!("{done} {address}"),
+    };
     match &outcome.deed {
-        Deed::Created => format!("created {address}"),
+        Deed::Created => did("created", "create"),
         Deed::Revised { renamed_from: Some((old, _)), .. } => {
-            format!("updated {address} (renamed from {old})")
+            format!("{} (renamed from {old})", did("updated", "update"))
         }
-        Deed::Revised { .. } => format!("updated {address}"),
-        Deed::Stepped { to, reason } if reason.is_empty() => format!("{address} is now {to}"),
-        Deed::Stepped { to, reason } => format!("{address} is now {to}: {reason}"),
-        Deed::Already(status) => format!("left {address} as it is ({status})"),
-        Deed::Purged => format!("deleted {address}"),
-        Deed::Marked(MarkKind::Pin) => format!("pinned {address}"),
-        Deed::Marked(MarkKind::Unpin) => format!("unpinned {address}"),
+        Deed::Revised { .. } => did("updated", "update"),
+        Deed::Stepped { to, reason } => {
+            let be = if dry_run { "would be" } else { "is now" };
+            let because = if reason.is_empty() { String::new() } else { format!(": {}", one_line(reason)) };
+            format!("{address} {be} {to}{because}")
+        }
+        Deed::Already(status) => format!("{} as it is ({status})", did("left", "leave")),
+        Deed::Purged => did("deleted", "delete"),
+        Deed::Marked(MarkKind::Pin) => did("pinned", "pin"),
+        Deed::Marked(MarkKind::Unpin) => did("unpinned", "unpin"),
         Deed::Marked(MarkKind::Alias { to }) => format!("{address} now leads to {to}"),
         Deed::Undone if outcome.title.is_empty() => format!("undone: {address} is gone again"),
         Deed::Undone => format!("undone: {address} reads as before"),

@@ -5,6 +5,7 @@ use super::{Ending, Outcome, Session, Trouble, say};
 use lorelane_core::json::{Format, Json};
 use lorelane_core::policy::{self, Setting};
 use std::fmt::Write as _;
+use std::path::Path;
 
 pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
     let mut workspace = session.open()?;
@@ -20,7 +21,11 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
             } else {
                 let mut text = String::new();
                 for setting in settings {
-                    let origin = setting.file.as_deref().unwrap_or("default");
+                    let file = setting.file.as_deref().map(Path::new);
+                    // Most stand in the project: its own path says nothing new on every line.
+                    let inside = file.map(|file| file.strip_prefix(workspace.project()).unwrap_or(file));
+                    let origin =
+                        inside.map_or_else(|| "default".to_owned(), |file| file.display().to_string());
                     let _ = writeln!(text, "{} = {}  ({origin})", setting.key, shown(setting));
                 }
                 say::out(&text);

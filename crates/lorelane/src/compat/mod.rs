@@ -65,14 +65,13 @@ impl Said {
 
     fn notices(&mut self, notices: &[Notice]) {
         for notice in notices {
-            match notice {
-                Notice::Fixed { field, what } => self.warn(&format!("[AUTO-FIX] {field}: {what}")),
+            let head = match notice {
+                Notice::Fixed { .. } => "[AUTO-FIX]",
+                Notice::Warning(_) => "[WARN]",
                 // The one warning that the first system's skill, not its scripts, had words for.
-                Notice::Warning(text) if text.starts_with("Session ") => {
-                    self.warn(&format!("WARNING: {text}"));
-                }
-                Notice::Warning(text) => self.warn(&format!("[WARN] {text}")),
-            }
+                Notice::Leaving { .. } => "WARNING:",
+            };
+            self.warn(&format!("{head} {}", notice.text()));
         }
     }
 

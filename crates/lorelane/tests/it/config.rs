@@ -245,9 +245,9 @@ fn a_secret_in_a_reason_is_masked_in_the_log_too() {
         &format!("$ log\n{}", scratch.lorelane("log").text()),
         &expect![[r#"
             $ log
-                3  2026-03-01T12:00:00Z  retire decision/use-jwt: leaked AKIA…(12+)
-                2  2026-03-01T12:00:00Z  update decision/use-jwt: rotated AKIA…(12+)
-                1  2026-03-01T12:00:00Z  create decision/use-jwt
+            3    2026-03-01T12:00:00Z  retire decision/use-jwt: leaked AKIA…(12+)
+            2    2026-03-01T12:00:00Z  update decision/use-jwt: rotated AKIA…(12+)
+            1    2026-03-01T12:00:00Z  create decision/use-jwt
         "#]],
     );
 }

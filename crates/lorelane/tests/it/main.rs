@@ -5,6 +5,7 @@
 mod bad_input;
 mod compat;
 mod config;
+mod docs;
 mod scratch;
 mod stories;
 mod storm;

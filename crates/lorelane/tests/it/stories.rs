@@ -4,12 +4,12 @@ use crate::scratch::{CONFIG, DECISION, MARKS, NOW, Scratch, USE_JWT, words};
 use expect_test::{Expect, expect};
 use lorelane_core::digest::{Revision, md5};
 use lorelane_core::json::Json;
+use lorelane_engine::disk::Seeded;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use xtask::prng::Prng;
 
 const LATER: &str = "2026-09-01T12:00:00Z";
 
@@ -209,9 +209,9 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             $ lorelane list --status all
             * 2026-09-01 decision/adopt-paseto-for-all-services Adopt PASETO for all services [archived] #auth #tokens
             $ lorelane log -n 3
-               10  2026-09-01T12:00:00Z  gc: 0 expired, 1 past their grace
-                9  2026-03-04T12:00:00Z  retire decision/adopt-paseto-for-all-services
-                8  2026-03-04T12:00:00Z  restore decision/adopt-paseto-for-all-services
+            10   2026-09-01T12:00:00Z  gc: 0 expired, 1 past their grace
+            9    2026-03-04T12:00:00Z  retire decision/adopt-paseto-for-all-services
+            8    2026-03-04T12:00:00Z  restore decision/adopt-paseto-for-all-services
             $ lorelane log --verify
             the log holds: 10 changes, chained and complete
             $ lorelane doctor
@@ -295,9 +295,9 @@ fn a_field_that_an_update_cannot_change_is_named() {
     let scratch = Scratch::with_jwt();
     let before = scratch.read(USE_JWT);
     for set in ["record_status=retired", "id=other", "category=runbook", "created_at=2020-01-01T00:00:00Z"] {
-        let said = scratch.lorelane(&format!("update use-jwt --set {set}")).expect(0);
+        let said = scratch.lorelane(&format!("update use-jwt --set {set}")).expect(2);
         let key = set.split('=').next().unwrap();
-        assert!(said.err.contains(&format!("warning: {key} stays")), "{}", said.text());
+        assert!(said.err.contains(&format!("{key} is immutable")), "{}", said.text());
     }
     assert_eq!(scratch.read(USE_JWT), before);
 }
@@ -310,22 +310,22 @@ fn a_name_that_several_memories_have_lists_them() {
     check(
         &scratch.lorelane("show use-jwt").text(),
         &expect![[r#"
-        2> error: cannot tell which memory `use-jwt` is; near it are
-        2>   decision/use-jwt
-        2>   runbook/use-jwt
-        2> hint: name it in full
-        exit 1
-    "#]],
+            2> error: cannot tell which memory `use-jwt` is
+            2>   decision/use-jwt
+            2>   runbook/use-jwt
+            2> hint: name it in full
+            exit 1
+        "#]],
     );
     check(
         &scratch.lorelane("show jwt").text(),
         &expect![[r#"
-        2> error: cannot tell which memory `jwt` is; near it are
-        2>   decision/use-jwt
-        2>   runbook/use-jwt
-        2> hint: name it in full
-        exit 1
-    "#]],
+            2> error: cannot find `jwt`; near it are
+            2>   decision/use-jwt
+            2>   runbook/use-jwt
+            2> hint: name it in full
+            exit 1
+        "#]],
     );
     for typed in ["decision/use-jwt", "decisions/use-jwt", USE_JWT, "decision/use-jwt.json"] {
         scratch.lorelane(&format!("show {typed}")).expect(0);
@@ -343,19 +343,19 @@ fn a_create_never_overwrites_and_a_retired_name_is_free_after_a_day() {
     check(
         &scratch.lorelane(&again).text(),
         &expect![[r#"
-        2> error[CREATE_OVERWRITE_ERROR]: cannot create `decision/use-jwt`: there is an active memory of that name
-        2> hint: revise it with `lorelane update decision/use-jwt`, or choose another title
-        exit 2
-    "#]],
+            2> error[CREATE_OVERWRITE_ERROR]: cannot create `decision/use-jwt`: a memory of that name is active
+            2> hint: revise it with `lorelane update decision/use-jwt`, or choose another title
+            exit 2
+        "#]],
     );
     scratch.lorelane("archive use-jwt").expect(0);
     check(
         &scratch.lorelane(&again).text(),
         &expect![[r#"
-        2> error[CREATE_OVERWRITE_ERROR]: cannot create `decision/use-jwt`: there is an archived memory of that name
-        2> hint: restore it with `lorelane restore decision/use-jwt`, or choose another title
-        exit 2
-    "#]],
+            2> error[CREATE_OVERWRITE_ERROR]: cannot create `decision/use-jwt`: a memory of that name is archived
+            2> hint: restore it with `lorelane restore decision/use-jwt`, or choose another title
+            exit 2
+        "#]],
     );
     scratch.lorelane("restore use-jwt").expect(0);
     scratch.lorelane("retire use-jwt").expect(0);
@@ -494,11 +494,11 @@ fn as_many_undos_as_changes_give_every_byte_back() {
         let mut scratch = Scratch::with_jwt();
         scratch.lorelane("pin use-jwt").expect(0);
         let before = project_of(&scratch);
-        let mut prng = Prng::new(seed);
+        let mut prng = Seeded::new(seed);
         let mut changes = 0;
         for turn in 0..30 {
-            scratch.now =
-                prng.pick(&["2026-03-05T00:00:00Z", "2026-05-05T00:00:00Z", "2026-07-05T00:00:00Z"]);
+            let days = ["2026-03-05T00:00:00Z", "2026-05-05T00:00:00Z", "2026-07-05T00:00:00Z"];
+            scratch.now = days[prng.below(days.len())];
             let names = ["use-jwt", "name-0", "name-1", "name-2", "a-wholly-new-title-7"];
             let name = names[prng.below(names.len())];
             let line = match prng.below(10) {
@@ -752,13 +752,13 @@ fn status_tells_the_store_on_one_screen() {
             all                    1        1         0
 
             pinned   1
-            listing  in sync (1 entries)
+            listing  in sync (1 entry)
             health   GOOD
 
             writes only in
-              ~/project/.claude/memory  (memories, listing, configuration)
+              ~/project/.claude/memory  (memories, listing, settings of the records)
               ~/project/.lorelane  (marks: pins and former addresses)
-              ~/project/lorelane.toml  (settings)
+              ~/project/lorelane.toml  (settings of lorelane)
               ~/home/state/lanes/<lane>  (journal: log and undo)
               ~/home/state/drafts/<lane>  (drafts of an editor)
               ~/home/cache/lanes/<lane>  (index: may be deleted)"#]],

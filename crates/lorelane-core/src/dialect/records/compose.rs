@@ -3,13 +3,13 @@
 use super::fix::Occasion;
 use super::model::{memory, open, open_object};
 use super::revise::{self, Historian};
-use super::{draft, fix, validate};
+use super::{draft, fields, fix, validate};
 use crate::change::{Draft, Notice};
 use crate::dialect::{Circumstances, Composed};
 use crate::json::{Format, Json, Object};
 use crate::lifecycle::{HISTORY_MAX, Status, forget_oldest};
 use crate::memory::{Address, Category};
-use crate::refusal::{Fault, Refusal};
+use crate::refusal::{Fault, MergeFault, Refusal};
 use crate::text::title_changed_enough_for_a_new_slug;
 
 pub(super) fn create(
@@ -41,7 +41,7 @@ pub(super) fn create(
         notices.push(Notice::fixed("id", format!("set to match filename '{}'", address.name())));
     }
     let template = format!("{}\n", Json::Object(record.clone()).render(Format::FILE));
-    let memory = memory(&record, address.clone()).expect("a valid record is a memory");
+    let memory = memory(record, address.clone()).expect("a valid record is a memory");
     Ok(Composed { memory, template: Some(template), wants: None, notices })
 }
 
@@ -52,8 +52,9 @@ pub(super) fn revise(
     circumstances: &Circumstances,
 ) -> Result<Composed, Refusal> {
     let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
+    refuse_protected(address, category, draft)?;
     let old = open_object(old_text, address)?;
-    let unchanged = memory(&old, address.clone());
+    let unchanged = memory(old.clone(), address.clone());
     let (mut new, historian) = match draft {
         Draft::Whole(text) => (open_draft(text, address)?, Historian::Drafter),
         Draft::Edited { text, because } => {
@@ -82,7 +83,7 @@ pub(super) fn revise(
     refuse_new_faults(&old, &new, category, address, &mut notices)?;
     let events = revise::merge(&old, &new, category, historian, circumstances, &mut notices)
         .map_err(|fault| Refusal::Merge { address: address.clone(), fault })?;
-    let mut memory = memory(&new, address.clone()).ok_or_else(|| Refusal::Unreadable {
+    let mut memory = memory(new.clone(), address.clone()).ok_or_else(|| Refusal::Unreadable {
         address: address.clone(),
         why: "its record_status is none of active, retired, archived".to_owned(),
     })?;
@@ -103,6 +104,36 @@ pub(super) fn revise(
     let wants = (title_changed_enough_for_a_new_slug(old_title, &memory.title) && wanted != *address)
         .then_some(wanted);
     Ok(Composed { memory, template: None, wants, notices })
+}
+
+/// Fields that follow from the place, the clock or the lifecycle: to set one is a wish for another command.
+fn refuse_protected(address: &Address, category: Category, draft: &Draft) -> Result<(), Refusal> {
+    let Draft::Partial { set, .. } = draft else { return Ok(()) };
+    let named = set.iter().filter_map(|assignment| {
+        fields::find(category, assignment.path.trim_end_matches('+')).map(|(path, _)| path)
+    });
+    for path in named {
+        let (field, rule, fix) = match path.as_str() {
+            "schema_version" => ("schema_version", "immutable", "It is the version of the format"),
+            "category" => {
+                ("category", "immutable", "Create it anew in the other category and retire this one")
+            }
+            "id" => ("id", "immutable", "The id follows the title: set the title"),
+            "created_at" => ("created_at", "immutable", "It says when the memory was made"),
+            "updated_at" | "times_updated" | "changes" => {
+                ("changes", "immutable via UPDATE", "lorelane writes the history; say why with --because")
+            }
+            "record_status" | "retired_at" | "retired_reason" | "archived_at" | "archived_reason" => (
+                "record_status",
+                "immutable via UPDATE",
+                "Use `lorelane retire`, `lorelane archive` or `lorelane restore`",
+            ),
+            _ => continue,
+        };
+        let fault = MergeFault { field, rule, details: Vec::new(), fix: fix.to_owned() };
+        return Err(Refusal::Merge { address: address.clone(), fault });
+    }
+    Ok(())
 }
 
 /// A draft's object. Doubled keys are refused here: which of the two was meant is for the author to say.

@@ -95,6 +95,9 @@ pub fn add_tags(record: &mut Object, tags: &[String]) {
             all.push(tag);
         }
     }
+    if all.iter().any(|tag| tag != fields::NO_TAG) {
+        all.retain(|tag| tag != fields::NO_TAG);
+    }
     record.set("tags", Json::texts(all));
 }
 
@@ -106,11 +109,10 @@ pub fn assign(record: &mut Object, category: Category, set: &[Assignment]) {
             Some(path) => (path, true),
             None => (assignment.path.as_str(), false),
         };
-        let (path, kind) = match fields::find(category, typed) {
-            Some((path, kind)) => (path, kind),
-            // Unknown: it stands where it was put, and the validator says that it cannot. Cut, because each of its
-            // dots is a level that has to be built and walked.
-            None => (cut(typed, UNKNOWN_PATH_MAX), &Kind::Any),
+        let Some((path, kind)) = fields::find(category, typed) else {
+            // Unknown: it stands as it was typed, and the validator says that it cannot.
+            record.set(&cut(typed, UNKNOWN_PATH_MAX), Json::text(&assignment.value));
+            continue;
         };
         let value = coerce(kind, &assignment.value);
         let collect = append || begun.contains(&path);
@@ -134,17 +136,11 @@ fn coerce(kind: &Kind, value: &str) -> Json {
     }
 }
 
-fn put(object: &mut Object, path: &str, value: Json, append: bool) {
-    let Some((outer, inner)) = path.split_once('.') else {
-        return match (object.get_mut(path), value) {
-            (Some(Json::List(items)), Json::List(more)) if append => items.extend(more),
-            (_, value) => object.set(path, value),
-        };
-    };
-    if !matches!(object.get(outer), Some(Json::Object(_))) {
-        object.set(outer, Json::Object(Object::new()));
-    }
-    if let Some(Json::Object(nested)) = object.get_mut(outer) {
-        put(nested, inner, value, append);
+fn put(record: &mut Object, path: &str, value: Json, append: bool) {
+    // What stands in the way is not an object, so it is wrong anyway: the validator names it.
+    let Some((object, key)) = record.nest(path) else { return };
+    match (object.get_mut(key), value) {
+        (Some(Json::List(items)), Json::List(more)) if append => items.extend(more),
+        (_, value) => object.set(key, value),
     }
 }

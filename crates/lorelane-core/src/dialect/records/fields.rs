@@ -5,6 +5,8 @@ use crate::memory::Category;
 
 pub const TITLE_MAX: usize = 120;
 pub const TAG_MAX: usize = 12;
+/// Stands where a tag is missing; it goes as soon as there is one.
+pub const NO_TAG: &str = "untagged";
 pub const SCHEMA_VERSION: &str = "1.0";
 
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! What a careful clerk mends without asking, and says.
 
-use super::fields::{self, Group, Kind, SCHEMA_VERSION, TAG_MAX};
+use super::fields::{self, Group, Kind, NO_TAG, SCHEMA_VERSION, TAG_MAX};
 use crate::change::Notice;
 use crate::json::{Format, Json, Object};
 use crate::memory::{Address, Category};
@@ -107,7 +107,7 @@ fn fix_tags(record: &mut Object, occasion: Occasion, notices: &mut Vec<Notice>) 
         items.iter().filter_map(Json::as_text).map(safe_tag).filter(|tag| !tag.is_empty()).collect();
     let mut tags: Vec<String> = tags.into_iter().collect();
     if tags.is_empty() {
-        tags.push("untagged".to_owned());
+        tags.push(NO_TAG.to_owned());
         notices.push(Notice::fixed("tags", "empty after dedup, set to ['untagged']"));
     }
     // The scripts cut a draft's tags; a person who adds one too many chooses which, so the cap refuses it later.
@@ -119,6 +119,10 @@ fn fix_tags(record: &mut Object, occasion: Occasion, notices: &mut Vec<Notice>) 
 }
 
 pub(super) fn safe_tag(tag: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
+    if tag.bytes().all(plain) {
+        return tag.to_owned();
+    }
     let spaced: String = tag.to_lowercase().chars().map(|c| if c == ',' { ' ' } else { c }).collect();
     until_stable(&spaced, |tag| replace_arrows(&tag.replace("#tags:", ""), " ").trim().to_owned())
 }
@@ -130,7 +134,8 @@ pub(super) fn safe_for_listing(text: &str) -> String {
 }
 
 fn until_stable(text: &str, step: impl Fn(&str) -> String) -> String {
-    let visible: String = printable(text).chars().filter(|c| !c.is_control()).collect();
+    let mut visible = printable(text);
+    visible.retain(|c| !c.is_control());
     let mut now = visible;
     loop {
         let next = step(&now);
@@ -258,7 +263,7 @@ pub(super) fn leave_unchanged(
         record.set(key, value.clone());
         notices.retain(|notice| match notice {
             Notice::Fixed { field, .. } => field.split('.').next() != Some(key),
-            Notice::Warning(_) => true,
+            Notice::Warning(_) | Notice::Leaving { .. } => true,
         });
     }
 }

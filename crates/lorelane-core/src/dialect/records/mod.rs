@@ -99,7 +99,7 @@ impl Dialect for Records {
         if record.text("id").is_some_and(|id| id != address.name()) {
             problem("its id differs from the file's name; the name counts".to_owned());
         }
-        reading.memory = memory(&record, address);
+        reading.memory = memory(record, address);
         if reading.memory.is_none() {
             // First, because it is why there is no memory; the other problems only stand beside it.
             reading.problems.sort_by_key(|problem| !problem.what.starts_with("record_status:"));
@@ -170,13 +170,8 @@ impl Dialect for Records {
         Some(ListingLine { key: format!("{display}\0{}\0{path}", title.to_lowercase()), text })
     }
 
-    fn listing(&self, lines: &mut dyn Iterator<Item = String>) -> Option<(RelPath, String)> {
-        let mut text = LISTING_HEAD.to_owned();
-        for line in lines {
-            text.push_str(&line);
-            text.push('\n');
-        }
-        Some((RelPath::parse(LISTING).ok()?, text))
+    fn listing(&self, lines: &str) -> Option<(RelPath, String)> {
+        Some((RelPath::parse(LISTING).ok()?, format!("{LISTING_HEAD}{lines}")))
     }
 }
 

@@ -48,42 +48,51 @@ pub(super) fn open_object(text: &str, address: &Address) -> Result<Object, Refus
 
 /// The memory that a record's object tells of. `None` when its lifecycle cannot be told: what may be retired
 /// must not be shown.
-pub(super) fn memory(record: &Object, address: Address) -> Option<Memory> {
-    let time = |key: &str| record.text(key).and_then(Timestamp::parse).map(|(at, _)| at);
-    let owned = |key: &str| record.text(key).map(str::to_owned);
+pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
+    let category = address.category()?;
+    let time = |record: &Object, key: &str| record.text(key).and_then(Timestamp::parse).map(|(at, _)| at);
+    let circumstances = |record: &mut Object, at: &str, reason: &str| {
+        (time(record, at), record.remove(reason).and_then(Json::into_text))
+    };
     let lifecycle = match record.get("record_status") {
         None => Lifecycle::Active,
         Some(status) => match Status::parse(status.as_text()?)? {
             Status::Active => Lifecycle::Active,
-            Status::Retired => Lifecycle::Retired { at: time("retired_at"), reason: owned("retired_reason") },
+            Status::Retired => {
+                let (at, reason) = circumstances(&mut record, "retired_at", "retired_reason");
+                Lifecycle::Retired { at, reason }
+            }
             Status::Archived => {
-                Lifecycle::Archived { at: time("archived_at"), reason: owned("archived_reason") }
+                let (at, reason) = circumstances(&mut record, "archived_at", "archived_reason");
+                Lifecycle::Archived { at, reason }
             }
         },
     };
-    let category = address.category()?;
-    let history = record.get("changes").and_then(Json::as_list).unwrap_or_default();
-    let extra = record
-        .iter()
-        .filter(|(key, _)| !MODELLED.contains(key))
-        .map(|(key, value)| (key, value.clone()))
-        .collect();
-    Some(Memory {
+    let texts = |value: Option<Json>| value.map(|value| value.to_texts()).unwrap_or_default();
+    let memory = Memory {
         category,
-        title: owned("title").unwrap_or_else(|| address.name().to_owned()),
-        body: Body::Fields(record.get("content").and_then(Json::as_object).cloned().unwrap_or_default()),
-        tags: record.get("tags").map(Json::to_texts).unwrap_or_default(),
-        about: record.get("related_files").map(Json::to_texts).unwrap_or_default(),
+        title: record.remove("title").and_then(Json::into_text).unwrap_or_else(|| address.name().to_owned()),
+        body: Body::Fields(match record.remove("content") {
+            Some(Json::Object(content)) => content,
+            _ => Object::new(),
+        }),
+        tags: texts(record.remove("tags")),
+        about: texts(record.remove("related_files")),
         lifecycle,
         // `NaN` is no confidence, and would make a memory differ from itself.
         confidence: record.get("confidence").and_then(Json::as_f64).filter(|value| value.is_finite()),
-        created: time("created_at"),
-        updated: time("updated_at"),
-        history: history.iter().cloned().map(Event).collect(),
+        created: time(&record, "created_at"),
+        updated: time(&record, "updated_at"),
+        history: match record.remove("changes") {
+            Some(Json::List(entries)) => entries.into_iter().map(Event).collect(),
+            _ => Vec::new(),
+        },
         revised: record.get("times_updated").and_then(Json::as_u64).unwrap_or(0),
-        extra,
+        extra: Object::new(),
         address,
-    })
+    };
+    record.retain(|key| !MODELLED.contains(&key));
+    Some(Memory { extra: record, ..memory })
 }
 
 /// The keys that a memory's own fields say.
@@ -112,7 +121,7 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
     let mark = if old.is_some_and(|old| old.starts_with(BYTE_ORDER_MARK)) { BYTE_ORDER_MARK } else { "" };
     let base = old.map_or("{}\n", |old| old.strip_prefix(BYTE_ORDER_MARK).unwrap_or(old));
     let mut record = open_object(base, address)?;
-    let Some(now) = memory(&record, address.clone()) else {
+    let Some(now) = memory(record.clone(), address.clone()) else {
         let why = "its record_status is none of active, retired, archived".to_owned();
         return Err(Refusal::Unreadable { address: address.clone(), why });
     };

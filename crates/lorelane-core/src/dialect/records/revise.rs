@@ -1,6 +1,6 @@
 //! Revisions lose nothing: tags and files only grow, history is only appended to.
 
-use super::fields::{self, TAG_MAX};
+use super::fields::{self, NO_TAG, TAG_MAX};
 use super::fix;
 use crate::change::Notice;
 use crate::dialect::Circumstances;
@@ -120,7 +120,7 @@ fn merge_tags(
         tags.iter().map(|tag| fix::safe_tag(tag)).filter(|tag| !tag.is_empty()).collect()
     };
     let (old, new) = (set(old), set(new));
-    let removed: Vec<&String> = old.difference(&new).collect();
+    let removed: Vec<&String> = old.difference(&new).filter(|tag| *tag != NO_TAG).collect();
     let added: Vec<&String> = new.difference(&old).collect();
     let list = |tags: &[&String]| Json::texts(tags.iter().map(|tag| tag.as_str()));
     if !added.is_empty() && new.len() > TAG_MAX {

@@ -16,13 +16,32 @@ pub(super) const TIME_PATTERN: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-
 /// The faults of a record in the order of the fields, unknown ones last.
 pub fn validate(record: &Object, category: Category) -> Vec<Fault> {
     let mut faults = Vec::new();
-    check_group(&fields::BASE, record, "", category, &mut faults);
+    check_group(&fields::BASE, record, &Path::Root, category, &mut faults);
     faults
 }
 
-fn check_group(group: &Group, object: &Object, path: &str, category: Category, faults: &mut Vec<Fault>) {
+/// Where a value stands. It becomes a text only when there is a fault to name: most records have none, and
+/// every reader of a store asks for all of them.
+enum Path<'p> {
+    Root,
+    Key(&'p Path<'p>, &'p str),
+    Item(&'p Path<'p>, usize),
+}
+
+impl Path<'_> {
+    fn text(&self) -> String {
+        match self {
+            Path::Root => String::new(),
+            Path::Key(Path::Root, key) => (*key).to_owned(),
+            Path::Key(outer, key) => format!("{}.{key}", outer.text()),
+            Path::Item(outer, at) => format!("{}.{at}", outer.text()),
+        }
+    }
+}
+
+fn check_group(group: &Group, object: &Object, path: &Path<'_>, category: Category, faults: &mut Vec<Fault>) {
     for field in group.fields {
-        let path = join(path, field.name);
+        let path = Path::Key(path, field.name);
         match (object.get(field.name), field.need) {
             (None, Need::Required) => {
                 let got = Json::Object(object.clone());
@@ -34,14 +53,18 @@ fn check_group(group: &Group, object: &Object, path: &str, category: Category, f
     }
     for (key, value) in object.iter().filter(|(key, _)| !group.fields.iter().any(|field| field.name == *key))
     {
-        let known = group.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
-        let fix = format!("remove it; the fields here are {known}");
-        faults.push(fault(&join(path, key), "Extra inputs are not permitted", value, fix));
+        let names =
+            |group: &Group| group.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
+        let mut fix = format!("remove it; the fields here are {}", names(group));
+        if matches!(path, Path::Root) {
+            fix.push_str(&format!("; those of content are {}", names(fields::content(category))));
+        }
+        faults.push(fault(&Path::Key(path, key), "Extra inputs are not permitted", value, fix));
     }
 }
 
-fn check(kind: &Kind, value: &Json, path: &str, category: Category, faults: &mut Vec<Fault>) {
-    let mut wrong = |expected: String| faults.push(fault(path, &expected, value, mend(kind, path)));
+fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, faults: &mut Vec<Fault>) {
+    let mut wrong = |expected: String| faults.push(fault(path, &expected, value, mend(kind, &path.text())));
     match (kind, value) {
         (Kind::Any, _) | (Kind::Flag, Json::Bool(_)) => {}
         (Kind::Version, Json::Text(text)) if text == SCHEMA_VERSION => {}
@@ -101,7 +124,7 @@ fn check(kind: &Kind, value: &Json, path: &str, category: Category, faults: &mut
                 wrong(format!("List should have at most {max} items after validation, not {}", items.len()));
             }
             for (at, item) in items.iter().enumerate() {
-                check(of, item, &join(path, &at.to_string()), category, faults);
+                check(of, item, &Path::Item(path, at), category, faults);
             }
         }
         (Kind::List { .. }, _) => wrong("Input should be a valid list".to_owned()),
@@ -115,14 +138,10 @@ fn check(kind: &Kind, value: &Json, path: &str, category: Category, faults: &mut
     }
 }
 
-fn fault(path: &str, expected: &str, got: &Json, fix: String) -> Fault {
+fn fault(path: &Path<'_>, expected: &str, got: &Json, fix: String) -> Fault {
     // Masked before it is cut: half a secret is no longer recognised, and still half a secret.
     let got = cut(&secret::masked(&got.render(Format::SCRIPT_LINE)), GOT_MAX);
-    Fault { field: path.to_owned(), expected: expected.to_owned(), got, fix }
-}
-
-fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+    Fault { field: path.text(), expected: expected.to_owned(), got, fix }
 }
 
 fn one_of(choices: &[&str]) -> String {

@@ -1,0 +1,529 @@
+//! The documents against the binary: a command, key, field or folder that is not so fails here.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+use lorelane_core::json::Json;
+use lorelane_core::memory::Category;
+use lorelane_core::policy::{Home, KeyKind, all_keys};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn the_readme_names_the_two_commands_and_ci_runs_the_second() {
+    let readme = document("README.md");
+    let of_cargo: Vec<String> =
+        command_lines(&readme).into_iter().filter(|line| line.starts_with("cargo ")).collect();
+    assert_eq!(of_cargo, ["cargo run --release -- tour", "cargo xtask check"]);
+    let ci = document(".ci/run");
+    let of_cargo: Vec<&str> = ci.lines().filter(|line| line.contains("cargo")).collect();
+    assert_eq!(of_cargo, ["cargo xtask check"]);
+}
+
+#[test]
+fn every_command_is_documented_with_its_options_and_no_other() {
+    let help = Scratch::new("help").run(&["--help"]);
+    let named: BTreeSet<String> = commands_in(&help);
+    let document = document("docs/commands.md");
+    let sections = sections(&document, "### ");
+    assert_eq!(sections.keys().cloned().collect::<BTreeSet<_>>(), named);
+    for (command, text) in sections {
+        let documented: BTreeSet<String> =
+            blocks(&text, "usage").iter().flat_map(|line| flags(&words(line))).collect();
+        let mut known = BTreeSet::new();
+        for path in paths_of(&command) {
+            known.extend(options(&path));
+        }
+        known.retain(|flag| !EVERYWHERE.contains(&flag.as_str()));
+        assert_eq!(documented, known, "the options of `{command}`");
+        assert!(!blocks(&text, "sh").is_empty(), "`{command}` has no example");
+    }
+}
+
+#[test]
+fn every_command_line_in_the_documents_can_be_typed() {
+    let named = commands_in(&Scratch::new("typed").run(&["--help"]));
+    let mut known: BTreeMap<Vec<String>, BTreeSet<String>> = BTreeMap::new();
+    let mut seen = 0;
+    for name in documents() {
+        for line in command_lines(&document(&name)) {
+            let Some(rest) = line.strip_prefix("lorelane ") else { continue };
+            seen += 1;
+            let words = words(rest);
+            let command = words.iter().find(|word| !word.starts_with('-')).cloned().unwrap_or_default();
+            assert!(named.contains(&command), "{name}: there is no command `{command}`: {line}");
+            let path: Vec<String> = match command.as_str() {
+                "config" | "compat" => words.iter().take(2).cloned().collect(),
+                _ => vec![command],
+            };
+            let known = known.entry(path.clone()).or_insert_with(|| options(&path));
+            for flag in flags(&words) {
+                assert!(known.contains(&flag), "{name}: `{}` has no {flag}: {line}", path.join(" "));
+            }
+        }
+    }
+    assert!(seen > 60, "only {seen} command lines were found");
+}
+
+// An example that is refused teaches nothing: those of the fields are run.
+#[test]
+fn every_example_of_a_record_is_accepted() {
+    let scratch = Scratch::new("examples");
+    scratch.run(&["init"]);
+    let examples = command_lines(&document("docs/records.md"));
+    assert_eq!(examples.len(), Category::ALL.len());
+    for line in examples {
+        let words = words(line.strip_prefix("lorelane ").unwrap());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let said = scratch.run(&words);
+        assert!(said.starts_with("created "), "{line}\n{said}");
+    }
+}
+
+#[test]
+fn every_key_is_documented_with_its_file_default_and_range() {
+    let scratch = Scratch::new("keys");
+    fs::create_dir_all(scratch.project().join(".claude/memory")).unwrap();
+    let listed = Json::parse(&scratch.run(&["config", "list", "--json"])).unwrap();
+    let listed = listed.at("settings").unwrap().as_list().unwrap();
+    let defaults: BTreeMap<String, Json> = listed
+        .iter()
+        .map(|setting| {
+            let key = setting.at("key").and_then(Json::as_text).unwrap();
+            (key.to_owned(), setting.at("value").unwrap().clone())
+        })
+        .collect();
+    let document = document("docs/configuration.md");
+    let sections = sections(&document, "## ");
+    let mut documented = BTreeSet::new();
+    for (home, heading) in
+        [(Home::Records, "Keys of memory-config.json"), (Home::Lorelane, "Keys of lorelane.toml")]
+    {
+        for row in table(&sections[heading]) {
+            let [name, default, range, ..] = row.as_slice() else { panic!("{row:?}") };
+            let name = name.trim_matches('`');
+            let (key, ..) = all_keys()
+                .find(|(key, known, _)| key.name == name || known == name)
+                .unwrap_or_else(|| panic!("there is no key `{name}`"));
+            assert_eq!(key.home, home, "the file of `{name}`");
+            if let Some(expected) = range_of(&key.kind) {
+                assert!(range.starts_with(&expected), "the range of `{name}` is {expected}");
+            }
+            for category in Category::ALL {
+                let key = name.replace('*', category.name());
+                let value = defaults.get(&key).unwrap_or_else(|| panic!("there is no key `{key}`"));
+                if let Some(expected) = plain(default) {
+                    assert_eq!(shown(value), expected, "the default of `{key}`");
+                }
+                documented.insert(key);
+            }
+        }
+    }
+    assert_eq!(documented, defaults.into_keys().collect());
+}
+
+#[test]
+fn every_field_is_documented_with_its_need_and_value() {
+    let document = document("docs/records.md");
+    let sections = sections(&document, "## ");
+    let check = |heading: &str, expected: &[String]| {
+        let rows = table(sections.get(heading).unwrap_or_else(|| panic!("no section {heading}")));
+        let documented: Vec<String> =
+            rows.iter().map(|row| format!("| {} |", row[..3].join(" | "))).collect();
+        assert_eq!(
+            documented,
+            expected,
+            "docs/records.md, {heading}; the rows should begin\n{}",
+            expected.join("\n")
+        );
+        assert!(rows.iter().all(|row| !row[3].is_empty()), "a field of {heading} says nothing");
+    };
+    check("Around the content", &fields(&schema("base"), ""));
+    for category in Category::ALL {
+        let schema = schema(&category.name().replace('_', "-"));
+        check(category.name(), &fields(schema.at("properties.content").unwrap(), ""));
+    }
+}
+
+#[test]
+fn the_folders_are_those_that_status_lists() {
+    let scratch = Scratch::new("folders");
+    scratch.run(&["init"]);
+    let status = Json::parse(&scratch.run(&["status", "--json"])).unwrap();
+    let folders = status.at("folders").unwrap().as_list().unwrap();
+    let listed: BTreeSet<String> = folders
+        .iter()
+        .map(|folder| {
+            let path = Path::new(folder.at("path").and_then(Json::as_text).unwrap());
+            match path.strip_prefix(scratch.project()) {
+                Ok(inside) => inside.display().to_string(),
+                Err(_) => {
+                    let inside = path.strip_prefix(scratch.home()).unwrap();
+                    inside.parent().unwrap().join("<lane>").display().to_string()
+                }
+            }
+        })
+        .collect();
+    let document = document("docs/storage.md");
+    let rows = table(&sections(&document, "## ")["Folders"]);
+    let named = rows.iter().filter_map(|row| row[0].strip_prefix('`')?.strip_suffix('`'));
+    let documented: BTreeSet<String> = named.map(str::to_owned).collect();
+    assert_eq!(documented, listed);
+}
+
+#[test]
+fn the_project_remembers_its_own_decisions_soundly() {
+    let scratch = Scratch::new("own");
+    let lane = Path::new(".claude/memory");
+    copy(&root().join(lane), &scratch.project().join(lane));
+    let said = scratch.run(&["doctor", "--secrets", "--json"]);
+    let findings = Json::parse(&said).unwrap();
+    let findings = findings.at("findings").unwrap().as_list().unwrap();
+    assert!(findings.is_empty(), "{said}");
+    let listed = Json::parse(&scratch.run(&["list", "--json"])).unwrap();
+    let memories = listed.at("memories").unwrap().as_list().unwrap();
+    assert!(memories.len() >= 10, "{} memories", memories.len());
+    for memory in memories {
+        let path = memory.at("path").and_then(Json::as_text).unwrap();
+        let record = Json::parse(&fs::read_to_string(root().join(path)).unwrap()).unwrap();
+        for file in record.at("related_files").map(Json::to_texts).unwrap_or_default() {
+            assert!(root().join(&file).exists(), "{path} speaks of {file}, which is gone");
+        }
+    }
+}
+
+/// A project and a home of their own, gone when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder =
+            std::env::temp_dir().join(format!("lorelane-docs-{name}-{}-{number}", std::process::id()));
+        fs::create_dir_all(folder.join("project")).unwrap();
+        Scratch(fs::canonicalize(folder).unwrap())
+    }
+
+    fn project(&self) -> PathBuf {
+        self.0.join("project")
+    }
+
+    fn home(&self) -> PathBuf {
+        self.0.join("home")
+    }
+
+    /// What a command prints as its result, else what it says.
+    fn run(&self, words: &[&str]) -> String {
+        let output = Command::new(env!("CARGO_BIN_EXE_lorelane"))
+            .args(words)
+            .current_dir(self.project())
+            .env_clear()
+            .env("LORELANE_HOME", self.home())
+            .env("LORELANE_NOW", "2026-03-01T12:00:00Z")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let said = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+        String::from_utf8(said).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn document(name: &str) -> String {
+    let path = root().join(name);
+    fs::read_to_string(&path).unwrap_or_else(|fault| panic!("cannot read {}: {fault}", path.display()))
+}
+
+/// The README and everything in `docs/`.
+fn documents() -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(root().join("docs"))
+        .unwrap()
+        .map(|entry| format!("docs/{}", entry.unwrap().file_name().into_string().unwrap()))
+        .filter(|name| name.ends_with(".md"))
+        .collect();
+    names.sort();
+    names.push("README.md".to_owned());
+    names
+}
+
+/// The parts of a document below its headings of one level, by heading.
+fn sections(document: &str, level: &str) -> BTreeMap<String, String> {
+    let mut sections: BTreeMap<String, String> = BTreeMap::new();
+    let mut heading = None;
+    for line in document.lines() {
+        let above = line.starts_with('#') && line.split(' ').next().unwrap().len() < level.trim().len();
+        if let Some(name) = line.strip_prefix(level) {
+            heading = Some(name.to_owned());
+        } else if above {
+            heading = None;
+        }
+        if let Some(heading) = &heading {
+            let section = sections.entry(heading.clone()).or_default();
+            section.push_str(line);
+            section.push('\n');
+        }
+    }
+    sections
+}
+
+/// The cells of the rows of all tables, heads left out.
+fn table(text: &str) -> Vec<Vec<String>> {
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let is_rule = |line: &str| line.starts_with("| --- ");
+    let mut rows = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let is_head = lines.get(at + 1).is_some_and(|next| is_rule(next));
+        if line.starts_with('|') && !is_rule(line) && !is_head {
+            rows.push(cells(line));
+        }
+    }
+    rows
+}
+
+/// The lines of the fenced blocks of one language, continued lines joined.
+fn blocks(document: &str, language: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut within = None;
+    let mut continued = false;
+    for line in document.lines() {
+        if let Some(fence) = line.strip_prefix("```") {
+            within = if within.is_some() { None } else { Some(fence.to_owned()) };
+            continue;
+        }
+        if within.as_deref() != Some(language) {
+            continue;
+        }
+        let (text, goes_on) = match line.strip_suffix('\\') {
+            Some(text) => (text, true),
+            None => (line, false),
+        };
+        match lines.last_mut().filter(|_| continued) {
+            Some(begun) => begun.push_str(text.trim_start()),
+            None => lines.push(text.to_owned()),
+        }
+        continued = goes_on;
+    }
+    lines.into_iter().map(|line| line.trim().to_owned()).collect()
+}
+
+/// Everything in a document that a reader might type or be shown as typed.
+fn command_lines(document: &str) -> Vec<String> {
+    let shown =
+        blocks(document, "text").into_iter().filter_map(|line| Some(line.strip_prefix("$ ")?.to_owned()));
+    blocks(document, "sh").into_iter().chain(blocks(document, "usage")).chain(shown).collect()
+}
+
+/// A command line in words, as a shell reads it; the signs of a synopsis are left out.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    let mut quoted = false;
+    for sign in line.chars() {
+        match (quote, sign) {
+            (Some(open), _) if open == sign => quote = None,
+            (Some(_), _) => words.last_mut().unwrap().push(sign),
+            (None, '"' | '\'') => {
+                quote = Some(sign);
+                quoted = true;
+            }
+            (None, ' ' | '|' | '[' | ']' | '…') => {
+                if quoted || !words.last().unwrap().is_empty() {
+                    words.push(String::new());
+                }
+                quoted = false;
+            }
+            (None, '>') => break,
+            (None, _) => words.last_mut().unwrap().push(sign),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The options among the words of a command line.
+fn flags(words: &[String]) -> BTreeSet<String> {
+    words.iter().filter(|word| word.len() > 1 && word.starts_with('-')).cloned().collect()
+}
+
+const EVERYWHERE: [&str; 6] = ["-C", "--json", "-h", "--help", "-V", "--version"];
+
+/// The commands that the help lists.
+fn commands_in(help: &str) -> BTreeSet<String> {
+    help.lines()
+        .take_while(|line| *line != "Everywhere:")
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A command, or what stands below it.
+fn paths_of(command: &str) -> Vec<Vec<String>> {
+    let below: &[&str] = match command {
+        "config" => &["get", "set", "list"],
+        "compat" => &["memory_write", "memory_candidate", "memory_index"],
+        _ => return vec![vec![command.to_owned()]],
+    };
+    below.iter().map(|word| vec![command.to_owned(), (*word).to_owned()]).collect()
+}
+
+/// The options that the help of a command names.
+fn options(path: &[String]) -> BTreeSet<String> {
+    let mut typed: Vec<&str> = path.iter().map(String::as_str).collect();
+    typed.push("--help");
+    let help = Scratch::new("options").run(&typed);
+    assert!(help.to_lowercase().contains("usage: "), "`{}` has no help:\n{help}", path.join(" "));
+    if path[0] == "compat" {
+        let signs = |word: &str| word.trim_matches(['[', ']', '(', ')']).to_owned();
+        return help.split_whitespace().map(signs).filter(|word| word.starts_with('-')).collect();
+    }
+    let of_line = |line: &str| -> Vec<String> {
+        let named = line.trim_start().split("  ").next().unwrap_or_default();
+        named.split([',', ' ']).filter(|word| word.starts_with('-')).map(str::to_owned).collect()
+    };
+    help.lines().filter(|line| line.trim_start().starts_with('-')).flat_map(of_line).collect()
+}
+
+fn range_of(kind: &KeyKind) -> Option<String> {
+    match kind {
+        KeyKind::Flag => Some("true or false".to_owned()),
+        KeyKind::Whole { min, max } => Some(format!("{} to {}", thousands(*min), thousands(*max))),
+        KeyKind::Fraction => Some("0 to 1".to_owned()),
+        KeyKind::Choice(choices) => Some(quoted(choices.iter().copied())),
+        KeyKind::Text { max } => Some(format!("at most {max} characters")),
+        KeyKind::Root | KeyKind::Folder => None,
+    }
+}
+
+fn thousands(number: i64) -> String {
+    let digits = number.to_string();
+    let (mut text, count) = (String::new(), digits.len());
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (count - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn quoted<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    texts.map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A default that one cell says for all categories.
+fn plain(cell: &str) -> Option<String> {
+    let text = cell.trim_matches('`');
+    let single = !text.contains([' ', ';']) || text == "not set";
+    single.then(|| text.to_owned())
+}
+
+fn shown(value: &Json) -> String {
+    match value {
+        Json::Null => "not set".to_owned(),
+        Json::Text(text) => text.clone(),
+        Json::Bool(flag) => flag.to_string(),
+        Json::Number(number) => number.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn schema(name: &str) -> Json {
+    Json::parse(&document(&format!("schemas/{name}.schema.json"))).unwrap()
+}
+
+/// The beginnings of the rows that a group of fields asks for.
+fn fields(group: &Json, prefix: &str) -> Vec<String> {
+    let required = group.at("required").map(Json::to_texts).unwrap_or_default();
+    let mut rows = Vec::new();
+    for (name, kind) in group.at("properties").unwrap().as_object().unwrap().iter() {
+        let path = format!("{prefix}{name}");
+        let need = if required.iter().any(|required| required == name) {
+            "required"
+        } else if takes_null(kind) {
+            "optional"
+        } else {
+            "has a default"
+        };
+        rows.push(format!("| `{path}` | {need} | {} |", value_of(kind)));
+        // The content of a category has a table of its own.
+        if kind.at("properties").is_some() {
+            rows.extend(fields(kind, &format!("{path}.")));
+        }
+        if let Some(item) = kind.at("items").filter(|item| item.at("properties").is_some()) {
+            rows.extend(fields(item, &format!("{path}[].")));
+        }
+    }
+    rows
+}
+
+fn takes_null(kind: &Json) -> bool {
+    let any = kind.as_object().is_some_and(|kind| kind.iter().next().is_none());
+    let choices = kind.at("enum").and_then(Json::as_list).unwrap_or_default();
+    any || kind.at("type").is_some_and(|name| name.as_list().is_some()) || choices.contains(&Json::Null)
+}
+
+fn value_of(kind: &Json) -> String {
+    let number = |key: &str| kind.at(key).map(shown);
+    if let Some(only) = kind.at("const").and_then(Json::as_text) {
+        return format!("`{only}`");
+    }
+    if let Some(choices) = kind.at("enum") {
+        return quoted(choices.to_texts().iter().map(String::as_str));
+    }
+    let name = match kind.at("type") {
+        Some(Json::Text(name)) => name.clone(),
+        Some(names) => names.to_texts().into_iter().find(|name| name != "null").unwrap(),
+        None => return "any value".to_owned(),
+    };
+    match name.as_str() {
+        "string" => match (kind.at("pattern").and_then(Json::as_text), number("maxLength")) {
+            (Some(pattern), _) if pattern.starts_with("^[a-z") => "slug".to_owned(),
+            (Some(_), _) => "time".to_owned(),
+            (None, Some(max)) => format!("text, at most {max} characters"),
+            (None, None) => "text".to_owned(),
+        },
+        "number" => format!("number from {} to {}", number("minimum").unwrap(), number("maximum").unwrap()),
+        "integer" => format!("whole number from {}", number("minimum").unwrap()),
+        "boolean" => "true or false".to_owned(),
+        "array" => {
+            let of_texts = kind.at("items.type").and_then(Json::as_text) == Some("string");
+            let mut text = format!("list of {}", if of_texts { "texts" } else { "objects" });
+            if let Some(min) = number("minItems") {
+                text.push_str(&format!(", at least {min}"));
+            }
+            if let Some(max) = number("maxItems") {
+                text.push_str(&format!(", at most {max}"));
+            }
+            text
+        }
+        other => other.to_owned(),
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
