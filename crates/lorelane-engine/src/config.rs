@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub const RECORDS_CONFIG: &str = "memory-config.json";
 pub const LORELANE_CONFIG: &str = "lorelane.toml";
 
+const CONFIG_MAX_BYTES: u64 = 1 << 20;
+
 /// Where the settings of one project stand.
 #[derive(Clone, Debug)]
 pub struct ConfigFiles {
@@ -97,7 +99,13 @@ impl ConfigFiles {
         problems: &mut Vec<ConfigProblem>,
     ) {
         let file = path.display().to_string();
-        let values = match disk.read(path) {
+        // The user's own file may be a link to wherever they keep their settings; one of the repository may not.
+        let read = if Some(path) == self.user.as_deref() {
+            disk.read(path)
+        } else {
+            disk.read_regular(path, CONFIG_MAX_BYTES)
+        };
+        let values = match read {
             Ok(None) => return,
             Ok(Some(bytes)) => match (home, text(&bytes)) {
                 (Home::Records, Ok(text)) => json_values(text),

@@ -75,6 +75,18 @@ pub enum LockFault {
 /// knowledge, and the simulation takes each of them away to prove that it is needed.
 pub trait Disk: Send + Sync + fmt::Debug {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
+    /// Reads a regular file of at most `max` bytes and follows no link: what a repository brings may be a link
+    /// to anything, a pipe, or larger than memory.
+    fn read_regular(&self, path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
+        match self.stat(path)? {
+            None => Ok(None),
+            Some(stat) if stat.kind != Kind::File => Err(io::Error::other("it is not a regular file")),
+            Some(stat) if stat.len > max => {
+                Err(io::Error::other(format!("it is larger than {} KiB", max / 1024)))
+            }
+            Some(_) => self.read(path),
+        }
+    }
     /// At most the last `max` bytes, and the offset at which they start.
     fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>>;
     /// Exactly `len` bytes, or `UnexpectedEof`.

@@ -70,6 +70,9 @@ pub enum Row {
     Gone { path: RelPath },
 }
 
+/// The time of a folder that has to be looked into again.
+pub const UNSETTLED: i64 = -1;
+
 /// The mtimes of the lane's folders: what tells a fresh index from a stale one.
 pub type FolderTimes = BTreeMap<String, i64>;
 
@@ -307,6 +310,16 @@ impl Index {
         Ok(counts)
     }
 
+    /// How many files of a folder the index knows, readable or not.
+    pub fn known_in(&self, folder: &str) -> Result<usize, IndexError> {
+        let sql = "SELECT (SELECT count(*) FROM memories WHERE path > ?1 AND path < ?2)
+                        + (SELECT count(*) FROM unreadable WHERE path > ?1 AND path < ?2)";
+        // `0` comes right after `/`.
+        let count =
+            self.db.query_row(sql, [format!("{folder}/"), format!("{folder}0")], |row| unsigned(row, 0));
+        Ok(usize::try_from(count.map_err(self.fault("read"))?).unwrap_or(usize::MAX))
+    }
+
     /// How many memories a category has in this status.
     pub fn count(&self, category: Category, status: Status) -> Result<usize, IndexError> {
         let sql = "SELECT count(*) FROM memories WHERE category = ? AND status = ?";
@@ -321,7 +334,9 @@ impl Index {
         times: &FolderTimes,
     ) -> Result<Option<String>, IndexError> {
         let in_rows = rows::difference(&self.db, rows).map_err(self.fault("read"))?;
-        let in_times = (self.folder_times()? != *times).then(|| "the times of the folders".to_owned());
+        let recorded = self.folder_times()?;
+        let differs = |(folder, time): (&String, &i64)| *time != UNSETTLED && times.get(folder) != Some(time);
+        let in_times = recorded.iter().any(differs).then(|| "the times of the folders".to_owned());
         Ok(in_rows.or(in_times))
     }
 
@@ -347,11 +362,11 @@ impl Index {
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
-    /// Everything the index says, as text: equal dumps are equal indexes.
+    /// Everything the index says of the memories, as text: equal dumps are equal indexes.
     pub fn dump(&self) -> Result<String, IndexError> {
         let fault = self.fault("read");
         let mut dump = String::new();
-        for table in TABLE_NAMES {
+        for table in ["memories", "prose", "unreadable"] {
             let mut query = self.db.prepare(&format!("SELECT * FROM {table} ORDER BY 1")).map_err(&fault)?;
             let columns = query.column_count();
             let mut rows = query.query([]).map_err(&fault)?;

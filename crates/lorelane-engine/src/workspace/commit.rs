@@ -1,7 +1,7 @@
 //! Plans become receipts.
 
 use super::look::warnings;
-use super::stage::{Reader, Staged, stage};
+use super::stage::{Staged, stage};
 use super::{Failure, Workspace};
 use crate::git;
 use crate::store::{Entry, Outcome, Place, Transaction};
@@ -19,11 +19,30 @@ use std::sync::Arc;
 impl Workspace {
     /// Does all of a plan or nothing.
     pub fn commit(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
+        self.commit_planned(|_| Ok(plan.clone()))
+    }
+
+    /// Does garbage collection. What is garbage is decided under the lock: a memory that was restored or revised
+    /// while somebody thought about it stays.
+    pub fn collect_garbage(&mut self) -> Result<Receipt, Failure> {
+        self.commit_planned(|workspace| {
+            let Collection { changes, expired, over, .. } = workspace.garbage()?;
+            let because = format!("gc: {} expired, {} past their grace", expired.len(), over.len());
+            Ok(Plan { changes, because })
+        })
+    }
+
+    /// Locks, makes the plan from what stands there now, and does it.
+    fn commit_planned(
+        &mut self,
+        make_plan: impl FnOnce(&mut Workspace) -> Result<Plan, Failure>,
+    ) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
         let mut notices = self.catch_up(&writer)?;
-        let staged = self.staged(plan, &|place| Ok(writer.read(place)?))?;
+        let plan = make_plan(self)?;
+        let staged = self.staged(&plan)?;
         let touched = staged.touched();
         notices.extend(staged.notices);
         // The log is read by people and pasted into issues: a reason may quote what the memory may not hold.
@@ -37,19 +56,15 @@ impl Workspace {
     pub fn preview(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
         self.refresh()?;
-        let (store, disk) = (Arc::clone(&self.store), Arc::clone(&self.disk));
-        let staged = self.staged(plan, &|place| {
-            let file = store.path_of(place);
-            disk.read(&file).map_err(|source| Failure::io("read", &file, source))
-        })?;
+        let staged = self.staged(plan)?;
         Ok(Receipt { number: None, at: self.now, outcomes: staged.outcomes, notices: staged.notices })
     }
 
-    fn staged(&mut self, plan: &Plan, read: Reader<'_>) -> Result<Staged, Failure> {
-        match stage(self, plan, read) {
+    fn staged(&mut self, plan: &Plan) -> Result<Staged, Failure> {
+        match stage(self, plan) {
             Err(Failure::Index(fault)) => {
                 self.replace_index(fault)?;
-                stage(self, plan, read)
+                stage(self, plan)
             }
             staged => staged,
         }
@@ -95,17 +110,19 @@ impl Workspace {
         key: &str,
         value: &Json,
         dry_run: bool,
-    ) -> Result<PathBuf, Failure> {
+    ) -> Result<(PathBuf, Vec<Notice>), Failure> {
+        if dry_run {
+            self.config.with(&*self.disk, home, key, value)?;
+            return Ok((self.config.file_of(home).to_owned(), Vec::new()));
+        }
         // The lane's lock: two settings at once must not lose one another.
         let store = Arc::clone(&self.store);
-        let _writer = if dry_run { None } else { Some(store.begin()?) };
+        let writer = store.begin()?;
+        let notices = self.catch_up(&writer)?;
         let text = self.config.with(&*self.disk, home, key, value)?;
-        if dry_run {
-            return Ok(self.config.file_of(home).to_owned());
-        }
         let file = self.config.save(&*self.disk, home, &text)?;
         self.policy = self.config.read(&*self.disk);
-        Ok(file)
+        Ok((file, notices))
     }
 
     /// What garbage collection would do now.
@@ -174,8 +191,7 @@ impl Workspace {
     }
 
     fn undone(&self, path: &RelPath) -> Option<change::Outcome> {
-        let file = self.lane.join(path.as_str());
-        let bytes = self.disk.read(&file).ok()?.unwrap_or_default();
+        let bytes = self.read_lane(path).ok()?.unwrap_or_default();
         let reading = self.dialect.read(path, &bytes);
         let category = lorelane_core::memory::Category::of_folder(path.folder()?)?;
         let address = lorelane_core::memory::Address::record(category, path.stem());

@@ -1,6 +1,6 @@
 //! Looks for everything that is not as it should be, and changes nothing.
 
-use super::{Failure, Workspace};
+use super::{Failure, LISTING_MAX_BYTES, Workspace};
 use crate::disk::Kind;
 use crate::index::{Index, IndexError, Wanted};
 use lorelane_core::corpus::Entry;
@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 /// A memory that is revised this often may have lost its subject.
 const HEAVILY_REVISED: u64 = 5;
 const RECENT_DAYS: i64 = 7;
+
+type Inspect<'i> = &'i mut dyn FnMut(&RelPath, Result<&Reading, &str>, &mut Vec<Finding>);
 
 /// Something that somebody should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,8 +94,7 @@ impl Workspace {
     pub fn diagnose_index(&mut self) -> Result<Vec<Finding>, Failure> {
         let mut findings = Vec::new();
         self.refresh()?;
-        let difference = self.difference(&mut |_, _| {});
-        self.report_index(difference, &mut findings);
+        self.compare_index(&mut findings, &mut |_, _, _| {})?;
         Ok(findings)
     }
 
@@ -101,7 +102,7 @@ impl Workspace {
         let (path, wanted) = self.listing()?;
         let entries = wanted.lines().filter(|line| line.starts_with("- [")).count();
         let file = self.lane.join(path.as_str());
-        Ok(match self.disk.read(&file) {
+        Ok(match self.disk.read_regular(&file, LISTING_MAX_BYTES) {
             Ok(None) if entries == 0 => Sync::InSync { entries },
             Ok(None) => Sync::Missing,
             Ok(Some(bytes)) if bytes == wanted.as_bytes() => Sync::InSync { entries },
@@ -184,10 +185,16 @@ impl Workspace {
 
     /// Reads every file once: for what is wrong in it, and for what the index should say of it.
     fn check_contents(&mut self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-        let mut difference =
-            self.difference(&mut |file, reading| check_reading(reading, file, secrets, findings));
+        self.compare_index(findings, &mut |file, reading, findings| {
+            check_reading(reading, file, secrets, findings);
+        })
+    }
+
+    fn compare_index(&mut self, findings: &mut Vec<Finding>, inspect: Inspect<'_>) -> Result<(), Failure> {
+        let mut difference = self.difference(&mut |file, reading| inspect(file, reading, findings));
         if matches!(difference, Ok(Some(_))) {
-            // A file edited in place is no fault of the index: it may lag until somebody looks.
+            // A file edited in place, or changed while we read, is no fault of the index: it may lag until
+            // somebody looks.
             self.look_at_every_file()?;
             difference = self.difference(&mut |_, _| {});
         }

@@ -1,6 +1,6 @@
 //! The listing as a reader of `index.md` meets it.
 
-use super::{Failure, Workspace};
+use super::{Failure, LISTING_MAX_BYTES, Workspace};
 use crate::index::Index;
 use lorelane_core::dialect::Problem;
 use lorelane_core::dialect::records::{Drift, LISTING, drift};
@@ -17,7 +17,10 @@ impl Workspace {
     pub fn listing_drift(&mut self) -> Result<Option<Drift>, Failure> {
         let wanted = self.listing_lines()?;
         let file = self.lane.join(LISTING);
-        let found = self.disk.read(&file).map_err(|source| Failure::io("read", &file, source))?;
+        let found = self
+            .disk
+            .read_regular(&file, LISTING_MAX_BYTES)
+            .map_err(|source| Failure::io("read", &file, source))?;
         Ok(found.map(|bytes| drift(&String::from_utf8_lossy(&bytes), &wanted)))
     }
 

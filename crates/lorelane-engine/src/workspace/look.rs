@@ -3,14 +3,20 @@
 use super::{Failure, Workspace};
 use crate::config::write_plain;
 use crate::disk::Kind;
-use crate::index::{FolderTimes, Index, IndexError, Row, Seen};
+use crate::index::{FolderTimes, Index, IndexError, Row, Seen, UNSETTLED};
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::records::RECORD_MAX_BYTES;
 use lorelane_core::dialect::{Dialect, Reading};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::Category;
 use lorelane_core::path::RelPath;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many files are read before their rows are written.
+const LOOK_PART: usize = 500;
+/// The clock of a file system ticks this slowly: a change within a tick leaves the time as it is.
+const TICK_NS: i64 = 20_000_000;
 
 /// What a look into the lane's folders gives.
 #[derive(Debug, Default)]
@@ -39,22 +45,27 @@ impl Workspace {
 
     fn look(&mut self, times: FolderTimes) -> Result<(), Failure> {
         let mut known: BTreeMap<String, Seen> = self.ask(Index::seen)?;
-        let mut rows = Vec::new();
         let Found { files, closed } = self.files();
+        self.closed = closed;
+        let mut changed = Vec::new();
         for found in files {
             let before = known.remove(found.as_str());
-            let file = self.lane.join(found.as_str());
-            let Ok(Some(stat)) = self.disk.stat(&file) else { continue };
-            let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
-            if before != Some(seen) {
-                rows.push(self.row(&found));
+            let Ok(Some(stat)) = self.disk.stat(&self.lane.join(found.as_str())) else { continue };
+            if before != Some(Seen { size: stat.len, mtime_ns: stat.mtime_ns }) {
+                changed.push(found);
             }
         }
-        let gone =
-            known.into_keys().filter_map(|path| RelPath::parse(&path).ok()).map(|path| Row::Gone { path });
-        rows.extend(gone);
-        self.closed = closed;
-        self.take_in(rows, times)
+        changed.extend(known.into_keys().filter_map(|path| RelPath::parse(&path).ok()));
+        // In parts: the first look at a large store must not hold all of it in memory.
+        for part in changed.chunks(LOOK_PART) {
+            let rows = part.iter().map(|path| self.row(path)).collect();
+            self.take_in(rows, &FolderTimes::new())?;
+        }
+        let now_ns = self.disk.now_ns();
+        self.take_in(
+            Vec::new(),
+            &times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect(),
+        )
     }
 
     /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
@@ -101,8 +112,9 @@ impl Workspace {
         Ok(filled.err())
     }
 
-    fn take_in(&mut self, rows: Vec<Row>, mut times: FolderTimes) -> Result<(), Failure> {
+    fn take_in(&mut self, rows: Vec<Row>, times: &FolderTimes) -> Result<(), Failure> {
         // A folder that is opened to us again keeps its time, so its time is not kept while it is closed.
+        let mut times = times.clone();
         times.retain(|folder, _| !self.closed.contains(folder));
         match self.index.update(rows.into_iter(), &times) {
             Ok(()) => Ok(()),
@@ -143,10 +155,23 @@ impl Workspace {
     }
 
     /// Tells the index what became of these files.
+    ///
+    /// Only the times of their folders are taken over, and only of those that hold as many files as the index
+    /// knows: a file that somebody else put there meanwhile would otherwise stay unseen behind our own time.
     pub(super) fn note(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
         let rows: Vec<Row> = paths.iter().map(|path| self.row(path)).collect();
-        let times = self.folder_times();
-        self.take_in(rows, times)
+        self.take_in(rows, &FolderTimes::new())?;
+        let touched: BTreeSet<&str> = paths.iter().filter_map(RelPath::folder).collect();
+        let mut times = self.folder_times();
+        times.retain(|folder, _| touched.contains(folder.as_str()));
+        for (folder, time) in &mut times {
+            let listed = self.disk.list(&self.lane.join(folder)).ok().flatten().unwrap_or_default();
+            let files = listed.iter().filter(|listed| listed.name.ends_with(".json")).count();
+            if files != self.ask(|index| index.known_in(folder))? {
+                *time = UNSETTLED;
+            }
+        }
+        self.take_in(Vec::new(), &times)
     }
 
     /// The listing as the index has it now: the bytes that a rebuild would give.
@@ -220,6 +245,9 @@ impl Workspace {
         if stat.kind != Kind::File {
             return unreadable("it is not a regular file".to_owned());
         }
+        if stat.len > RECORD_MAX_BYTES as u64 {
+            return unreadable(format!("it is larger than {} KiB", RECORD_MAX_BYTES / 1024));
+        }
         let bytes = match self.disk.read(&file) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Row::Gone { path: path.clone() },
@@ -239,6 +267,11 @@ impl Workspace {
             }
         }
     }
+}
+
+/// A folder's time, if nothing can happen any more that would leave it the same.
+fn settled(time: i64, now_ns: i64) -> i64 {
+    if now_ns.saturating_sub(time) < TICK_NS { UNSETTLED } else { time }
 }
 
 pub(super) fn warnings(warnings: &[crate::store::Warning]) -> Vec<Notice> {

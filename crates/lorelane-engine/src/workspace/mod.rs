@@ -21,9 +21,9 @@ use crate::config::ConfigFiles;
 use crate::disk::{Disk, Kind, RealDisk};
 use crate::env::{Env, Folders};
 use crate::index::{Index, Wanted};
-use crate::store::{Home, Place, Store};
+use crate::store::{Home, Place, Store, StoreError};
 use lorelane_core::corpus::Entry;
-use lorelane_core::dialect::records::Records;
+use lorelane_core::dialect::records::{RECORD_MAX_BYTES, Records};
 use lorelane_core::dialect::{Dialect, Problem};
 use lorelane_core::digest::Revision;
 use lorelane_core::lifecycle::Status;
@@ -37,6 +37,10 @@ use lorelane_core::text::slug;
 use lorelane_core::time::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// More marks than any project makes; a larger file is not ours.
+const MARKS_MAX_BYTES: u64 = 64 << 20;
+const LISTING_MAX_BYTES: u64 = 256 << 20;
 
 /// The memories of one project.
 #[derive(Debug)]
@@ -221,8 +225,8 @@ impl Workspace {
 
     fn read_marks(&self) -> Result<Marks, Failure> {
         let path = self.store.path_of(&Place::Marks);
-        let bytes = self.disk.read(&path).map_err(|source| Failure::io("read", &path, source))?;
-        Ok(Marks::read(&bytes.unwrap_or_default()))
+        let bytes = self.disk.read_regular(&path, MARKS_MAX_BYTES);
+        Ok(Marks::read(&bytes.map_err(|source| Failure::io("read", &path, source))?.unwrap_or_default()))
     }
 
     /// The memory a person means: an address, an old address, a path, or a slug that is unique.
@@ -273,16 +277,15 @@ impl Workspace {
     pub fn load(&self, address: &Address) -> Result<Loaded, Failure> {
         let missing = || Failure::from(Refusal::Missing { address: address.clone() });
         let path = self.dialect.place(address).ok_or_else(missing)?;
-        let file = self.lane.join(path.as_str());
         let unreadable = |why| Failure::from(Refusal::Unreadable { address: address.clone(), why });
-        if !self.is_regular(&path) {
-            return Err(unreadable("it is not a regular file".to_owned()));
-        }
-        let bytes = self
-            .disk
-            .read(&file)
-            .map_err(|source| Failure::io("read", &file, source))?
-            .ok_or_else(missing)?;
+        let bytes = match self.read_lane(&path) {
+            Ok(bytes) => bytes.ok_or_else(missing)?,
+            Err(Failure::Store(StoreError::Symlink { .. })) => {
+                return Err(unreadable("it is not a regular file".to_owned()));
+            }
+            Err(Failure::Io { source, .. }) => return Err(unreadable(source.to_string())),
+            Err(other) => return Err(other),
+        };
         let reading = self.dialect.read(&path, &bytes);
         let why = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
         let Some(memory) = reading.memory else { return Err(unreadable(why)) };
@@ -291,15 +294,18 @@ impl Workspace {
         Ok(Loaded { memory, path, text, revision, problems: reading.problems })
     }
 
-    /// Whether a file, if it is there, is one and lies in a real folder: what is read through a link may lie
-    /// anywhere, and a pipe is never read to its end.
-    fn is_regular(&self, path: &RelPath) -> bool {
-        let is = |kind: Kind, path: &Path| match self.disk.stat(path) {
-            Ok(Some(stat)) => stat.kind == kind,
-            _ => true,
-        };
-        is(Kind::File, &self.lane.join(path.as_str()))
-            && path.folder().is_none_or(|folder| is(Kind::Folder, &self.lane.join(folder)))
+    /// Reads a memory's file: a regular one, in a real folder, of a size that a record can have.
+    fn read_lane(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
+        let file = self.lane.join(path.as_str());
+        let folder = path.folder().map_or_else(|| self.lane.clone(), |folder| self.lane.join(folder));
+        for link in [&folder, &file] {
+            if matches!(self.disk.stat(link), Ok(Some(stat)) if stat.kind == Kind::Symlink) {
+                return Err(StoreError::Symlink { path: link.clone() }.into());
+            }
+        }
+        self.disk
+            .read_regular(&file, RECORD_MAX_BYTES as u64)
+            .map_err(|source| Failure::io("read", &file, source))
     }
 }
 

@@ -1,24 +1,19 @@
 //! From a plan to edits: every rule is asked, nothing is written.
 
 use super::{Failure, Workspace};
-use crate::disk::{Kind, Stat};
-use crate::store::{Edit, Place};
+use crate::store::Edit;
 use lorelane_core::care;
 use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
 use lorelane_core::dialect::{self, Circumstances, Dialect};
 use lorelane_core::digest::Revision;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::{self, Lifecycle, RESURRECTION_PAUSE, Status, Step, Verb};
-use lorelane_core::mark::{Mark, MarkKind, Marks};
+use lorelane_core::mark::{Mark, MarkKind};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::SecretPolicy;
 use lorelane_core::refusal::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-
-/// Reads a place as it is now; under the lock when something shall be written.
-pub(super) type Reader<'r> = &'r dyn Fn(&Place) -> Result<Option<Vec<u8>>, Failure>;
 
 /// What a plan comes to.
 #[derive(Debug, Default)]
@@ -45,8 +40,9 @@ impl Staged {
     }
 }
 
-pub(super) fn stage(workspace: &Workspace, plan: &Plan, read: Reader<'_>) -> Result<Staged, Failure> {
-    let mut stage = Stage { workspace, read, written: BTreeMap::new(), staged: Staged::default() };
+/// Stages a plan on the files as they are now. Whoever writes what comes of it holds the lane's lock.
+pub(super) fn stage(workspace: &Workspace, plan: &Plan) -> Result<Staged, Failure> {
+    let mut stage = Stage { workspace, written: BTreeMap::new(), staged: Staged::default() };
     let mut new_sessions = Vec::new();
     for change in &plan.changes {
         let created = stage.change(change)?;
@@ -60,7 +56,6 @@ pub(super) fn stage(workspace: &Workspace, plan: &Plan, read: Reader<'_>) -> Res
 
 struct Stage<'s> {
     workspace: &'s Workspace,
-    read: Reader<'s>,
     /// What earlier changes of this plan made of a file.
     written: BTreeMap<RelPath, Option<String>>,
     staged: Staged,
@@ -238,7 +233,7 @@ impl Stage<'_> {
     fn mark(&mut self, address: &Address, kind: &MarkKind) -> Result<(), Failure> {
         let path = self.place(address)?;
         let standing = self.standing(address, &path)?;
-        let marks = Marks::read(&(self.read)(&Place::Marks)?.unwrap_or_default());
+        let marks = self.workspace.read_marks()?;
         let already = match kind {
             MarkKind::Pin => marks.pinned.contains(address),
             MarkKind::Unpin => !marks.pinned.contains(address),
@@ -308,21 +303,7 @@ impl Stage<'_> {
     fn bytes(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
         match self.written.get(path) {
             Some(text) => Ok(text.clone().map(String::into_bytes)),
-            None => {
-                self.refuse_what_is_no_file(path)?;
-                (self.read)(&Place::Lane(path.clone()))
-            }
-        }
-    }
-
-    /// A pipe in the place of a memory would be read for ever. Links are the store's to refuse.
-    fn refuse_what_is_no_file(&self, path: &RelPath) -> Result<(), Failure> {
-        let file = self.workspace.lane.join(path.as_str());
-        match self.workspace.disk.stat(&file) {
-            Ok(Some(Stat { kind: Kind::Folder | Kind::Other, .. })) => {
-                Err(Failure::io("read", &file, io::Error::other("it is not a regular file")))
-            }
-            _ => Ok(()),
+            None => self.workspace.read_lane(path),
         }
     }
 
@@ -337,7 +318,9 @@ impl Stage<'_> {
     }
 
     fn circumstances(&self, old: Option<&Memory>) -> Circumstances {
-        let gone = |file: &&String| std::fs::symlink_metadata(self.workspace.project.join(file)).is_err();
+        let gone = |file: &&String| {
+            !matches!(self.workspace.disk.stat(&self.workspace.project.join(file)), Ok(Some(_)))
+        };
         let about = old.map(|old| old.about.as_slice()).unwrap_or_default();
         Circumstances { now: self.workspace.now, gone: about.iter().filter(gone).cloned().collect() }
     }

@@ -268,3 +268,21 @@ fn processes_that_refresh_at_once_agree() {
         assert_equal_to_a_rebuild(&mut project.open(), &format!("round {round}"));
     }
 }
+
+// What gc deletes was decided before it had the lock: a memory restored meanwhile was deleted though active.
+#[test]
+fn a_memory_that_came_back_while_gc_was_asked_for_stays() {
+    let project = Project::new();
+    let config = project.0.0.join("project/.claude/memory/memory-config.json");
+    fs::write(config, r#"{"delete": {"grace_period_days": 0}}"#).unwrap();
+    let (mut collector, mut other) = (project.open(), project.open());
+    for name in ["a", "b"] {
+        other.commit(&create(name)).unwrap();
+        other.commit(&step(name, Verb::Retire)).unwrap();
+    }
+    assert_eq!(collector.garbage().unwrap().over.len(), 2);
+    other.commit(&step("a", Verb::Restore { from: None })).unwrap();
+    let receipt = collector.collect_garbage().unwrap();
+    assert_eq!(receipt.outcomes.len(), 1);
+    assert!(project.file("a").exists() && !project.file("b").exists());
+}

@@ -298,6 +298,10 @@ pub(super) fn gc(session: &Session<'_>, args: &Gc) -> Outcome {
         }
         return Ok(Ending::Done);
     }
-    let because = format!("gc: {} expired, {} past their grace", garbage.expired.len(), garbage.over.len());
-    finish(session, &mut workspace, &Plan { changes: garbage.changes, because }, args.change)
+    let receipt = match args.change.dry_run {
+        true => workspace.preview(&Plan { changes: garbage.changes, because: "gc".to_owned() })?,
+        false => workspace.collect_garbage()?,
+    };
+    say::receipt(&receipt, session.json, args.change.dry_run);
+    Ok(Ending::Done)
 }

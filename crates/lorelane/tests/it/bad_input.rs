@@ -183,7 +183,7 @@ fn files_that_cannot_be_read_hide_themselves_and_nothing_else() {
             file: decisions/empty.json: it is not JSON: expected a value at line 1 column 1
               hint: mend it by hand: until then it is no memory
             file: decisions/huge.json: it is larger than 1024 KiB
-              hint: mend it by hand: until then it is no memory
+              hint: put a regular, readable file in its place
             file: decisions/lost-status.json: record_status: Input should be 'active', 'retired' or 'archived' (got "misplaced")
               hint: mend it by hand: until then it is no memory
             file: decisions/lost-status.json: its id differs from the file's name; the name counts
