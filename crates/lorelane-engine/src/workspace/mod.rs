@@ -22,6 +22,7 @@ use crate::disk::{Disk, Kind, RealDisk};
 use crate::env::{Env, Folders};
 use crate::index::{Index, Wanted};
 use crate::store::{Home, Place, Store, StoreError};
+use lorelane_core::candidate::{self, Candidate, Verdict};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::{RECORD_MAX_BYTES, Records};
 use lorelane_core::dialect::{Dialect, Problem};
@@ -210,12 +211,41 @@ impl Workspace {
         Ok(Recall { hits: recall::rank(query, current.iter()), total })
     }
 
-    /// The memory of this category that new information most likely belongs to.
-    pub fn candidate(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
-        let category = query.categories.first().copied();
+    /// Whether new information belongs to a memory of this category, and what may be done with it.
+    pub fn candidate(
+        &mut self,
+        category: Category,
+        new_info: &str,
+        lifecycle_event: Option<&str>,
+    ) -> Result<Verdict, Failure> {
+        let mut query = Query::new(new_info, self.now);
+        query.categories = vec![category];
         self.refresh()?;
+        let mut found = self.nearest(&query)?;
+        if found.as_ref().is_some_and(|hit| !self.stands(&query, hit)) {
+            // The index lags behind a file that was edited in place.
+            self.look_at_every_file()?;
+            found = self.nearest(&query)?;
+        }
+        let candidate = found.and_then(|hit| {
+            let loaded = self.load(&hit.address).ok()?;
+            Some(Candidate { path: self.listed_path(&loaded.path), memory: loaded.memory, score: hit.score })
+        });
+        Ok(candidate::decide(category, candidate, lifecycle_event))
+    }
+
+    fn nearest(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
+        let category = query.categories.first().copied();
         let wanted = Wanted { category, status: Some(Status::Active), prose: false };
         self.ask(|index| index.with_entries(wanted, |entries| recall::candidate(query, entries)))
+    }
+
+    /// Whether the file of a hit still says what the index says of it.
+    fn stands(&self, query: &Query, hit: &Hit) -> bool {
+        self.load(&hit.address).is_ok_and(|loaded| {
+            let entry = Entry::of(&loaded.memory, &loaded.path);
+            recall::candidate(query, std::iter::once(&entry)).as_ref() == Some(hit)
+        })
     }
 
     /// What is marked, as far as it can be read: a file of marks that cannot be is for `doctor` to report.

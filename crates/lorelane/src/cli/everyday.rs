@@ -2,7 +2,6 @@
 
 use super::args::{Candidate, Change, Create, Edit, List, Search, Show, Sort, StatusFilter, Update};
 use super::{Ending, Outcome, Session, Trouble, say};
-use lorelane_core::candidate::{self, Candidate as Found};
 use lorelane_core::change::{self, Assignment, Draft, Plan};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::{RECORD_MAX_BYTES, draft};
@@ -416,18 +415,7 @@ fn hit_json(hit: &Hit) -> Json {
 pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
     let category = category(&args.category)?;
     let mut workspace = session.open()?;
-    let mut query = Query::new(&args.new_info, workspace.now());
-    query.categories = vec![category];
-    let found = workspace.candidate(&query)?.and_then(|hit| {
-        let loaded = workspace.load(&hit.address).ok()?;
-        let path = workspace.listed_path(&loaded.path);
-        (loaded.memory.lifecycle == Lifecycle::Active).then_some(Found {
-            path,
-            memory: loaded.memory,
-            score: hit.score,
-        })
-    });
-    let verdict = candidate::decide(category, found, args.lifecycle_event.as_deref()).to_json();
+    let verdict = workspace.candidate(category, &args.new_info, args.lifecycle_event.as_deref())?.to_json();
     let mut document = Object::new();
     document.set("v", Json::number(1));
     for (key, value) in verdict.as_object().map(Object::iter).into_iter().flatten() {

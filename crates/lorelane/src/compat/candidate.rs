@@ -3,13 +3,12 @@
 use super::Said;
 use super::arguments::{Flag, Need, Script, Takes};
 use super::write::categories;
-use lorelane_core::candidate::{Candidate, LIFECYCLE_EVENTS, Verdict, decide};
+use lorelane_core::candidate::LIFECYCLE_EVENTS;
 use lorelane_core::json::Format;
 use lorelane_core::memory::Category;
 use lorelane_core::policy::DEFAULT_ROOT;
-use lorelane_core::recall::Query;
 use lorelane_engine::env::Env;
-use lorelane_engine::workspace::{Failure, Workspace};
+use lorelane_engine::workspace::Workspace;
 use std::path::Path;
 
 const SCRIPT: Script = Script {
@@ -40,32 +39,13 @@ pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
         ));
     }
     let Some(category) = given.text("--category").and_then(Category::parse) else { return Said::default() };
-    let mut query = Query::new(given.text("--new-info").unwrap_or_default(), env.now);
-    query.categories = vec![category];
-    match verdict(env, &root, category, &query, given.text("--lifecycle-event")) {
+    let new_info = given.text("--new-info").unwrap_or_default();
+    let verdict = Workspace::open_root(env, &root)
+        .and_then(|mut workspace| workspace.candidate(category, new_info, given.text("--lifecycle-event")));
+    match verdict {
         Ok(verdict) => {
             Said { out: format!("{}\n", verdict.to_json().render(Format::SCRIPT)), ..Said::default() }
         }
         Err(failure) => Said::error(&failure.to_string()),
     }
-}
-
-fn verdict(
-    env: &Env,
-    root: &Path,
-    category: Category,
-    query: &Query,
-    event: Option<&str>,
-) -> Result<Verdict, Failure> {
-    let mut workspace = Workspace::open_root(env, root)?;
-    workspace.look_at_every_file()?;
-    let found = match workspace.candidate(query)? {
-        Some(hit) => {
-            let loaded = workspace.load(&hit.address)?;
-            let path = workspace.listed_path(&loaded.path);
-            Some(Candidate { path, memory: loaded.memory, score: hit.score })
-        }
-        None => None,
-    };
-    Ok(decide(category, found, event))
 }
