@@ -86,7 +86,7 @@ impl Store {
     /// All changes, oldest first; those still kept inside the lane come last.
     pub fn log(&self) -> Result<Vec<Entry>, StoreError> {
         let mut entries = Vec::new();
-        for folder in self.journals() {
+        for folder in self.journals()? {
             let chain = self.chain(&folder)?;
             let blobs = folder.join(BLOBS);
             for (intent, outcome) in told(&chain.lines) {
@@ -98,7 +98,13 @@ impl Store {
 
     /// Checks the chain of hashes and every blob. An open change at the end is no fault.
     pub fn verify(&self) -> Vec<Fault> {
-        self.journals().iter().flat_map(|folder| self.verify_one(folder)).collect()
+        let mut faults = self.verify_one(&self.home.state);
+        match self.is_sheltered() {
+            Ok(false) => {}
+            Ok(true) => faults.extend(self.verify_one(&self.shelter())),
+            Err(error) => faults.push(Fault::Unreadable { journal: self.shelter(), why: error.to_string() }),
+        }
+        faults
     }
 
     /// What a path should contain by its last receipt.
@@ -123,8 +129,12 @@ impl Store {
         Ok(changed)
     }
 
-    fn journals(&self) -> [PathBuf; 2] {
-        [self.home.state.clone(), self.shelter()]
+    fn journals(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let mut folders = vec![self.home.state.clone()];
+        if self.is_sheltered()? {
+            folders.push(self.shelter());
+        }
+        Ok(folders)
     }
 
     pub(super) fn chain(&self, folder: &Path) -> Result<Chain, StoreError> {
@@ -163,7 +173,7 @@ impl Store {
 
     fn known(&self) -> Result<BTreeMap<RelPath, Known>, StoreError> {
         let mut last: BTreeMap<RelPath, (PathBuf, Option<Blob>)> = BTreeMap::new();
-        for folder in self.journals() {
+        for folder in self.journals()? {
             let blobs = folder.join(BLOBS);
             for (intent, outcome) in told(&self.chain(&folder)?.lines) {
                 if outcome == Outcome::Void {

@@ -173,11 +173,10 @@ impl Store {
     /// Opens the journal in the state folder, or the one inside the lane where that is not possible,
     /// and settles whatever is open in either.
     fn open_book(&self, warnings: &mut Vec<Warning>, touched: &mut Vec<Place>) -> Result<Book, StoreError> {
-        let shelter = self.shelter();
+        let (shelter, is_sheltered) = (self.shelter(), self.is_sheltered()?);
         let why = match Book::prepare(self, &self.home.state) {
             Ok(()) => {
-                let stat = self.disk.stat(&shelter).map_err(StoreError::io("look at", &shelter))?;
-                if stat.is_none() {
+                if !is_sheltered {
                     return self.settled_book(&self.home.state, &BTreeSet::new(), warnings, touched);
                 }
                 let sheltered = self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)?;

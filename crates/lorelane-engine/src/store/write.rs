@@ -235,7 +235,7 @@ impl Store {
         self.disk.sync_dir(path).map_err(StoreError::io("sync", path))
     }
 
-    fn kind(&self, path: &Path) -> Result<Option<Kind>, StoreError> {
+    pub(super) fn kind(&self, path: &Path) -> Result<Option<Kind>, StoreError> {
         let stat = self.disk.stat(path).map_err(StoreError::io("look at", path))?;
         Ok(stat.map(|stat| stat.kind))
     }

@@ -241,6 +241,44 @@ fn links_and_other_things_in_the_way_are_refused() {
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
 }
 
+// A cloned repository could bring `.lorelane-journal` as a link to another lane's state folder: the next
+// write took the receipts over and removed the journal and the blobs it found there.
+#[cfg(unix)]
+#[test]
+fn a_journal_inside_the_lane_that_is_a_link_is_neither_read_nor_taken_over() {
+    use std::os::unix::fs::symlink;
+    let victim = Temp::new();
+    commit(&victim.store(), vec![put("a.json", "private")]).unwrap();
+    let folder = victim.0.join("state/x");
+    let bytes = || ["journal", "blobs"].map(|name| fs::read(folder.join(name)).unwrap());
+    let before = bytes();
+    for linked in ["", "journal", "blobs"] {
+        for state_is_writable in [true, false] {
+            let temp = Temp::new();
+            let store = temp.store();
+            let shelter = temp.0.join("lane/.lorelane-journal");
+            if linked.is_empty() {
+                symlink(&folder, &shelter).unwrap();
+            } else {
+                fs::create_dir(&shelter).unwrap();
+                symlink(folder.join(linked), shelter.join(linked)).unwrap();
+            }
+            if !state_is_writable {
+                fs::write(temp.0.join("state"), "in the way").unwrap();
+            }
+            let case = format!("{linked:?}, {state_is_writable}");
+            let outcome = commit(&store, vec![put("b.json", "1")]);
+            assert!(matches!(outcome, Err(StoreError::Symlink { .. })), "{case}: {outcome:?}");
+            assert!(matches!(store.log(), Err(StoreError::Symlink { .. })), "{case}");
+            assert!(matches!(store.changed_outside(), Err(StoreError::Symlink { .. })), "{case}");
+            assert!(matches!(&store.verify()[..], [Fault::Unreadable { .. }]), "{case}");
+            assert!(shelter.is_symlink() || shelter.join(linked).is_symlink(), "{case}");
+            assert_eq!(bytes(), before, "{case}");
+            assert!(!temp.0.join("lane/b.json").exists(), "{case}");
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_revision_keeps_the_mode_and_undoing_a_removal_gives_it_back() {
