@@ -60,6 +60,8 @@ pub enum Warning {
     StaleLockFolder { path: PathBuf, age: Duration },
     /// The end of the journal was lost in a crash; it spoke of nothing that had begun.
     TornJournal { journal: PathBuf, offset: u64 },
+    /// The marks ended in what a crash left of a line; it was cut.
+    TornMarks { path: PathBuf, bytes: usize },
     /// An interrupted change was completed.
     Completed { number: u64 },
     /// An interrupted change was taken back, because these files were changed since.
@@ -176,6 +178,9 @@ impl fmt::Display for Warning {
                     "cut the torn end of {} at byte {offset}; no change had begun there",
                     journal.display()
                 )
+            }
+            Warning::TornMarks { path, bytes } => {
+                write!(f, "cut the torn end of {}: {bytes} bytes that a crash left of a mark", path.display())
             }
             Warning::Completed { number } => write!(f, "completed change {number}, which was interrupted"),
             Warning::TakenBack { number, changed_outside } => write!(

@@ -62,6 +62,7 @@ impl Workspace {
         let mut writer = store.begin()?;
         let mut notices = self.catch_up(&writer)?;
         let done = writer.undo(self.now)?;
+        notices.extend(warnings(&done.warnings));
         let touched: Vec<RelPath> = done.changes.iter().filter_map(lane_path).collect();
         let because = done.number.map_or_else(String::new, |number| format!("undo, receipt {number}"));
         notices.extend(self.settle(writer, &done.changes, &touched, &because));

@@ -426,6 +426,53 @@ fn marks_end_in_a_line_end_and_survive_an_editor_that_drops_it() {
     assert_eq!(disk.peek(marks).unwrap(), b"{\"n\":1}\n{\"n\":2}\n{\"n\":4}\n");
 }
 
+// A pin whose line had lost its end and gained a blank was taken for torn and deleted without a word.
+#[test]
+fn only_what_a_crash_left_is_cut_from_the_marks_and_that_is_said() {
+    let table: [(&[u8], bool); 11] = [
+        (b"{\"n\":2}", false),
+        (b"{\"n\":2} ", false),
+        (b"{\"n\":2}\r", false),
+        (b"{\"n\":2} # why it is pinned", false),
+        (b"# a comment", false),
+        (b"<<<<<<< HEAD", false),
+        (b"\xff", false),
+        (b"{", true),
+        (b"{\"n\":2,\"torn", true),
+        (b"{\"n\":{\"brace in a text\":\"\\\"}}", true),
+        (b"\0\0\0", true),
+    ];
+    for (last, is_torn) in table {
+        for undoes in [false, true] {
+            let disk = SimDisk::new(1);
+            let store = sim_store(&disk);
+            let marks = Path::new("/p/.lorelane/marks.jsonl");
+            commit(&store, vec![mark("{\"n\":1}")]).unwrap();
+            disk.append(marks, last).unwrap();
+            let mut transaction = store.begin().unwrap();
+            let receipt = match undoes {
+                true => transaction.undo(NOW).unwrap(),
+                false => transaction.apply(vec![mark("{\"n\":3}")], "a test", NOW).unwrap(),
+            };
+            let kept = if is_torn { String::new() } else { format!("{}\n", last.escape_ascii()) };
+            let expected = match undoes {
+                true => kept,
+                false => format!("{{\\\"n\\\":1}}\n{kept}{{\\\"n\\\":3}}\n"),
+            };
+            let lines = disk.peek(marks).unwrap();
+            let found: String = lines
+                .split_inclusive(|byte| *byte == b'\n')
+                .map(|l| format!("{}\n", l[..l.len() - 1].escape_ascii()))
+                .collect();
+            let case = format!("{} {undoes}", last.escape_ascii());
+            assert_eq!(found, expected, "{case}");
+            let bytes = last.len();
+            let warned = receipt.warnings == [Warning::TornMarks { path: marks.to_owned(), bytes }];
+            assert_eq!(warned, is_torn, "{case}: {:?}", receipt.warnings);
+        }
+    }
+}
+
 fn any_edit() -> impl Strategy<Value = Edit> {
     let at = prop::sample::select(vec!["a.json", "b/c.json", "b/d.json"]).prop_map(path);
     let bytes = prop::collection::vec(any::<u8>(), 0..4);
