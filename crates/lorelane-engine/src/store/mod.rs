@@ -156,8 +156,9 @@ impl Store {
             let stat = self.disk.stat(&path).map_err(StoreError::io("look at", &path))?;
             let Some(stat) = stat.filter(|stat| stat.kind == Kind::Folder) else { return Ok(()) };
             let age_ns = self.disk.now_ns().saturating_sub(stat.mtime_ns);
-            let age = Duration::from_nanos(u64::try_from(age_ns).unwrap_or(0));
-            if age >= LOCK_FOLDER_STALE {
+            // A stamp this far ahead is from another clock: waiting for it to age could take years.
+            if age_ns.unsigned_abs() >= LOCK_FOLDER_STALE.as_nanos() as u64 {
+                let age = u64::try_from(age_ns).ok().map(Duration::from_nanos);
                 // Not removed: it is not ours, and a script that is only slow would lose its lock.
                 warnings.push(Warning::StaleLockFolder { path, age });
                 return Ok(());

@@ -215,6 +215,33 @@ fn a_young_lock_folder_of_the_old_scripts_is_waited_for_and_an_old_one_is_not() 
     assert!(disk.peek_list(Path::new("/p/lane")).iter().any(|entry| entry.name == ".index.lockdir"));
 }
 
+// A lock folder from a machine whose clock was ahead counted as young for ever, and nothing could be written.
+#[cfg(unix)]
+#[test]
+fn a_lock_folder_from_the_future_does_not_block_for_ever() {
+    use std::time::SystemTime;
+    for (ahead_s, is_stale) in [(30, false), (3_600, true)] {
+        let temp = Temp::new();
+        let store = temp.store();
+        let folder = temp.0.join("lane/.index.lockdir");
+        fs::create_dir(&folder).unwrap();
+        let stamp = SystemTime::now() + Duration::from_secs(ahead_s);
+        fs::File::open(&folder).unwrap().set_modified(stamp).unwrap();
+        match store.begin() {
+            Ok(transaction) => {
+                assert!(is_stale, "{ahead_s} s ahead");
+                let expected = Warning::StaleLockFolder { path: folder, age: None };
+                assert_eq!(transaction.warnings(), [expected]);
+            }
+            Err(error) => {
+                assert!(!is_stale, "{ahead_s} s ahead: {error}");
+                let hint = format!("hint: if no script is running, remove {}", folder.display());
+                assert!(error.to_string().ends_with(&hint), "{error}");
+            }
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_and_other_things_in_the_way_are_refused() {
