@@ -80,7 +80,9 @@ impl<'s> Transaction<'s> {
     /// Reverts the newest change that is not undone yet; itself a change with a receipt.
     pub fn undo(&mut self, now: Timestamp) -> Result<Receipt, StoreError> {
         let chain = self.book.read_all(self.store)?;
-        let intent = log::undoable(&chain.lines).ok_or(StoreError::NothingToUndo)?;
+        let told = log::told(&chain.lines);
+        let newest = log::undoable(&told, &log::undone(&told)).ok_or(StoreError::NothingToUndo)?;
+        let (intent, _) = told[newest];
         let number = intent.number;
         let Resolved::Deeds(done) = self.store.resolve(&self.book, intent)? else {
             return Err(StoreError::Purged { number });

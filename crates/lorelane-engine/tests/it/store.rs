@@ -386,6 +386,41 @@ fn without_a_state_folder_the_journal_lives_in_the_lane_until_it_can_move() {
     assert_eq!(store.verify(), []);
 }
 
+// Each journal counts for itself, but "undone" was looked up by number across both, and a change whose
+// `done` was not said yet could be undone although the dry run denied it.
+#[test]
+fn what_is_undone_is_told_per_journal_and_as_undo_does_it() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("a.json", "1")]).unwrap();
+    commit(&store, vec![put("a.json", "2")]).unwrap();
+    undo(&store).unwrap();
+    disk.fail_when(|call| {
+        let writes = call.verb != Verb::Read && call.path.starts_with("/s");
+        writes.then_some(ErrorKind::ReadOnlyFilesystem)
+    });
+    commit(&store, vec![put("b.json", "1")]).unwrap();
+    let mut transaction = store.begin().unwrap();
+    transaction.apply(vec![put("b.json", "2")], "not called done", NOW).unwrap();
+    drop(transaction);
+
+    let told =
+        || store.log().unwrap().into_iter().map(|e| (e.number, e.undoes, e.undone)).collect::<Vec<_>>();
+    let in_state = [(1, None, false), (2, None, true), (3, Some(2), false)];
+    let sheltered = [(1, None, false), (2, None, false)];
+    assert_eq!(told(), [&in_state[..], &sheltered[..]].concat());
+    assert_eq!(store.log().unwrap()[2].undid.as_deref(), Some("a test"));
+    assert_eq!(store.next_undo().unwrap().unwrap().because.as_deref(), Some("not called done"));
+    undo(&store).unwrap();
+    assert_eq!(in_lane(&disk, "b.json").as_deref(), Some("1"));
+    assert_eq!(store.next_undo().unwrap().unwrap().number, 1);
+    disk.heal();
+    for left in [Some(1), None] {
+        undo(&store).unwrap();
+        assert_eq!(store.next_undo().unwrap().map(|entry| entry.number), left);
+    }
+}
+
 #[test]
 fn a_file_changed_outside_is_reported_and_not_undone() {
     let disk = SimDisk::new(1);
