@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::LOCK_FOLDER;
 use crate::disk::LockFault;
 
 /// A change that was not made. Except for [`StoreError::Unsettled`], the files stand as before.
@@ -56,10 +57,13 @@ pub enum Warning {
     Sheltered { state: PathBuf, shelter: PathBuf, why: String },
     /// Receipts kept inside the lane were moved to the state folder.
     MovedOver { receipts: usize },
-    /// A lock folder of the old scripts is too old to belong to a living one.
-    StaleLockFolder { path: PathBuf, age: Duration },
+    /// A lock folder of the old scripts is too old to belong to a living one, or is stamped with a time to
+    /// come, and then has no age.
+    StaleLockFolder { path: PathBuf, age: Option<Duration> },
     /// The end of the journal was lost in a crash; it spoke of nothing that had begun.
     TornJournal { journal: PathBuf, offset: u64 },
+    /// The marks ended in what a crash left of a line; it was cut.
+    TornMarks { path: PathBuf, bytes: usize },
     /// An interrupted change was completed.
     Completed { number: u64 },
     /// An interrupted change was taken back, because these files were changed since.
@@ -92,13 +96,19 @@ impl fmt::Display for StoreError {
                 write!(f, "cannot {attempt} {}: {source}", path.display())?;
                 write!(f, "\nhint: {}", io_hint(source))
             }
-            StoreError::LockTimeout { what, waited } => write!(
-                f,
-                "cannot lock {}: another writer held it for {:.1} s, so nothing was written\n\
-                 hint: try again when it has finished",
-                what.display(),
-                waited.as_secs_f64()
-            ),
+            StoreError::LockTimeout { what, waited } => {
+                write!(
+                    f,
+                    "cannot lock {}: another writer held it for {:.1} s, so nothing was written\nhint: ",
+                    what.display(),
+                    waited.as_secs_f64()
+                )?;
+                // Our own locks end with their holder; a script that was killed leaves its folder behind.
+                match what.ends_with(LOCK_FOLDER) {
+                    true => write!(f, "if no script is running, remove {}", what.display()),
+                    false => f.write_str("try again when it has finished"),
+                }
+            }
             StoreError::Symlink { path } => write!(
                 f,
                 "cannot write {}: it is a symbolic link, and following it could leave the lane\n\
@@ -164,18 +174,23 @@ impl fmt::Display for Warning {
             Warning::MovedOver { receipts } => {
                 write!(f, "moved {receipts} receipts from the lane to the state folder")
             }
-            Warning::StaleLockFolder { path, age } => write!(
-                f,
-                "ignored {}: it is {} s old, so its script is dead; remove it if no script runs",
-                path.display(),
-                age.as_secs()
-            ),
+            Warning::StaleLockFolder { path, age } => {
+                write!(f, "ignored {}: ", path.display())?;
+                match age {
+                    Some(age) => write!(f, "it is {} s old, so its script is dead", age.as_secs())?,
+                    None => f.write_str("its time lies ahead, so it says nothing of a living script")?,
+                }
+                f.write_str("; remove it if no script runs")
+            }
             Warning::TornJournal { journal, offset } => {
                 write!(
                     f,
                     "cut the torn end of {} at byte {offset}; no change had begun there",
                     journal.display()
                 )
+            }
+            Warning::TornMarks { path, bytes } => {
+                write!(f, "cut the torn end of {}: {bytes} bytes that a crash left of a mark", path.display())
             }
             Warning::Completed { number } => write!(f, "completed change {number}, which was interrupted"),
             Warning::TakenBack { number, changed_outside } => write!(

@@ -20,6 +20,10 @@ use super::{Place, Store, StoreError};
 pub struct Entry {
     pub number: u64,
     pub undoes: Option<u64>,
+    /// Why the change was made that this one undoes; `None` once purged.
+    pub undid: Option<String>,
+    /// Whether a later change undoes this one.
+    pub undone: bool,
     pub at: Timestamp,
     /// `None` once purged.
     pub because: Option<String>,
@@ -86,19 +90,41 @@ impl Store {
     /// All changes, oldest first; those still kept inside the lane come last.
     pub fn log(&self) -> Result<Vec<Entry>, StoreError> {
         let mut entries = Vec::new();
-        for folder in self.journals() {
+        for folder in self.journals()? {
             let chain = self.chain(&folder)?;
             let blobs = folder.join(BLOBS);
-            for (intent, outcome) in told(&chain.lines) {
-                entries.push(self.entry(&blobs, intent, outcome)?);
+            let told = told(&chain.lines);
+            let undone = undone(&told);
+            for at in 0..told.len() {
+                entries.push(self.entry(&blobs, &told, &undone, at)?);
             }
         }
         Ok(entries)
     }
 
+    /// The change that an undo would take back, as long as the state folder can be written: the newest in
+    /// the lane, which an undo moves over first, or else the newest in the state folder.
+    pub fn next_undo(&self) -> Result<Option<Entry>, StoreError> {
+        for folder in self.journals()?.iter().rev() {
+            let chain = self.chain(folder)?;
+            let told = told(&chain.lines);
+            let undone = undone(&told);
+            if let Some(at) = undoable(&told, &undone) {
+                return self.entry(&folder.join(BLOBS), &told, &undone, at).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
     /// Checks the chain of hashes and every blob. An open change at the end is no fault.
     pub fn verify(&self) -> Vec<Fault> {
-        self.journals().iter().flat_map(|folder| self.verify_one(folder)).collect()
+        let mut faults = self.verify_one(&self.home.state);
+        match self.is_sheltered() {
+            Ok(false) => {}
+            Ok(true) => faults.extend(self.verify_one(&self.shelter())),
+            Err(error) => faults.push(Fault::Unreadable { journal: self.shelter(), why: error.to_string() }),
+        }
+        faults
     }
 
     /// What a path should contain by its last receipt.
@@ -123,8 +149,12 @@ impl Store {
         Ok(changed)
     }
 
-    fn journals(&self) -> [PathBuf; 2] {
-        [self.home.state.clone(), self.shelter()]
+    fn journals(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let mut folders = vec![self.home.state.clone()];
+        if self.is_sheltered()? {
+            folders.push(self.shelter());
+        }
+        Ok(folders)
     }
 
     pub(super) fn chain(&self, folder: &Path) -> Result<Chain, StoreError> {
@@ -132,7 +162,14 @@ impl Store {
         Ok(Chain::read(&bytes, 0, Some(Digest::genesis())))
     }
 
-    fn entry(&self, blobs: &Path, intent: &Intent, outcome: Outcome) -> Result<Entry, StoreError> {
+    fn entry(
+        &self,
+        blobs: &Path,
+        told: &[(&Intent, Outcome)],
+        undone: &BTreeSet<u64>,
+        at: usize,
+    ) -> Result<Entry, StoreError> {
+        let (intent, outcome) = told[at];
         let mut changes = Vec::new();
         for step in &intent.steps {
             changes.push(match step {
@@ -149,9 +186,23 @@ impl Store {
                 }
             });
         }
-        let because =
-            self.held(blobs, intent.because)?.map(|text| String::from_utf8_lossy(&text).into_owned());
-        Ok(Entry { number: intent.number, undoes: intent.undoes, at: intent.at, because, changes, outcome })
+        let reason = |intent: &Intent| {
+            let text = self.held(blobs, intent.because)?;
+            Ok::<_, StoreError>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
+        };
+        // Numbers rise within one journal.
+        let undid =
+            intent.undoes.and_then(|number| told.binary_search_by_key(&number, |(i, _)| i.number).ok());
+        Ok(Entry {
+            number: intent.number,
+            undoes: intent.undoes,
+            undid: undid.map(|at| reason(told[at].0)).transpose()?.flatten(),
+            undone: undone.contains(&intent.number),
+            at: intent.at,
+            because: reason(intent)?,
+            changes,
+            outcome,
+        })
     }
 
     fn held(&self, blobs: &Path, blob: Blob) -> Result<Option<Vec<u8>>, StoreError> {
@@ -163,7 +214,7 @@ impl Store {
 
     fn known(&self) -> Result<BTreeMap<RelPath, Known>, StoreError> {
         let mut last: BTreeMap<RelPath, (PathBuf, Option<Blob>)> = BTreeMap::new();
-        for folder in self.journals() {
+        for folder in self.journals()? {
             let blobs = folder.join(BLOBS);
             for (intent, outcome) in told(&self.chain(&folder)?.lines) {
                 if outcome == Outcome::Void {
@@ -245,12 +296,18 @@ pub(super) fn told(lines: &[Line]) -> Vec<(&Intent, Outcome)> {
     told
 }
 
-/// The newest change that is neither void, nor undone, nor itself an undo.
-pub(super) fn undoable(lines: &[Line]) -> Option<&Intent> {
-    let effective: Vec<&Intent> =
-        told(lines).into_iter().filter(|(_, outcome)| *outcome != Outcome::Void).map(|(i, _)| i).collect();
-    let undone: BTreeSet<u64> = effective.iter().filter_map(|intent| intent.undoes).collect();
-    effective.into_iter().rev().find(|intent| intent.undoes.is_none() && !undone.contains(&intent.number))
+/// The numbers of the changes that a later one undoes. An undo that is still open counts: whoever writes
+/// next completes it.
+pub(super) fn undone(told: &[(&Intent, Outcome)]) -> BTreeSet<u64> {
+    let effective = told.iter().filter(|(_, outcome)| *outcome != Outcome::Void);
+    effective.filter_map(|(intent, _)| intent.undoes).collect()
+}
+
+/// The place of the newest change that is neither void, nor undone, nor itself an undo.
+pub(super) fn undoable(told: &[(&Intent, Outcome)], undone: &BTreeSet<u64>) -> Option<usize> {
+    told.iter().rposition(|(intent, outcome)| {
+        *outcome != Outcome::Void && intent.undoes.is_none() && !undone.contains(&intent.number)
+    })
 }
 
 impl fmt::Display for Fault {

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use super::simulation::Sabotage;
-use super::{Store, StoreError};
+use super::{Store, StoreError, Warning};
 use crate::disk::{Kind, LockGuard};
 
 pub(super) const FILE: &str = "marks.jsonl";
@@ -36,20 +36,34 @@ impl Store {
     }
 
     /// Appends lines and syncs them. `len_before` is set as soon as there may be something to take back.
-    pub(super) fn append_marks(&self, lines: &[u8], len_before: &mut Option<u64>) -> Result<(), StoreError> {
+    pub(super) fn append_marks(
+        &self,
+        lines: &[u8],
+        len_before: &mut Option<u64>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), StoreError> {
         let path = self.marks_file();
         let content = self.read_marks()?;
         self.settle_marks_name(&content)?;
-        let sound = sound_len(&content);
-        let mut bytes = if ends_line(&content[..sound]) { Vec::new() } else { vec![b'\n'] };
+        let sound = self.sound_marks(&content, warnings);
+        let mut bytes = if ends_line(sound) { Vec::new() } else { vec![b'\n'] };
         bytes.extend_from_slice(lines);
-        if sound < content.len() {
-            let cut = self.disk.truncate(&path, sound as u64);
-            cut.map_err(StoreError::io("cut the torn end of", &path))?;
+        let len = sound.len() as u64;
+        if sound.len() < content.len() {
+            self.disk.truncate(&path, len).map_err(StoreError::io("cut the torn end of", &path))?;
         }
-        *len_before = Some(sound as u64);
+        *len_before = Some(len);
         self.disk.append(&path, &bytes).map_err(StoreError::io("append to", &path))?;
         self.sync_file(&path, Sabotage::SkipMarksSync)
+    }
+
+    /// The marks without what a crash left at their end, for a writer that is about to cut it.
+    pub(super) fn sound_marks<'c>(&self, content: &'c [u8], warnings: &mut Vec<Warning>) -> &'c [u8] {
+        let (sound, torn) = content.split_at(sound_len(content));
+        if !torn.is_empty() {
+            warnings.push(Warning::TornMarks { path: self.marks_file(), bytes: torn.len() });
+        }
+        sound
     }
 
     /// Another lane's writer may have been killed between naming this file and syncing the name; what we
@@ -83,9 +97,9 @@ pub(super) fn count(content: &[u8], lines: &[u8]) -> u64 {
     occurrences(&whole(content), lines).len() as u64
 }
 
-/// The file without the last occurrence of `lines`.
+/// The content without the last occurrence of `lines`.
 pub(super) fn without(content: &[u8], lines: &[u8]) -> Vec<u8> {
-    let mut content = whole(&content[..sound_len(content)]);
+    let mut content = whole(content);
     if let Some(at) = occurrences(&content, lines).pop() {
         content.drain(at..at + lines.len());
     }
@@ -119,17 +133,39 @@ fn ends_line(content: &[u8]) -> bool {
 }
 
 /// The length up to which the file holds lines, and behind which a crash left a piece of one: zeroes,
-/// or an object that does not end. A last line without its line end is an editor's habit and stays.
+/// or an object that is not closed. Whatever else stands there is somebody's text and stays.
 fn sound_len(content: &[u8]) -> usize {
     let mut end = content.len();
     while end > 0 {
         let start = content[..end - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let line = &content[start..end];
-        let torn = line.contains(&0) || !(line.ends_with(b"}") || line.ends_with(b"\n"));
+        let torn = line.contains(&0) || !ends_line(line) && is_unclosed_object(line);
         if !torn {
             break;
         }
         end = start;
     }
     end
+}
+
+/// Our lines are objects, and no piece of one closes its first brace. Asking whether the line parses would
+/// also condemn a whole mark that somebody wrote a comment behind.
+fn is_unclosed_object(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    if !line.starts_with(b"{") {
+        return false;
+    }
+    let (mut depth, mut in_text, mut escaped) = (0, false, false);
+    for byte in line {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' if !in_text => depth += 1,
+            b'}' if !in_text && depth == 1 => return false,
+            b'}' if !in_text => depth -= 1,
+            _ => {}
+        }
+    }
+    true
 }

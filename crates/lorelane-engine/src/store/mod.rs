@@ -156,8 +156,9 @@ impl Store {
             let stat = self.disk.stat(&path).map_err(StoreError::io("look at", &path))?;
             let Some(stat) = stat.filter(|stat| stat.kind == Kind::Folder) else { return Ok(()) };
             let age_ns = self.disk.now_ns().saturating_sub(stat.mtime_ns);
-            let age = Duration::from_nanos(u64::try_from(age_ns).unwrap_or(0));
-            if age >= LOCK_FOLDER_STALE {
+            // A stamp this far ahead is from another clock: waiting for it to age could take years.
+            if age_ns.unsigned_abs() >= LOCK_FOLDER_STALE.as_nanos() as u64 {
+                let age = u64::try_from(age_ns).ok().map(Duration::from_nanos);
                 // Not removed: it is not ours, and a script that is only slow would lose its lock.
                 warnings.push(Warning::StaleLockFolder { path, age });
                 return Ok(());
@@ -173,11 +174,10 @@ impl Store {
     /// Opens the journal in the state folder, or the one inside the lane where that is not possible,
     /// and settles whatever is open in either.
     fn open_book(&self, warnings: &mut Vec<Warning>, touched: &mut Vec<Place>) -> Result<Book, StoreError> {
-        let shelter = self.shelter();
+        let (shelter, is_sheltered) = (self.shelter(), self.is_sheltered()?);
         let why = match Book::prepare(self, &self.home.state) {
             Ok(()) => {
-                let stat = self.disk.stat(&shelter).map_err(StoreError::io("look at", &shelter))?;
-                if stat.is_none() {
+                if !is_sheltered {
                     return self.settled_book(&self.home.state, &BTreeSet::new(), warnings, touched);
                 }
                 let sheltered = self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)?;

@@ -85,8 +85,8 @@ impl Store {
             false => in_state(State::After).map(Deed::reversed).collect(),
         };
         self.sweep_around(&deeds)?;
-        let work = work(self, &todo)?;
-        self.perform(&work).map_err(|failed| match failed {
+        let work = work(self, &todo, warnings)?;
+        self.perform(&work, warnings).map_err(|failed| match failed {
             Failed::TakenBack(error) => error,
             Failed::Stuck(error) => StoreError::Unsettled { number, source: Box::new(error) },
         })?;
@@ -203,7 +203,7 @@ impl Store {
 }
 
 /// The files that have to be written for these deeds.
-pub(super) fn work(store: &Store, deeds: &[Deed]) -> Result<Work, StoreError> {
+pub(super) fn work(store: &Store, deeds: &[Deed], warnings: &mut Vec<Warning>) -> Result<Work, StoreError> {
     let mut work = Work::default();
     for deed in deeds {
         let mut target = deed.bare_target(store);
@@ -215,7 +215,7 @@ pub(super) fn work(store: &Store, deeds: &[Deed]) -> Result<Work, StoreError> {
             Deed::Mark { text, .. } => work.marks.get_or_insert_default().extend(text),
             Deed::Unmark { text, .. } => {
                 let content = store.read_marks()?;
-                target.new = Some(marks::without(&content, text));
+                target.new = Some(marks::without(store.sound_marks(&content, warnings), text));
                 target.old = Some(content);
                 work.targets.push(target);
             }

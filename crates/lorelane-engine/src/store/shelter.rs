@@ -15,12 +15,31 @@ use super::pack::{Blob, Held, Parcel};
 use super::recover::lane_path;
 use super::simulation::Sabotage;
 use super::{Store, StoreError, Warning};
+use crate::disk::Kind;
 
 const FOLDER: &str = ".lorelane-journal";
 
 impl Store {
     pub(super) fn shelter(&self) -> PathBuf {
         self.home.lane.join(FOLDER)
+    }
+
+    /// Whether receipts are kept inside the lane.
+    ///
+    /// The lane may come from a stranger's repository, and a shelter is read, emptied and removed: a link
+    /// there would let that repository do so with any journal of this user.
+    pub(super) fn is_sheltered(&self) -> Result<bool, StoreError> {
+        let shelter = self.shelter();
+        match self.kind(&shelter)? {
+            None => return Ok(false),
+            Some(Kind::Folder) => {}
+            Some(Kind::Symlink) => return Err(StoreError::Symlink { path: shelter }),
+            Some(_) => return Err(StoreError::NotAFile { path: shelter }),
+        }
+        for name in [JOURNAL, BLOBS] {
+            self.refuse_unless_file(&shelter.join(name))?;
+        }
+        Ok(true)
     }
 
     /// The paths that sheltered receipts changed. A change that is still open in the state folder is older

@@ -18,6 +18,7 @@ pub struct Receipt {
     /// `None` when the files already were as wanted, so that nothing had to be done.
     pub number: Option<u64>,
     pub changes: Vec<Place>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Holds the lane's lock. Dropping it is always legal; without [`Transaction::finish`] the next
@@ -79,7 +80,9 @@ impl<'s> Transaction<'s> {
     /// Reverts the newest change that is not undone yet; itself a change with a receipt.
     pub fn undo(&mut self, now: Timestamp) -> Result<Receipt, StoreError> {
         let chain = self.book.read_all(self.store)?;
-        let intent = log::undoable(&chain.lines).ok_or(StoreError::NothingToUndo)?;
+        let told = log::told(&chain.lines);
+        let newest = log::undoable(&told, &log::undone(&told)).ok_or(StoreError::NothingToUndo)?;
+        let (intent, _) = told[newest];
         let number = intent.number;
         let Resolved::Deeds(done) = self.store.resolve(&self.book, intent)? else {
             return Err(StoreError::Purged { number });
@@ -220,12 +223,18 @@ impl<'s> Transaction<'s> {
         let intent = self.pack(deeds, number, undoes, because, now)?;
         let earlier = self.book.clone();
         self.announce(intent, &earlier)?;
-        let done =
-            work(self.store, deeds).map_err(Failed::TakenBack).and_then(|work| self.store.perform(&work));
+        let mut warnings = Vec::new();
+        let done = work(self.store, deeds, &mut warnings)
+            .map_err(Failed::TakenBack)
+            .and_then(|work| self.store.perform(&work, &mut warnings));
         match done {
             Ok(()) => {
                 self.unfinished = Some(number);
-                Ok(Receipt { number: Some(number), changes: deeds.iter().map(Deed::place).collect() })
+                Ok(Receipt {
+                    number: Some(number),
+                    changes: deeds.iter().map(Deed::place).collect(),
+                    warnings,
+                })
             }
             Err(Failed::TakenBack(error)) => self.renounce(number, &earlier, error),
             Err(Failed::Stuck(error)) => {

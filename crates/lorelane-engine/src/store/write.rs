@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::simulation::Sabotage;
-use super::{Store, StoreError};
+use super::{Store, StoreError, Warning};
 use crate::disk::Kind;
 
 const TEMP_PREFIX: &str = ".lorelane-";
@@ -49,16 +49,21 @@ struct Progress {
 }
 
 impl Store {
-    pub(super) fn perform(&self, work: &Work) -> Result<(), Failed> {
+    pub(super) fn perform(&self, work: &Work, warnings: &mut Vec<Warning>) -> Result<(), Failed> {
         let mut progress = Progress::default();
-        let Err(error) = self.attempt(work, &mut progress) else { return Ok(()) };
+        let Err(error) = self.attempt(work, &mut progress, warnings) else { return Ok(()) };
         match self.take_back(work, &progress) {
             Ok(()) => Err(Failed::TakenBack(error)),
             Err(_) => Err(Failed::Stuck(error)),
         }
     }
 
-    fn attempt(&self, work: &Work, progress: &mut Progress) -> Result<(), StoreError> {
+    fn attempt(
+        &self,
+        work: &Work,
+        progress: &mut Progress,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), StoreError> {
         for target in &work.targets {
             match &target.new {
                 Some(bytes) => self.stage(target, bytes, progress)?,
@@ -66,7 +71,7 @@ impl Store {
             }
         }
         if let Some(lines) = &work.marks {
-            self.append_marks(lines, &mut progress.marks_len)?;
+            self.append_marks(lines, &mut progress.marks_len, warnings)?;
         }
         for (target, temp) in work.targets.iter().zip(&progress.temps) {
             self.replace(target, temp.as_deref())?;
@@ -235,7 +240,7 @@ impl Store {
         self.disk.sync_dir(path).map_err(StoreError::io("sync", path))
     }
 
-    fn kind(&self, path: &Path) -> Result<Option<Kind>, StoreError> {
+    pub(super) fn kind(&self, path: &Path) -> Result<Option<Kind>, StoreError> {
         let stat = self.disk.stat(path).map_err(StoreError::io("look at", path))?;
         Ok(stat.map(|stat| stat.kind))
     }

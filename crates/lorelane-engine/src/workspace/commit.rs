@@ -4,7 +4,7 @@ use super::look::warnings;
 use super::stage::{Staged, stage};
 use super::{Failure, Workspace};
 use crate::git;
-use crate::store::{Entry, Outcome, Place, Transaction};
+use crate::store::{Entry, Place, Transaction};
 use lorelane_core::care::{self, Collection};
 use lorelane_core::change::{self, Deed, Notice, Plan, Receipt};
 use lorelane_core::dialect::Dialect;
@@ -77,6 +77,7 @@ impl Workspace {
         let mut writer = store.begin()?;
         let mut notices = self.catch_up(&writer)?;
         let done = writer.undo(self.now)?;
+        notices.extend(warnings(&done.warnings));
         let touched: Vec<RelPath> = done.changes.iter().filter_map(lane_path).collect();
         let because = done.number.map_or_else(String::new, |number| format!("undo, receipt {number}"));
         notices.extend(self.settle(writer, &done.changes, &touched, &because));
@@ -91,16 +92,7 @@ impl Workspace {
 
     /// The change that an undo would take back.
     pub fn next_undo(&self) -> Result<Option<Entry>, Failure> {
-        let entries = self.store.log()?;
-        let undone: Vec<u64> = entries
-            .iter()
-            .filter(|entry| entry.outcome == Outcome::Done)
-            .filter_map(|entry| entry.undoes)
-            .collect();
-        let open = |entry: &Entry| {
-            entry.outcome == Outcome::Done && entry.undoes.is_none() && !undone.contains(&entry.number)
-        };
-        Ok(entries.into_iter().rev().find(open))
+        Ok(self.store.next_undo()?)
     }
 
     /// Sets one key in the file where it belongs; returns that file.

@@ -23,7 +23,8 @@ fn the_same_seed_gives_the_same_run() {
 #[test]
 fn every_sync_rename_and_lock_is_missed_when_it_is_gone() {
     for sabotage in Sabotage::ALL {
-        let outcome = simulate(11, 10_000, Some(sabotage));
-        assert!(outcome.is_err(), "{sabotage:?} was not noticed: {outcome:?}");
+        // Which seed meets a rare crash changes with every call the store makes, so there are several.
+        let noticed = (11..19).find(|seed| simulate(*seed, 10_000, Some(sabotage)).is_err());
+        assert!(noticed.is_some(), "{sabotage:?} was not noticed");
     }
 }

@@ -215,6 +215,33 @@ fn a_young_lock_folder_of_the_old_scripts_is_waited_for_and_an_old_one_is_not() 
     assert!(disk.peek_list(Path::new("/p/lane")).iter().any(|entry| entry.name == ".index.lockdir"));
 }
 
+// A lock folder from a machine whose clock was ahead counted as young for ever, and nothing could be written.
+#[cfg(unix)]
+#[test]
+fn a_lock_folder_from_the_future_does_not_block_for_ever() {
+    use std::time::SystemTime;
+    for (ahead_s, is_stale) in [(30, false), (3_600, true)] {
+        let temp = Temp::new();
+        let store = temp.store();
+        let folder = temp.0.join("lane/.index.lockdir");
+        fs::create_dir(&folder).unwrap();
+        let stamp = SystemTime::now() + Duration::from_secs(ahead_s);
+        fs::File::open(&folder).unwrap().set_modified(stamp).unwrap();
+        match store.begin() {
+            Ok(transaction) => {
+                assert!(is_stale, "{ahead_s} s ahead");
+                let expected = Warning::StaleLockFolder { path: folder, age: None };
+                assert_eq!(transaction.warnings(), [expected]);
+            }
+            Err(error) => {
+                assert!(!is_stale, "{ahead_s} s ahead: {error}");
+                let hint = format!("hint: if no script is running, remove {}", folder.display());
+                assert!(error.to_string().ends_with(&hint), "{error}");
+            }
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_and_other_things_in_the_way_are_refused() {
@@ -239,6 +266,44 @@ fn links_and_other_things_in_the_way_are_refused() {
     }
     assert_eq!(fs::read_to_string(outside.join("a.json")).unwrap(), "outside");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+}
+
+// A cloned repository could bring `.lorelane-journal` as a link to another lane's state folder: the next
+// write took the receipts over and removed the journal and the blobs it found there.
+#[cfg(unix)]
+#[test]
+fn a_journal_inside_the_lane_that_is_a_link_is_neither_read_nor_taken_over() {
+    use std::os::unix::fs::symlink;
+    let victim = Temp::new();
+    commit(&victim.store(), vec![put("a.json", "private")]).unwrap();
+    let folder = victim.0.join("state/x");
+    let bytes = || ["journal", "blobs"].map(|name| fs::read(folder.join(name)).unwrap());
+    let before = bytes();
+    for linked in ["", "journal", "blobs"] {
+        for state_is_writable in [true, false] {
+            let temp = Temp::new();
+            let store = temp.store();
+            let shelter = temp.0.join("lane/.lorelane-journal");
+            if linked.is_empty() {
+                symlink(&folder, &shelter).unwrap();
+            } else {
+                fs::create_dir(&shelter).unwrap();
+                symlink(folder.join(linked), shelter.join(linked)).unwrap();
+            }
+            if !state_is_writable {
+                fs::write(temp.0.join("state"), "in the way").unwrap();
+            }
+            let case = format!("{linked:?}, {state_is_writable}");
+            let outcome = commit(&store, vec![put("b.json", "1")]);
+            assert!(matches!(outcome, Err(StoreError::Symlink { .. })), "{case}: {outcome:?}");
+            assert!(matches!(store.log(), Err(StoreError::Symlink { .. })), "{case}");
+            assert!(matches!(store.changed_outside(), Err(StoreError::Symlink { .. })), "{case}");
+            assert!(matches!(&store.verify()[..], [Fault::Unreadable { .. }]), "{case}");
+            assert!(shelter.is_symlink() || shelter.join(linked).is_symlink(), "{case}");
+            assert_eq!(bytes(), before, "{case}");
+            assert!(!temp.0.join("lane/b.json").exists(), "{case}");
+        }
+    }
 }
 
 #[cfg(unix)]
@@ -321,6 +386,41 @@ fn without_a_state_folder_the_journal_lives_in_the_lane_until_it_can_move() {
     assert_eq!(store.verify(), []);
 }
 
+// Each journal counts for itself, but "undone" was looked up by number across both, and a change whose
+// `done` was not said yet could be undone although the dry run denied it.
+#[test]
+fn what_is_undone_is_told_per_journal_and_as_undo_does_it() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("a.json", "1")]).unwrap();
+    commit(&store, vec![put("a.json", "2")]).unwrap();
+    undo(&store).unwrap();
+    disk.fail_when(|call| {
+        let writes = call.verb != Verb::Read && call.path.starts_with("/s");
+        writes.then_some(ErrorKind::ReadOnlyFilesystem)
+    });
+    commit(&store, vec![put("b.json", "1")]).unwrap();
+    let mut transaction = store.begin().unwrap();
+    transaction.apply(vec![put("b.json", "2")], "not called done", NOW).unwrap();
+    drop(transaction);
+
+    let told =
+        || store.log().unwrap().into_iter().map(|e| (e.number, e.undoes, e.undone)).collect::<Vec<_>>();
+    let in_state = [(1, None, false), (2, None, true), (3, Some(2), false)];
+    let sheltered = [(1, None, false), (2, None, false)];
+    assert_eq!(told(), [&in_state[..], &sheltered[..]].concat());
+    assert_eq!(store.log().unwrap()[2].undid.as_deref(), Some("a test"));
+    assert_eq!(store.next_undo().unwrap().unwrap().because.as_deref(), Some("not called done"));
+    undo(&store).unwrap();
+    assert_eq!(in_lane(&disk, "b.json").as_deref(), Some("1"));
+    assert_eq!(store.next_undo().unwrap().unwrap().number, 1);
+    disk.heal();
+    for left in [Some(1), None] {
+        undo(&store).unwrap();
+        assert_eq!(store.next_undo().unwrap().map(|entry| entry.number), left);
+    }
+}
+
 #[test]
 fn a_file_changed_outside_is_reported_and_not_undone() {
     let disk = SimDisk::new(1);
@@ -386,6 +486,53 @@ fn marks_end_in_a_line_end_and_survive_an_editor_that_drops_it() {
     disk.append(marks, b"{\"n\":3,\"torn").unwrap();
     commit(&store, vec![mark("{\"n\":4}")]).unwrap();
     assert_eq!(disk.peek(marks).unwrap(), b"{\"n\":1}\n{\"n\":2}\n{\"n\":4}\n");
+}
+
+// A pin whose line had lost its end and gained a blank was taken for torn and deleted without a word.
+#[test]
+fn only_what_a_crash_left_is_cut_from_the_marks_and_that_is_said() {
+    let table: [(&[u8], bool); 11] = [
+        (b"{\"n\":2}", false),
+        (b"{\"n\":2} ", false),
+        (b"{\"n\":2}\r", false),
+        (b"{\"n\":2} # why it is pinned", false),
+        (b"# a comment", false),
+        (b"<<<<<<< HEAD", false),
+        (b"\xff", false),
+        (b"{", true),
+        (b"{\"n\":2,\"torn", true),
+        (b"{\"n\":{\"brace in a text\":\"\\\"}}", true),
+        (b"\0\0\0", true),
+    ];
+    for (last, is_torn) in table {
+        for undoes in [false, true] {
+            let disk = SimDisk::new(1);
+            let store = sim_store(&disk);
+            let marks = Path::new("/p/.lorelane/marks.jsonl");
+            commit(&store, vec![mark("{\"n\":1}")]).unwrap();
+            disk.append(marks, last).unwrap();
+            let mut transaction = store.begin().unwrap();
+            let receipt = match undoes {
+                true => transaction.undo(NOW).unwrap(),
+                false => transaction.apply(vec![mark("{\"n\":3}")], "a test", NOW).unwrap(),
+            };
+            let kept = if is_torn { String::new() } else { format!("{}\n", last.escape_ascii()) };
+            let expected = match undoes {
+                true => kept,
+                false => format!("{{\\\"n\\\":1}}\n{kept}{{\\\"n\\\":3}}\n"),
+            };
+            let lines = disk.peek(marks).unwrap();
+            let found: String = lines
+                .split_inclusive(|byte| *byte == b'\n')
+                .map(|l| format!("{}\n", l[..l.len() - 1].escape_ascii()))
+                .collect();
+            let case = format!("{} {undoes}", last.escape_ascii());
+            assert_eq!(found, expected, "{case}");
+            let bytes = last.len();
+            let warned = receipt.warnings == [Warning::TornMarks { path: marks.to_owned(), bytes }];
+            assert_eq!(warned, is_torn, "{case}: {:?}", receipt.warnings);
+        }
+    }
 }
 
 fn any_edit() -> impl Strategy<Value = Edit> {

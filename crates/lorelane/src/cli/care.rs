@@ -70,27 +70,21 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
         return Ok(if faults.is_empty() { Ending::Done } else { Ending::Nothing });
     }
     let entries = workspace.log()?;
-    let undone: Vec<u64> = entries
-        .iter()
-        .filter(|entry| entry.outcome == Settled::Done)
-        .filter_map(|entry| entry.undoes)
-        .collect();
     let newest: Vec<&Logged> = entries.iter().rev().take(args.limit).collect();
     if session.json {
-        let changes = newest.iter().map(|entry| logged_json(entry, undone.contains(&entry.number)));
+        let changes = newest.iter().map(|entry| logged_json(entry));
         say::document([("total", Json::number(entries.len())), ("changes", Json::List(changes.collect()))]);
     } else {
         let mut text = String::new();
         for entry in newest {
-            let state = match (undone.contains(&entry.number), entry.outcome) {
+            let state = match (entry.undone, entry.outcome) {
                 (true, _) => " (undone)",
                 (_, Settled::Void) => " (taken back)",
                 (_, Settled::Open) => " (open)",
                 _ => "",
             };
             let mut because = entry.because.as_deref().unwrap_or("(purged)").to_owned();
-            let undid = entries.iter().find(|other| Some(other.number) == entry.undoes);
-            if let Some(undid) = undid.and_then(|undid| undid.because.as_deref()) {
+            if let Some(undid) = &entry.undid {
                 let _ = write!(because, " ({undid})");
             }
             let _ = writeln!(text, "{:<4} {}  {}{state}", entry.number, entry.at, one_line(&because));
@@ -100,7 +94,7 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
     Ok(if entries.is_empty() { Ending::Nothing } else { Ending::Done })
 }
 
-fn logged_json(entry: &Logged, undone: bool) -> Json {
+fn logged_json(entry: &Logged) -> Json {
     let outcome = match entry.outcome {
         Settled::Done => "done",
         Settled::Void => "void",
@@ -115,7 +109,7 @@ fn logged_json(entry: &Logged, undone: bool) -> Json {
         ("at", Json::text(entry.at.to_string())),
         ("because", entry.because.as_ref().map_or(Json::Null, Json::text)),
         ("outcome", Json::text(outcome)),
-        ("undone", Json::Bool(undone)),
+        ("undone", Json::Bool(entry.undone)),
         ("undoes", entry.undoes.map_or(Json::Null, Json::number)),
         ("files", Json::List(places.collect())),
     ];
