@@ -62,6 +62,18 @@ pub struct Fault {
     pub fix: String,
 }
 
+impl Fault {
+    /// The last of a list that was cut: nobody reads the thousandth fault, and a hostile record has many.
+    pub fn more(count: usize) -> Option<Fault> {
+        (count > 0).then(|| Fault {
+            field: "…".to_owned(),
+            expected: format!("and {count} more"),
+            got: "null".to_owned(),
+            fix: "correct the ones above first".to_owned(),
+        })
+    }
+}
+
 /// Which protection of a revision was hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeFault {

@@ -147,7 +147,8 @@ fn open_draft(text: &str, address: &Address) -> Result<Object, Refusal> {
             got: "null".to_owned(),
             fix: format!("keep one `{key}`"),
         };
-        let faults = document.doubled.iter().map(fault).collect();
+        let mut faults: Vec<Fault> = document.doubled.iter().map(fault).collect();
+        faults.extend(Fault::more(document.doubled_more));
         return Err(Refusal::Invalid { address: address.clone(), faults });
     }
     match document.root.into_json() {

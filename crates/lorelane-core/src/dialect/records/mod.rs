@@ -88,6 +88,9 @@ impl Dialect for Records {
             .doubled
             .iter()
             .for_each(|key| problem(format!("`{key}` appears twice; the last one counts")));
+        if document.doubled_more > 0 {
+            problem(format!("{} more keys appear twice", document.doubled_more));
+        }
         let Json::Object(record) = document.root.into_json() else {
             problem("it is not a JSON object".to_owned());
             return reading;
