@@ -107,6 +107,11 @@ impl Dialect for Records {
         }
         reading.memory = memory(record, address);
         if reading.memory.is_none() {
+            // Among very many faults, this one may be left out.
+            if !reading.problems.iter().any(|problem| problem.what.starts_with("record_status:")) {
+                let what = "record_status: it is none of active, retired, archived".to_owned();
+                reading.problems.push(Problem { path: path.clone(), what });
+            }
             // First, because it is why there is no memory; the other problems only stand beside it.
             reading.problems.sort_by_key(|problem| !problem.what.starts_with("record_status:"));
         }
@@ -167,8 +172,12 @@ impl Dialect for Records {
         }
         let display = memory.category.display();
         let mut text = format!("- [{display}] {title} -> {path}");
-        let tags: Vec<String> =
-            memory.tags.iter().map(|tag| fix::safe_tag(&cut(tag, LISTED_TAG_MAX))).filter(|tag| !tag.is_empty()).collect();
+        let tags: Vec<String> = memory
+            .tags
+            .iter()
+            .map(|tag| fix::safe_tag(&cut(tag, LISTED_TAG_MAX)))
+            .filter(|tag| !tag.is_empty())
+            .collect();
         if !tags.is_empty() {
             text.push_str(" #tags:");
             text.push_str(&tags.join(","));
