@@ -127,6 +127,12 @@ impl Refusal {
                 format!("bring it back with `lorelane restore {address}`, choose another title, or wait a day")
             }
             Refusal::Missing { .. } => "`lorelane list` shows what there is".to_owned(),
+            Refusal::Lifecycle { address, verb: Verb::Purge, status: Status::Archived } => format!(
+                "restore it with `lorelane restore {address}`, then retire it with `lorelane retire {address}`"
+            ),
+            Refusal::Lifecycle { address, verb: Verb::Purge, .. } => {
+                format!("retire it first with `lorelane retire {address}`")
+            }
             Refusal::Lifecycle { address, status: Status::Active, .. } => {
                 format!("it is active already: `lorelane show {address}`")
             }
