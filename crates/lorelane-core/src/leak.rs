@@ -5,24 +5,49 @@ use crate::lifecycle::Lifecycle;
 use crate::memory::{Body, Event, Memory};
 use crate::refusal::SecretFault;
 use crate::secret;
-use std::collections::BTreeSet;
+use crate::text::cut;
+use std::collections::{BTreeSet, HashSet};
 
-/// Secrets in `after` that `before` did not hold: what a change adds is its author's doing.
+/// More than this are counted: whoever pasted a file full of secrets needs no list of them.
+const REPORTED_MAX: usize = 20;
+const FIELD_MAX: usize = 200;
+
+/// Secrets in `after` that `before` did not hold: what a change adds is its author's doing. The last one of
+/// many says how many more there are.
 pub fn added(before: Option<&Memory>, after: &Memory) -> Vec<SecretFault> {
     let known = known_texts(before);
+    let known_values: HashSet<&str> = known
+        .iter()
+        .flat_map(|text| secret::scan(text).into_iter().map(|secret| &text[secret.span]))
+        .collect();
     let mut found = Vec::new();
+    let mut more = 0;
     each_text(after, &mut |field, text| {
         if known.contains(text) {
             return;
         }
         for secret in secret::scan(text) {
             let value = &text[secret.span.clone()];
-            if !known.iter().any(|old| old.contains(value)) {
+            if known_values.contains(value) {
+                continue;
+            }
+            if found.len() == REPORTED_MAX {
+                more += 1;
+            // A value may have stood where nothing made it look like a secret. This reads all that was known,
+            // so it is not asked for those that are only counted.
+            } else if !known.iter().any(|old| old.contains(value)) {
                 let masked = secret::mask(value);
-                found.push(SecretFault { field: field.to_owned(), kind: secret.kind, masked });
+                found.push(SecretFault { field: cut(field, FIELD_MAX), kind: secret.kind, masked });
             }
         }
     });
+    if more > 0 {
+        found.push(SecretFault {
+            field: format!("and {more} more"),
+            kind: "not shown",
+            masked: "…".to_owned(),
+        });
+    }
     found
 }
 

@@ -1,7 +1,7 @@
 //! How a memory leaves recall and comes back.
 
 use crate::json::Json;
-use crate::memory::{Event, Memory};
+use crate::memory::{Address, Event, Memory};
 use crate::refusal::Refusal;
 use crate::text::cut;
 use crate::time::{DAY, Timestamp};
@@ -45,6 +45,8 @@ pub enum Verb {
     Archive,
     /// Garbage collection puts an old retired memory away instead of deleting it.
     Shelve,
+    /// Delete for good.
+    Purge,
     /// Back to active; from the named state only, when one is named.
     Restore {
         from: Option<Status>,
@@ -100,6 +102,7 @@ impl Verb {
         match self {
             Verb::Retire => "retire",
             Verb::Archive | Verb::Shelve => "archive",
+            Verb::Purge => "delete",
             Verb::Restore { .. } => "restore",
         }
     }
@@ -141,6 +144,30 @@ pub fn step(memory: &Memory, verb: Verb, reason: &str, now: Timestamp) -> Result
     after.updated = Some(now);
     record(&mut after.history, Event::new(now, &cut(&summary, REASON_MAX)).with("record_status", old, new));
     Ok(Step::Changed(Box::new(after)))
+}
+
+/// Only a retired memory may be deleted for good: whoever still reads or keeps one has not let it go.
+pub fn may_purge(memory: &Memory) -> Result<(), Refusal> {
+    match memory.lifecycle.status() {
+        Status::Retired => Ok(()),
+        status => Err(Refusal::Lifecycle { address: memory.address.clone(), verb: Verb::Purge, status }),
+    }
+}
+
+/// Whether a new memory may take the file that stands at its address; `None` is a file that cannot be read.
+///
+/// An active or archived memory is never overwritten; a retired one not on the day it was retired, nor when
+/// nobody knows which day that was.
+pub fn may_create_over(address: &Address, existing: Option<&Memory>, now: Timestamp) -> Result<(), Refusal> {
+    let exists = |status| Err(Refusal::Exists { address: address.clone(), status });
+    match existing.map(|memory| &memory.lifecycle) {
+        None => exists(None),
+        Some(Lifecycle::Retired { at: Some(at), .. }) if now.0 - at.0 >= RESURRECTION_PAUSE => Ok(()),
+        Some(Lifecycle::Retired { at, .. }) => {
+            Err(Refusal::TooSoon { address: address.clone(), retired_at: *at })
+        }
+        Some(other) => exists(Some(other.status())),
+    }
 }
 
 /// Appends to a history and lets its oldest events go.

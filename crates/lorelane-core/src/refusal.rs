@@ -62,6 +62,18 @@ pub struct Fault {
     pub fix: String,
 }
 
+impl Fault {
+    /// The last of a list that was cut: nobody reads the thousandth fault, and a hostile record has many.
+    pub fn more(count: usize) -> Option<Fault> {
+        (count > 0).then(|| Fault {
+            field: "…".to_owned(),
+            expected: format!("and {count} more"),
+            got: "null".to_owned(),
+            fix: "correct the ones above first".to_owned(),
+        })
+    }
+}
+
 /// Which protection of a revision was hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeFault {
@@ -115,6 +127,12 @@ impl Refusal {
                 format!("bring it back with `lorelane restore {address}`, choose another title, or wait a day")
             }
             Refusal::Missing { .. } => "`lorelane list` shows what there is".to_owned(),
+            Refusal::Lifecycle { address, verb: Verb::Purge, status: Status::Archived } => format!(
+                "restore it with `lorelane restore {address}`, then retire it with `lorelane retire {address}`"
+            ),
+            Refusal::Lifecycle { address, verb: Verb::Purge, .. } => {
+                format!("retire it first with `lorelane retire {address}`")
+            }
             Refusal::Lifecycle { address, status: Status::Active, .. } => {
                 format!("it is active already: `lorelane show {address}`")
             }

@@ -1,19 +1,27 @@
 //! The reader: strict, total, and aware of where everything stands.
 
 use super::{Json, Object};
-use std::collections::HashSet;
+use crate::text::cut;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 
 /// Deeper nesting is refused: no record needs it, and a recursive reader must have a floor.
 const DEPTH_MAX: usize = 100;
+/// Objects are searched key by key: with more keys than this, a file could hold any of its readers up.
+const KEYS_MAX: usize = 10_000;
+/// A hostile file doubles a key at every item below a key of its own size: all paths would not fit in memory.
+const DOUBLED_MAX: usize = 20;
+const DOUBLED_PATH_MAX: usize = 200;
 
 /// A parsed text with the place of every value.
 #[derive(Debug)]
 pub struct Document {
     pub root: Node,
-    /// Dotted paths of keys that appear twice in one object.
+    /// Dotted paths of keys that appear twice in one object: the first ones, each cut to a readable length.
     pub doubled: Vec<String>,
+    /// How many doubled keys there are besides.
+    pub doubled_more: usize,
 }
 
 #[derive(Debug)]
@@ -53,9 +61,10 @@ impl fmt::Display for JsonFault {
 
 impl Document {
     pub fn parse(text: &str) -> Result<Document, JsonFault> {
-        let mut reader = Reader { text, at: 0, depth: 0, path: Vec::new(), doubled: Vec::new() };
+        let mut reader =
+            Reader { text, at: 0, depth: 0, path: Vec::new(), doubled: Vec::new(), doubled_more: 0 };
         let root = reader.document().map_err(|what| fault(text, reader.at, what))?;
-        Ok(Document { root, doubled: reader.doubled })
+        Ok(Document { root, doubled: reader.doubled, doubled_more: reader.doubled_more })
     }
 }
 
@@ -67,7 +76,7 @@ impl Node {
             NodeKind::Object(members) => {
                 let single = members.len() == distinct_keys(&members);
                 let members = members.into_iter().map(|member| (member.key, member.value.into_json()));
-                Json::Object(if single { Object(members.collect()) } else { members.collect() })
+                Json::Object(Object(if single { members.collect() } else { last_of_each(members) }))
             }
         }
     }
@@ -99,6 +108,22 @@ fn distinct_keys(members: &[Member]) -> usize {
     members.iter().map(|member| member.key.as_str()).collect::<HashSet<_>>().len()
 }
 
+/// Of doubled keys the last value, in the place of the first. [`Object::set`] would search once per key.
+fn last_of_each(members: impl Iterator<Item = (String, Json)>) -> Vec<(String, Json)> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut kept: Vec<(String, Json)> = Vec::new();
+    for (key, value) in members {
+        match places.get(&key) {
+            Some(at) => kept[*at].1 = value,
+            None => {
+                places.insert(key.clone(), kept.len());
+                kept.push((key, value));
+            }
+        }
+    }
+    kept
+}
+
 struct Reader<'t> {
     text: &'t str,
     at: usize,
@@ -106,6 +131,7 @@ struct Reader<'t> {
     /// Where the keys on the way to this place stand: a path is only needed for a doubled key.
     path: Vec<Range<usize>>,
     doubled: Vec<String>,
+    doubled_more: usize,
 }
 
 type Step<T> = Result<T, &'static str>;
@@ -185,10 +211,12 @@ impl Reader<'_> {
                 !many.insert(key.clone())
             };
             if doubled {
-                let keys = self.path.iter().map(|span| self.text[span.start + 1..span.end - 1].to_owned());
-                self.doubled.push(keys.collect::<Vec<_>>().join("."));
+                self.note_doubled();
             }
             self.path.pop();
+            if members.len() == KEYS_MAX {
+                return Err("an object of more than 10000 keys");
+            }
             members.push(Member { key, key_span, value });
             self.blank();
             if self.word("}") {
@@ -198,6 +226,19 @@ impl Reader<'_> {
                 return Err("expected `,` or `}`");
             }
         }
+    }
+
+    fn note_doubled(&mut self) {
+        if self.doubled.len() == DOUBLED_MAX {
+            self.doubled_more += 1;
+            return;
+        }
+        let keys = self.path.iter().map(|span| &self.text[span.start + 1..span.end - 1]);
+        let dotted =
+            keys.enumerate().flat_map(|(at, key)| (at > 0).then_some('.').into_iter().chain(key.chars()));
+        // One more than is kept, so that the cut shows.
+        let start: String = dotted.take(DOUBLED_PATH_MAX + 1).collect();
+        self.doubled.push(cut(&start, DOUBLED_PATH_MAX));
     }
 
     fn list(&mut self) -> Step<NodeKind> {
@@ -345,5 +386,42 @@ fn fault(text: &str, at: usize, what: &'static str) -> JsonFault {
         what,
         line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
         column: 1 + String::from_utf8_lossy(&before[line_start..]).chars().count(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Each doubled key kept its whole path: a record of 1 MiB took 40 GB.
+    #[test]
+    fn doubled_keys_below_a_long_key_cost_no_more_than_a_few_lines() {
+        let items = vec![r#"{"a":0,"a":0}"#; 45_000].join(",");
+        let text = format!(r#"{{"{}": [{items}]}}"#, "é".repeat(200_000));
+        let document = Document::parse(&text).unwrap();
+        assert_eq!((document.doubled.len(), document.doubled_more), (DOUBLED_MAX, 45_000 - DOUBLED_MAX));
+        assert!(document.doubled.iter().all(|path| path.chars().count() == DOUBLED_PATH_MAX));
+    }
+
+    #[test]
+    fn of_doubled_keys_the_last_value_stands_in_the_first_place() {
+        let many: String = (0..40).map(|n| format!(r#""k{n}": 0, "#)).collect();
+        for text in [r#"{"a": 1, "b": 2, "a": 3}"#.to_owned(), format!(r#"{{"a": 1, {many}"b": 2, "a": 3}}"#)]
+        {
+            let Json::Object(object) = Json::parse(&text).unwrap() else { panic!("{text}") };
+            assert_eq!(object.iter().next(), Some(("a", &Json::number(3))), "{text}");
+            assert_eq!(object.iter().filter(|(key, _)| *key == "a").count(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_object_of_nothing_but_keys_is_refused() {
+        let object = |keys: usize| {
+            let keys: Vec<String> = (0..keys).map(|n| format!(r#""k{n}":0"#)).collect();
+            format!("{{{}}}", keys.join(","))
+        };
+        assert!(Document::parse(&object(KEYS_MAX)).is_ok());
+        let fault = Document::parse(&object(80_000)).unwrap_err();
+        assert_eq!(fault.what, "an object of more than 10000 keys");
     }
 }

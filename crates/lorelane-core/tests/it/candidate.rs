@@ -1,7 +1,7 @@
 //! Whether new information belongs to a memory that exists.
 
 use crate::support::{NOW, json, record_of, records, text};
-use lorelane_core::candidate::{Candidate, decide};
+use lorelane_core::candidate::{Action, Candidate, decide};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::json::{Format, Json};
@@ -40,7 +40,9 @@ fn action_vetoes_and_hints_follow_from_category_candidate_and_event() {
         for (exists, event, pre_action, structural, hints) in table {
             let verdict = decide(category, exists.then(|| candidate(category)), event);
             let row = format!("{category} {exists} {event:?}");
-            assert_eq!((verdict.pre_action, verdict.structural), (pre_action, structural), "{row}");
+            let actions = (verdict.pre_action.map(Action::name), verdict.structural.name());
+            assert_eq!(actions, (pre_action, structural), "{row}");
+            assert!(verdict.vetoes.iter().all(|(action, _)| *action != verdict.structural), "{row}");
             assert_eq!((verdict.delete_allowed, &verdict.hints), (free, &hints), "{row}");
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::support::{Members, NOW, json, lines};
 use lorelane_core::care::{WINDOW_REASON, close_window, collect, expired};
-use lorelane_core::change::Change;
+use lorelane_core::change::{Change, Notice};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::json::Json;
@@ -225,4 +225,18 @@ fn what_a_staying_or_the_new_session_repeats_is_captured() {
     assert_eq!(close_window(&staying, &[], &session("new", 0, ""), &two).1, []);
     // One that leaves as well keeps nothing.
     assert_eq!(close_window(&staying, &[], &session("new", 0, ""), &one).1.len(), 2);
+}
+
+// Every entry was tokenised for every item of a leaving session: here 60 million times.
+#[test]
+fn a_session_that_did_very_much_leaves_in_good_time() {
+    let completed: Vec<String> = (0..30_000).map(|n| format!(r#""did thing{n} quickly there""#)).collect();
+    let old = session("old", 9, &completed.join(","));
+    let entries: Vec<Entry> = (0..2_000)
+        .map(|n| entry(&memory(Category::Decision, &format!("thing{n} quickly decided"), "{}")))
+        .collect();
+    let policy = policy(&[("categories.session_summary.max_retained", "1")]);
+    let (_, notices) = close_window(std::slice::from_ref(&old), &entries, &session("new", 0, ""), &policy);
+    let [Notice::Leaving { items, .. }] = notices.as_slice() else { panic!("{}", notices.len()) };
+    assert_eq!(items.len(), 28_000);
 }

@@ -3,8 +3,9 @@
 use crate::support::*;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::json::Json;
-use lorelane_core::lifecycle::{Lifecycle, Status, Step, Verb, step};
+use lorelane_core::lifecycle::{Lifecycle, Status, Step, Verb, may_create_over, may_purge, step};
 use lorelane_core::memory::Memory;
+use lorelane_core::time::{DAY, Timestamp};
 
 const RETIRED: Members<'static> = &[
     ("record_status", r#""retired""#),
@@ -216,5 +217,58 @@ fn a_file_of_nothing_but_keys_is_one_problem() {
         let reading = reading(&text);
         assert_eq!(reading.memory, None);
         assert_eq!(reading.problems[0].what, "it has an object of more than 1000 keys");
+    }
+}
+
+#[test]
+fn only_a_retired_memory_may_be_deleted() {
+    let active = "cannot delete `decision/use-jwt`: it is active; retire it first with `lorelane retire decision/use-jwt`";
+    let archived = "cannot delete `decision/use-jwt`: it is archived; restore it with `lorelane restore decision/use-jwt`, then retire it with `lorelane retire decision/use-jwt`";
+    for (members, expected) in [(&[][..], active), (RETIRED, "yes"), (ARCHIVED, archived)] {
+        let memory = read(&decision(members));
+        let said = match may_purge(&memory) {
+            Ok(()) => "yes".to_owned(),
+            Err(refusal) => format!("{refusal}; {}", refusal.hint()),
+        };
+        assert_eq!(said, expected, "{members:?}");
+        assert!(
+            step(&memory, Verb::Purge, "", NOW).is_err(),
+            "deleting is no step: nothing is left to return"
+        );
+    }
+}
+
+#[test]
+fn only_what_was_retired_a_day_ago_makes_room_for_a_new_memory() {
+    let ago = |seconds: i64| Lifecycle::Retired { at: Some(Timestamp(NOW.0 - seconds)), reason: None };
+    let table = [
+        (Some(Lifecycle::Active), "cannot create `decision/use-jwt`: a memory of that name is active"),
+        (
+            Some(Lifecycle::Archived { at: Some(Timestamp(0)), reason: None }),
+            "cannot create `decision/use-jwt`: a memory of that name is archived",
+        ),
+        (Some(ago(DAY)), "yes"),
+        (Some(ago(900 * DAY)), "yes"),
+        (
+            Some(ago(DAY - 1)),
+            "cannot create `decision/use-jwt`: it was retired at 2025-12-31T00:00:01Z, less than 24 hours ago",
+        ),
+        (
+            Some(ago(-1)),
+            "cannot create `decision/use-jwt`: it was retired at 2026-01-01T00:00:01Z, less than 24 hours ago",
+        ),
+        (
+            Some(Lifecycle::Retired { at: None, reason: None }),
+            "cannot create `decision/use-jwt`: it was retired at a time the file does not say",
+        ),
+        (None, "cannot create `decision/use-jwt`: there is a file of that name that cannot be read"),
+    ];
+    for (lifecycle, expected) in table {
+        let memory = lifecycle.clone().map(|lifecycle| Memory { lifecycle, ..read(&decision(&[])) });
+        let said = match may_create_over(&address(), memory.as_ref(), NOW) {
+            Ok(()) => "yes".to_owned(),
+            Err(refusal) => refusal.to_string(),
+        };
+        assert_eq!(said, expected, "{lifecycle:?}");
     }
 }

@@ -1,6 +1,10 @@
 //! The secret scanner: every format is caught, harmless text is left alone, any text is survived.
 
 use crate::harmless;
+use crate::support::{decision, read};
+use lorelane_core::json::Json;
+use lorelane_core::leak;
+use lorelane_core::memory::Body;
 use lorelane_core::secret::{Found, kinds, mask, masked, redact, scan};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -245,4 +249,25 @@ proptest! {
     fn a_redacted_text_has_no_secrets(text in hostile()) {
         check_laws(&text)?;
     }
+}
+
+// Every secret carried the whole path of its field: below a key of 400 KB, a record of 1 MiB took gigabytes.
+#[test]
+fn secrets_without_end_are_counted_and_their_fields_cut() {
+    let secret = |n: usize| {
+        format!("ghp_{:036x}", (n as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
+    };
+    let items: Vec<Json> = (0..10_000).map(|n| Json::text(secret(n))).collect();
+    // Some look too regular to be one.
+    let all = (0..10_000).filter(|n| !scan(&secret(*n)).is_empty()).count();
+    assert!(all > 9_000);
+    let before = read(&decision(&[]));
+    let mut after = before.clone();
+    let Body::Fields(content) = &mut after.body;
+    content.set(&"k".repeat(400_000), Json::List(items));
+    let found = leak::added(Some(&before), &after);
+    assert_eq!(found.len(), 21);
+    assert!(found.iter().all(|fault| fault.field.chars().count() <= 200));
+    assert_eq!(found[20].field, format!("and {} more", all - 20));
+    assert_eq!(leak::added(Some(&after), &after), []);
 }

@@ -7,7 +7,7 @@ use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
 use lorelane_core::dialect::{self, Circumstances, Dialect};
 use lorelane_core::digest::Revision;
 use lorelane_core::leak;
-use lorelane_core::lifecycle::{self, Lifecycle, RESURRECTION_PAUSE, Status, Step, Verb};
+use lorelane_core::lifecycle::{self, Lifecycle, Status, Step, Verb};
 use lorelane_core::mark::{Mark, MarkKind};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
@@ -96,20 +96,10 @@ impl Stage<'_> {
         Ok(composed.memory)
     }
 
-    /// An active or archived memory is never overwritten; a retired one not on the day it was retired.
     fn refuse_overwriting(&self, address: &Address, path: &RelPath) -> Result<(), Failure> {
         let Some(bytes) = self.bytes(path)? else { return Ok(()) };
-        let Some(memory) = self.workspace.dialect.read(path, &bytes).memory else {
-            return Err(Refusal::Exists { address: address.clone(), status: None }.into());
-        };
-        let refusal = match memory.lifecycle {
-            Lifecycle::Retired { at: Some(at), .. } if self.workspace.now.0 - at.0 >= RESURRECTION_PAUSE => {
-                return Ok(());
-            }
-            Lifecycle::Retired { at, .. } => Refusal::TooSoon { address: address.clone(), retired_at: at },
-            other => Refusal::Exists { address: address.clone(), status: Some(other.status()) },
-        };
-        Err(refusal.into())
+        let existing = self.workspace.dialect.read(path, &bytes).memory;
+        Ok(lifecycle::may_create_over(address, existing.as_ref(), self.workspace.now)?)
     }
 
     fn warn_of_policy(&mut self, address: &Address) -> Result<(), Failure> {

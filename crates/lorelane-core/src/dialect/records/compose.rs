@@ -3,6 +3,7 @@
 use super::fix::Occasion;
 use super::model::{memory, open, open_object};
 use super::revise::{self, Historian};
+use super::validate::{FAULTS_MAX, Faults, each_fault};
 use super::{draft, fields, fix, validate};
 use crate::change::{Draft, Notice};
 use crate::dialect::{Circumstances, Composed};
@@ -11,6 +12,7 @@ use crate::lifecycle::{HISTORY_MAX, Status, forget_oldest};
 use crate::memory::{Address, Category};
 use crate::refusal::{Fault, MergeFault, Refusal};
 use crate::text::title_changed_enough_for_a_new_slug;
+use std::collections::HashSet;
 
 pub(super) fn create(
     address: &Address,
@@ -147,7 +149,8 @@ fn open_draft(text: &str, address: &Address) -> Result<Object, Refusal> {
             got: "null".to_owned(),
             fix: format!("keep one `{key}`"),
         };
-        let faults = document.doubled.iter().map(fault).collect();
+        let mut faults: Vec<Fault> = document.doubled.iter().map(fault).collect();
+        faults.extend(Fault::more(document.doubled_more));
         return Err(Refusal::Invalid { address: address.clone(), faults });
     }
     match document.root.into_json() {
@@ -172,18 +175,31 @@ fn refuse_new_faults(
         entries.drain(..dropped);
     }
     let entries_kept = revise::entries_kept(old, new);
-    let standing = validate(old, category);
-    let stood = |fault: &Fault| match history_position(&fault.field) {
-        Some(at) => at + dropped < entries_kept,
-        None => {
-            standing.iter().any(|before| before.field == fault.field && before.expected == fault.expected)
-                && old.at(&fault.field) == new.at(&fault.field)
+    let mut standing: HashSet<(String, String)> = HashSet::new();
+    each_fault(old, category, &mut |found| {
+        standing.insert((found.field(), found.expected));
+    });
+    let mut known = 0;
+    let mut faults = Faults::default();
+    each_fault(&judged, category, &mut |found| {
+        let place = (found.field(), found.expected.clone());
+        let stood = match history_position(&place.0) {
+            Some(at) => at + dropped < entries_kept,
+            None => standing.contains(&place) && old.at(&place.0) == new.at(&place.0),
+        };
+        match stood {
+            false => faults.take(&found),
+            true if known < FAULTS_MAX => {
+                known += 1;
+                notices.push(Notice::Warning(format!("{}: {} (it was so before)", place.0, place.1)));
+            }
+            true => known += 1,
         }
-    };
-    let (known, faults): (Vec<Fault>, Vec<Fault>) = validate(&judged, category).into_iter().partition(stood);
-    for fault in known {
-        notices.push(Notice::Warning(format!("{}: {} (it was so before)", fault.field, fault.expected)));
+    });
+    if known > FAULTS_MAX {
+        notices.push(Notice::Warning(format!("and {} more (it was so before)", known - FAULTS_MAX)));
     }
+    let faults = faults.into_list();
     if faults.is_empty() { Ok(()) } else { Err(Refusal::Invalid { address: address.clone(), faults }) }
 }
 

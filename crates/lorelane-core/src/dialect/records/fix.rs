@@ -124,26 +124,33 @@ pub(super) fn safe_tag(tag: &str) -> String {
         return tag.to_owned();
     }
     let spaced: String = tag.to_lowercase().chars().map(|c| if c == ',' { ' ' } else { c }).collect();
-    until_stable(&spaced, |tag| replace_arrows(&tag.replace("#tags:", ""), " ").trim().to_owned())
+    without_markers(&spaced, " ")
 }
 
-/// A text that cannot be taken for other parts of a listing's line. Repeated until nothing is left to remove:
-/// a marker hidden inside a marker must not come out whole.
+/// A text that cannot be taken for other parts of a listing's line.
 pub(super) fn safe_for_listing(text: &str) -> String {
-    until_stable(text, |text| replace_arrows(&text.replace("#tags:", ""), " - ").trim().to_owned())
+    without_markers(text, " - ")
 }
 
-fn until_stable(text: &str, step: impl Fn(&str) -> String) -> String {
+/// Arrows come last: what takes their place has a blank, so it cannot make a marker whole.
+fn without_markers(text: &str, arrow: &str) -> String {
     let mut visible = printable(text);
     visible.retain(|c| !c.is_control());
-    let mut now = visible;
-    loop {
-        let next = step(&now);
-        if next == now {
-            return now;
+    replace_arrows(&remove_tags_marks(&visible), arrow).trim().to_owned()
+}
+
+/// Removes every `#tags:`, also one that only another's removal makes whole. Looking at the end of what is
+/// kept finds those in one pass; passes over the whole text would be as many as there are layers.
+fn remove_tags_marks(text: &str) -> String {
+    const MARK: &str = "#tags:";
+    let mut kept = String::with_capacity(text.len());
+    for c in text.chars() {
+        kept.push(c);
+        if c == ':' && kept.ends_with(MARK) {
+            kept.truncate(kept.len() - MARK.len());
         }
-        now = next;
     }
+    kept
 }
 
 /// Replaces every `->` that stands alone, with the blanks around it, whichever kind of blank they are.
@@ -151,15 +158,16 @@ fn replace_arrows(text: &str, by: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("->") {
-        let (before, after) = (&rest[..at], &rest[at + 2..]);
-        let alone_before = before.chars().next_back().map_or(out.is_empty(), char::is_whitespace);
+        let after = &rest[at + 2..];
+        out.push_str(&rest[..at]);
+        let alone_before = out.chars().next_back().is_none_or(char::is_whitespace);
         let alone_after = after.chars().next().is_none_or(char::is_whitespace);
         if alone_before && alone_after {
-            out.push_str(before.trim_end());
+            out.truncate(out.trim_end().len());
             out.push_str(by);
             rest = after.trim_start();
         } else {
-            out.push_str(&rest[..at + 2]);
+            out.push_str("->");
             rest = after;
         }
     }
@@ -271,6 +279,7 @@ pub(super) fn leave_unchanged(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_hidden_marker_does_not_come_out_whole() {
@@ -286,5 +295,35 @@ mod tests {
             assert_eq!(safe_for_listing(title), expected, "{title:?}");
         }
         assert_eq!(safe_tag(" Rate, Limit -> x "), "rate  limit x");
+    }
+
+    // Each layer took a pass over the whole text: a title of 300 KB held `list` up for 13 seconds, one of
+    // 1 MiB would take minutes.
+    #[test]
+    fn markers_hidden_in_markers_are_removed_in_one_pass() {
+        let layers = 170_000;
+        let title = format!("a{}{}b", "#ta".repeat(layers), "gs:".repeat(layers));
+        assert_eq!(safe_for_listing(&title), "ab");
+        assert_eq!(safe_tag(&title), "ab");
+        let arrows = "-> ".repeat(300_000);
+        assert_eq!(safe_for_listing(&arrows).matches('-').count(), 300_000);
+        assert_eq!(safe_tag(&arrows), "");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_safe_stays_as_it_is(
+            parts in prop::collection::vec(
+                prop::sample::select(vec!["#ta", "#tags:", "gs:", "#", "->", "-", ">", " ", "\u{a0}", ",", "A", "\u{7}", "\u{200b}"]),
+                0..20,
+            ),
+        ) {
+            let text = parts.concat();
+            for safe in [safe_for_listing, safe_tag] {
+                let once = safe(&text);
+                prop_assert!(!once.contains("#tags:") && !once.contains(" -> "), "{once:?}");
+                prop_assert_eq!(safe(&once), once);
+            }
+        }
     }
 }

@@ -9,20 +9,74 @@ use crate::text::{SLUG_MAX, cut, is_slug};
 use crate::time::Timestamp;
 
 const GOT_MAX: usize = 200;
+pub(super) const FAULTS_MAX: usize = 100;
 pub(super) const SLUG_PATTERN: &str = "^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$";
 /// What [`Timestamp::parse`] reads.
 pub(super) const TIME_PATTERN: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\\.[0-9]+)?)?([Zz]|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?$";
 
-/// The faults of a record in the order of the fields, unknown ones last.
+/// The faults of a record in the order of the fields, unknown ones last; after the first hundred their number.
 pub fn validate(record: &Object, category: Category) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    check_group(&fields::BASE, record, &Path::Root, category, &mut faults);
-    faults
+    let mut faults = Faults::default();
+    each_fault(record, category, &mut |found| faults.take(&found));
+    faults.into_list()
+}
+
+/// Faults as far as somebody will read them. A record of 1 MiB can have 100,000.
+#[derive(Default)]
+pub(super) struct Faults {
+    first: Vec<Fault>,
+    more: usize,
+}
+
+impl Faults {
+    pub(super) fn take(&mut self, found: &Found<'_>) {
+        if self.first.len() < FAULTS_MAX { self.first.push(found.fault()) } else { self.more += 1 }
+    }
+
+    pub(super) fn into_list(mut self) -> Vec<Fault> {
+        self.first.extend(Fault::more(self.more));
+        self.first
+    }
+}
+
+/// A fault before anybody asked to be told: telling shows the value without its secrets, which costs.
+pub(super) struct Found<'f> {
+    path: &'f Path<'f>,
+    pub(super) expected: String,
+    got: Got<'f>,
+    fix: &'f dyn Fn() -> String,
+}
+
+enum Got<'f> {
+    Value(&'f Json),
+    Object(&'f Object),
+}
+
+impl Found<'_> {
+    pub(super) fn field(&self) -> String {
+        self.path.text()
+    }
+
+    fn fault(&self) -> Fault {
+        let got = match self.got {
+            Got::Value(value) => value.render(Format::SCRIPT_LINE),
+            Got::Object(object) => Json::Object(object.clone()).render(Format::SCRIPT_LINE),
+        };
+        // Masked before it is cut: half a secret is no longer recognised, and still half a secret.
+        let got = cut(&secret::masked(&got), GOT_MAX);
+        Fault { field: self.field(), expected: self.expected.clone(), got, fix: (self.fix)() }
+    }
+}
+
+type Visit<'v> = dyn FnMut(Found<'_>) + 'v;
+
+pub(super) fn each_fault(record: &Object, category: Category, visit: &mut Visit<'_>) {
+    check_group(&fields::BASE, record, &Path::Root, category, visit);
 }
 
 /// Where a value stands. It becomes a text only when there is a fault to name: most records have none, and
 /// every reader of a store asks for all of them.
-enum Path<'p> {
+pub(super) enum Path<'p> {
     Root,
     Key(&'p Path<'p>, &'p str),
     Item(&'p Path<'p>, usize),
@@ -39,32 +93,39 @@ impl Path<'_> {
     }
 }
 
-fn check_group(group: &Group, object: &Object, path: &Path<'_>, category: Category, faults: &mut Vec<Fault>) {
+fn check_group(group: &Group, object: &Object, path: &Path<'_>, category: Category, visit: &mut Visit<'_>) {
     for field in group.fields {
         let path = Path::Key(path, field.name);
         match (object.get(field.name), field.need) {
             (None, Need::Required) => {
-                let got = Json::Object(object.clone());
-                faults.push(fault(&path, "Field required", &got, format!("add it: {}", example(field))));
+                let fix = || format!("add it: {}", example(field));
+                let expected = "Field required".to_owned();
+                visit(Found { path: &path, expected, got: Got::Object(object), fix: &fix });
             }
             (None, _) | (Some(Json::Null), Need::Optional) => {}
-            (Some(value), _) => check(&field.kind, value, &path, category, faults),
+            (Some(value), _) => check(&field.kind, value, &path, category, visit),
         }
     }
     for (key, value) in object.iter().filter(|(key, _)| !group.fields.iter().any(|field| field.name == *key))
     {
         let names =
             |group: &Group| group.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
-        let mut fix = format!("remove it; the fields here are {}", names(group));
-        if matches!(path, Path::Root) {
-            fix.push_str(&format!("; those of content are {}", names(fields::content(category))));
-        }
-        faults.push(fault(&Path::Key(path, key), "Extra inputs are not permitted", value, fix));
+        let fix = || match path {
+            Path::Root => format!(
+                "remove it; the fields here are {}; those of content are {}",
+                names(group),
+                names(fields::content(category))
+            ),
+            _ => format!("remove it; the fields here are {}", names(group)),
+        };
+        let expected = "Extra inputs are not permitted".to_owned();
+        visit(Found { path: &Path::Key(path, key), expected, got: Got::Value(value), fix: &fix });
     }
 }
 
-fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, faults: &mut Vec<Fault>) {
-    let mut wrong = |expected: String| faults.push(fault(path, &expected, value, mend(kind, &path.text())));
+fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, visit: &mut Visit<'_>) {
+    let fix = || mend(kind, &path.text());
+    let mut wrong = |expected: String| visit(Found { path, expected, got: Got::Value(value), fix: &fix });
     match (kind, value) {
         (Kind::Any, _) | (Kind::Flag, Json::Bool(_)) => {}
         (Kind::Version, Json::Text(text)) if text == SCHEMA_VERSION => {}
@@ -124,24 +185,18 @@ fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, faults:
                 wrong(format!("List should have at most {max} items after validation, not {}", items.len()));
             }
             for (at, item) in items.iter().enumerate() {
-                check(of, item, &Path::Item(path, at), category, faults);
+                check(of, item, &Path::Item(path, at), category, visit);
             }
         }
         (Kind::List { .. }, _) => wrong("Input should be a valid list".to_owned()),
         (Kind::Group(_) | Kind::OwnContent, value) => {
             let Some(group) = fields::group_of(kind, category) else { return };
             match value {
-                Json::Object(object) => check_group(group, object, path, category, faults),
+                Json::Object(object) => check_group(group, object, path, category, visit),
                 _ => wrong(format!("Input should be a valid dictionary or instance of {}", group.model)),
             }
         }
     }
-}
-
-fn fault(path: &Path<'_>, expected: &str, got: &Json, fix: String) -> Fault {
-    // Masked before it is cut: half a secret is no longer recognised, and still half a secret.
-    let got = cut(&secret::masked(&got.render(Format::SCRIPT_LINE)), GOT_MAX);
-    Fault { field: path.text(), expected: expected.to_owned(), got, fix }
 }
 
 fn one_of(choices: &[&str]) -> String {
