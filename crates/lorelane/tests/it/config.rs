@@ -371,6 +371,47 @@ fn a_refusal_of_git_is_a_warning_and_the_memory_is_saved() {
     assert_eq!(git(&scratch, "log --format=%s"), "configured\nstart\n");
 }
 
+// Called from a git hook it went through the index and into the repository that the hook belonged to.
+#[test]
+fn auto_commit_commits_here_whatever_repository_the_environment_names() {
+    let scratch = with_repository();
+    let other = scratch.folder.join("other");
+    fs::create_dir(&other).unwrap();
+    git(&scratch, "init -q -b main ../other");
+    let words = crate::scratch::words(&format!("create decision --title 'Use JWT' --tag auth {DECISION}"));
+    let mut command = scratch.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    command.env("GIT_DIR", other.join(".git")).env("GIT_WORK_TREE", &other);
+    command
+        .env("GIT_INDEX_FILE", other.join("index"))
+        .env("GIT_PREFIX", "sub/")
+        .env("GIT_GLOB_PATHSPECS", "1");
+    let said = scratch.said(&command.output().unwrap()).expect(0);
+    assert_eq!(said.err, "");
+    assert_eq!(git(&scratch, "log -1 --format=%s"), "memory: create decision/use-jwt\n");
+    assert_eq!(git(&scratch, "status --porcelain"), "");
+    assert!(!other.join("index").exists() && !other.join(".git/index").exists());
+}
+
+#[test]
+fn auto_commit_takes_a_change_of_many_files() {
+    let mut scratch = with_repository();
+    scratch.decide("Use JWT");
+    let record = scratch.read(USE_JWT);
+    for number in 0..40 {
+        let name = format!("{}-{number}", "a".repeat(60));
+        let record = record.replace("\"use-jwt\"", &format!("\"{name}\""));
+        scratch.put(&format!(".claude/memory/decisions/{name}.json"), record);
+    }
+    scratch.lorelane("reindex").expect(0);
+    git(&scratch, "add -A");
+    git(&scratch, "commit -q -m many");
+    scratch.configure(r#"{"auto_commit": true, "categories": {"decision": {"retention_days": 30}}}"#);
+    scratch.now = LATER;
+    assert_eq!(scratch.lorelane("gc").expect(0).err, "");
+    let changed = git(&scratch, "log -1 --format=%s --name-only");
+    assert_eq!(changed.lines().filter(|line| line.ends_with(".json")).count(), 41, "{changed}");
+}
+
 #[test]
 fn auto_commit_without_a_repository_is_a_warning() {
     let scratch = Scratch::with_store();
