@@ -820,6 +820,18 @@ fn foreign_text_cannot_steer_the_terminal() {
     }
 }
 
+// A store above the temporary folder was found from the tour's folder and got its memories.
+#[test]
+fn the_tour_leaves_a_store_above_its_scratch_folder_alone() {
+    let scratch = Scratch::with_jwt();
+    let temp = scratch.project().join("tmp");
+    fs::create_dir(&temp).unwrap();
+    let before = scratch.tree();
+    let said = scratch.said(&scratch.command(&["tour"]).env("TMPDIR", &temp).output().unwrap()).expect(0);
+    assert!(said.out.contains("created decision/use-jwt-for-service-auth"), "{}", said.text());
+    assert_eq!(before, scratch.tree());
+}
+
 #[test]
 fn the_tour_tells_its_story() {
     let scratch = Scratch::new();
