@@ -170,7 +170,7 @@ fn grace_period_days_is_how_long_a_retired_memory_is_kept() {
         scratch.configure(config);
         scratch.lorelane("retire use-jwt").expect(0);
         scratch.now = "2026-03-04T12:00:00Z";
-        assert_eq!(scratch.lorelane("gc").expect(0).out, left, "{config}");
+        assert_eq!(scratch.lorelane("gc --yes").expect(0).out, left, "{config}");
     }
 }
 
@@ -190,10 +190,31 @@ fn archive_retired_decides_between_keeping_and_deleting() {
         scratch.configure(config);
         scratch.lorelane("retire use-jwt").expect(0);
         scratch.now = LATER;
-        assert_eq!(scratch.lorelane("gc").expect(0).out, said, "{config}");
+        assert_eq!(scratch.lorelane("gc --yes").expect(0).out, said, "{config}");
         let kept = config.contains("true");
         assert_eq!(scratch.exists(USE_JWT), kept, "{config}");
     }
+}
+
+// A script got its memories deleted without having said `--yes`.
+#[test]
+fn gc_deletes_nothing_when_nobody_can_be_asked() {
+    let mut scratch = Scratch::with_jwt();
+    scratch.configure(GRACE_OF_TWO);
+    scratch.lorelane("retire use-jwt").expect(0);
+    scratch.now = LATER;
+    let before = scratch.tree_without_cache();
+    let refusal = expect![[r#"
+        2> error: cannot delete 1 memories that were retired more than 2 days ago: nobody can be asked
+        2> hint: nothing was changed; `--yes` deletes them, `--dry-run` shows them
+        exit 2
+    "#]];
+    check(&scratch.lorelane("gc").text(), &refusal);
+    check(&scratch.lorelane("gc --json").text(), &refusal);
+    scratch.lorelane("gc --dry-run --json").expect(0);
+    assert_eq!(before, scratch.tree_without_cache());
+    scratch.lorelane("gc --yes --json").expect(0);
+    assert!(!scratch.exists(USE_JWT));
 }
 
 #[test]

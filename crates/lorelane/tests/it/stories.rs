@@ -106,7 +106,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
         ("2026-03-04T12:00:00Z", "restore use-jwt"),
         ("2026-03-04T12:00:00Z", "retire use-jwt"),
         ("2026-03-04T12:00:00Z", "gc"),
-        (LATER, "gc"),
+        (LATER, "gc --yes"),
         (LATER, "list --status all"),
         (LATER, "log -n 3"),
         (LATER, "log --verify"),
@@ -204,7 +204,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             decision/adopt-paseto-for-all-services is now retired: No reason provided
             $ lorelane gc
             nothing to collect
-            $ lorelane gc
+            $ lorelane gc --yes
             decision/adopt-paseto-for-all-services is now archived: Grace period over: kept because delete.archive_retired is set
             $ lorelane list --status all
             * 2026-09-01 decision/adopt-paseto-for-all-services Adopt PASETO for all services [archived] #auth #tokens
