@@ -218,6 +218,19 @@ fn gc_deletes_nothing_when_nobody_can_be_asked() {
 }
 
 #[test]
+fn memories_that_a_new_root_hides_are_named() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("config set memory_root docs/mem").expect(0);
+    scratch.lorelane("init").expect(0);
+    let found = scratch.lorelane("doctor").expect(1).out;
+    assert!(["memory_root", "1 ", ".claude/memory"].iter().all(|name| found.contains(name)), "{found}");
+    let status = scratch.lorelane("status").expect(0).out;
+    assert!(status.contains("NEEDS ATTENTION") && status.contains("memory_root hides memories"), "{status}");
+    scratch.lorelane("config set memory_root .claude/memory").expect(0);
+    scratch.lorelane("doctor").expect(0);
+}
+
+#[test]
 fn secrets_are_refused_redacted_or_allowed_as_the_project_says_before_the_user() {
     let with_secret =
         format!("create decision --title 'Reach the bucket' {DECISION} --set 'context=the key is {SECRET}'");
