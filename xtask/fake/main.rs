@@ -5,7 +5,6 @@
 
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -33,8 +32,7 @@ fn run(folder: &Path, args: &[&str], fault: &str) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     let lock = File::open(folder).map_err(|error| error.to_string())?;
     if fault != "loses-updates" {
-        // SAFETY: the descriptor is open as long as `lock` lives.
-        unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX) };
+        lock.lock().map_err(|error| error.to_string())?;
     }
     match args {
         ["create", "decision", "--from", source] => {

@@ -1,7 +1,6 @@
 //! A private project with its own home, so that a run never meets the user's own memories.
 
 use std::fs;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,10 +20,10 @@ impl Sandbox {
         let name = format!("lorelane-{purpose}-{}-{count}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         // Not recursive: a folder that somebody else left there is refused, not shared.
-        fs::DirBuilder::new()
-            .mode(0o700)
-            .create(&folder)
-            .map_err(|error| Failure::on("create", &folder, error))?;
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&folder).map_err(|error| Failure::on("create", &folder, error))?;
         let sandbox = Sandbox { folder };
         for inner in [sandbox.records(), sandbox.home()] {
             fs::create_dir_all(&inner).map_err(|error| Failure::on("create", &inner, error))?;

@@ -44,21 +44,30 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
 
 /// Runs the editor on a draft and reads what it left.
 pub fn edit(editor: &str, draft: &Path) -> Result<String, String> {
-    // An editor is a command line (`code --wait`), so a shell takes it apart.
-    let mut command = if cfg!(windows) {
-        let mut command = Command::new("cmd");
-        command.arg("/C").arg(format!("{editor} \"{}\"", draft.display()));
-        command
-    } else {
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(format!("{editor} \"$1\"")).arg("editor").arg(draft);
-        command
-    };
-    let status = command.status().map_err(|fault| format!("`{editor}` could not be started: {fault}"))?;
+    let status = editing(editor, draft)
+        .status()
+        .map_err(|fault| format!("`{editor}` could not be started: {fault}"))?;
     if !status.success() {
         return Err(format!("`{editor}` ended with {status}"));
     }
     std::fs::read_to_string(draft).map_err(|fault| fault.to_string())
+}
+
+/// An editor is a command line (`code --wait`), so a shell takes it apart.
+#[cfg(not(windows))]
+fn editing(editor: &str, draft: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("editor").arg(draft);
+    command
+}
+
+/// `cmd` has quoting rules of its own: the line goes to it as it stands, inside the outer quotes that `/S` takes off.
+#[cfg(windows)]
+fn editing(editor: &str, draft: &Path) -> Command {
+    use std::os::windows::process::CommandExt;
+    let mut command = Command::new("cmd");
+    command.raw_arg(format!("/S /C \"{editor} \"{}\"\"", draft.display()));
+    command
 }
 
 pub fn discard(draft: &Path) {

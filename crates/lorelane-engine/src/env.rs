@@ -56,10 +56,16 @@ impl Env {
             };
             self.path(var).or(convention).map(own)
         };
+        // Windows has one local folder for both: apart, so that deleting the cache never takes a journal along.
+        let apart = |folder: PathBuf, var: &str, name: &str| {
+            if cfg!(windows) && self.path(var).is_none() { folder.join(name) } else { folder }
+        };
+        let cache = pick("XDG_CACHE_HOME", "Library/Caches", "LOCALAPPDATA", ".cache")?;
+        let state = pick("XDG_STATE_HOME", "Library/Application Support", "LOCALAPPDATA", ".local/state")?;
         Some(Folders {
             config: pick("XDG_CONFIG_HOME", "Library/Application Support", "APPDATA", ".config")?,
-            cache: pick("XDG_CACHE_HOME", "Library/Caches", "LOCALAPPDATA", ".cache")?,
-            state: pick("XDG_STATE_HOME", "Library/Application Support", "LOCALAPPDATA", ".local/state")?,
+            cache: apart(cache, "XDG_CACHE_HOME", "cache"),
+            state: apart(state, "XDG_STATE_HOME", "state"),
         })
     }
 }
@@ -100,6 +106,17 @@ mod tests {
             env(&[("XDG_CACHE_HOME", "rel"), ("XDG_STATE_HOME", ""), ("HOME", "/home/a")]).folders().unwrap();
         assert!(folders.cache.starts_with("/home/a") && folders.state.starts_with("/home/a"), "{folders:?}");
         assert_eq!(env(&[]).folders(), None);
+    }
+
+    // On Windows both were one folder, and "may be deleted at any time" held for the journal, too.
+    #[test]
+    fn cache_and_state_are_never_the_same_folder() {
+        let home = std::env::temp_dir();
+        let home = home.to_str().expect("a temporary folder with a readable name");
+        for var in ["HOME", "USERPROFILE"] {
+            let folders = env(&[(var, home)]).folders().unwrap();
+            assert!(!folders.cache.starts_with(&folders.state) && !folders.state.starts_with(&folders.cache));
+        }
     }
 
     #[test]

@@ -1,41 +1,103 @@
 //! Git, through its own command: the user's hooks, signing and identity are respected.
 
+use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
+
+/// What git tells a hook about its own repository and says nothing about this one. The settings that came along
+/// (`GIT_CONFIG_…`) and the identity are the user's and stay.
+const OF_ANOTHER_REPOSITORY: [&str; 17] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_GRAFT_FILE",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// Files go in by standard input: a garbage collection may name more than a command line holds.
+const FILES_FROM_INPUT: [&str; 2] = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
 /// Commits exactly these files. The reason of a refusal is git's own.
 pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(), String> {
-    let is_tracked =
-        |file: &&PathBuf| run(git(project).args(["ls-files", "--error-unmatch", "--"]).arg(file)).is_ok();
-    let (tracked, unknown): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(is_tracked);
-    let new: Vec<&PathBuf> = unknown.into_iter().filter(|file| file.exists()).collect();
+    let files: BTreeSet<&Path> =
+        files.iter().map(|file| file.strip_prefix(project).unwrap_or(file)).collect();
+    let known = tracked(project, &files)?;
+    let (tracked, unknown): (Vec<&Path>, Vec<&Path>) =
+        files.into_iter().partition(|file| known.contains(&named(file)));
+    let new: Vec<&Path> = unknown.into_iter().filter(|file| project.join(file).exists()).collect();
+    let all = [tracked, new.clone()].concat();
+    if all.is_empty() {
+        return Ok(());
+    }
     // `commit --only` takes files from the worktree, but knows no untracked ones, so those are announced first.
     // The rest of the index is not touched.
     if !new.is_empty() {
-        run(git(project).args(["add", "--intent-to-add", "--"]).args(&new))?;
+        run(git(project).args(["add", "--intent-to-add"]).args(FILES_FROM_INPUT), &new)?;
     }
-    let committed = run(git(project)
-        .args(["commit", "--quiet", "--only", "-m", message, "--"])
-        .args(&tracked)
-        .args(&new));
+    let mut commit = git(project);
+    commit.args(["commit", "--quiet", "--only", "-m", message]).args(FILES_FROM_INPUT);
+    let committed = run(&mut commit, &all);
     if committed.is_err() && !new.is_empty() {
         // Refused: the index is as it was, so that no later commit of the user takes them along.
-        let _ = run(git(project).args(["rm", "--quiet", "--cached", "--force", "--"]).args(&new));
+        let mut forget = git(project);
+        forget.args(["rm", "--quiet", "--cached", "--force"]).args(FILES_FROM_INPUT);
+        let _ = run(&mut forget, &new);
     }
-    committed
+    committed.map(drop)
+}
+
+/// Those of the files that git knows, as git spells them.
+fn tracked(project: &Path, files: &BTreeSet<&Path>) -> Result<BTreeSet<Vec<u8>>, String> {
+    // Of all questions only this one takes no paths by input, so it is asked about the few folders they lie in.
+    let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
+    let folders =
+        folders.into_iter().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
+    let listed = run(git(project).args(["ls-files", "-z", "--"]).args(folders), &[])?;
+    Ok(listed.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
 }
 
 fn git(project: &Path) -> Command {
     let mut command = Command::new("git");
-    command.arg("-C").arg(project).stdin(Stdio::null());
+    command.arg("-C").arg(project).arg("--literal-pathspecs");
+    for name in OF_ANOTHER_REPOSITORY {
+        command.env_remove(name);
+    }
     command
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
-    let output: Output = command.output().map_err(|fault| format!("git could not be started: {fault}"))?;
+/// Runs git with the files as its input and returns what it printed.
+fn run(command: &mut Command, files: &[&Path]) -> Result<Vec<u8>, String> {
+    let broken = |fault: std::io::Error| format!("git could not be run: {fault}");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child: Child = command.spawn().map_err(broken)?;
+    if let Some(mut input) = child.stdin.take() {
+        let names: Vec<u8> = files.iter().flat_map(|file| [named(file), vec![0]].concat()).collect();
+        // Git reads all of it before it does anything, unless it refuses at once: then its words say why.
+        let _ = input.write_all(&names);
+    }
+    let output = child.wait_with_output().map_err(broken)?;
     if output.status.success() {
-        return Ok(());
+        return Ok(output.stdout);
     }
     let words = [output.stderr, output.stdout].concat();
     Err(String::from_utf8_lossy(&words).trim().to_owned())
+}
+
+/// A path as git writes it: with slashes on every system.
+fn named(file: &Path) -> Vec<u8> {
+    let bytes = file.as_os_str().as_encoded_bytes();
+    bytes.iter().map(|byte| if cfg!(windows) && *byte == b'\\' { b'/' } else { *byte }).collect()
 }

@@ -1,9 +1,7 @@
 //! What one process cost, from the kernel's own account.
 
-use std::fs::File;
-use std::mem::MaybeUninit;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::failure::Failure;
 
@@ -18,7 +16,12 @@ pub struct Cost {
 
 /// Runs the command to its end. Its exit code is `None` when a signal ended it; its standard error
 /// goes to the file `log`, since a pipe would have to be read while it runs.
+#[cfg(unix)]
 pub fn measure(command: &mut Command, log: &Path) -> Result<(Cost, Option<i32>), Failure> {
+    use std::fs::File;
+    use std::mem::MaybeUninit;
+    use std::process::Stdio;
+
     let log = File::create(log).map_err(|error| Failure::on("create", log, error))?;
     let program = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
@@ -41,11 +44,19 @@ pub fn measure(command: &mut Command, log: &Path) -> Result<(Cost, Option<i32>),
     let usage = unsafe { usage.assume_init() };
     let cost = Cost {
         cpu_us: micros(usage.ru_utime) + micros(usage.ru_stime),
-        peak_kb: u64::try_from(usage.ru_maxrss).unwrap_or(0),
+        // Linux counts kilobytes, macOS bytes.
+        peak_kb: u64::try_from(usage.ru_maxrss).unwrap_or(0)
+            / if cfg!(target_os = "macos") { 1024 } else { 1 },
     };
     Ok((cost, libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))))
 }
 
+#[cfg(not(unix))]
+pub fn measure(_: &mut Command, log: &Path) -> Result<(Cost, Option<i32>), Failure> {
+    Err(Failure::on("measure a process into", log, "this system keeps no account of a child's time"))
+}
+
+#[cfg(unix)]
 fn micros(time: libc::timeval) -> u64 {
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
 }

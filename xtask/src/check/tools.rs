@@ -61,7 +61,15 @@ pub(super) fn unprivileged_tests() -> Outcome {
     if !output.status.success() {
         return Err(Failure::new(format!("{text}{}", String::from_utf8_lossy(&output.stderr))));
     }
-    Ok(format!("tests: {}", tests_run(&text)))
+    summed_up(&text)
+}
+
+/// A step that ran nothing proves nothing.
+fn summed_up(output: &str) -> Outcome {
+    match tests_run(output) {
+        0 => Err(Failure::new("cannot find a test that is called `unprivileged_…`")),
+        count => Ok(format!("tests: {count}")),
+    }
 }
 
 fn tests_run(output: &str) -> usize {
@@ -82,9 +90,15 @@ fn install(package: &str) -> bool {
     is_root() && Path::new("/etc/debian_version").exists() && succeeds(&mut command)
 }
 
+#[cfg(unix)]
 fn is_root() -> bool {
     // SAFETY: geteuid reads a number of this process and cannot fail.
     unsafe { libc::geteuid() == 0 }
+}
+
+#[cfg(not(unix))]
+fn is_root() -> bool {
+    false
 }
 
 fn as_nobody(program: &str) -> Command {
@@ -119,5 +133,12 @@ mod tests {
     #[test]
     fn tests_are_counted_over_all_programs() {
         assert_eq!(tests_run("\nrunning 0 tests\n\nrunning 1 test\ntest a ... ok\n\nrunning 12 tests\n"), 13);
+    }
+
+    // The step passed when a rename had left no test for it.
+    #[test]
+    fn no_test_at_all_is_a_failure() {
+        assert!(summed_up("\nrunning 0 tests\n\nrunning 0 tests\n").is_err());
+        assert_eq!(summed_up("\nrunning 1 test\n").unwrap(), "tests: 1");
     }
 }

@@ -7,9 +7,8 @@
 mod verify;
 
 use std::io::Write as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
-use std::process::{Output, Stdio};
+use std::process::{ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -230,7 +229,7 @@ impl Storm {
         Ok(match output.status.code() {
             Some(0) => End::Acknowledged,
             // Any other signal, a crash for one, is a fault even when we meant to kill.
-            None if kill_after.is_some() && output.status.signal() == Some(libc::SIGKILL) => End::Killed,
+            None if kill_after.is_some() && was_killed(output.status) => End::Killed,
             _ => {
                 End::Refused(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim()))
             }
@@ -280,6 +279,17 @@ impl Storm {
         }
         child.wait_with_output().map_err(|error| Failure::on("wait for", &self.binary, error))
     }
+}
+
+#[cfg(unix)]
+fn was_killed(status: ExitStatus) -> bool {
+    std::os::unix::process::ExitStatusExt::signal(&status) == Some(libc::SIGKILL)
+}
+
+/// Without signals a killed process ends with a code of its own, which is judged as any other.
+#[cfg(not(unix))]
+fn was_killed(_: ExitStatus) -> bool {
+    false
 }
 
 fn shared_address(number: usize) -> String {

@@ -67,10 +67,30 @@ pub const RULES: &[Rule] = &[
     },
     Rule::Forbid {
         within: "crates/lorelane/src/",
-        forbids: &["rusqlite", "std::fs::write"],
-        // A face that must write a file of its own (not a memory) is named here, with its reason.
+        forbids: &["rusqlite"],
         but_in: &[],
-        why: "a face holds no rules and writes through the engine",
+        why: "a face holds no rules and asks the engine",
+    },
+    Rule::Forbid {
+        within: "crates/lorelane/src/",
+        forbids: &[
+            "std::fs::write",
+            "std::fs::copy",
+            "std::fs::File::create",
+            "std::fs::File::create_new",
+            "std::fs::OpenOptions",
+            "std::fs::DirBuilder",
+            "std::fs::create_dir",
+            "std::fs::create_dir_all",
+            "std::fs::rename",
+            "std::fs::remove_file",
+            "std::fs::remove_dir",
+            "std::fs::remove_dir_all",
+        ],
+        // The tour makes and removes a scratch folder around commands that are run as processes. No other face
+        // touches a file itself: compat removes its input through the workspace's disk.
+        but_in: &["crates/lorelane/src/cli/tour.rs"],
+        why: "a face writes through the engine",
     },
     Rule::Apart {
         within: "crates/lorelane/src/",
@@ -220,6 +240,17 @@ mod tests {
             ("crates/lorelane-engine/src/index.rs", "use super::store;", "crate::store"),
             ("crates/lorelane/src/cli/list.rs", "use rusqlite::Connection;", "rusqlite"),
             ("crates/lorelane/src/main.rs", "use std::fs; fn f() { fs::write(a, b) }", "std::fs::write"),
+            (
+                "crates/lorelane/src/cli/list.rs",
+                "use std::fs::File; fn f() { File::create(a) }",
+                "std::fs::File::create",
+            ),
+            ("crates/lorelane/src/cli/list.rs", "use std::fs::OpenOptions;", "std::fs::OpenOptions"),
+            (
+                "crates/lorelane/src/compat/mod.rs",
+                "fn f() { std::fs::remove_file(a) }",
+                "std::fs::remove_file",
+            ),
             ("crates/lorelane/src/hook/mod.rs", "use crate::cli;", "crate::cli"),
             ("crates/lorelane/src/cli/mod.rs", "use crate::compat::x;", "crate::compat"),
         ] {
@@ -249,6 +280,8 @@ mod tests {
             ),
             ("crates/lorelane-engine/src/workspace.rs", "use crate::{index, store};"),
             ("crates/lorelane-engine/src/store/mod.rs", "fn f() { self.index.x(); let clap = env!(\"X\"); }"),
+            ("crates/lorelane/src/cli/tour.rs", "fn f() { std::fs::remove_dir_all(a) }"),
+            ("crates/lorelane/src/cli/list.rs", "use std::fs::File; fn f() { File::open(a) }"),
             (
                 "crates/lorelane/src/main.rs",
                 "use crate::{cli, hook}; fn f() { println!() } use std::fs::read;",

@@ -271,12 +271,18 @@ pub(super) fn gc(session: &Session<'_>, args: &Gc) -> Outcome {
         say::err(&format!("warning: {} is retired but does not say since when; it stays", entry.address));
     }
     let deletes = garbage.changes.iter().any(|change| matches!(change, change::Change::Purge { .. }));
-    if deletes && !args.yes && !args.change.dry_run && !session.json && std::io::stdin().is_terminal() {
+    if deletes && !args.yes && !args.change.dry_run {
         let count = garbage.over.len();
-        say::err(&format!(
-            "delete {count} memories that were retired more than {} days ago? [y/N]",
-            workspace.policy().grace_period_days()
-        ));
+        let days = workspace.policy().grace_period_days();
+        if session.json || !std::io::stdin().is_terminal() {
+            return Err(Trouble::usage(
+                format!(
+                    "cannot delete {count} memories that were retired more than {days} days ago: nobody can be asked"
+                ),
+                "nothing was changed; `--yes` deletes them, `--dry-run` shows them",
+            ));
+        }
+        say::err(&format!("delete {count} memories that were retired more than {days} days ago? [y/N]"));
         let mut answer = String::new();
         let _ = std::io::stdin().lock().read_line(&mut answer);
         if !matches!(answer.trim(), "y" | "Y" | "yes") {

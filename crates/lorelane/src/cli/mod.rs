@@ -89,7 +89,7 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
 fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
     match command {
         Command::Init(change) => everyday::init(session, change),
-        Command::Tour => tour::run(session),
+        Command::Tour => tour::run(),
         Command::Create(args) => everyday::create(session, &args),
         Command::Show(args) => everyday::show(session, &args),
         Command::Edit(args) => everyday::edit(session, &args),

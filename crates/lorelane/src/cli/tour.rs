@@ -1,6 +1,6 @@
 //! The product in a minute: real commands, run as processes in a scratch home and folder.
 
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{Ending, Outcome, Trouble, say};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -79,7 +79,7 @@ const STOPS: &[Stop] = &[
     Stop { story: "Two active memories, in sync, and every folder that is written to.", words: &["status"] },
 ];
 
-pub(super) fn run(session: &Session<'_>) -> Outcome {
+pub(super) fn run() -> Outcome {
     let binary = std::env::current_exe().map_err(|why| {
         Trouble::usage(format!("cannot find this program: {why}"), "run it by its full path")
     })?;
@@ -90,7 +90,9 @@ pub(super) fn run(session: &Session<'_>) -> Outcome {
         )
     })?;
     let project = scratch.0.join("shop");
-    std::fs::create_dir(&project)
+    // The marker of a worktree seals the tour off: no store is looked for above it, and `.git` is only asked whether
+    // it is there.
+    std::fs::create_dir_all(project.join(".git"))
         .map_err(|why| Trouble::usage(format!("cannot make {}: {why}", project.display()), "set TMPDIR"))?;
     for stop in STOPS {
         if !stop.story.is_empty() {
@@ -113,7 +115,6 @@ pub(super) fn run(session: &Session<'_>) -> Outcome {
         }
     }
     say::out("\nThe scratch folder is removed. In your project: lorelane init\n");
-    let _ = session;
     Ok(Ending::Done)
 }
 

@@ -170,7 +170,7 @@ fn grace_period_days_is_how_long_a_retired_memory_is_kept() {
         scratch.configure(config);
         scratch.lorelane("retire use-jwt").expect(0);
         scratch.now = "2026-03-04T12:00:00Z";
-        assert_eq!(scratch.lorelane("gc").expect(0).out, left, "{config}");
+        assert_eq!(scratch.lorelane("gc --yes").expect(0).out, left, "{config}");
     }
 }
 
@@ -190,10 +190,44 @@ fn archive_retired_decides_between_keeping_and_deleting() {
         scratch.configure(config);
         scratch.lorelane("retire use-jwt").expect(0);
         scratch.now = LATER;
-        assert_eq!(scratch.lorelane("gc").expect(0).out, said, "{config}");
+        assert_eq!(scratch.lorelane("gc --yes").expect(0).out, said, "{config}");
         let kept = config.contains("true");
         assert_eq!(scratch.exists(USE_JWT), kept, "{config}");
     }
+}
+
+// A script got its memories deleted without having said `--yes`.
+#[test]
+fn gc_deletes_nothing_when_nobody_can_be_asked() {
+    let mut scratch = Scratch::with_jwt();
+    scratch.configure(GRACE_OF_TWO);
+    scratch.lorelane("retire use-jwt").expect(0);
+    scratch.now = LATER;
+    let before = scratch.tree_without_cache();
+    let refusal = expect![[r#"
+        2> error: cannot delete 1 memories that were retired more than 2 days ago: nobody can be asked
+        2> hint: nothing was changed; `--yes` deletes them, `--dry-run` shows them
+        exit 2
+    "#]];
+    check(&scratch.lorelane("gc").text(), &refusal);
+    check(&scratch.lorelane("gc --json").text(), &refusal);
+    scratch.lorelane("gc --dry-run --json").expect(0);
+    assert_eq!(before, scratch.tree_without_cache());
+    scratch.lorelane("gc --yes --json").expect(0);
+    assert!(!scratch.exists(USE_JWT));
+}
+
+#[test]
+fn memories_that_a_new_root_hides_are_named() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("config set memory_root docs/mem").expect(0);
+    scratch.lorelane("init").expect(0);
+    let found = scratch.lorelane("doctor").expect(1).out;
+    assert!(["memory_root", "1 ", ".claude/memory"].iter().all(|name| found.contains(name)), "{found}");
+    let status = scratch.lorelane("status").expect(0).out;
+    assert!(status.contains("NEEDS ATTENTION") && status.contains("memory_root hides memories"), "{status}");
+    scratch.lorelane("config set memory_root .claude/memory").expect(0);
+    scratch.lorelane("doctor").expect(0);
 }
 
 #[test]
@@ -369,6 +403,47 @@ fn a_refusal_of_git_is_a_warning_and_the_memory_is_saved() {
     "#]],
     );
     assert_eq!(git(&scratch, "log --format=%s"), "configured\nstart\n");
+}
+
+// Called from a git hook it went through the index and into the repository that the hook belonged to.
+#[test]
+fn auto_commit_commits_here_whatever_repository_the_environment_names() {
+    let scratch = with_repository();
+    let other = scratch.folder.join("other");
+    fs::create_dir(&other).unwrap();
+    git(&scratch, "init -q -b main ../other");
+    let words = crate::scratch::words(&format!("create decision --title 'Use JWT' --tag auth {DECISION}"));
+    let mut command = scratch.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    command.env("GIT_DIR", other.join(".git")).env("GIT_WORK_TREE", &other);
+    command
+        .env("GIT_INDEX_FILE", other.join("index"))
+        .env("GIT_PREFIX", "sub/")
+        .env("GIT_GLOB_PATHSPECS", "1");
+    let said = scratch.said(&command.output().unwrap()).expect(0);
+    assert_eq!(said.err, "");
+    assert_eq!(git(&scratch, "log -1 --format=%s"), "memory: create decision/use-jwt\n");
+    assert_eq!(git(&scratch, "status --porcelain"), "");
+    assert!(!other.join("index").exists() && !other.join(".git/index").exists());
+}
+
+#[test]
+fn auto_commit_takes_a_change_of_many_files() {
+    let mut scratch = with_repository();
+    scratch.decide("Use JWT");
+    let record = scratch.read(USE_JWT);
+    for number in 0..40 {
+        let name = format!("{}-{number}", "a".repeat(60));
+        let record = record.replace("\"use-jwt\"", &format!("\"{name}\""));
+        scratch.put(&format!(".claude/memory/decisions/{name}.json"), record);
+    }
+    scratch.lorelane("reindex").expect(0);
+    git(&scratch, "add -A");
+    git(&scratch, "commit -q -m many");
+    scratch.configure(r#"{"auto_commit": true, "categories": {"decision": {"retention_days": 30}}}"#);
+    scratch.now = LATER;
+    assert_eq!(scratch.lorelane("gc").expect(0).err, "");
+    let changed = git(&scratch, "log -1 --format=%s --name-only");
+    assert_eq!(changed.lines().filter(|line| line.ends_with(".json")).count(), 41, "{changed}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The binary from outside.
 
+// The stories speak of modes, links, signals and `/tmp`.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod bad_input;

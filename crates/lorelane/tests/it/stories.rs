@@ -106,7 +106,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
         ("2026-03-04T12:00:00Z", "restore use-jwt"),
         ("2026-03-04T12:00:00Z", "retire use-jwt"),
         ("2026-03-04T12:00:00Z", "gc"),
-        (LATER, "gc"),
+        (LATER, "gc --yes"),
         (LATER, "list --status all"),
         (LATER, "log -n 3"),
         (LATER, "log --verify"),
@@ -204,7 +204,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             decision/adopt-paseto-for-all-services is now retired: No reason provided
             $ lorelane gc
             nothing to collect
-            $ lorelane gc
+            $ lorelane gc --yes
             decision/adopt-paseto-for-all-services is now archived: Grace period over: kept because delete.archive_retired is set
             $ lorelane list --status all
             * 2026-09-01 decision/adopt-paseto-for-all-services Adopt PASETO for all services [archived] #auth #tokens
@@ -818,6 +818,18 @@ fn foreign_text_cannot_steer_the_terminal() {
         assert_eq!(steers.filter(|_| !line.contains("json")), None, "{line}: {said:?}");
         assert!(!said.contains('\u{1b}'), "{line}: {said:?}");
     }
+}
+
+// A store above the temporary folder was found from the tour's folder and got its memories.
+#[test]
+fn the_tour_leaves_a_store_above_its_scratch_folder_alone() {
+    let scratch = Scratch::with_jwt();
+    let temp = scratch.project().join("tmp");
+    fs::create_dir(&temp).unwrap();
+    let before = scratch.tree();
+    let said = scratch.said(&scratch.command(&["tour"]).env("TMPDIR", &temp).output().unwrap()).expect(0);
+    assert!(said.out.contains("created decision/use-jwt-for-service-auth"), "{}", said.text());
+    assert_eq!(before, scratch.tree());
 }
 
 #[test]
