@@ -50,7 +50,13 @@ pub enum Draft {
     /// All of it; lorelane writes the history entries.
     Edited { text: String, because: Option<String> },
     /// Only these fields; lorelane writes the history entries.
-    Partial { set: Vec<Assignment>, add_tags: Vec<String>, because: Option<String> },
+    Partial {
+        /// Fields in the dialect, as many as somebody cares to give.
+        from: Option<String>,
+        set: Vec<Assignment>,
+        add_tags: Vec<String>,
+        because: Option<String>,
+    },
 }
 
 /// `path=value` as it was typed; the dialect knows the field's type.

@@ -1,5 +1,6 @@
 //! Which secrets a change would write down.
 
+use crate::change::{Assignment, Draft};
 use crate::json::{Json, Object};
 use crate::lifecycle::Lifecycle;
 use crate::memory::{Body, Event, Memory};
@@ -49,6 +50,40 @@ pub fn added(before: Option<&Memory>, after: &Memory) -> Vec<SecretFault> {
         });
     }
     found
+}
+
+/// Secrets in what somebody drafted, before anything is made of it: a tag is written in lower case and a title
+/// becomes a name, and neither looks like a secret any more.
+pub fn drafted(before: Option<&Memory>, draft: &Draft) -> Vec<SecretFault> {
+    let known = known_texts(before);
+    let mut found = Vec::new();
+    let mut look = |field: &str, text: &str| {
+        for secret in secret::scan(text) {
+            let value = &text[secret.span];
+            if found.len() < REPORTED_MAX && !known.iter().any(|old| old.contains(value)) {
+                found.push(SecretFault {
+                    field: cut(field, FIELD_MAX),
+                    kind: secret.kind,
+                    masked: secret::mask(value),
+                });
+            }
+        }
+    };
+    let (text, set, tags): (Option<&String>, &[Assignment], &[String]) = match draft {
+        Draft::Whole(text) | Draft::Edited { text, .. } => (Some(text), &[], &[]),
+        Draft::Partial { from, set, add_tags, .. } => (from.as_ref(), set, add_tags),
+    };
+    if let Some(record) = text.and_then(|text| Json::parse(text).ok()) {
+        record.each_text(&mut look);
+    }
+    set.iter().for_each(|assignment| look(&assignment.path, &assignment.value));
+    tags.iter().for_each(|tag| look("tags", tag));
+    found
+}
+
+/// Whether a field names something, so that a mark in its place would come too late.
+pub fn is_name(field: &str) -> bool {
+    matches!(field.split('.').next(), Some("title" | "tags" | "id"))
 }
 
 /// Puts a mark in the place of every added secret.

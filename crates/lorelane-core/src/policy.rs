@@ -34,6 +34,8 @@ pub struct Key {
 #[derive(Debug)]
 pub enum KeyKind {
     Flag,
+    /// A flag that protects: a value that cannot be read counts as set.
+    Keep,
     Whole {
         min: i64,
         max: i64,
@@ -196,7 +198,7 @@ pub const KEYS: &[Key] = &[
     ),
     records(
         "delete.archive_retired",
-        KeyKind::Flag,
+        KeyKind::Keep,
         Default::None,
         "after the grace period archive instead of delete",
     ),
@@ -393,7 +395,7 @@ pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
         return Err(format!("there is no key `{name}`; `lorelane config list` shows all"));
     };
     let typed = match key.kind {
-        KeyKind::Flag | KeyKind::Whole { .. } | KeyKind::Fraction => {
+        KeyKind::Flag | KeyKind::Keep | KeyKind::Whole { .. } | KeyKind::Fraction => {
             Json::parse(value).unwrap_or_else(|_| Json::text(value))
         }
         _ => Json::text(value),
@@ -418,6 +420,10 @@ fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Jso
         KeyKind::Flag => match value {
             Json::Bool(_) => Ok(value.clone()),
             _ => refuse("is not true or false".to_owned()),
+        },
+        KeyKind::Keep => match value {
+            Json::Bool(_) => Ok(value.clone()),
+            _ => mend("is not true or false".to_owned(), Json::Bool(true)),
         },
         KeyKind::Whole { min, max } => match value.as_f64() {
             Some(number) if number.is_finite() && number.fract() == 0.0 => {

@@ -137,7 +137,7 @@ impl Refusal {
                 format!("it is active already: `lorelane show {address}`")
             }
             Refusal::Lifecycle { address, .. } => format!("restore it first with `lorelane restore {address}`"),
-            Refusal::Secrets { found, .. } if found.iter().any(|secret| secret.field == "title") => {
+            Refusal::Secrets { found, .. } if found.iter().any(|secret| secret.field == "title" || secret.field == "id") => {
                 "leave the value out of the title: the title names the file".to_owned()
             }
             Refusal::Secrets { .. } => {
@@ -193,7 +193,7 @@ impl fmt::Display for Refusal {
             }
             Refusal::Secrets { address, found } => {
                 // A title makes the address, so with a secret in it neither is repeated.
-                match found.iter().any(|secret| secret.field == "title") {
+                match found.iter().any(|secret| secret.field == "title" || secret.field == "id") {
                     true => write!(f, "cannot save this memory: it would store a secret")?,
                     false => write!(f, "cannot save `{address}`: it would store a secret")?,
                 }

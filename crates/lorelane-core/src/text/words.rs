@@ -87,7 +87,12 @@ fn each_folded(text: &str, each: &mut dyn FnMut(char)) {
     }
     // Hangul decomposes into letters, which are put together again: a syllable is what people search for.
     let bare = text.nfkd().filter(|c| !is_accent(*c)).flat_map(char::to_lowercase);
-    bare.nfc().for_each(each);
+    bare.nfc().for_each(|c| match c {
+        // Lower case keeps what case folding joins: `Straße` and `STRASSE`, both forms of sigma.
+        'ß' => "ss".chars().for_each(&mut *each),
+        'ς' => each('σ'),
+        c => each(c),
+    });
 }
 
 /// Marks of Latin, Greek and Cyrillic only: in Indic scripts a combining mark is a vowel.
@@ -120,6 +125,8 @@ mod tests {
             ("캐시 정책", vec!["캐시", "정책"]),
             ("rate 限 limit", vec!["rate", "限", "limit"]),
             ("हिन्दी", vec!["हिन्दी"]),
+            ("Straße STRASSE", vec!["strasse", "strasse"]),
+            ("ΟΔΥΣΣΕΥΣ οδυσσευς", vec!["οδυσσευσ", "οδυσσευσ"]),
             ("", vec![]),
         ];
         for (text, expected) in table {

@@ -82,6 +82,11 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
         ("\"yes\"", "\"yes\" is not true or false; the default stays", ""),
         ("null", "null is not true or false; the default stays", ""),
     ];
+    // It protects, so what cannot be read counts as set.
+    const KEEP: Wrong = &[
+        ("1", "1 is not true or false; true is used", "true"),
+        ("\"true\"", "\"true\" is not true or false; true is used", "true"),
+    ];
     const MODEL: Wrong = &[
         ("\"gpt\"", "\"gpt\" is none of haiku, sonnet, opus; the default stays", ""),
         ("5", "5 is none of haiku, sonnet, opus; the default stays", ""),
@@ -158,7 +163,7 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
         ("triage.parallel.verification_model", "\"sonnet\"", "\"haiku\"", MODEL),
         ("triage.parallel.default_model", "\"haiku\"", "\"opus\"", MODEL),
         ("delete.grace_period_days", "30", "0", DAYS),
-        ("delete.archive_retired", "unset", "true", FLAG),
+        ("delete.archive_retired", "unset", "true", KEEP),
         (
             "secrets",
             "\"refuse\"",

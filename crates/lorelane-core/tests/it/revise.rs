@@ -67,7 +67,7 @@ fn each_protection_says_its_rule_and_what_to_do() {
         ),
         (
             &[("tags", &tags(0..12))],
-            Draft::Partial { set: Vec::new(), add_tags: vec!["x".to_owned()], because: None },
+            Draft::Partial { from: None, set: Vec::new(), add_tags: vec!["x".to_owned()], because: None },
             "tags | cap exceeded | count: 13 | Keep tags at or below 12",
         ),
         (
@@ -146,7 +146,7 @@ fn more_tags_than_the_cap_block_only_who_adds_another() {
     let old = decision(&[("tags", &tags(0..15))]);
     let (text, _) = revised(&old, &set(&[("confidence", "0.5")]));
     assert_eq!(object(&text).get("tags"), Some(&json(&tags(0..15))));
-    let draft = Draft::Partial { set: Vec::new(), add_tags: vec!["x".to_owned()], because: None };
+    let draft = Draft::Partial { from: None, set: Vec::new(), add_tags: vec!["x".to_owned()], because: None };
     assert_eq!(merge_fault(revise(&old, &draft)).rule, "cap exceeded");
 }
 
@@ -175,6 +175,7 @@ fn a_field_that_was_absent_is_told_from_null() {
 #[test]
 fn what_a_person_sets_is_told_field_by_field_with_the_reason() {
     let draft = Draft::Partial {
+        from: None,
         set: assigned(&[("title", "Use JWTs"), ("rationale+", "s"), ("decision", "d")]),
         add_tags: vec!["New".to_owned()],
         because: Some("asked".to_owned()),

@@ -115,7 +115,7 @@ pub(crate) fn whole(text: &str) -> Draft {
 }
 
 pub(crate) fn set(assignments: &[(&str, &str)]) -> Draft {
-    Draft::Partial { set: assigned(assignments), add_tags: Vec::new(), because: None }
+    Draft::Partial { from: None, set: assigned(assignments), add_tags: Vec::new(), because: None }
 }
 
 pub(crate) fn assigned(assignments: &[(&str, &str)]) -> Vec<Assignment> {

@@ -171,9 +171,10 @@ impl Index {
             }
             made.commit()?;
         }
-        // A process that opens the file reads the whole log of writes first, so the log is kept short.
+        // Not by itself: a process that checkpoints and closes leaves a log that the next one cannot start over,
+        // so it would only grow. `shorten_log` empties it.
         db.execute_batch(
-            "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 100",
+            "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0",
         )?;
         Ok(Index { db })
     }
@@ -181,6 +182,18 @@ impl Index {
     fn fault(&self, attempt: &'static str) -> impl Fn(rusqlite::Error) -> IndexError + use<> {
         let path = PathBuf::from(self.db.path().unwrap_or_default());
         move |source| IndexError { attempt, path: path.clone(), source }
+    }
+
+    /// Empties the log of writes once it is longer than `max_bytes`: whoever opens the index reads it whole. Costs
+    /// two syncs, so it is no part of a change if it can be avoided.
+    pub fn shorten_log(&self, max_bytes: u64) {
+        let log = format!("{}-wal", self.db.path().unwrap_or_default());
+        if std::fs::metadata(log).is_ok_and(|log| log.len() > max_bytes) {
+            // A reader may hold it back; then a later process does it.
+            let _ = self.db.busy_timeout(Duration::ZERO);
+            let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            let _ = self.db.busy_timeout(BUSY);
+        }
     }
 
     pub fn folder_times(&self) -> Result<FolderTimes, IndexError> {
@@ -244,8 +257,7 @@ impl Index {
         }
         made.commit().map_err(&fault)?;
         if fresh {
-            // Another reader may hold it back; then a later write does it.
-            let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            self.shorten_log(0);
         }
         Ok(())
     }

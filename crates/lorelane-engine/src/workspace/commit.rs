@@ -151,6 +151,7 @@ impl Workspace {
         because: &str,
     ) -> Vec<Notice> {
         let mut notices = Vec::new();
+        self.changed = true;
         if !touched.is_empty() {
             match self.note(touched) {
                 Ok(()) => notices.extend(self.write_listing()),

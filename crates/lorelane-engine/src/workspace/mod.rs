@@ -58,6 +58,8 @@ pub struct Workspace {
     index_fault: Option<String>,
     /// The folders that could not be listed at the last look.
     closed: Vec<String>,
+    /// Whether this process changed memories: then the index's housekeeping can wait for one that only reads.
+    changed: bool,
     policy: Policy,
     config: ConfigFiles,
     folders: Option<Folders>,
@@ -120,6 +122,7 @@ impl Workspace {
             index,
             index_fault,
             closed: Vec::new(),
+            changed: false,
             policy,
             config,
             folders,
@@ -336,6 +339,16 @@ impl Workspace {
         self.disk
             .read_regular(&file, RECORD_MAX_BYTES as u64)
             .map_err(|source| Failure::io("read", &file, source))
+    }
+}
+
+/// The index's log of writes may grow to this before a process that only reads shortens it, or one that writes.
+const LOG_MAX_AFTER_READS: u64 = 128 << 10;
+const LOG_MAX_AFTER_WRITES: u64 = 2 << 20;
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        self.index.shorten_log(if self.changed { LOG_MAX_AFTER_WRITES } else { LOG_MAX_AFTER_READS });
     }
 }
 

@@ -84,6 +84,7 @@ impl Stage<'_> {
         let path = self.place(address)?;
         self.refuse_overwriting(address, &path)?;
         let draft = Draft::Whole(text.to_owned());
+        self.guard_draft(address, None, &draft)?;
         let mut composed =
             self.workspace.dialect.compose(address, None, &draft, &self.circumstances(None))?;
         self.guard_secrets(None, &mut composed.memory)?;
@@ -141,6 +142,7 @@ impl Stage<'_> {
                 .into());
             }
         }
+        self.guard_draft(address, Some(&standing.memory), draft)?;
         let circumstances = self.circumstances(Some(&standing.memory));
         let mut composed =
             self.workspace.dialect.compose(address, Some(&standing.text), draft, &circumstances)?;
@@ -214,6 +216,7 @@ impl Stage<'_> {
     fn purge(&mut self, address: &Address) -> Result<(), Failure> {
         let path = self.place(address)?;
         let standing = self.standing(address, &path)?;
+        lifecycle::may_purge(&standing.memory)?;
         let edits = self.workspace.dialect.write(Some(&standing.text), Some(&standing.memory), None)?;
         self.take(edits);
         self.outcome(&standing.memory, path, Deed::Purged);
@@ -276,12 +279,26 @@ impl Stage<'_> {
         }
         match self.workspace.policy.secrets() {
             SecretPolicy::Allow => Ok(()),
-            // The title names the file; a mark in its place would come too late.
-            SecretPolicy::Redact if found.iter().all(|fault| fault.field != "title") => {
+            SecretPolicy::Redact => {
                 leak::redact_added(before, after);
                 Ok(())
             }
-            _ => Err(Refusal::Secrets { address: after.address.clone(), found }.into()),
+            SecretPolicy::Refuse => Err(Refusal::Secrets { address: after.address.clone(), found }.into()),
+        }
+    }
+
+    /// Names are judged as they were typed, and refused also where other texts are redacted.
+    fn guard_draft(&self, address: &Address, before: Option<&Memory>, draft: &Draft) -> Result<(), Failure> {
+        let mut found = leak::drafted(before, draft);
+        match self.workspace.policy.secrets() {
+            SecretPolicy::Allow => found.clear(),
+            SecretPolicy::Redact => found.retain(|fault| leak::is_name(&fault.field)),
+            SecretPolicy::Refuse => {}
+        }
+        if found.is_empty() {
+            Ok(())
+        } else {
+            Err(Refusal::Secrets { address: address.clone(), found }.into())
         }
     }
 

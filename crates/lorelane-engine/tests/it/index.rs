@@ -80,7 +80,7 @@ pub fn create(name: &str) -> Plan {
 
 fn revise(name: &str, path: &str, value: &str) -> Plan {
     let set = vec![Assignment { path: path.to_owned(), value: value.to_owned() }];
-    let draft = Draft::Partial { set, add_tags: Vec::new(), because: None };
+    let draft = Draft::Partial { from: None, set, add_tags: Vec::new(), because: None };
     plan(Change::Revise { address: decision(name), expects: None, draft })
 }
 

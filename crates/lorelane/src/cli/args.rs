@@ -112,7 +112,7 @@ pub enum Command {
     Doctor(Doctor),
     /// Write index and listing anew from the files
     #[command(after_help = "Example:\n  lorelane reindex")]
-    Reindex,
+    Reindex(Change),
     /// Retire what expired; archive or delete what was retired long ago
     #[command(after_help = "Example:\n  lorelane gc --dry-run")]
     Gc(Gc),
@@ -197,8 +197,8 @@ pub struct Update {
     /// Add a tag; can be repeated
     #[arg(long, value_name = "TAG")]
     pub add_tag: Vec<String>,
-    /// Replace the memory by a JSON file, or by standard input with `-`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["set", "add_tag"])]
+    /// Take the fields of a JSON file, or of standard input with `-`; the others stay
+    #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Why, for the memory's history
     #[arg(long, value_name = "REASON")]
@@ -288,7 +288,7 @@ pub struct Log {
     /// At most this many
     #[arg(short = 'n', value_name = "COUNT", default_value = "20")]
     pub limit: usize,
-    /// Check that nothing in the log was changed or lost
+    /// Check that no entry of the log was changed; a log that ends early looks like one that was interrupted
     #[arg(long)]
     pub verify: bool,
 }

@@ -252,8 +252,18 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
     Ok(if findings.is_empty() { Ending::Done } else { Ending::Nothing })
 }
 
-pub(super) fn reindex(session: &Session<'_>) -> Outcome {
+pub(super) fn reindex(session: &Session<'_>, change: Change) -> Outcome {
     let mut workspace = session.open()?;
+    if change.dry_run {
+        let differs = !matches!(workspace.examine()?.listing, Sync::InSync { .. });
+        let listing = if differs { "would change" } else { "would stay as it is" };
+        if session.json {
+            say::document([("listing_differs", Json::Bool(differs)), ("dry_run", Json::Bool(true))]);
+        } else {
+            say::out(&format!("would make the index anew; the listing {listing}\n"));
+        }
+        return Ok(Ending::Done);
+    }
     let (listed, notices) = workspace.reindex()?;
     say::notices(&notices);
     if session.json {

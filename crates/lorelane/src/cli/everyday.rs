@@ -87,20 +87,19 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
 pub(super) fn update(session: &Session<'_>, args: &Update) -> Outcome {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
-    let draft = match &args.from {
-        Some(path) => Draft::Edited { text: read_input(session, path)?, because: args.because.clone() },
-        None => Draft::Partial {
-            set: assignments(&args.set)?,
-            add_tags: args.add_tag.clone(),
-            because: args.because.clone(),
-        },
-    };
-    if matches!(&draft, Draft::Partial { set, add_tags, .. } if set.is_empty() && add_tags.is_empty()) {
+    let from = args.from.as_ref().map(|path| read_input(session, path)).transpose()?;
+    if from.is_none() && args.set.is_empty() && args.add_tag.is_empty() {
         return Err(Trouble::usage(
             format!("nothing to change in {address}"),
             "give --set PATH=VALUE, --add-tag TAG or --from FILE",
         ));
     }
+    let draft = Draft::Partial {
+        from,
+        set: assignments(&args.set)?,
+        add_tags: args.add_tag.clone(),
+        because: args.because.clone(),
+    };
     let expects = match &args.expect {
         Some(text) => Some(Revision::parse(text).ok_or_else(|| {
             Trouble::usage(

@@ -105,7 +105,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Undo(change) => care::undo(session, change),
         Command::Status => care::status(session),
         Command::Doctor(args) => care::doctor(session, &args),
-        Command::Reindex => care::reindex(session),
+        Command::Reindex(change) => care::reindex(session, change),
         Command::Gc(args) => care::gc(session, &args),
         Command::Config(config) => settings::run(session, &config),
         Command::Candidate(args) => everyday::candidate(session, &args),

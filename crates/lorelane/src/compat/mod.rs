@@ -13,6 +13,7 @@ mod target;
 mod write;
 
 use lorelane_core::change::Notice;
+use lorelane_core::secret;
 use lorelane_engine::env::Env;
 use std::io::Write;
 use std::process::ExitCode;
@@ -77,8 +78,8 @@ impl Said {
 
     /// A reader that is gone is no reason to panic.
     fn say(self) -> ExitCode {
-        let _ = std::io::stderr().write_all(self.err.as_bytes());
-        let _ = std::io::stdout().write_all(self.out.as_bytes());
+        let _ = std::io::stderr().write_all(secret::masked(&self.err).as_bytes());
+        let _ = std::io::stdout().write_all(secret::masked(&self.out).as_bytes());
         ExitCode::from(self.code)
     }
 }

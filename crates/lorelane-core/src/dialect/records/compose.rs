@@ -62,8 +62,11 @@ pub(super) fn revise(
         Draft::Edited { text, because } => {
             (open_draft(text, address)?, Historian::Lorelane { because: because.as_deref() })
         }
-        Draft::Partial { set, add_tags, because } => {
+        Draft::Partial { from, set, add_tags, because } => {
             let mut new = old.clone();
+            if let Some(from) = from {
+                draft::overlay(&mut new, &open_draft(from, address)?);
+            }
             draft::assign(&mut new, category, set);
             draft::add_tags(&mut new, add_tags);
             (new, Historian::Lorelane { because: because.as_deref() })
@@ -77,6 +80,8 @@ pub(super) fn revise(
     let mut notices = fix::fix(&mut new, category, occasion, circumstances.now);
     fix::remove_controls(&mut new, Some(&old), &mut notices);
     fix::leave_unchanged(&mut new, &drafted, &old, &mut notices);
+    // Also where nobody touched it: a value that only a lax reader understands is no value to others.
+    fix::relax(&mut new, category, &mut notices);
     let kept = revise::keep_fixed_fields(&mut new, &old, address.name());
     if historian != Historian::Drafter {
         let stays = |key: &str| Notice::Warning(format!("{key} stays: no update changes it"));
@@ -99,7 +104,9 @@ pub(super) fn revise(
     }
     memory.history.extend(events);
     forget_oldest(&mut memory.history);
-    memory.revised = unchanged.as_ref().map_or(0, |before| before.revised) + 1;
+    let mut read_laxly = old.clone();
+    fix::relax(&mut read_laxly, category, &mut Vec::new());
+    memory.revised = read_laxly.get("times_updated").and_then(Json::as_u64).unwrap_or(0) + 1;
     memory.updated = Some(circumstances.now);
     let old_title = unchanged.as_ref().map_or("", |before| before.title.as_str());
     let wanted = Address::for_title(category, &memory.title);

@@ -80,6 +80,18 @@ fn usual_content(category: Category) -> Object {
     usual.into_iter().collect()
 }
 
+/// Puts the given fields over those of a record; of the content only those that are given.
+pub fn overlay(record: &mut Object, given: &Object) {
+    for (key, value) in given.iter() {
+        match (record.get_mut(key), value) {
+            (Some(Json::Object(content)), Json::Object(fields)) if key == "content" => {
+                fields.iter().for_each(|(field, value)| content.set(field, value.clone()));
+            }
+            _ => record.set(key, value.clone()),
+        }
+    }
+}
+
 pub fn add_tags(record: &mut Object, tags: &[String]) {
     if tags.is_empty() {
         return;

@@ -48,7 +48,7 @@ pub(super) fn fix(
         record.set("tags", tags);
         notices.push(Notice::fixed("tags", "wrapped string in array"));
     }
-    relax_group(&fields::BASE, record, "", category, &mut notices);
+    relax(record, category, &mut notices);
     fix_id(record, category, &mut notices);
     fix_confidence(record, &mut notices);
     fix_title(record, &mut notices);
@@ -173,6 +173,11 @@ fn replace_arrows(text: &str, by: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// Gives every value of a record its type where only a lax reader would accept it.
+pub(super) fn relax(record: &mut Object, category: Category, notices: &mut Vec<Notice>) {
+    relax_group(&fields::BASE, record, "", category, notices);
 }
 
 /// Gives values their type where only a lax reader would accept them: `"0.5"`, `"yes"`, `1`.
