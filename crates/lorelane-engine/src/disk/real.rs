@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Disk, Kind, Listed, LockGuard, Stat};
+use super::{Disk, Kind, Listed, LockGuard, Pieces, Stat};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
@@ -26,16 +26,8 @@ impl Disk for RealDisk {
         Ok(Some((bytes, offset)))
     }
 
-    fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        // Asked before reserving memory: the length comes from a journal that may be damaged.
-        if file.metadata()?.len() < offset.saturating_add(len as u64) {
-            return Err(ErrorKind::UnexpectedEof.into());
-        }
-        file.seek(SeekFrom::Start(offset))?;
-        let mut bytes = vec![0; len];
-        file.read_exact(&mut bytes)?;
-        Ok(bytes)
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>> {
+        Ok(Box::new(File::open(path)?))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
@@ -153,6 +145,19 @@ impl Disk for RealDisk {
         let low = RandomState::new().hash_one(self.now_ns());
         let high = RandomState::new().hash_one(std::process::id());
         (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
+    }
+}
+
+impl Pieces for File {
+    fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        // Asked before reserving memory: the length comes from a journal that may be damaged.
+        if self.metadata()?.len() < offset.saturating_add(len as u64) {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        self.seek(SeekFrom::Start(offset))?;
+        let mut bytes = vec![0; len];
+        self.read_exact(&mut bytes)?;
+        Ok(bytes)
     }
 }
 

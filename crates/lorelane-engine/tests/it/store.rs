@@ -422,6 +422,23 @@ fn what_is_undone_is_told_per_journal_and_as_undo_does_it() {
 }
 
 #[test]
+fn the_end_of_a_long_log_costs_as_little_as_that_of_a_short_one() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    let mut cost = Vec::new();
+    for count in 1..=30 {
+        commit(&store, vec![put("a.json", &count.to_string())]).unwrap();
+        let before = disk.calls();
+        let recent = store.recent(1).unwrap();
+        cost.push(disk.calls() - before);
+        assert_eq!((recent.total, recent.entries[0].number), (count, count as u64));
+    }
+    assert!(cost.iter().all(|calls| *calls == cost[0]), "{cost:?}");
+    let numbers: Vec<u64> = store.recent(3).unwrap().entries.iter().map(|entry| entry.number).collect();
+    assert_eq!(numbers, [30, 29, 28]);
+}
+
+#[test]
 fn a_file_changed_outside_is_reported_and_not_undone() {
     let disk = SimDisk::new(1);
     let store = sim_store(&disk);
