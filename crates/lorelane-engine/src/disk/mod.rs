@@ -40,7 +40,6 @@ pub struct Stat {
     pub mtime_ns: i64,
     /// Permission bits; `None` where the system has none.
     pub mode: Option<u32>,
-    pub inode: Option<u64>,
 }
 
 /// Holds an exclusive lock until it is dropped or the process dies.

@@ -46,8 +46,8 @@ impl Disk for RealDisk {
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         let Some(metadata) = present(fs::symlink_metadata(path))? else { return Ok(None) };
         let mtime_ns = metadata.modified().map(since_epoch_ns)?;
-        let (mode, inode) = unix_facts(&metadata);
-        Ok(Some(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode, inode }))
+        let mode = mode(&metadata);
+        Ok(Some(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode }))
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -187,14 +187,14 @@ fn since_epoch_ns(time: SystemTime) -> i64 {
 }
 
 #[cfg(unix)]
-fn unix_facts(metadata: &fs::Metadata) -> (Option<u32>, Option<u64>) {
+fn mode(metadata: &fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
-    (Some(metadata.mode() & 0o7777), Some(metadata.ino()))
+    Some(metadata.mode() & 0o7777)
 }
 
 #[cfg(not(unix))]
-fn unix_facts(_metadata: &fs::Metadata) -> (Option<u32>, Option<u64>) {
-    (None, None)
+fn mode(_metadata: &fs::Metadata) -> Option<u32> {
+    None
 }
 
 #[cfg(unix)]

@@ -85,10 +85,8 @@ pub enum Fault {
     },
 }
 
-/// What the journal knows of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
-    Never,
+/// What a path should contain by its last receipt.
+enum Known {
     Absent,
     Bytes(Vec<u8>),
     /// It was written by a receipt whose bytes are purged.
@@ -144,11 +142,6 @@ impl Store {
         faults
     }
 
-    /// What a path should contain by its last receipt.
-    pub fn last_known(&self, path: &RelPath) -> Result<Known, StoreError> {
-        Ok(self.known()?.remove(path).unwrap_or(Known::Never))
-    }
-
     /// The paths that differ from their last receipt.
     pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
         let mut changed = Vec::new();
@@ -157,7 +150,7 @@ impl Store {
             let same = match known {
                 Known::Absent => now.is_none(),
                 Known::Bytes(bytes) => now == Some(bytes),
-                Known::Never | Known::Purged => true,
+                Known::Purged => true,
             };
             if !same {
                 changed.push(path);
