@@ -40,7 +40,6 @@ pub struct Stat {
     pub mtime_ns: i64,
     /// Permission bits; `None` where the system has none.
     pub mode: Option<u32>,
-    pub inode: Option<u64>,
 }
 
 /// Holds an exclusive lock until it is dropped or the process dies.
@@ -69,6 +68,12 @@ pub enum LockFault {
     Io(io::Error),
 }
 
+/// A file that is read piece by piece and opened once.
+pub trait Pieces: fmt::Debug {
+    /// Exactly `len` bytes, or `UnexpectedEof`.
+    fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>>;
+}
+
 /// File operations on absolute paths. Absence is an answer (`None`), not an error, where a reader asks.
 ///
 /// Writing and syncing are separate calls on purpose: which sync is needed where is the store's
@@ -89,8 +94,8 @@ pub trait Disk: Send + Sync + fmt::Debug {
     }
     /// At most the last `max` bytes, and the offset at which they start.
     fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>>;
-    /// Exactly `len` bytes, or `UnexpectedEof`.
-    fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>>;
+    /// Opens a file for many reads; `NotFound` when there is none.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>>;
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>>;
     /// Does not follow links.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;

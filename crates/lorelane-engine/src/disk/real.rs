@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Disk, Kind, Listed, LockGuard, Stat};
+use super::{Disk, Kind, Listed, LockGuard, Pieces, Stat};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
@@ -26,16 +26,8 @@ impl Disk for RealDisk {
         Ok(Some((bytes, offset)))
     }
 
-    fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        // Asked before reserving memory: the length comes from a journal that may be damaged.
-        if file.metadata()?.len() < offset.saturating_add(len as u64) {
-            return Err(ErrorKind::UnexpectedEof.into());
-        }
-        file.seek(SeekFrom::Start(offset))?;
-        let mut bytes = vec![0; len];
-        file.read_exact(&mut bytes)?;
-        Ok(bytes)
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>> {
+        Ok(Box::new(File::open(path)?))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
@@ -54,8 +46,8 @@ impl Disk for RealDisk {
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         let Some(metadata) = present(fs::symlink_metadata(path))? else { return Ok(None) };
         let mtime_ns = metadata.modified().map(since_epoch_ns)?;
-        let (mode, inode) = unix_facts(&metadata);
-        Ok(Some(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode, inode }))
+        let mode = mode(&metadata);
+        Ok(Some(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode }))
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -156,6 +148,19 @@ impl Disk for RealDisk {
     }
 }
 
+impl Pieces for File {
+    fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        // Asked before reserving memory: the length comes from a journal that may be damaged.
+        if self.metadata()?.len() < offset.saturating_add(len as u64) {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        self.seek(SeekFrom::Start(offset))?;
+        let mut bytes = vec![0; len];
+        self.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
 fn present<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     match answer {
         Ok(value) => Ok(Some(value)),
@@ -182,14 +187,14 @@ fn since_epoch_ns(time: SystemTime) -> i64 {
 }
 
 #[cfg(unix)]
-fn unix_facts(metadata: &fs::Metadata) -> (Option<u32>, Option<u64>) {
+fn mode(metadata: &fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
-    (Some(metadata.mode() & 0o7777), Some(metadata.ino()))
+    Some(metadata.mode() & 0o7777)
 }
 
 #[cfg(not(unix))]
-fn unix_facts(_metadata: &fs::Metadata) -> (Option<u32>, Option<u64>) {
-    (None, None)
+fn mode(_metadata: &fs::Metadata) -> Option<u32> {
+    None
 }
 
 #[cfg(unix)]

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::journal::{Chain, Digest, Event, Intent, Line, Tail};
-use super::pack::{Blob, Held};
+use super::pack::{Blob, Held, Pack};
 use super::simulation::Sabotage;
 use super::{Store, StoreError, Warning};
 
@@ -132,7 +132,7 @@ impl Book {
     }
 
     pub(super) fn blob(&self, store: &Store, blob: Blob) -> Result<Held, StoreError> {
-        blob.read(&*store.disk, &self.blobs).map_err(StoreError::io("read", &self.blobs))
+        Pack::open(&*store.disk, self.blobs.clone())?.read(blob)
     }
 }
 

@@ -11,7 +11,7 @@ use lorelane_core::time::Timestamp;
 
 use super::book::{BLOBS, JOURNAL};
 use super::journal::{Chain, Digest, Event, Intent, Line, Step, Tail};
-use super::pack::{Blob, Held};
+use super::pack::{Blob, Held, Pack};
 use super::recover::lane_path;
 use super::{Place, Store, StoreError};
 
@@ -29,6 +29,15 @@ pub struct Entry {
     pub because: Option<String>,
     pub changes: Vec<Changed>,
     pub outcome: Outcome,
+}
+
+/// The end of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recent {
+    /// Newest first.
+    pub entries: Vec<Entry>,
+    /// How many changes there are in all.
+    pub total: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,10 +85,8 @@ pub enum Fault {
     },
 }
 
-/// What the journal knows of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
-    Never,
+/// What a path should contain by its last receipt.
+enum Known {
     Absent,
     Bytes(Vec<u8>),
     /// It was written by a receipt whose bytes are purged.
@@ -89,17 +96,25 @@ pub enum Known {
 impl Store {
     /// All changes, oldest first; those still kept inside the lane come last.
     pub fn log(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = Vec::new();
-        for folder in self.journals()? {
-            let chain = self.chain(&folder)?;
-            let blobs = folder.join(BLOBS);
+        let mut entries = self.recent(usize::MAX)?.entries;
+        entries.reverse();
+        Ok(entries)
+    }
+
+    /// The newest changes. Only their texts are looked up, so the length of the history hardly matters.
+    pub fn recent(&self, limit: usize) -> Result<Recent, StoreError> {
+        let (mut entries, mut total) = (Vec::new(), 0);
+        for folder in self.journals()?.iter().rev() {
+            let chain = self.chain(folder)?;
             let told = told(&chain.lines);
             let undone = undone(&told);
-            for at in 0..told.len() {
-                entries.push(self.entry(&blobs, &told, &undone, at)?);
+            let mut pack = self.pack(folder)?;
+            total += told.len();
+            for at in (0..told.len()).rev().take(limit - entries.len()) {
+                entries.push(entry(&mut pack, &told, &undone, at)?);
             }
         }
-        Ok(entries)
+        Ok(Recent { entries, total })
     }
 
     /// The change that an undo would take back, as long as the state folder can be written: the newest in
@@ -110,7 +125,7 @@ impl Store {
             let told = told(&chain.lines);
             let undone = undone(&told);
             if let Some(at) = undoable(&told, &undone) {
-                return self.entry(&folder.join(BLOBS), &told, &undone, at).map(Some);
+                return entry(&mut self.pack(folder)?, &told, &undone, at).map(Some);
             }
         }
         Ok(None)
@@ -127,11 +142,6 @@ impl Store {
         faults
     }
 
-    /// What a path should contain by its last receipt.
-    pub fn last_known(&self, path: &RelPath) -> Result<Known, StoreError> {
-        Ok(self.known()?.remove(path).unwrap_or(Known::Never))
-    }
-
     /// The paths that differ from their last receipt.
     pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
         let mut changed = Vec::new();
@@ -140,7 +150,7 @@ impl Store {
             let same = match known {
                 Known::Absent => now.is_none(),
                 Known::Bytes(bytes) => now == Some(bytes),
-                Known::Never | Known::Purged => true,
+                Known::Purged => true,
             };
             if !same {
                 changed.push(path);
@@ -162,77 +172,34 @@ impl Store {
         Ok(Chain::read(&bytes, 0, Some(Digest::genesis())))
     }
 
-    fn entry(
-        &self,
-        blobs: &Path,
-        told: &[(&Intent, Outcome)],
-        undone: &BTreeSet<u64>,
-        at: usize,
-    ) -> Result<Entry, StoreError> {
-        let (intent, outcome) = told[at];
-        let mut changes = Vec::new();
-        for step in &intent.steps {
-            changes.push(match step {
-                Step::File { path, old, new, .. } => Changed {
-                    place: self.held(blobs, *path)?.as_deref().and_then(lane_path).map(Place::Lane),
-                    before: old.map(|blob| blob.digest()),
-                    after: new.map(|blob| blob.digest()),
-                },
-                Step::Mark { text, .. } => {
-                    Changed { place: Some(Place::Marks), before: None, after: Some(text.digest()) }
-                }
-                Step::Unmark { text, .. } => {
-                    Changed { place: Some(Place::Marks), before: Some(text.digest()), after: None }
-                }
-            });
-        }
-        let reason = |intent: &Intent| {
-            let text = self.held(blobs, intent.because)?;
-            Ok::<_, StoreError>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
-        };
-        // Numbers rise within one journal.
-        let undid =
-            intent.undoes.and_then(|number| told.binary_search_by_key(&number, |(i, _)| i.number).ok());
-        Ok(Entry {
-            number: intent.number,
-            undoes: intent.undoes,
-            undid: undid.map(|at| reason(told[at].0)).transpose()?.flatten(),
-            undone: undone.contains(&intent.number),
-            at: intent.at,
-            because: reason(intent)?,
-            changes,
-            outcome,
-        })
-    }
-
-    fn held(&self, blobs: &Path, blob: Blob) -> Result<Option<Vec<u8>>, StoreError> {
-        match blob.read(&*self.disk, blobs).map_err(StoreError::io("read", blobs))? {
-            Held::Bytes(bytes) => Ok(Some(bytes)),
-            Held::Purged | Held::Damaged => Ok(None),
-        }
+    fn pack(&self, folder: &Path) -> Result<Pack, StoreError> {
+        Pack::open(&*self.disk, folder.join(BLOBS))
     }
 
     fn known(&self) -> Result<BTreeMap<RelPath, Known>, StoreError> {
-        let mut last: BTreeMap<RelPath, (PathBuf, Option<Blob>)> = BTreeMap::new();
-        for folder in self.journals()? {
-            let blobs = folder.join(BLOBS);
-            for (intent, outcome) in told(&self.chain(&folder)?.lines) {
+        let mut packs = Vec::new();
+        let mut last: BTreeMap<RelPath, (usize, Option<Blob>)> = BTreeMap::new();
+        for (at, folder) in self.journals()?.iter().enumerate() {
+            let chain = self.chain(folder)?;
+            let mut pack = self.pack(folder)?;
+            for (intent, outcome) in told(&chain.lines) {
                 if outcome == Outcome::Void {
                     continue;
                 }
                 for step in &intent.steps {
                     let Step::File { path, new, .. } = step else { continue };
-                    if let Some(path) = self.held(&blobs, *path)?.as_deref().and_then(lane_path) {
-                        last.insert(path, (blobs.clone(), *new));
+                    if let Some(path) = pack.held(*path)?.as_deref().and_then(lane_path) {
+                        last.insert(path, (at, *new));
                     }
                 }
             }
+            packs.push(pack);
         }
         let mut known = BTreeMap::new();
-        for (path, (blobs, content)) in last {
+        for (path, (at, content)) in last {
             let content = match content {
                 None => Known::Absent,
-                Some(blob) => self.held(&blobs, blob)?.map_or(Known::Purged, Known::Bytes),
+                Some(blob) => packs[at].held(blob)?.map_or(Known::Purged, Known::Bytes),
             };
             known.insert(path, content);
         }
@@ -241,8 +208,10 @@ impl Store {
 
     fn verify_one(&self, folder: &Path) -> Vec<Fault> {
         let journal = folder.join(JOURNAL);
-        let chain = match self.chain(folder) {
-            Ok(chain) => chain,
+        // The pack comes second: then it holds all that the lines speak of.
+        let read = self.chain(folder).and_then(|chain| Ok((chain, self.pack(folder)?)));
+        let (chain, mut pack) = match read {
+            Ok(read) => read,
             Err(error) => return vec![Fault::Unreadable { journal, why: error.to_string() }],
         };
         let mut faults = Vec::new();
@@ -257,7 +226,7 @@ impl Store {
                 faults.push(Fault::Unsettled { journal: journal.clone(), number: intent.number });
             }
             for blob in intent.blobs() {
-                match blob.read(&*self.disk, &folder.join(BLOBS)) {
+                match pack.read(blob) {
                     Ok(Held::Bytes(_) | Held::Purged) => {}
                     Ok(Held::Damaged) => faults.push(Fault::DamagedBlob {
                         journal: journal.clone(),
@@ -272,6 +241,47 @@ impl Store {
         }
         faults
     }
+}
+
+fn entry(
+    pack: &mut Pack,
+    told: &[(&Intent, Outcome)],
+    undone: &BTreeSet<u64>,
+    at: usize,
+) -> Result<Entry, StoreError> {
+    let (intent, outcome) = told[at];
+    let mut changes = Vec::new();
+    for step in &intent.steps {
+        changes.push(match step {
+            Step::File { path, old, new, .. } => Changed {
+                place: pack.held(*path)?.as_deref().and_then(lane_path).map(Place::Lane),
+                before: old.map(|blob| blob.digest()),
+                after: new.map(|blob| blob.digest()),
+            },
+            Step::Mark { text, .. } => {
+                Changed { place: Some(Place::Marks), before: None, after: Some(text.digest()) }
+            }
+            Step::Unmark { text, .. } => {
+                Changed { place: Some(Place::Marks), before: Some(text.digest()), after: None }
+            }
+        });
+    }
+    let mut reason = |intent: &Intent| {
+        let text = pack.held(intent.because)?;
+        Ok::<_, StoreError>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
+    };
+    // Numbers rise within one journal.
+    let undid = intent.undoes.and_then(|number| told.binary_search_by_key(&number, |(i, _)| i.number).ok());
+    Ok(Entry {
+        number: intent.number,
+        undoes: intent.undoes,
+        undid: undid.map(|at| reason(told[at].0)).transpose()?.flatten(),
+        undone: undone.contains(&intent.number),
+        at: intent.at,
+        because: reason(intent)?,
+        changes,
+        outcome,
+    })
 }
 
 /// Each change with what became of it, in order.

@@ -36,7 +36,7 @@ use crate::disk::{Disk, Kind, LockGuard, POLL};
 use book::Book;
 pub use error::{StoreError, Warning};
 pub use journal::Digest;
-pub use log::{Changed, Entry, Fault, Known, Outcome};
+pub use log::{Changed, Entry, Fault, Outcome, Recent};
 use simulation::Sabotage;
 pub use transaction::{Receipt, Transaction};
 

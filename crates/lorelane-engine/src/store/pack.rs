@@ -5,10 +5,11 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::StoreError;
 use super::journal::Digest;
-use crate::disk::Disk;
+use crate::disk::{Disk, Pieces};
 
 const SALT: usize = 16;
 
@@ -28,6 +29,51 @@ pub(super) enum Held {
     Damaged,
 }
 
+/// Reads blobs of one pack through one handle: opening it for each made a long log slow.
+#[derive(Debug)]
+pub(super) struct Pack {
+    path: PathBuf,
+    /// `None` when there is no such file: then nothing is held.
+    file: Option<Box<dyn Pieces>>,
+}
+
+impl Pack {
+    pub(super) fn open(disk: &dyn Disk, path: PathBuf) -> Result<Pack, StoreError> {
+        let file = match disk.open(&path) {
+            Ok(file) => Some(file),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+            Err(source) => return Err(StoreError::Io { attempt: "read", path, source }),
+        };
+        Ok(Pack { path, file })
+    }
+
+    pub(super) fn read(&mut self, blob: Blob) -> Result<Held, StoreError> {
+        let (Some(file), Some(framed_len)) = (&mut self.file, blob.len.checked_add(SALT)) else {
+            return Ok(Held::Damaged);
+        };
+        let mut framed = match file.read_at(blob.offset, framed_len) {
+            Ok(framed) => framed,
+            Err(error) if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::NotFound) => {
+                return Ok(Held::Damaged);
+            }
+            Err(source) => return Err(StoreError::Io { attempt: "read", path: self.path.clone(), source }),
+        };
+        if Digest::of(&framed) == blob.digest {
+            return Ok(Held::Bytes(framed.split_off(SALT)));
+        }
+        let purged = framed.iter().all(|byte| *byte == 0);
+        Ok(if purged { Held::Purged } else { Held::Damaged })
+    }
+
+    /// The bytes, as long as they are there and as the journal says.
+    pub(super) fn held(&mut self, blob: Blob) -> Result<Option<Vec<u8>>, StoreError> {
+        match self.read(blob)? {
+            Held::Bytes(bytes) => Ok(Some(bytes)),
+            Held::Purged | Held::Damaged => Ok(None),
+        }
+    }
+}
+
 impl Blob {
     pub(super) fn parse(text: &str) -> Option<Blob> {
         let mut parts = text.split(':');
@@ -41,22 +87,6 @@ impl Blob {
 
     pub(super) fn digest(&self) -> Digest {
         self.digest
-    }
-
-    pub(super) fn read(&self, disk: &dyn Disk, pack: &Path) -> io::Result<Held> {
-        let Some(framed_len) = self.len.checked_add(SALT) else { return Ok(Held::Damaged) };
-        let framed = match disk.read_at(pack, self.offset, framed_len) {
-            Ok(framed) => framed,
-            Err(error) if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::NotFound) => {
-                return Ok(Held::Damaged);
-            }
-            Err(error) => return Err(error),
-        };
-        if Digest::of(&framed) == self.digest {
-            return Ok(Held::Bytes(framed[SALT..].to_vec()));
-        }
-        let purged = framed.iter().all(|byte| *byte == 0);
-        Ok(if purged { Held::Purged } else { Held::Damaged })
     }
 
     /// Overwrites the blob in place. The caller syncs the pack.

@@ -106,6 +106,8 @@ impl<'s> Transaction<'s> {
 
     /// Overwrites what the journal holds of these paths: their names, their bytes, and the reasons of
     /// the changes that touched them. Returns how many blobs were overwritten.
+    ///
+    /// No command calls it yet: it waits for `forget`, which removes a memory from the history as well.
     pub fn purge(&mut self, paths: &[RelPath]) -> Result<usize, StoreError> {
         let (mut contents, mut names) = (Vec::new(), Vec::new());
         for line in self.book.read_all(self.store)?.lines {

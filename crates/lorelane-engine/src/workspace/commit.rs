@@ -4,7 +4,7 @@ use super::look::warnings;
 use super::stage::{Staged, stage};
 use super::{Failure, Workspace};
 use crate::git;
-use crate::store::{Entry, Place, Transaction};
+use crate::store::{Entry, Place, Recent, Transaction};
 use lorelane_core::care::{self, Collection};
 use lorelane_core::change::{self, Deed, Notice, Plan, Receipt};
 use lorelane_core::dialect::Dialect;
@@ -85,9 +85,9 @@ impl Workspace {
         Ok(Receipt { number: done.number, at: self.now, outcomes, notices })
     }
 
-    /// All changes, oldest first.
-    pub fn log(&self) -> Result<Vec<Entry>, Failure> {
-        Ok(self.store.log()?)
+    /// The newest changes, newest first.
+    pub fn recent(&self, limit: usize) -> Result<Recent, Failure> {
+        Ok(self.store.recent(limit)?)
     }
 
     /// The change that an undo would take back.

@@ -9,7 +9,7 @@ use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::Category;
 use lorelane_core::text::{cut, one_line};
-use lorelane_engine::store::{Entry as Logged, Outcome as Settled};
+use lorelane_engine::store::{Entry as Logged, Outcome as Settled, Recent};
 use lorelane_engine::workspace::Sync;
 use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal};
@@ -62,21 +62,20 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
             let faults = faults.iter().map(ToString::to_string);
             say::document([("holds", Json::Bool(faults.len() == 0)), ("faults", Json::texts(faults))]);
         } else if faults.is_empty() {
-            let count = workspace.log()?.len();
+            let count = workspace.recent(0)?.total;
             say::out(&format!("the log holds: {count} changes, chained and complete\n"));
         } else {
             say::out(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
         }
         return Ok(if faults.is_empty() { Ending::Done } else { Ending::Nothing });
     }
-    let entries = workspace.log()?;
-    let newest: Vec<&Logged> = entries.iter().rev().take(args.limit).collect();
+    let Recent { entries, total } = workspace.recent(args.limit)?;
     if session.json {
-        let changes = newest.iter().map(|entry| logged_json(entry));
-        say::document([("total", Json::number(entries.len())), ("changes", Json::List(changes.collect()))]);
+        let changes = entries.iter().map(logged_json);
+        say::document([("total", Json::number(total)), ("changes", Json::List(changes.collect()))]);
     } else {
         let mut text = String::new();
-        for entry in newest {
+        for entry in &entries {
             let state = match (entry.undone, entry.outcome) {
                 (true, _) => " (undone)",
                 (_, Settled::Void) => " (taken back)",
@@ -91,7 +90,7 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
         }
         say::out(&text);
     }
-    Ok(if entries.is_empty() { Ending::Nothing } else { Ending::Done })
+    Ok(if total == 0 { Ending::Nothing } else { Ending::Done })
 }
 
 fn logged_json(entry: &Logged) -> Json {

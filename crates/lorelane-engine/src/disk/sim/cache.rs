@@ -79,13 +79,7 @@ impl Cache {
             Body::File { content, .. } => content.len() as u64,
             Body::Folder { .. } => 0,
         };
-        Some(Stat {
-            kind: self.kind(id),
-            len,
-            mtime_ns: node.mtime_ns,
-            mode: Some(node.mode),
-            inode: Some(id),
-        })
+        Some(Stat { kind: self.kind(id), len, mtime_ns: node.mtime_ns, mode: Some(node.mode) })
     }
 
     pub(super) fn folder_id(&self, path: &Path) -> io::Result<Id> {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Disk, Kind, Listed, LockGuard, Seeded, Stat};
+use super::{Disk, Kind, Listed, LockGuard, Pieces, Seeded, Stat};
 use cache::Cache;
 
 /// Simulated time that each call takes.
@@ -340,6 +340,23 @@ impl World {
     }
 }
 
+/// Goes by the name at each read: nothing the store opens is replaced while it is open.
+#[derive(Debug)]
+struct Opened {
+    disk: SimDisk,
+    path: PathBuf,
+}
+
+impl Pieces for Opened {
+    fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        self.disk.look(&self.path, |world| {
+            let content = world.cache.file(&self.path)?.ok_or(ErrorKind::NotFound)?;
+            let end = (offset as usize).saturating_add(len);
+            content.get(offset as usize..end).map(<[u8]>::to_vec).ok_or(ErrorKind::UnexpectedEof.into())
+        })
+    }
+}
+
 impl Disk for SimDisk {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
         self.look(path, |world| Ok(world.cache.file(path)?.map(<[u8]>::to_vec)))
@@ -354,12 +371,9 @@ impl Disk for SimDisk {
         })
     }
 
-    fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-        self.look(path, |world| {
-            let content = world.cache.file(path)?.ok_or(ErrorKind::NotFound)?;
-            let end = (offset as usize).saturating_add(len);
-            content.get(offset as usize..end).map(<[u8]>::to_vec).ok_or(ErrorKind::UnexpectedEof.into())
-        })
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>> {
+        self.look(path, |world| world.cache.file(path)?.map(drop).ok_or(ErrorKind::NotFound.into()))?;
+        Ok(Box::new(Opened { disk: self.clone(), path: path.to_owned() }))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
