@@ -68,11 +68,6 @@ impl Lifecycle {
             Lifecycle::Archived { .. } => Status::Archived,
         }
     }
-
-    /// When a retired memory may be created anew, if it is retired at a known time.
-    pub fn retired_at(&self) -> Option<Timestamp> {
-        if let Lifecycle::Retired { at, .. } = self { *at } else { None }
-    }
 }
 
 impl Status {

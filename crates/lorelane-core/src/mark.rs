@@ -9,9 +9,8 @@ use crate::memory::Address;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The file of marks, below the project's root.
+/// The folder of the file of marks, below the project's root.
 pub const MARKS_FOLDER: &str = ".lorelane";
-pub const MARKS_FILE: &str = "marks.jsonl";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {

@@ -27,7 +27,7 @@ pub struct Key {
     pub name: &'static str,
     pub home: Home,
     pub kind: KeyKind,
-    pub default: Default,
+    pub default: Fallback,
     pub about: &'static str,
 }
 
@@ -52,7 +52,7 @@ pub enum KeyKind {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum Default {
+pub enum Fallback {
     Flag(bool),
     Whole(i64),
     Text(&'static str),
@@ -64,7 +64,7 @@ pub enum Default {
 
 const MODELS: KeyKind = KeyKind::Choice(&["haiku", "sonnet", "opus"]);
 
-const fn records(name: &'static str, kind: KeyKind, default: Default, about: &'static str) -> Key {
+const fn records(name: &'static str, kind: KeyKind, default: Fallback, about: &'static str) -> Key {
     Key { name, home: Home::Records, kind, default, about }
 }
 
@@ -73,31 +73,31 @@ pub const KEYS: &[Key] = &[
     records(
         "memory_root",
         KeyKind::Root,
-        Default::Text(DEFAULT_ROOT),
+        Fallback::Text(DEFAULT_ROOT),
         "folder of the records, inside the project",
     ),
     records(
         "categories.*.enabled",
         KeyKind::Flag,
-        Default::Flag(true),
+        Fallback::Flag(true),
         "whether the category is captured and briefed",
     ),
     records(
         "categories.*.folder",
         KeyKind::Folder,
-        Default::PerCategory(|category| Some(Json::text(category.folder()))),
+        Fallback::PerCategory(|category| Some(Json::text(category.folder()))),
         "the category's folder; fixed",
     ),
     records(
         "categories.*.auto_capture",
         KeyKind::Flag,
-        Default::Flag(true),
+        Fallback::Flag(true),
         "whether triage may capture into it",
     ),
     records(
         "categories.*.retention_days",
         KeyKind::Whole { min: 0, max: 36_500 },
-        Default::PerCategory(|category| {
+        Fallback::PerCategory(|category| {
             Some(Json::number(if category == Category::SessionSummary { 90 } else { 0 }))
         }),
         "days after the last change until a memory expires; 0 is never",
@@ -105,51 +105,51 @@ pub const KEYS: &[Key] = &[
     records(
         "categories.*.description",
         KeyKind::Text { max: 500 },
-        Default::None,
+        Fallback::None,
         "what belongs here, in your words",
     ),
     records(
         "categories.session_summary.max_retained",
         KeyKind::Whole { min: 1, max: 1_000 },
-        Default::Whole(5),
+        Fallback::Whole(5),
         "session summaries that stay active",
     ),
-    records("auto_commit", KeyKind::Flag, Default::Flag(false), "commit each change with git"),
+    records("auto_commit", KeyKind::Flag, Fallback::Flag(false), "commit each change with git"),
     records(
         "max_memories_per_category",
         KeyKind::Whole { min: 1, max: 1_000_000 },
-        Default::Whole(100),
+        Fallback::Whole(100),
         "active memories of a category before a create warns",
     ),
     records(
         "retrieval.enabled",
         KeyKind::Flag,
-        Default::Flag(true),
+        Fallback::Flag(true),
         "whether prompts are answered with reminders",
     ),
     records(
         "retrieval.max_inject",
         KeyKind::Whole { min: 0, max: 20 },
-        Default::Whole(5),
+        Fallback::Whole(5),
         "reminders per prompt",
     ),
     records(
         "retrieval.match_strategy",
         KeyKind::Choice(&["title_tags", "fts5_bm25", "keyword"]),
-        Default::Text("title_tags"),
+        Fallback::Text("title_tags"),
         "how memories are ranked",
     ),
-    records("triage.enabled", KeyKind::Flag, Default::Flag(true), "whether a stop is examined for memories"),
+    records("triage.enabled", KeyKind::Flag, Fallback::Flag(true), "whether a stop is examined for memories"),
     records(
         "triage.max_messages",
         KeyKind::Whole { min: 10, max: 200 },
-        Default::Whole(50),
+        Fallback::Whole(50),
         "messages that triage reads",
     ),
     records(
         "triage.thresholds.*",
         KeyKind::Fraction,
-        Default::PerCategory(|category| {
+        Fallback::PerCategory(|category| {
             Some(Json::Number(
                 match category {
                     Category::Constraint => "0.5",
@@ -164,13 +164,13 @@ pub const KEYS: &[Key] = &[
     records(
         "triage.parallel.enabled",
         KeyKind::Flag,
-        Default::Flag(true),
+        Fallback::Flag(true),
         "draft the categories at the same time",
     ),
     records(
         "triage.parallel.category_models.*",
         MODELS,
-        Default::PerCategory(|category| {
+        Fallback::PerCategory(|category| {
             Some(Json::text(match category {
                 Category::Decision | Category::Constraint => "sonnet",
                 _ => "haiku",
@@ -181,32 +181,32 @@ pub const KEYS: &[Key] = &[
     records(
         "triage.parallel.verification_model",
         MODELS,
-        Default::Text("sonnet"),
+        Fallback::Text("sonnet"),
         "model that verifies drafts",
     ),
     records(
         "triage.parallel.default_model",
         MODELS,
-        Default::Text("haiku"),
+        Fallback::Text("haiku"),
         "model for a category without one",
     ),
     records(
         "delete.grace_period_days",
         KeyKind::Whole { min: 0, max: 36_500 },
-        Default::Whole(30),
+        Fallback::Whole(30),
         "days that a retired memory is kept",
     ),
     records(
         "delete.archive_retired",
         KeyKind::Keep,
-        Default::None,
+        Fallback::None,
         "after the grace period archive instead of delete",
     ),
     Key {
         name: "secrets",
         home: Home::Lorelane,
         kind: KeyKind::Choice(&["refuse", "redact", "allow"]),
-        default: Default::Text("refuse"),
+        default: Fallback::Text("refuse"),
         about: "what happens to a secret in new text",
     },
 ];
@@ -477,11 +477,11 @@ fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Jso
 
 fn default_of(key: &Key, category: Option<Category>) -> Option<Json> {
     match key.default {
-        Default::Flag(flag) => Some(Json::Bool(flag)),
-        Default::Whole(number) => Some(Json::number(number)),
-        Default::Text(text) => Some(Json::text(text)),
-        Default::PerCategory(of) => of(category?),
-        Default::None => None,
+        Fallback::Flag(flag) => Some(Json::Bool(flag)),
+        Fallback::Whole(number) => Some(Json::number(number)),
+        Fallback::Text(text) => Some(Json::text(text)),
+        Fallback::PerCategory(of) => of(category?),
+        Fallback::None => None,
     }
 }
 

@@ -91,20 +91,6 @@ pub struct SecretFault {
 }
 
 impl Refusal {
-    pub fn address(&self) -> &Address {
-        match self {
-            Refusal::Unreadable { address, .. }
-            | Refusal::Invalid { address, .. }
-            | Refusal::Merge { address, .. }
-            | Refusal::Conflict { address, .. }
-            | Refusal::Exists { address, .. }
-            | Refusal::TooSoon { address, .. }
-            | Refusal::Missing { address }
-            | Refusal::Lifecycle { address, .. }
-            | Refusal::Secrets { address, .. } => address,
-        }
-    }
-
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {

@@ -72,11 +72,6 @@ impl Query {
         Query { words, categories: Vec::new(), include_retired: false, now }
     }
 
-    /// Whether there is a word to look for.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
-    }
-
     fn admits(&self, entry: &Entry) -> bool {
         (self.include_retired || entry.status == Status::Active)
             && (self.categories.is_empty() || self.categories.contains(&entry.category))

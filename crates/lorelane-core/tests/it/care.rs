@@ -10,6 +10,7 @@ use lorelane_core::lifecycle::{Lifecycle, Verb};
 use lorelane_core::memory::{Address, Body, Category, Memory};
 use lorelane_core::policy::{Given, Home, Policy};
 use lorelane_core::time::{DAY, Timestamp};
+use std::time::{Duration, Instant};
 
 fn policy(settings: Members<'_>) -> Policy {
     let given: Vec<Given> = settings
@@ -236,7 +237,9 @@ fn a_session_that_did_very_much_leaves_in_good_time() {
         .map(|n| entry(&memory(Category::Decision, &format!("thing{n} quickly decided"), "{}")))
         .collect();
     let policy = policy(&[("categories.session_summary.max_retained", "1")]);
+    let started = Instant::now();
     let (_, notices) = close_window(std::slice::from_ref(&old), &entries, &session("new", 0, ""), &policy);
     let [Notice::Leaving { items, .. }] = notices.as_slice() else { panic!("{}", notices.len()) };
     assert_eq!(items.len(), 28_000);
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }

@@ -400,7 +400,7 @@ fn options(path: &[String]) -> BTreeSet<String> {
 
 fn range_of(kind: &KeyKind) -> Option<String> {
     match kind {
-        KeyKind::Flag => Some("true or false".to_owned()),
+        KeyKind::Flag | KeyKind::Keep => Some("true or false".to_owned()),
         KeyKind::Whole { min, max } => Some(format!("{} to {}", thousands(*min), thousands(*max))),
         KeyKind::Fraction => Some("0 to 1".to_owned()),
         KeyKind::Choice(choices) => Some(quoted(choices.iter().copied())),
