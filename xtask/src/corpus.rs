@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::failure::Failure;
+use lorelane_core::care::WINDOW_REASON;
 use lorelane_core::json::{Format, Json};
 use lorelane_engine::disk::Seeded;
 
@@ -51,6 +52,9 @@ const TIMES: &[&str] =
 /// How many of the decisions a run may update: enough that no history overflows.
 const DECISIONS_KEPT: usize = 64;
 
+/// A project keeps this many sessions active unless told otherwise; the window has retired the others.
+const SESSIONS_ACTIVE: usize = 5;
+
 /// Writes `count` records below `records` and returns slugs of decisions among them.
 pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Failure> {
     for (_, folder) in CATEGORIES {
@@ -61,7 +65,10 @@ pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Fai
     let mut decisions = Vec::new();
     for number in 0..count {
         let (category, folder) = CATEGORIES[number % CATEGORIES.len()];
-        let (slug, record) = record(category, number, &mut prng);
+        let (slug, mut record) = record(category, number, &mut prng);
+        if category == "session_summary" && number / CATEGORIES.len() >= SESSIONS_ACTIVE {
+            retire(&mut record);
+        }
         let path = records.join(folder).join(format!("{slug}.json"));
         fs::write(&path, format!("{}\n", record.render(Format::FILE)))
             .map_err(|error| Failure::on("write", &path, error))?;
@@ -94,6 +101,24 @@ pub fn record(category: &str, number: usize, prng: &mut Seeded) -> (String, Json
         ("times_updated", Json::Number("0".to_owned())),
     ]);
     (slug, json)
+}
+
+/// As the window of sessions leaves a record.
+fn retire(record: &mut Json) {
+    let since = record.at("updated_at").cloned().unwrap_or(Json::Null);
+    if let Json::Object(fields) = record {
+        fields.set("record_status", Json::text("retired"));
+        fields.set("retired_at", since);
+        fields.set("retired_reason", Json::text(WINDOW_REASON));
+    }
+}
+
+/// What `create session_summary --from` takes.
+pub fn session_draft(title: &str, prng: &mut Seeded) -> String {
+    let content = content("session_summary", prng);
+    let draft =
+        object([("title", Json::text(title)), ("tags", Json::texts(tags(prng))), ("content", content)]);
+    draft.render(Format::FILE)
 }
 
 /// What `create decision --from` takes: only what a person would write.
@@ -237,6 +262,19 @@ fn content(category: &str, prng: &mut Seeded) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::Sandbox;
+
+    // A hundred active sessions made the first new one retire all of them at once.
+    #[test]
+    fn no_more_sessions_are_active_than_the_window_holds() {
+        let sandbox = Sandbox::new("corpus").unwrap();
+        write(&sandbox.records(), 60, 7).unwrap();
+        let files = fs::read_dir(sandbox.records().join("sessions")).unwrap();
+        let texts: Vec<String> =
+            files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+        let active = texts.iter().filter(|text| text.contains("\"record_status\": \"active\""));
+        assert_eq!((texts.len(), active.count()), (10, SESSIONS_ACTIVE));
+    }
 
     #[test]
     fn records_are_the_same_for_the_same_seed_and_of_a_real_size() {

@@ -31,7 +31,12 @@ pub struct Bench {
     pub empty: PathBuf,
     pub sizes: Vec<usize>,
     pub runs: usize,
+    /// Changes that are made, by the binary, before the jobs that read the journal.
+    pub receipts: usize,
 }
+
+/// As many as a project collects in months.
+const RECEIPTS: usize = 1_000;
 
 pub fn command(mut args: Args) -> Result<bool, Failure> {
     let sizes_text: String = args.option("--sizes")?.unwrap_or_else(|| "100,1000,10000".to_owned());
@@ -66,8 +71,10 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
         }
         None => repo::find_program(&programs, "lorelane")?,
     };
-    let rows = Bench { binary, empty, sizes, runs }.run()?;
-    let text = format!("`{origin}`, {}, {}.\n\n{}", report::today(), report::machine(), table(&rows));
+    let rows = Bench { binary, empty, sizes, runs, receipts: RECEIPTS }.run()?;
+    let journal = format!("`log` and `undo --dry-run` read a journal of at least {RECEIPTS} receipts");
+    let (today, machine) = (report::today(), report::machine());
+    let text = format!("`{origin}`, {today}, {machine}. {journal}.\n\n{}", table(&rows));
     println!("{text}");
     if let Some(file) = write {
         report::write(&file, &text)?;
@@ -85,7 +92,7 @@ struct Job {
 
 const JOBS: &[Job] = &[
     Job { name: "create", args: create, done: &[0] },
-    Job { name: "update", args: update, done: &[0] },
+    UPDATE,
     Job {
         name: "candidate",
         args: |_, _| Ok(words(&["candidate", "decision", "--new-info", NEWS])),
@@ -97,7 +104,17 @@ const JOBS: &[Job] = &[
     Job { name: "doctor", args: |_, _| Ok(words(&["doctor"])), done: &[0, 1] },
     Job { name: "search", args: |_, _| Ok(words(&["search", SOUGHT])), done: &[0] },
     Job { name: "list", args: |_, _| Ok(words(&["list", "-n", "20"])), done: &[0] },
+    // Each pushes the oldest of the active sessions out of the window.
+    Job { name: "create session", args: create_session, done: &[0] },
 ];
+
+/// Measured last: the changes they need would make the memories of the other jobs larger.
+const JOURNAL_JOBS: &[Job] = &[
+    Job { name: "log", args: |_, _| Ok(words(&["log", "-n", "20"])), done: &[0] },
+    Job { name: "undo --dry-run", args: |_, _| Ok(words(&["undo", "--dry-run"])), done: &[0] },
+];
+
+const UPDATE: Job = Job { name: "update", args: update, done: &[0] };
 
 const REINDEX: Job = Job { name: "reindex", args: |_, _| Ok(words(&["reindex"])), done: &[0] };
 
@@ -121,6 +138,12 @@ impl Bench {
             let store = Store { sandbox, decisions };
             self.process(&store, &REINDEX, 0)?;
             for job in JOBS {
+                rows.push(self.row(&store, job, *size)?);
+            }
+            for receipt in 1..=self.receipts {
+                self.process(&store, &UPDATE, self.runs + receipt)?;
+            }
+            for job in JOURNAL_JOBS {
                 rows.push(self.row(&store, job, *size)?);
             }
         }
@@ -169,6 +192,13 @@ fn create(store: &Store, turn: usize) -> Result<Vec<String>, Failure> {
     let draft = store.sandbox.scratch("draft.json");
     write_file(&draft, &corpus::decision_draft(&title, &context, &mut prng))?;
     Ok(words(&["create", "decision", "--from", &draft.to_string_lossy()]))
+}
+
+fn create_session(store: &Store, turn: usize) -> Result<Vec<String>, Failure> {
+    let mut prng = Seeded::new(SEED + turn as u64);
+    let draft = store.sandbox.scratch("draft.json");
+    write_file(&draft, &corpus::session_draft(&format!("Session of bench run {turn}"), &mut prng))?;
+    Ok(words(&["create", "session_summary", "--from", &draft.to_string_lossy()]))
 }
 
 fn update(store: &Store, turn: usize) -> Result<Vec<String>, Failure> {

@@ -305,7 +305,7 @@ pub struct Doctor {
 
 #[derive(Debug, Args)]
 pub struct Gc {
-    /// Do not ask
+    /// Delete without asking; needed where nobody can be asked
     #[arg(long)]
     pub yes: bool,
     #[command(flatten)]

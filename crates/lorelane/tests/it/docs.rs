@@ -22,6 +22,19 @@ fn the_readme_names_the_two_commands_and_ci_runs_the_second() {
     assert_eq!(of_cargo, ["cargo xtask check"]);
 }
 
+// The page could be published with nothing between its markers.
+#[test]
+fn the_benchmarks_have_their_numbers() {
+    let page = document("docs/benchmarks.md");
+    let begin = page.find("<!-- bench:begin -->").expect("the table's begin is marked");
+    let end = page.find("<!-- bench:end -->").expect("the table's end is marked");
+    let fill = "`cargo xtask bench --write docs/benchmarks.md` fills it";
+    assert!(
+        page[begin..end].lines().any(|line| line.starts_with("| create |")),
+        "the table is empty: {fill}"
+    );
+}
+
 #[test]
 fn every_command_is_documented_with_its_options_and_no_other() {
     let help = Scratch::new("help").run(&["--help"]);
