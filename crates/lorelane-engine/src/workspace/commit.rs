@@ -48,6 +48,7 @@ impl Workspace {
         // The log is read by people and pasted into issues: a reason may quote what the memory may not hold.
         let because = secret::masked(&plan.because);
         let done = writer.apply(staged.edits, &because, self.now)?;
+        notices.extend(warnings(&done.warnings));
         notices.extend(self.settle(writer, &done.changes, &touched, &because));
         Ok(Receipt { number: done.number, at: self.now, outcomes: staged.outcomes, notices })
     }
