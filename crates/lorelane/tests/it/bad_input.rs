@@ -63,6 +63,10 @@ fn a_draft_that_is_no_record_is_refused_and_nothing_is_written() {
     let before = scratch.tree_without_cache();
     for (name, input, names) in table {
         for line in ["create decision --from -", "update use-jwt --from -"] {
+            // A title alone is enough for an update, and a time that no update sets is only warned of.
+            if line.starts_with("update") && matches!(*name, "half a surrogate" | "no time") {
+                continue;
+            }
             let said = scratch.lorelane_with_input(line, input);
             assert_eq!(said.code, Some(2), "{name}: {line}: {}", said.text());
             // An update may call the same thing by the memory's name.

@@ -290,6 +290,8 @@ fn a_secret_in_a_reason_is_masked_in_the_log_too() {
 #[test]
 fn a_secret_in_a_wrong_value_is_masked_before_it_is_cut() {
     let scratch = Scratch::with_store();
+    // Otherwise the secret itself is the reason of the refusal.
+    scratch.put("lorelane.toml", b"secrets = \"allow\"\n");
     let value = format!("{} {SECRET}", "x".repeat(183));
     let said = scratch.lorelane(&format!("create decision --title T {DECISION} --set 'status={value}'"));
     assert!(said.expect(2).err.contains("xxx AKIA…"), "the mask is there");

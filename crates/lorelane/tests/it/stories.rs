@@ -982,3 +982,46 @@ fn a_reader_that_goes_away_is_no_fault() {
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{line}");
     }
 }
+
+// A whole record was asked for, and the other ways of giving fields were excluded.
+#[test]
+fn an_update_from_a_file_takes_only_what_it_gives() {
+    let scratch = Scratch::with_jwt();
+    let given = r#"{"content": {"decision": "PASETO"}, "confidence": "0.5"}"#;
+    let said = scratch.lorelane_with_input("update use-jwt --from - --add-tag paseto", given).expect(0);
+    assert!(said.err.contains("fixed: confidence: read \"0.5\" as 0.5"), "{}", said.text());
+    assert_eq!(scratch.line(USE_JWT, "content.decision"), "\"PASETO\"");
+    assert_eq!(scratch.line(USE_JWT, "content.context"), "\"Slow\"");
+    assert_eq!(scratch.line(USE_JWT, "confidence"), "0.5");
+}
+
+// A tag is written in lower case, and a key in lower case is not recognised any more.
+#[test]
+fn a_secret_is_seen_in_a_name_too() {
+    let scratch = Scratch::with_jwt();
+    let key = concat!("AKIA", "Q3EGRTY7XLPWVN2D");
+    for redact in [false, true] {
+        if redact {
+            scratch.lorelane("config set secrets redact").expect(0);
+        }
+        for line in [format!("update use-jwt --add-tag {key}"), format!("create decision --title 'My {key}'")]
+        {
+            let said = scratch.lorelane(&line).expect(2);
+            assert!(
+                said.err.contains("SECRET_ERROR") && !said.err.to_lowercase().contains(&key.to_lowercase())
+            );
+        }
+    }
+}
+
+// Every process appended to the index's log of writes, and none could start it over.
+#[test]
+fn the_log_of_the_index_does_not_grow_with_the_number_of_changes() {
+    let scratch = Scratch::with_jwt();
+    for turn in 0..40 {
+        scratch.lorelane(&format!("update use-jwt --set context=turn-{turn}")).expect(0);
+    }
+    scratch.lorelane("list").expect(0);
+    let logs = scratch.tree().into_iter().filter(|(path, _)| path.ends_with("index.db-wal"));
+    assert_eq!(logs.map(|(_, bytes)| bytes.len()).max(), Some(0));
+}
