@@ -31,6 +31,15 @@ impl Store {
         Ok(lock)
     }
 
+    /// The first mark made the file; with the last one taken back, nothing says that there was one. The folder
+    /// stays: others may be waiting for its lock.
+    pub(super) fn remove_empty_marks(&self) {
+        let path = self.marks_file();
+        if matches!(self.disk.stat(&path), Ok(Some(stat)) if stat.kind == Kind::File && stat.len == 0) {
+            let _ = self.disk.remove_file(&path);
+        }
+    }
+
     pub(super) fn read_marks(&self) -> Result<Vec<u8>, StoreError> {
         Ok(self.read_file(&self.marks_file())?.unwrap_or_default())
     }

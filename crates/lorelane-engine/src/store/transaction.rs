@@ -93,7 +93,11 @@ impl<'s> Transaction<'s> {
         for deed in done.into_iter().rev() {
             deeds.push(self.reversed(deed, number)?);
         }
-        self.commit(&deeds, Some(number), &format!("undo of {number}"), now)
+        let receipt = self.commit(&deeds, Some(number), &format!("undo of {number}"), now)?;
+        if shares_marks {
+            self.store.remove_empty_marks();
+        }
+        Ok(receipt)
     }
 
     /// Says in the journal that everything is in place. Call it when the index knows the change.
