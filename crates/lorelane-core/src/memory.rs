@@ -3,9 +3,10 @@
 use crate::digest::short_digest;
 use crate::json::{Json, Object};
 use crate::lifecycle::Lifecycle;
-use crate::text::{is_slug, slug};
+use crate::text::{SLUG_MAX, is_slug, slug};
 use crate::time::Timestamp;
 use std::fmt;
+use unicode_normalization::UnicodeNormalization;
 
 /// What an agent should know beyond this session.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,12 +157,18 @@ impl Address {
         Address { group: category.name().to_owned(), name: slug.to_owned() }
     }
 
-    /// The address a title asks for. A title that slugs to nothing gets a name from its digest, so that every
-    /// script can be remembered.
+    /// The address a title asks for. Where letters of another script are lost, a digest of the title stands for
+    /// them: `日本語 v2` and `한국어 v2` are two memories, and neither is `v2`.
     pub fn for_title(category: Category, title: &str) -> Address {
         let mut name = slug(title);
-        if name.is_empty() {
-            name = format!("{}-{}", category.name().replace('_', "-"), short_digest(title, 8));
+        if name.is_empty() || loses_letters(title) {
+            let digest = short_digest(title, 8);
+            name.truncate(SLUG_MAX - digest.len() - 1);
+            let kept = match name.trim_end_matches('-') {
+                "" => category.name().replace('_', "-"),
+                kept => kept.to_owned(),
+            };
+            name = format!("{kept}-{digest}");
         }
         Address::record(category, &name)
     }
@@ -195,6 +202,13 @@ impl fmt::Debug for Address {
     }
 }
 
+/// Whether letters of the title are missing from its slug: those of a script that has no ASCII form.
+fn loses_letters(title: &str) -> bool {
+    // Unicode calls letters in black circles and squares alphabetic, but 🅰 is an emoji.
+    let emoji = |c: char| matches!(c, '\u{1f150}'..='\u{1f189}');
+    title.nfkd().any(|c| c.is_alphabetic() && !c.is_ascii() && !emoji(c))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,5 +234,29 @@ mod tests {
         assert_eq!(Address::for_title(Category::Decision, "Use JWT").to_string(), "decision/use-jwt");
         let name = Address::for_title(Category::TechDebt, "認証").to_string();
         assert!(name.starts_with("tech_debt/tech-debt-") && is_slug(&name["tech_debt/".len()..]), "{name}");
+    }
+
+    /// `日本語 v2` and `한국어 v2` were both `decision/v2`.
+    #[test]
+    fn a_title_that_loses_letters_carries_its_digest() {
+        let name = |title: &str| Address::for_title(Category::Decision, title).name().to_owned();
+        for (title, kept) in [
+            ("日本語 v2", "v2"),
+            ("한국어 v2", "v2"),
+            ("인증 토큰은 15분마다 갱신한다", "15"),
+            ("JWT для входа", "jwt"),
+        ] {
+            assert_eq!(name(title), format!("{kept}-{}", short_digest(title, 8)), "{title}");
+        }
+        for (title, plain) in [
+            ("Café Ünïcode", "cafe-unicode"),
+            ("ﬁne ①", "fine-1"),
+            ("Ship it 🚀 — now…", "ship-it-now"),
+            ("a → b ™ 🅰", "a-b-tm"),
+        ] {
+            assert_eq!(name(title), plain, "{title}");
+        }
+        let long = name(&format!("{} 日本", "ab ".repeat(40)));
+        assert!(is_slug(&long), "{long}");
     }
 }

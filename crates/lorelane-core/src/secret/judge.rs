@@ -109,8 +109,9 @@ pub(super) fn counts(check: Check, candidate: &Candidate<'_>) -> bool {
                     && !is_reference(value, candidate.quoted)
             }
             Check::Userinfo => is_given_password(value, candidate),
+            Check::Said => is_said_password(value),
         }
-        && !has_any(value, STAND_INS)
+        && (matches!(check, Check::Userinfo) || !has_any(value, STAND_INS))
         && !is_printed(candidate.value)
 }
 
@@ -241,24 +242,130 @@ fn looks_typed(value: &[u8], quoted: bool) -> bool {
 }
 
 /// Whether a password in a place for passwords is more than a stand-in.
+///
+/// The place has already said that this is a password, so a stand-in must be one as a whole: `secret42` and
+/// `MyTestPass99` open real databases.
 fn is_given_password(value: &[u8], candidate: &Candidate<'_>) -> bool {
-    let stand_in = is_reference(value, true)
+    let brackets = value.iter().any(|byte| matches!(byte, b'[' | b'{' | b'(' | b'<'));
+    let filled_in = matches!(value, [b'$' | b'*', ..] | [b'%', .., b'%'] | [b'@', .., b'@']);
+    if value.len() < 6
+        || brackets
+        || filled_in
         || value.eq_ignore_ascii_case(candidate.user)
-        || matches!(value, b"pass" | b"pwd")
-        || has_any(value, &["pass", "pwd", "mysql", "postgres"])
-        || candidate.host.starts_with(b"sha256");
-    if stand_in || value.len() < 6 || value.iter().any(|byte| matches!(byte, b'[' | b'{' | b'(')) {
+        || is_exact_stand_in(value)
+        || candidate.host.starts_with(b"sha256")
+    {
         return false;
     }
-    let home = ["localhost", "127.0.0.1", "0.0.0.0", "host", "[::1]"];
-    if home.iter().any(|name| candidate.host.starts_with(name.as_bytes()))
-        || has_any(candidate.host, &["example", ".test", ".local", ".invalid"])
-    {
-        return looks_random(value) || looks_typed(value, true);
+    let in_url = !candidate.host.is_empty();
+    if in_url && is_documentation_host(candidate.host) {
+        return is_typed_or_random(value);
+    }
+    in_url || is_more_than_a_name(value, candidate.quoted)
+}
+
+/// Whether a password behind the word `password` in prose is one, and not the next word.
+fn is_said_password(value: &[u8]) -> bool {
+    let brackets = value.iter().any(|byte| matches!(byte, b'[' | b'{' | b'(' | b'<'));
+    value.len() >= 6 && !brackets && !is_documentation(value) && is_more_than_a_name(value, true)
+}
+
+/// Whether the value can be no variable: `password=db_password` is code as often as it is a setting.
+fn is_more_than_a_name(value: &[u8], quoted: bool) -> bool {
+    if value.iter().any(|byte| matches!(byte, b'/' | b',')) && is_reference(value, quoted) {
+        return false;
     }
     let letters = value.iter().any(|byte| is(*byte, ALPHA));
     let others = value.iter().any(|byte| !is(*byte, ALPHA | DASH | DOT));
-    letters && (others || (value.len() >= 12 && entropy(value) >= 3.0))
+    let long = value.len() >= 12 && entropy(value) >= 3.0;
+    letters && (others || (long && !is_documentation(value) && !is_reference(value, quoted)))
+}
+
+fn is_typed_or_random(value: &[u8]) -> bool {
+    (looks_random(value) || looks_typed(value, true)) && !is_documentation(value)
+}
+
+fn is_documentation(value: &[u8]) -> bool {
+    has_any(value, STAND_INS)
+        || is_reference(value, true)
+        || has_any(value, &["pass", "pwd", "mysql", "postgres"])
+}
+
+/// Whether the value is nothing but what manuals write for a password, as in `your-db-password`.
+fn is_exact_stand_in(value: &[u8]) -> bool {
+    const WHOLE: &[&str] = &[
+        "pass",
+        "password",
+        "passwd",
+        "passwort",
+        "passphrase",
+        "pwd",
+        "pw",
+        "secret",
+        "token",
+        "key",
+        "apikey",
+        "accesstoken",
+        "changeme",
+        "changeit",
+        "change",
+        "replaceme",
+        "example",
+        "examplepassword",
+        "placeholder",
+        "test",
+        "testing",
+        "user",
+        "userpass",
+        "username",
+        "admin",
+        "root",
+        "guest",
+        "default",
+        "sample",
+        "dummy",
+        "fake",
+        "redacted",
+        "removed",
+        "hidden",
+        "masked",
+        "foobar",
+        "foo",
+        "bar",
+        "todo",
+        "none",
+        "null",
+        "undefined",
+        "mysql",
+        "postgres",
+        "postgresql",
+        "supersecret",
+        "credentials",
+    ];
+    const BEFORE: &[&str] =
+        &["your", "my", "the", "some", "insert", "enter", "db", "database", "user", "app"];
+    let plain: Vec<u8> =
+        value.iter().filter(|byte| !is(**byte, DASH | DOT)).map(u8::to_ascii_lowercase).collect();
+    let mut rest = plain.strip_suffix(b"here").unwrap_or(&plain);
+    loop {
+        if rest.is_empty() || WHOLE.iter().any(|word| word.as_bytes() == rest) {
+            return true;
+        }
+        let Some(shorter) = BEFORE.iter().find_map(|word| rest.strip_prefix(word.as_bytes())) else {
+            return false;
+        };
+        rest = shorter;
+    }
+}
+
+/// Whether the host is one that manuals use, where a password must look like more than a word to count.
+fn is_documentation_host(host: &[u8]) -> bool {
+    let first = host.split(|byte| matches!(byte, b':' | b',')).next().unwrap_or(host);
+    let home = ["localhost", "127.0.0.1", "0.0.0.0", "host", "hostname", "db"];
+    let ends = ["example", "example.com", "example.org", "example.net", ".test", ".invalid"];
+    home.iter().any(|name| first.eq_ignore_ascii_case(name.as_bytes()))
+        || host.starts_with(b"[::1]")
+        || ends.iter().any(|end| first.ends_with(end.as_bytes()))
 }
 
 /// How often the value changes between a letter and a digit.

@@ -65,6 +65,8 @@ pub(super) enum Check {
     Password,
     /// A password that its place gives away; only stand-ins are let through.
     Userinfo,
+    /// The same behind a word that prose has as well: words are let through.
+    Said,
 }
 
 use Part::{Assigned, Lead, Lit, PemBody, Run, Take, Uuid};
@@ -309,7 +311,7 @@ pub(super) const RULES: &[Rule] = &[
         ],
     )
     .check(Check::Random),
-    token(".netrc password", &[Lead(&["password "]), Assigned(6)]).near(&["login "]).check(Check::Userinfo),
+    token(".netrc password", &[Lead(&["password "]), Assigned(6)]).near(&["login "]).check(Check::Said),
     token("password", &[Lead(&["--password ", "--passphrase "]), Assigned(8)]).check(Check::Password),
     named("password", NameEnds(&["password", "passwd", "pwd", "passphrase", "dbpass"]), &[Assigned(8)])
         .check(Check::Password),

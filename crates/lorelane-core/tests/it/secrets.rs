@@ -111,6 +111,60 @@ fn the_span_is_the_value_and_nothing_else() {
     }
 }
 
+/// Stand-ins were looked for inside the password, so `secret42` and every password of letters got through.
+#[test]
+fn a_password_in_its_place_counts_unless_it_is_a_stand_in_as_a_whole() {
+    let real = [
+        ["postgres://app:", "correcthorse", "@db.acme.io/prod"],
+        ["postgres://admin:", "admin123", "@prod.acme.io/x"],
+        ["postgresql://app:", "letmein", "@db.internal:5432/prod"],
+        ["mysql://root:", "hunter22", "@10.0.0.4/x"],
+        ["mongodb://root:", "MyTestPass99", "@10.1.1.1/x"],
+        ["redis://:", "secret42", "@cache.acme.io"],
+        ["redis://default:", "secretpass", "@redis.prod:6379"],
+        ["Server=db;User ID=sa;Password=", "Str0ngP@ssw0rd", ";"],
+        ["https://oauth2:", "glpat-xYz1234567890AbCdEfG", "@gitlab.com/x.git"],
+        ["postgres://app:", "%40bcdefk9", "@hosting.acme.io/x"],
+    ];
+    for parts in real {
+        let text = parts.concat();
+        let found: Vec<_> = scan(&text).into_iter().map(|found| text[found.span].to_owned()).collect();
+        assert_eq!(found, [parts[1]], "{text}");
+    }
+    let stand_ins = [
+        "password",
+        "passwd",
+        "secret",
+        "changeme",
+        "example",
+        "your-password",
+        "YOUR_DB_PASSWORD",
+        "mypassword",
+        "xxxxxxxx",
+        "${DB_PASSWORD}",
+        "$PASSWORD",
+        "{{password}}",
+        "<password>",
+        "********",
+        "%DB_PASS%",
+        "app_user",
+    ];
+    for stand_in in stand_ins {
+        for text in [
+            format!("postgres://app_user:{stand_in}@prod.acme.io/x"),
+            format!("Server=prod.acme.io;User ID=app_user;Password={stand_in};"),
+        ] {
+            assert_eq!(scan(&text), [], "{text}");
+        }
+    }
+    for host in ["localhost", "127.0.0.1:5432", "example.com", "db.example.org", "host", "hostname", "db"] {
+        for password in ["letmein", "hunter22", "secret42", "testpass"] {
+            let text = format!("postgres://app:{password}@{host}/x");
+            assert_eq!(scan(&text), [], "{text}");
+        }
+    }
+}
+
 /// A key block glued to a word was let through, as a token in the middle of a longer word is.
 #[test]
 fn a_private_key_is_found_whatever_touches_it() {
