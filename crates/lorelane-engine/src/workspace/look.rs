@@ -160,16 +160,16 @@ impl Workspace {
     /// knows: a file that somebody else put there meanwhile would otherwise stay unseen behind our own time.
     pub(super) fn note(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
         let rows: Vec<Row> = paths.iter().map(|path| self.row(path)).collect();
-        self.take_in(rows, &FolderTimes::new())?;
+        let mut times = self.ask(Index::folder_times)?;
+        self.take_in(rows, &times)?;
         let touched: BTreeSet<&str> = paths.iter().filter_map(RelPath::folder).collect();
-        let mut times = self.folder_times();
-        times.retain(|folder, _| touched.contains(folder.as_str()));
-        for (folder, time) in &mut times {
-            let listed = self.disk.list(&self.lane.join(folder)).ok().flatten().unwrap_or_default();
+        for (folder, time) in
+            self.folder_times().into_iter().filter(|(folder, _)| touched.contains(folder.as_str()))
+        {
+            let listed = self.disk.list(&self.lane.join(&folder)).ok().flatten().unwrap_or_default();
             let files = listed.iter().filter(|listed| listed.name.ends_with(".json")).count();
-            if files != self.ask(|index| index.known_in(folder))? {
-                *time = UNSETTLED;
-            }
+            let known = self.ask(|index| index.known_in(&folder))?;
+            times.insert(folder, if files == known { time } else { UNSETTLED });
         }
         self.take_in(Vec::new(), &times)
     }
