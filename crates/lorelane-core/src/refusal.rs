@@ -109,6 +109,9 @@ impl Refusal {
             Refusal::Exists { address, .. } => {
                 format!("revise it with `lorelane update {address}`, or choose another title")
             }
+            Refusal::TooSoon { address, retired_at: None } => {
+                format!("bring it back with `lorelane restore {address}`, or choose another title")
+            }
             Refusal::TooSoon { address, .. } => {
                 format!("bring it back with `lorelane restore {address}`, choose another title, or wait a day")
             }

@@ -47,7 +47,11 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConfigError::Io { attempt, path, source } => {
-                write!(f, "cannot {attempt} {}: {source}", path.display())
+                write!(
+                    f,
+                    "cannot {attempt} {}: {source}\nhint: check that its folder exists and may be written",
+                    path.display()
+                )
             }
             ConfigError::Broken { path, why } => {
                 write!(f, "cannot change {}: {why}\nhint: mend the file first", path.display())

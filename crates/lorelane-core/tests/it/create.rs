@@ -205,10 +205,10 @@ fn a_title_cannot_forge_a_line_of_the_listing() {
 #[test]
 fn a_draft_that_is_no_record_is_refused_and_nothing_crashes() {
     let table = [
-        ("[]", "it is not a JSON object"),
-        ("5", "it is not a JSON object"),
-        ("", "it is not JSON: expected a value at line 1 column 1"),
-        ("{", "it is not JSON: expected a key in double quotes at line 1 column 2"),
+        ("[]", "the draft is not a JSON object"),
+        ("5", "the draft is not a JSON object"),
+        ("", "the draft is not JSON: expected a value at line 1 column 1"),
+        ("{", "the draft is not JSON: expected a key in double quotes at line 1 column 2"),
     ];
     for (draft, expected) in table {
         match create(draft) {
@@ -264,7 +264,7 @@ fn a_record_that_is_too_large_is_refused_with_its_size() {
     let draft = Draft::Whole(decision(&[("content", &content)]));
     let result = records().compose(&address(), None, &draft, &circumstances());
     match result {
-        Err(Refusal::Unreadable { why, .. }) => assert_eq!(why, "it is larger than 1024 KiB"),
+        Err(Refusal::Unreadable { why, .. }) => assert_eq!(why, "the draft is larger than 1024 KiB"),
         other => panic!("{other:?}"),
     }
 }

@@ -122,7 +122,9 @@ impl fmt::Display for StoreError {
                 path.display()
             ),
             StoreError::NothingToUndo => {
-                f.write_str("cannot undo: the journal of this lane has no change that is not undone already")
+                f.write_str(
+                    "cannot undo: the journal of this lane has no change that is not undone already\nhint: `lorelane log` shows what was changed",
+                )
             }
             StoreError::ChangedOutside { path, number } => write!(
                 f,
@@ -130,7 +132,10 @@ impl fmt::Display for StoreError {
                  hint: edit the file by hand; the log shows what change {number} did"
             ),
             StoreError::Purged { number } => {
-                write!(f, "cannot undo change {number}: the bytes from before it were purged for good")
+                write!(
+                    f,
+                    "cannot undo change {number}: the bytes from before it were purged for good\nhint: older changes cannot be undone either"
+                )
             }
             StoreError::JournalDamaged { journal, offset } => write!(
                 f,

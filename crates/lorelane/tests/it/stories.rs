@@ -570,9 +570,10 @@ fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-        2> error: cannot undo: the journal of this lane has no change that is not undone already
-        exit 2
-    "#]],
+            2> error: cannot undo: the journal of this lane has no change that is not undone already
+            2> hint: `lorelane log` shows what was changed
+            exit 2
+        "#]],
     );
 }
 

@@ -148,7 +148,9 @@ fn refuse_protected(address: &Address, category: Category, draft: &Draft) -> Res
 /// A draft's object. Doubled keys are refused here: which of the two was meant is for the author to say.
 fn open_draft(text: &str, address: &Address) -> Result<Object, Refusal> {
     let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
-    let (document, _) = open(text.as_bytes()).map_err(unreadable)?;
+    // What is stored may be sound: it is the draft that cannot be read.
+    let of_draft = |why: String| unreadable(why.replacen("it ", "the draft ", 1));
+    let (document, _) = open(text.as_bytes()).map_err(of_draft)?;
     if !document.doubled.is_empty() {
         let fault = |key: &String| Fault {
             field: key.clone(),
@@ -162,7 +164,7 @@ fn open_draft(text: &str, address: &Address) -> Result<Object, Refusal> {
     }
     match document.root.into_json() {
         Json::Object(object) => Ok(object),
-        _ => Err(unreadable("it is not a JSON object".to_owned())),
+        _ => Err(unreadable("the draft is not a JSON object".to_owned())),
     }
 }
 
