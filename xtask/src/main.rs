@@ -32,7 +32,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "simulate",
-        usage: "[--steps N] [--seed S]",
+        usage: "[--steps N] [--seed S] [--round R]",
         about: "Run the engine's seeded simulation of crashes and two writers",
         run: simulate::command,
     },

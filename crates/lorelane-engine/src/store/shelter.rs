@@ -99,7 +99,12 @@ impl Store {
         if !events.is_empty() {
             parcel.append(&pack).map_err(StoreError::io("write", &pack))?;
             self.sync_file(&pack, Sabotage::SkipBlobSync)?;
-            book.append(self, &events)?;
+            // One by one: of several unsynced lines a power cut may keep the later and lose the first, and that
+            // is how a damaged journal looks.
+            for event in &events {
+                book.append(self, std::slice::from_ref(event))?;
+                book.sync(self)?;
+            }
             warnings.push(Warning::MovedOver { receipts: events.len() });
         }
         // Even when all were moved before: whoever moved them may have been killed before this sync.

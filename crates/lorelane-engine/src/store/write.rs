@@ -85,9 +85,17 @@ impl Store {
 
     fn stage(&self, target: &Target, bytes: &[u8], progress: &mut Progress) -> Result<(), StoreError> {
         let folder = target.path.parent().expect("a target lies in a folder");
-        let created = self.disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
-        progress.created.extend(created.iter().cloned());
-        for created in &created {
+        let mut missing = Vec::new();
+        for folder in folder.ancestors() {
+            if self.kind(folder)?.is_some() {
+                break;
+            }
+            missing.insert(0, folder);
+        }
+        // Noted first: a creation that fails half-way leaves some of them behind.
+        progress.created.extend(missing.iter().map(|folder| folder.to_path_buf()));
+        self.disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+        for created in missing {
             let parent = created.parent().expect("the root of a disk is never created");
             self.sync_dir(parent, Sabotage::SkipNewFolderSync)?;
         }
@@ -155,8 +163,12 @@ impl Store {
             }
         }
         for folder in progress.created.iter().rev() {
-            // Left standing when somebody else has put something into it.
-            let _ = self.disk.remove_dir(folder);
+            // Left standing when somebody else has put something into it. Then its name is made to last: the next
+            // writer finds the folder and takes it for an old one.
+            if self.disk.remove_dir(folder).is_err() && self.kind(folder)?.is_some() {
+                let parent = folder.parent().expect("the root of a disk is never created");
+                self.sync_dir(parent, Sabotage::SkipNewFolderSync)?;
+            }
         }
         Ok(())
     }
