@@ -1,6 +1,7 @@
 //! Core: decides. Knows text and time values only; performs no effect and reads no clock.
 
 pub mod candidate;
+pub mod capture;
 pub mod care;
 pub mod change;
 pub mod corpus;

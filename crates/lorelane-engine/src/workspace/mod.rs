@@ -17,6 +17,7 @@ pub use error::{Failure, Unclear};
 pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
 
+use crate::captures::Captures;
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, Kind, RealDisk};
 use crate::env::{Env, Folders};
@@ -41,6 +42,7 @@ use std::sync::Arc;
 
 /// More marks than any project makes; a larger file is not ours.
 const MARKS_MAX_BYTES: u64 = 64 << 20;
+const CAPTURES_FOLDER: &str = "captures";
 const LISTING_MAX_BYTES: u64 = 256 << 20;
 
 /// The memories of one project.
@@ -50,6 +52,8 @@ pub struct Workspace {
     project: PathBuf,
     /// The records' real folder.
     lane: PathBuf,
+    /// The lane's own folder in the user's state folder.
+    state: PathBuf,
     dialect: Records,
     disk: Arc<dyn Disk>,
     store: Arc<Store>,
@@ -110,7 +114,7 @@ impl Workspace {
             || PathBuf::from("/dev/null/lorelane"),
             |folders| folders.state.join("lanes").join(&key),
         );
-        let home = Home { lane: lane.clone(), marks: project.join(MARKS_FOLDER), state };
+        let home = Home { lane: lane.clone(), marks: project.join(MARKS_FOLDER), state: state.clone() };
         let (index, index_fault) = open_index(&*disk, folders.as_ref(), &key);
         Ok(Workspace {
             now: env.now,
@@ -118,6 +122,7 @@ impl Workspace {
             store: Arc::new(Store::new(Arc::clone(&disk), home)),
             project,
             lane,
+            state,
             disk,
             index,
             index_fault,
@@ -175,6 +180,10 @@ impl Workspace {
         }
         if let Some(folders) = &self.folders {
             declared.push((folders.state.join("lanes").join(&key), "journal: log and undo"));
+            declared.push((
+                folders.state.join("lanes").join(&key).join(CAPTURES_FOLDER),
+                "captures: what sessions left to be saved",
+            ));
             declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
         }
@@ -188,6 +197,12 @@ impl Workspace {
             Some(folders) => folders.state.join("drafts").join(key),
             None => self.lane.join(".lorelane-drafts"),
         }
+    }
+
+    /// What triage found in this project's sessions. Without a home there is no private place for it: nothing is
+    /// found there, and saving fails.
+    pub fn captures(&self) -> Captures {
+        Captures::new(Arc::clone(&self.disk), self.state.join(CAPTURES_FOLDER))
     }
 
     pub fn entries(&mut self, wanted: Wanted) -> Result<Vec<Entry>, Failure> {

@@ -761,6 +761,7 @@ fn status_tells_the_store_on_one_screen() {
               ~/project/.lorelane  (marks: pins and former addresses)
               ~/project/lorelane.toml  (settings of lorelane)
               ~/home/state/lanes/<lane>  (journal: log and undo)
+              ~/home/state/lanes/<lane>/captures  (captures: what sessions left to be saved)
               ~/home/state/drafts/<lane>  (drafts of an editor)
               ~/home/cache/lanes/<lane>  (index: may be deleted)"#]],
     );
