@@ -1,5 +1,6 @@
 //! Core: decides. Knows text and time values only; performs no effect and reads no clock.
 
+pub mod briefing;
 pub mod candidate;
 pub mod capture;
 pub mod care;
@@ -7,8 +8,10 @@ pub mod change;
 pub mod corpus;
 pub mod dialect;
 pub mod digest;
+pub mod fence;
 pub mod json;
 pub mod leak;
+pub mod ledger;
 pub mod lifecycle;
 pub mod mark;
 pub mod memory;

@@ -209,6 +209,20 @@ pub const KEYS: &[Key] = &[
         default: Fallback::Text("refuse"),
         about: "what happens to a secret in new text",
     },
+    Key {
+        name: "briefing.max_tokens",
+        home: Home::Lorelane,
+        kind: KeyKind::Whole { min: 100, max: 2_400 },
+        default: Fallback::Whole(600),
+        about: "tokens that one briefing may cost",
+    },
+    Key {
+        name: "stop.unattended",
+        home: Home::Lorelane,
+        kind: KeyKind::Choice(&["keep", "ask"]),
+        default: Fallback::Text("keep"),
+        about: "whether a run without a person is asked to save memories, or they are kept for later",
+    },
 ];
 
 /// A value as a file gives it.
@@ -353,6 +367,24 @@ impl Policy {
 
     pub fn max_memories_per_category(&self) -> usize {
         usize::try_from(self.whole("max_memories_per_category")).unwrap_or(1)
+    }
+
+    pub fn retrieval_enabled(&self) -> bool {
+        self.flag("retrieval.enabled")
+    }
+
+    /// Reminders per prompt.
+    pub fn max_inject(&self) -> usize {
+        usize::try_from(self.whole("retrieval.max_inject")).unwrap_or(0)
+    }
+
+    pub fn briefing_max_tokens(&self) -> usize {
+        usize::try_from(self.whole("briefing.max_tokens")).unwrap_or(0)
+    }
+
+    /// Whether a run that nobody watches is asked to save memories.
+    pub fn asks_unattended(&self) -> bool {
+        self.text("stop.unattended") == "ask"
     }
 
     pub fn auto_commit(&self) -> bool {

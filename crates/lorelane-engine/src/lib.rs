@@ -6,6 +6,8 @@ pub mod disk;
 pub mod drafts;
 pub mod env;
 pub mod git;
+pub mod hooklog;
 pub mod index;
+pub mod ledger;
 pub mod store;
 pub mod workspace;

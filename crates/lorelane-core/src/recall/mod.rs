@@ -55,6 +55,12 @@ pub enum Signal {
 }
 
 impl Signal {
+    const ALL: [Signal; 5] = [Signal::Tag, Signal::Title, Signal::Prefix, Signal::Content, Signal::Recent];
+
+    pub fn parse(name: &str) -> Option<Signal> {
+        Signal::ALL.into_iter().find(|signal| signal.name() == name)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Signal::Tag => "tag",

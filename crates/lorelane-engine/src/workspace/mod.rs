@@ -3,6 +3,7 @@
 //! Store and index meet only here. A face asks with plain data and gets plain data; it never sees a lock, a
 //! file or a row.
 
+mod brief;
 mod commit;
 mod doctor;
 mod error;
@@ -12,6 +13,7 @@ mod locate;
 mod look;
 mod stage;
 
+pub use brief::{Account, Fate};
 pub use doctor::{Examination, Finding, Sync};
 pub use error::{Failure, Unclear};
 pub use init::{Founding, init, plan_init};
@@ -21,6 +23,7 @@ use crate::captures::Captures;
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, Kind, RealDisk};
 use crate::env::{Env, Folders};
+use crate::hooklog::HOOK_LOG;
 use crate::index::{Index, Wanted};
 use crate::store::{Home, Place, Store, StoreError};
 use lorelane_core::candidate::{self, Candidate, Verdict};
@@ -179,13 +182,14 @@ impl Workspace {
             declared.push((self.config.records.clone(), "settings of the records"));
         }
         if let Some(folders) = &self.folders {
-            declared.push((folders.state.join("lanes").join(&key), "journal: log and undo"));
+            declared.push((folders.state.join("lanes").join(&key), "journal and ledger: log, undo, why"));
             declared.push((
                 folders.state.join("lanes").join(&key).join(CAPTURES_FOLDER),
                 "captures: what sessions left to be saved",
             ));
             declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
+            declared.push((folders.state.join(HOOK_LOG), "what hooks could not do"));
         }
         declared
     }

@@ -175,8 +175,11 @@ fn the_folders_are_those_that_status_lists() {
                 Err(_) => {
                     let inside = path.strip_prefix(scratch.home()).unwrap();
                     let names: Vec<&str> = inside.iter().map(|name| name.to_str().unwrap()).collect();
-                    // The third name is the lane's: a digest is part of it.
-                    [&names[..2], &["<lane>"], &names[3..]].concat().join("/")
+                    // Where there is a third name it is the lane's: a digest is part of it.
+                    match names.len() {
+                        0..=2 => names.join("/"),
+                        _ => [&names[..2], &["<lane>"], &names[3..]].concat().join("/"),
+                    }
                 }
             }
         })
