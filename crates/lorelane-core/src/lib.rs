@@ -6,6 +6,7 @@ pub mod change;
 pub mod corpus;
 pub mod dialect;
 pub mod digest;
+pub mod guard;
 pub mod json;
 pub mod leak;
 pub mod lifecycle;

@@ -3,6 +3,7 @@
 mod candidate;
 mod care;
 mod create;
+mod guard;
 mod harmless;
 mod laws;
 mod lifecycle;
