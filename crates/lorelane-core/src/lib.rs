@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod dialect;
 pub mod digest;
 pub mod fence;
+pub mod guard;
 pub mod json;
 pub mod leak;
 pub mod ledger;

@@ -4,6 +4,7 @@ mod briefing;
 mod candidate;
 mod care;
 mod create;
+mod guard;
 mod harmless;
 mod laws;
 mod lifecycle;
