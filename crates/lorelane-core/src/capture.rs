@@ -10,6 +10,10 @@ use crate::time::{DAY, Timestamp};
 /// A capture that nobody took up by then speaks of work that is long over.
 const KEPT_DAYS: i64 = 30;
 
+/// How every text begins in which a stop asks for memories: the prompt hook of a client that sends it back as a
+/// prompt knows it by this.
+pub const STOP_HEAD: &str = "lorelane: this session has something worth remembering.";
+
 /// The findings of one session. At once the details that a stop text points to, the memory of having asked, and
 /// what the next session is offered.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,4 +10,5 @@ pub mod hooklog;
 pub mod index;
 pub mod ledger;
 pub mod store;
+pub mod transcript;
 pub mod workspace;

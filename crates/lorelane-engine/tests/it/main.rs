@@ -7,3 +7,4 @@ mod full_disk;
 mod index;
 mod simulation;
 mod store;
+mod transcript;
