@@ -20,3 +20,4 @@ pub mod refusal;
 pub mod secret;
 pub mod text;
 pub mod time;
+pub mod triage;

@@ -11,3 +11,4 @@ mod revise;
 mod schemas;
 mod secrets;
 mod support;
+mod triage;
