@@ -24,3 +24,4 @@ pub mod refusal;
 pub mod secret;
 pub mod text;
 pub mod time;
+pub mod triage;

@@ -13,3 +13,4 @@ mod revise;
 mod schemas;
 mod secrets;
 mod support;
+mod triage;
