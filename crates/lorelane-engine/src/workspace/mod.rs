@@ -6,14 +6,18 @@
 mod commit;
 mod doctor;
 mod error;
+mod examine;
+mod fence;
 mod init;
 mod listing;
 mod locate;
 mod look;
 mod stage;
 
-pub use doctor::{Examination, Finding, Sync};
+pub use doctor::{Finding, Overview, Sync};
 pub use error::{Failure, Unclear};
+pub use examine::Examined;
+pub use fence::{guard, guard_by_name};
 pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
 
