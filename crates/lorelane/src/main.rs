@@ -2,6 +2,7 @@
 
 mod cli;
 mod compat;
+mod stdin;
 
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The variables that mean something to us; nothing else of the environment is looked at.
-const VARS: [&str; 11] = [
+const VARS: [&str; 12] = [
     "HOME",
     "USERPROFILE",
     "APPDATA",
@@ -20,6 +21,7 @@ const VARS: [&str; 11] = [
     "XDG_STATE_HOME",
     "LORELANE_HOME",
     "LORELANE_NOW",
+    "CLAUDE_PROJECT_DIR",
     "VISUAL",
     "EDITOR",
 ];

@@ -8,9 +8,12 @@ mod block;
 mod candidate;
 mod index;
 mod input;
+mod payload;
 mod refused;
 mod target;
+mod validate_hook;
 mod write;
+mod write_guard;
 
 use lorelane_core::change::Notice;
 use lorelane_core::secret;
@@ -18,7 +21,7 @@ use lorelane_engine::env::Env;
 use std::io::Write;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: lorelane compat {memory_write,memory_candidate,memory_index} [arguments]\n";
+const USAGE: &str = "usage: lorelane compat {memory_write,memory_candidate,memory_index,memory_write_guard,memory_validate_hook} [arguments]\n";
 
 /// Runs the script that the first argument names.
 pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
@@ -30,6 +33,8 @@ pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
         "memory_write" => write::run(env, rest),
         "memory_candidate" => candidate::run(env, rest),
         "memory_index" => index::run(env, rest),
+        "memory_write_guard" => write_guard::run(env),
+        "memory_validate_hook" => validate_hook::run(env),
         _ => Said { out: String::new(), err: USAGE.to_owned(), code: 2 },
     }
     .say()
