@@ -7,6 +7,8 @@ mod brief;
 mod commit;
 mod doctor;
 mod error;
+mod examine;
+mod fence;
 mod init;
 mod listing;
 mod locate;
@@ -14,8 +16,10 @@ mod look;
 mod stage;
 
 pub use brief::{Account, Fate};
-pub use doctor::{Examination, Finding, Sync};
+pub use doctor::{Finding, Overview, Sync};
 pub use error::{Failure, Unclear};
+pub use examine::Examined;
+pub use fence::{guard, guard_by_name};
 pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
 

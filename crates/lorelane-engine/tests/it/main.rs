@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that unwraps is a test that fails")]
 
 mod captures;
+mod fence;
 mod full_disk;
 mod index;
 mod simulation;

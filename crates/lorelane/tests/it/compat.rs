@@ -2,6 +2,7 @@
 
 mod candidate;
 mod defects;
+mod guards;
 mod index;
 mod retrieve;
 mod write;

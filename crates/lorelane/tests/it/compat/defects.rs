@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 use lorelane_core::digest::Revision;
 use lorelane_core::json::{Format, Json};
 use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
@@ -510,4 +511,100 @@ fn a_rebuild_does_not_write_through_a_link() {
     "#]],
     );
     assert_eq!(fs::read_to_string(scratch.folder.join("victim")).unwrap(), "");
+}
+
+// Row 3: a denial without the event's name was ignored, and so was a permission after the tool had run.
+#[test]
+fn a_denial_names_its_event_and_what_got_in_is_blocked() {
+    let scratch = Scratch::with_decision();
+    let denied = Json::parse(&scratch.guard("Write", "file_path", USE_JWT)).unwrap();
+    let answer = |key: &str| denied.at("hookSpecificOutput").and_then(|output| output.at(key)?.as_text());
+    assert_eq!((answer("hookEventName"), answer("permissionDecision")), (Some("PreToolUse"), Some("deny")));
+    scratch.put(USE_JWT, "{}");
+    let said = scratch.hook("memory_validate_hook", "Write", &[("file_path", USE_JWT)]);
+    let blocked = Json::parse(&said.out).unwrap();
+    assert_eq!(blocked.at("decision").and_then(Json::as_text), Some("block"), "{said:?}");
+    assert!(blocked.at("hookSpecificOutput").is_none(), "{said:?}");
+}
+
+// Row 4: only `Write` was guarded; every other tool that writes went by.
+#[test]
+fn every_tool_that_writes_is_guarded() {
+    let scratch = Scratch::with_decision();
+    for (tool, key, value) in [
+        ("Write", "file_path", USE_JWT),
+        ("Edit", "file_path", USE_JWT),
+        ("MultiEdit", "file_path", USE_JWT),
+        ("NotebookEdit", "notebook_path", USE_JWT),
+        ("Bash", "command", "echo '{}' > .claude/memory/decisions/use-jwt.json"),
+        ("Bash", "command", "cd .claude && rm memory/decisions/use-jwt.json"),
+    ] {
+        assert_eq!(scratch.guard(tool, key, value), super::guards::DENIED, "{tool} {value}");
+    }
+    for (tool, key, value) in [
+        ("Read", "file_path", USE_JWT),
+        ("Bash", "command", "cat .claude/memory/decisions/use-jwt.json"),
+        ("Bash", "command", "lorelane compat memory_write --action delete --target .claude/memory/x.json"),
+    ] {
+        assert_eq!(scratch.guard(tool, key, value), "", "{tool} {value}");
+    }
+    let edits = r#"{"tool_name": "MultiEdit", "tool_input": {"edits": [{"file_path": "a"}, {"file_path": ".claude/memory/x.json"}]}}"#;
+    assert_eq!(scratch.told("memory_write_guard", edits).text(), super::guards::DENIED);
+}
+
+// Row 6, at the guard: a record over the configuration's neighbours is no record.
+#[test]
+fn a_record_outside_the_folder_of_its_category_is_put_aside() {
+    let scratch = Scratch::with_decision();
+    for path in [".claude/memory/use-jwt.json", ".claude/memory/runbooks/use-jwt.json"] {
+        scratch.put(path, decision("use-jwt", "Use JWT"));
+        let seen = scratch.validate("Write", "file_path", path);
+        assert!(seen.contains("File quarantined to use-jwt.json.invalid."), "{path}: {seen}");
+        assert!(!scratch.exists(path));
+    }
+}
+
+// Row 14, at the guard: an odd file or payload ended in a traceback.
+#[test]
+fn an_odd_file_is_put_aside_without_a_traceback() {
+    let scratch = Scratch::with_decision();
+    for bytes in [&b"[1]"[..], b"\xff\xfe", b"", b"null", &vec![b'['; 2 << 20]] {
+        scratch.put(USE_JWT, bytes);
+        let seen = scratch.validate("Write", "file_path", USE_JWT);
+        assert!(seen.contains("Schema validation failed: it is "), "{seen}");
+    }
+}
+
+// Row 26: two files that were put aside in one second had one name, and the first was lost.
+#[test]
+fn no_file_in_quarantine_overwrites_another() {
+    let scratch = Scratch::with_decision();
+    for text in ["1", "2", "3"] {
+        scratch.put(USE_JWT, text);
+        scratch.validate("Write", "file_path", USE_JWT);
+    }
+    let names = [
+        "use-jwt.json.invalid.1772366400",
+        "use-jwt.json.invalid.1772366400-1",
+        "use-jwt.json.invalid.1772366400-2",
+    ];
+    assert_eq!(scratch.files_in(".claude/memory/decisions"), names);
+    let kept = names.map(|name| scratch.read(&format!(".claude/memory/decisions/{name}")));
+    assert_eq!(kept, ["1", "2", "3"]);
+}
+
+// Row 28: the guards waited for the end of an input that some clients keep open.
+#[test]
+fn a_guard_answers_while_its_input_stays_open() {
+    let scratch = Scratch::with_decision();
+    let mut child =
+        scratch.compat(&["memory_write_guard"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    write!(input, r#"{{"tool_name": "Write", "tool_input": {{"file_path": "{USE_JWT}"}}}}"#).unwrap();
+    input.flush().unwrap();
+    let mut answer = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, super::guards::DENIED);
+    assert!(child.wait().unwrap().success());
+    drop(input);
 }
