@@ -8,3 +8,4 @@ mod index;
 mod simulation;
 mod store;
 mod transcript;
+mod triage;
