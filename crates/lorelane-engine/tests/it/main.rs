@@ -9,3 +9,4 @@ mod index;
 mod simulation;
 mod store;
 mod transcript;
+mod triage;

@@ -12,6 +12,7 @@ mod payload;
 mod refused;
 mod retrieve;
 mod target;
+mod triage;
 mod validate_hook;
 mod write;
 mod write_guard;
@@ -34,6 +35,7 @@ pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
         "memory_write" => write::run(env, rest),
         "memory_candidate" => candidate::run(env, rest),
         "memory_index" => index::run(env, rest),
+        "memory_triage" => triage::run(env, rest),
         "memory_retrieve" => retrieve::run(env),
         "memory_write_guard" => write_guard::run(env),
         "memory_validate_hook" => validate_hook::run(env),

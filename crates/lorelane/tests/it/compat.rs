@@ -5,6 +5,7 @@ mod defects;
 mod guards;
 mod index;
 mod retrieve;
+mod triage;
 mod write;
 
 use crate::scratch::{NOW, Scratch, USE_JWT};

@@ -11,7 +11,7 @@ pub(super) const DENIED: &str = r#"{"hookSpecificOutput": {"hookEventName": "Pre
 
 impl Scratch {
     /// What a hook answers when a client tells of this use of a tool.
-    pub(super) fn hook(&self, script: &str, tool: &str, input: &[(&str, &str)]) -> Said {
+    pub(super) fn tool_hook(&self, script: &str, tool: &str, input: &[(&str, &str)]) -> Said {
         let input: Object = input.iter().map(|(key, value)| (*key, Json::text(*value))).collect();
         let payload: Object = [
             ("session_id", Json::text("7b23")),
@@ -29,11 +29,11 @@ impl Scratch {
     }
 
     pub(super) fn guard(&self, tool: &str, key: &str, value: &str) -> String {
-        self.hook("memory_write_guard", tool, &[(key, value)]).text()
+        self.tool_hook("memory_write_guard", tool, &[(key, value)]).text()
     }
 
     pub(super) fn validate(&self, tool: &str, key: &str, value: &str) -> String {
-        self.hook("memory_validate_hook", tool, &[(key, value)]).text()
+        self.tool_hook("memory_validate_hook", tool, &[(key, value)]).text()
     }
 
     /// The files of a folder in the lane.
