@@ -7,6 +7,7 @@ use crate::disk::Kind;
 use crate::index::{Index, Seen};
 use crate::store::Edit;
 use lorelane_core::dialect::records::Records;
+use lorelane_core::fence::inline;
 use lorelane_core::guard::quarantine;
 use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
@@ -33,6 +34,23 @@ pub enum Examined {
     Foreign { name: String },
     /// It is no valid memory. Its bytes are kept under another name, and nobody reads them as a memory.
     Quarantined { from: RelPath, to: RelPath, why: String },
+}
+
+impl Examined {
+    /// What the agent that wrote it has to know.
+    pub fn objection(&self) -> Option<String> {
+        match self {
+            Examined::Outside | Examined::Fine { .. } | Examined::Config => None,
+            Examined::Foreign { name } => Some(format!(
+                "{} was written into the memory folder by hand and is no memory. Remove it, or save what it says with `lorelane create`.",
+                inline(name, 120)
+            )),
+            Examined::Quarantined { from, to, why } => Some(format!(
+                "{from} was written by hand and is no valid memory: {}. Its bytes are kept as {to}, and nobody reads it as a memory. Save it with `lorelane create CATEGORY --from FILE` instead.",
+                inline(why, 300)
+            )),
+        }
+    }
 }
 
 /// A file before anything is done about it.
