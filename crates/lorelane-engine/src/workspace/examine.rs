@@ -67,7 +67,11 @@ impl Workspace {
         let inside = inside.to_string_lossy().replace('\\', "/");
         let name = inside.rsplit('/').next().unwrap_or_default().to_owned();
         let Ok(path) = RelPath::parse(&inside) else { return Ok(Examined::Foreign { name }) };
-        let examined = self.examine_all(&[path])?.pop();
+        let examined = self.examine_all(std::slice::from_ref(&path))?.pop();
+        if let Some(Examined::Fine { .. }) = examined {
+            // It may have been edited in place, which the times of its folder do not tell.
+            self.note(&[path])?;
+        }
         Ok(examined.unwrap_or(Examined::Outside))
     }
 
