@@ -83,7 +83,7 @@ impl Signal {
         match self {
             Signal::Tag => 3,
             Signal::Title => 2,
-            Signal::Prefix | Signal::Content | Signal::Recent => 1,
+            Signal::Prefix | Signal::Content | Signal::Description | Signal::Recent => 1,
         }
     }
 }
