@@ -6,5 +6,6 @@ pub mod drafts;
 pub mod env;
 pub mod git;
 pub mod index;
+pub mod setup;
 pub mod store;
 pub mod workspace;

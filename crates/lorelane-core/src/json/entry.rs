@@ -123,6 +123,38 @@ pub fn take(text: &str, entries: &[Entry], traces: Option<&[Trace]>) -> Result<S
     Ok(format!("{mark}{body}"))
 }
 
+/// Whether a text has every entry. A member that is known by what it says may say more by now.
+pub fn holds(text: &str, entries: &[Entry]) -> bool {
+    let Ok(document) = Document::parse_lenient(split_mark(text).1) else { return false };
+    entries.iter().all(|entry| {
+        let Some(value) = descend(&document.root, &entry.path) else { return false };
+        match (entry.place, &value.kind) {
+            (Where::Member, _) => {
+                value.says(&entry.value)
+                    || entry.owned == Owned::Shared
+                    || says_it(entry) && entry.owns(value)
+            }
+            (Where::Item, NodeKind::List(items)) => items.iter().any(|item| item.says(&entry.value)),
+            (Where::Item, _) => false,
+        }
+    })
+}
+
+/// The text by which an entry is known to be ours, as it stands in the file.
+pub fn said(text: &str, entry: &Entry) -> Option<String> {
+    let Owned::Says(needle) = &entry.owned else { return None };
+    let document = Document::parse_lenient(split_mark(text).1).ok()?;
+    let mut found = None;
+    let value = document.root.into_json();
+    let value = entry.path.iter().try_fold(&value, |value, key| value.as_object()?.get(key))?;
+    value.each_text(&mut |_, text| {
+        if text.contains(needle.as_str()) && found.is_none() {
+            found = Some(text.to_owned());
+        }
+    });
+    found
+}
+
 fn says_it(entry: &Entry) -> bool {
     matches!(entry.owned, Owned::Says(_))
 }
@@ -498,6 +530,26 @@ mod tests {
         );
         let foreign = r#"{"servers": {"lane": {"at": "elsewhere"}}, "on": {"lane": true}}"#;
         assert_eq!(take(foreign, &entries, None).unwrap(), foreign);
+    }
+
+    #[test]
+    fn an_entry_is_held_while_it_says_what_it_should() {
+        let entries = [
+            item(&["hooks", "Stop"], r#"{"run": "OURS 1"}"#),
+            member(&["markets", "lane"], r#"{"at": "OURS"}"#, Owned::Says("OURS".to_owned())),
+            member(&["version"], "1", Owned::Shared),
+        ];
+        let (added, _) = add("// mine\n{}", &entries).unwrap();
+        assert_eq!(said(&added, &entries[0]).as_deref(), Some("OURS 1"));
+        for (old, new, expected) in [
+            ("", "", true),
+            (r#""at": "OURS""#, r#""at": "OURS", "seen": 1"#, true),
+            (r#""version": 1"#, r#""version": 2"#, true),
+            ("OURS 1", "OURS 2", false),
+            (r#""lane""#, r#""lame""#, false),
+        ] {
+            assert_eq!(holds(&added.replace(old, new), &entries), expected, "{old} -> {new}");
+        }
     }
 
     #[test]

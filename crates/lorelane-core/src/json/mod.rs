@@ -9,7 +9,7 @@ mod parse;
 mod patch;
 mod render;
 
-pub use entry::{Entry, EntryFault, Owned, Trace, Where, add, take};
+pub use entry::{Entry, EntryFault, Owned, Trace, Where, add, holds, said, take};
 pub use parse::{Document, JsonFault, Member, Node, NodeKind};
 pub use patch::patch;
 pub use render::Format;
