@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The variables that mean something to us; nothing else of the environment is looked at.
-const VARS: [&str; 11] = [
+const VARS: [&str; 14] = [
     "HOME",
     "USERPROFILE",
     "APPDATA",
@@ -22,6 +22,9 @@ const VARS: [&str; 11] = [
     "LORELANE_NOW",
     "VISUAL",
     "EDITOR",
+    "PATH",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
 ];
 
 fn main() -> ExitCode {

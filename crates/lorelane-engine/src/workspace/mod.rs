@@ -177,6 +177,7 @@ impl Workspace {
             declared.push((folders.state.join("lanes").join(&key), "journal: log and undo"));
             declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
+            declared.push((crate::setup::folder(folders), "what `setup` installed, and backups"));
         }
         declared
     }

@@ -174,7 +174,9 @@ fn the_folders_are_those_that_status_lists() {
                 Ok(inside) => inside.display().to_string(),
                 Err(_) => {
                     let inside = path.strip_prefix(scratch.home()).unwrap();
-                    inside.parent().unwrap().join("<lane>").display().to_string()
+                    let of_a_lane = inside.file_name().unwrap().to_str().unwrap().starts_with("project-");
+                    let shared = if of_a_lane { &inside.parent().unwrap().join("<lane>") } else { inside };
+                    shared.display().to_string()
                 }
             }
         })

@@ -9,5 +9,6 @@ mod compat;
 mod config;
 mod docs;
 mod scratch;
+mod setup;
 mod stories;
 mod storm;

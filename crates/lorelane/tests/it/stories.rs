@@ -762,7 +762,8 @@ fn status_tells_the_store_on_one_screen() {
               ~/project/lorelane.toml  (settings of lorelane)
               ~/home/state/lanes/<lane>  (journal: log and undo)
               ~/home/state/drafts/<lane>  (drafts of an editor)
-              ~/home/cache/lanes/<lane>  (index: may be deleted)"#]],
+              ~/home/cache/lanes/<lane>  (index: may be deleted)
+              ~/home/state/agents  (what `setup` installed, and backups)"#]],
     );
 }
 
