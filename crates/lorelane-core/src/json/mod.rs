@@ -10,7 +10,7 @@ mod patch;
 mod render;
 
 pub use entry::{Entry, EntryFault, Owned, Trace, Where, add, holds, said, take};
-pub use parse::{Document, JsonFault, Member, Node, NodeKind};
+pub use parse::{Document, Grammar, JsonFault, Member, Node, NodeKind};
 pub use patch::patch;
 pub use render::Format;
 

@@ -45,6 +45,17 @@ pub struct Member {
     pub value: Node,
 }
 
+/// What a reader lets pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grammar {
+    /// JSON and nothing else.
+    Strict,
+    /// Comments, too.
+    Commented,
+    /// Comments, and a comma after the last item.
+    Lenient,
+}
+
 /// Why a text is not JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonFault {
@@ -69,7 +80,7 @@ impl Document {
         Document::parse_as(text, Grammar::Lenient)
     }
 
-    fn parse_as(text: &str, grammar: Grammar) -> Result<Document, JsonFault> {
+    pub fn parse_as(text: &str, grammar: Grammar) -> Result<Document, JsonFault> {
         let mut reader =
             Reader { text, grammar, at: 0, depth: 0, path: Vec::new(), doubled: Vec::new(), doubled_more: 0 };
         let root = reader.document().map_err(|what| fault(text, reader.at, what))?;
@@ -131,12 +142,6 @@ fn last_of_each(members: impl Iterator<Item = (String, Json)>) -> Vec<(String, J
         }
     }
     kept
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Grammar {
-    Strict,
-    Lenient,
 }
 
 struct Reader<'t> {

@@ -102,8 +102,16 @@ pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) ->
             );
             vec![Part::Whole { path: folder.join("plugins/lorelane.js"), text }]
         }
-        Client::Cursor | Client::Windsurf | Client::Zed => Vec::new(),
+        Client::Cursor => vec![entries(folder.join("mcp.json"), server("mcpServers", program))],
+        Client::Windsurf => vec![entries(folder.join("mcp_config.json"), server("mcpServers", program))],
+        Client::Zed => vec![entries(folder.join("settings.json"), server("context_servers", program))],
     }
+}
+
+/// The MCP server, for clients that have no hooks for us.
+fn server(key: &str, program: &str) -> Vec<Entry> {
+    let value = object([("command", Json::text(program)), ("args", Json::texts(["mcp"]))]);
+    vec![member(&[key, "lorelane"], value, Owned::Says(program.to_owned()))]
 }
 
 fn entries(path: PathBuf, entries: Vec<Entry>) -> Part {

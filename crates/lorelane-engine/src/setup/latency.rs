@@ -1,9 +1,10 @@
 //! How long the installed hooks take, run as their client runs them.
 
 use super::{Client, Setup, SetupError, clients, record::Record};
+use crate::config::write_plain;
 use lorelane_core::json::{self, Format, Json, Object};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -27,16 +28,47 @@ enum Start {
     Program { program: String, words: Vec<String> },
 }
 
+/// A session for the hooks to read, gone when the runs are over.
+struct Transcript {
+    path: PathBuf,
+}
+
+impl Drop for Transcript {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Twenty-five questions and answers as Claude Code writes them down, with nothing in them to remember.
+fn everyday_session() -> String {
+    let line = |number: usize, role: &str, text: &str| {
+        format!(
+            "{{\"type\":\"{role}\",\"uuid\":\"{role}-{number}\",\"message\":{{\"id\":\"{role}-{number}\",\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}\n"
+        )
+    };
+    (0..25)
+        .map(|number| {
+            let question = line(number, "user", "What does this function return for an empty list?");
+            question + &line(number, "assistant", "It returns zero, as the loop has nothing to add.")
+        })
+        .collect()
+}
+
 impl Setup {
     /// Runs every installed hook in `project`, and reports once per hook. `None` when nothing is installed.
     pub fn latency(&self, project: &Path, runs: usize) -> Result<Option<Vec<Timing>>, SetupError> {
         let mut timings = Vec::new();
         let mut installed = false;
+        let transcript = Transcript { path: self.agents.join("latency.jsonl") };
         for client in Client::ALL.into_iter().filter(|client| client.has_hooks()) {
             let Some(record) = Record::read(&self.disk, &self.agents, client)? else { continue };
+            if !installed {
+                write_plain(&self.disk, &transcript.path, everyday_session().as_bytes())?;
+            }
             installed = true;
             for (event, start) in self.starts(client, &record)? {
-                timings.push(time(client, event, &start, project, runs));
+                let payload = payload(client, event, project, &transcript.path);
+                timings.push(time(client, event, &start, &payload, project, runs));
             }
         }
         Ok(installed.then_some(timings))
@@ -56,13 +88,19 @@ impl Setup {
     }
 }
 
-fn time(client: Client, event: &'static str, start: &Start, project: &Path, runs: usize) -> Timing {
-    let payload = payload(client, event, project);
+fn time(
+    client: Client,
+    event: &'static str,
+    start: &Start,
+    payload: &str,
+    project: &Path,
+    runs: usize,
+) -> Timing {
     let mut took = Vec::new();
     let mut failed = None;
     for _ in 0..runs {
         let begin = Instant::now();
-        let ended = run(start, &payload, project);
+        let ended = run(start, payload, project);
         took.push(begin.elapsed());
         if let Err(why) = ended {
             failed = Some(why);
@@ -108,7 +146,7 @@ fn run(start: &Start, payload: &str, project: &Path) -> Result<(), String> {
 }
 
 /// A payload of an everyday turn in the words of the client. Its session is named, so that what it leaves is known.
-fn payload(client: Client, event: &str, project: &Path) -> String {
+fn payload(client: Client, event: &str, project: &Path, transcript: &Path) -> String {
     let mut object = Object::new();
     let camel = client == Client::Copilot;
     let mut set = |snake: &str, camel_name: &str, value: Json| {
@@ -116,6 +154,7 @@ fn payload(client: Client, event: &str, project: &Path) -> String {
     };
     set("session_id", "sessionId", Json::text("lorelane-doctor-latency"));
     set("cwd", "cwd", Json::text(project.to_string_lossy()));
+    set("transcript_path", "transcriptPath", Json::text(transcript.to_string_lossy()));
     set("hook_event_name", "hookEventName", Json::text(event));
     let input = Json::Object(Object::from_iter([("command", Json::text("cargo test --workspace"))]));
     match event {

@@ -15,7 +15,7 @@ use crate::env::{Env, Folders};
 use crate::store::LOCK_DEADLINE;
 use crate::workspace::Finding;
 use clients::Part;
-use lorelane_core::json::{self, Document, Entry, EntryFault, NodeKind, Trace};
+use lorelane_core::json::{self, Document, Entry, EntryFault, Grammar, NodeKind, Trace};
 use record::{Kept, Record, digest};
 use std::fmt;
 use std::io;
@@ -308,8 +308,9 @@ impl Setup {
                 (None, _) => return Ok(()),
             },
             (Part::Entries { entries, .. }, aim) => {
-                if aim == Aim::Install && now.as_deref().is_some_and(|now| is_ignored(plan.client, now)) {
-                    plan.warnings.push(format!("{} {IGNORED}", path.display()));
+                let spoiler = now.as_deref().and_then(|now| spoiler(plan.client, now));
+                if let (Some(spoiler), Aim::Install) = (spoiler, aim) {
+                    plan.warnings.push(spoiled(plan.client, path, spoiler));
                 }
                 let held = now.as_deref().and_then(text_of).is_some_and(|now| json::holds(now, entries));
                 if let (Some(kept), Aim::Install, true) = (&kept, aim, held) {
@@ -466,13 +467,9 @@ impl Setup {
     pub fn examine(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         for client in Client::ALL.into_iter().filter(|client| client.has_hooks()) {
-            let mut found = |what: String| {
-                let hint = match what.ends_with(IGNORED) {
-                    true => "take them out of the file".to_owned(),
-                    false => format!("`lorelane setup {}` mends it", client.name()),
-                };
-                findings.push(Finding { check: "setup", what, hint });
-            };
+            let mend = format!("`lorelane setup {}` mends it", client.name());
+            let mut found =
+                |what: String| findings.push(Finding { check: "setup", what, hint: mend.clone() });
             let record = match Record::read(&self.disk, &self.agents, client) {
                 Ok(Some(record)) => record,
                 Ok(None) => continue,
@@ -489,23 +486,28 @@ impl Setup {
                 found(format!("the hooks of {name} call {called}, not {}", self.program.display()));
             }
             for kept in &record.files {
-                if let Some(what) = self.damage(client, kept) {
+                if let Some(what) = self.damage(kept) {
                     found(format!("{name}: {} {what}", kept.path.display()));
+                }
+            }
+            for kept in record.files.iter().filter(|kept| !kept.entries.is_empty()) {
+                let now = self.read(&kept.path).ok().flatten();
+                if let Some(spoiler) = now.and_then(|now| spoiler(client, &now)) {
+                    let what = spoiled(client, &kept.path, spoiler);
+                    let hint = format!("take {spoiler} out of the file");
+                    findings.push(Finding { check: "setup", what, hint });
                 }
             }
         }
         findings
     }
 
-    fn damage(&self, client: Client, kept: &Kept) -> Option<&'static str> {
+    fn damage(&self, kept: &Kept) -> Option<&'static str> {
         let now = match self.read(&kept.path) {
             Ok(now) => now,
             Err(_) => return Some("cannot be read"),
         };
         let Some(now) = now else { return Some("is gone") };
-        if !kept.entries.is_empty() && is_ignored(client, &now) {
-            return Some(IGNORED);
-        }
         if kept.is_as_written(Some(&now)) {
             return None;
         }
@@ -532,14 +534,26 @@ impl Setup {
     }
 }
 
-const IGNORED: &str =
-    "has comments or trailing commas: Claude Code ignores it as a whole, also what is yours in it";
+/// What makes a client pass over the whole of a settings file, without a word. Measured in the real ones: Gemini alone
+/// takes comments, nobody a trailing comma, and Codex no byte order mark.
+fn spoiler(client: Client, bytes: &[u8]) -> Option<&'static str> {
+    let text = text_of(bytes)?;
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let reads = |grammar| Document::parse_as(body, grammar).is_ok();
+    if client == Client::Codex && body.len() < text.len() {
+        Some("a byte order mark")
+    } else if reads(Grammar::Strict) {
+        None
+    } else if reads(Grammar::Commented) {
+        Some("comments").filter(|_| client != Client::Gemini)
+    } else {
+        Some("a trailing comma").filter(|_| reads(Grammar::Lenient))
+    }
+}
 
-/// Claude Code reads its settings as strict JSON and passes over what is not.
-fn is_ignored(client: Client, bytes: &[u8]) -> bool {
-    let lax = |text: &str| Document::parse_lenient(text).is_ok() && Document::parse(text).is_err();
-    client == Client::ClaudeCode
-        && text_of(bytes).is_some_and(|text| lax(text.trim_start_matches('\u{feff}')))
+fn spoiled(client: Client, path: &Path, spoiler: &str) -> String {
+    let (path, name) = (path.display(), client.name());
+    format!("{path} has {spoiler}, so {name} passes over all of it, also over what is yours")
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
@@ -653,6 +667,53 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lorelane_core::json::{Format, Json};
+
+    #[test]
+    fn a_file_that_a_client_passes_over_is_known() {
+        use Client::{ClaudeCode, Codex, Copilot, Gemini};
+        for (text, spoils) in [
+            ("{}", vec![]),
+            ("", vec![]),
+            ("{ // why\n}", vec![ClaudeCode, Codex, Copilot]),
+            ("{\"a\": 1,}", vec![ClaudeCode, Codex, Gemini, Copilot]),
+            ("\u{feff}{}", vec![Codex]),
+            ("{ broken", vec![]),
+        ] {
+            let spoilt = [ClaudeCode, Codex, Gemini, Copilot].into_iter();
+            let spoilt: Vec<Client> =
+                spoilt.filter(|client| spoiler(*client, text.as_bytes()).is_some()).collect();
+            assert_eq!(spoilt, spoils, "{text}");
+        }
+    }
+
+    // Not registered before the server exists; what would be is decided and tested.
+    #[test]
+    fn a_client_without_hooks_is_to_get_the_server() {
+        for (client, file, expected) in [
+            (
+                Client::Cursor,
+                "mcp.json",
+                r#"{"mcpServers": {"lorelane": {"command": "/bin/lorelane", "args": ["mcp"]}}}"#,
+            ),
+            (
+                Client::Windsurf,
+                "mcp_config.json",
+                r#"{"mcpServers": {"lorelane": {"command": "/bin/lorelane", "args": ["mcp"]}}}"#,
+            ),
+            (
+                Client::Zed,
+                "settings.json",
+                r#"{"context_servers": {"lorelane": {"command": "/bin/lorelane", "args": ["mcp"]}}}"#,
+            ),
+        ] {
+            let parts = clients::parts(client, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
+            let [Part::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
+            assert_eq!(path, &Path::new("/c").join(file));
+            let (text, _) = json::add("", entries).unwrap();
+            assert_eq!(Json::parse(&text).unwrap().render(Format::LINE), expected);
+        }
+    }
 
     #[test]
     fn a_path_is_one_word_whatever_is_in_it() {
