@@ -5,22 +5,23 @@
 //! (kept as a backup), as we wrote it (kept as a digest), and as it is now.
 
 mod clients;
+mod error;
 mod latency;
+mod plan;
 mod plugin;
 mod record;
 
-use crate::config::{ConfigError, write_plain};
+use crate::config::write_plain;
 use crate::disk::{Disk, Kind, RealDisk};
 use crate::env::{Env, Folders};
 use crate::store::LOCK_DEADLINE;
 use crate::workspace::Finding;
-use clients::Part;
-use lorelane_core::json::{self, Document, Entry, EntryFault, Grammar, NodeKind, Trace};
+use lorelane_core::json::{self, Entry};
+use plan::{spoiled, spoiler, text_of};
 use record::{Kept, Record, digest};
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 
+pub use error::SetupError;
 pub use latency::{RUNS, Timing};
 
 /// An agent that lorelane can be set up for.
@@ -117,100 +118,6 @@ pub struct FileStep {
     pub after: Option<Vec<u8>>,
 }
 
-#[derive(Debug)]
-pub enum SetupError {
-    NoHome,
-    /// Only a server can reach this client, and there is none yet.
-    NeedsServer(Client),
-    /// Something that lorelane did not write has its name.
-    Foreign {
-        path: PathBuf,
-        why: String,
-    },
-    /// A file that cannot be read is not written over.
-    Broken {
-        path: PathBuf,
-        why: String,
-    },
-    /// Our own notes are damaged.
-    Record {
-        path: PathBuf,
-    },
-    Busy {
-        path: PathBuf,
-    },
-    Config(ConfigError),
-    Io {
-        attempt: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
-}
-
-impl SetupError {
-    fn io(attempt: &'static str, path: &Path, source: io::Error) -> SetupError {
-        SetupError::Io { attempt, path: path.to_owned(), source }
-    }
-
-    /// Whether nothing failed: something stands in the way that is not ours to move.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, SetupError::NeedsServer(_) | SetupError::Foreign { .. })
-    }
-
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            SetupError::NoHome => "set HOME, or LORELANE_HOME and the client's own variable".to_owned(),
-            SetupError::NeedsServer(_) => {
-                "nothing was changed; `lorelane setup` shows the clients that can be set up now".to_owned()
-            }
-            SetupError::Foreign { .. } => {
-                "nothing was changed; move it out of the way to let lorelane in".to_owned()
-            }
-            SetupError::Broken { .. } => "nothing was changed; mend the file first".to_owned(),
-            SetupError::Record { .. } => {
-                "move it away; then `lorelane setup --remove` takes out what is surely ours".to_owned()
-            }
-            SetupError::Busy { .. } => "wait until the other setup has ended".to_owned(),
-            SetupError::Config(_) => return None,
-            SetupError::Io { .. } => "check that the folder exists and may be read and written".to_owned(),
-        })
-    }
-}
-
-impl fmt::Display for SetupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SetupError::NoHome => {
-                f.write_str("cannot tell where the clients keep their settings: there is no home")
-            }
-            SetupError::NeedsServer(client) => {
-                write!(f, "cannot set up {} yet: it joins with the MCP server", client.name())
-            }
-            SetupError::Foreign { path, why } | SetupError::Broken { path, why } => {
-                write!(f, "cannot change {}: {why}", path.display())
-            }
-            SetupError::Record { path } => {
-                write!(f, "cannot tell what was installed: {} is damaged or gone", path.display())
-            }
-            SetupError::Busy { path } => {
-                write!(f, "cannot lock {}: another setup is running", path.display())
-            }
-            SetupError::Config(fault) => fault.fmt(f),
-            SetupError::Io { attempt, path, source } => {
-                write!(f, "cannot {attempt} {}: {source}", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for SetupError {}
-
-impl From<ConfigError> for SetupError {
-    fn from(fault: ConfigError) -> SetupError {
-        SetupError::Config(fault)
-    }
-}
-
 /// The folder for records, backups and the plugin's files.
 pub fn folder(folders: &Folders) -> PathBuf {
     folders.state.join("agents")
@@ -251,130 +158,6 @@ impl Setup {
         matches!(Record::read(&self.disk, &self.agents, client), Ok(Some(_)) | Err(SetupError::Record { .. }))
     }
 
-    /// Decides what changes, and changes nothing.
-    pub fn plan(&self, client: Client, aim: Aim) -> Result<SetupPlan, SetupError> {
-        let parts = self.parts(client)?;
-        let old = Record::read(&self.disk, &self.agents, client)?;
-        let mut plan = SetupPlan {
-            client,
-            aim,
-            steps: Vec::new(),
-            left: Vec::new(),
-            warnings: Vec::new(),
-            record: Record { program: self.program.clone(), ..Record::default() },
-            old,
-        };
-        for part in &parts {
-            self.plan_part(&mut plan, part)?;
-        }
-        self.plan_orphans(&mut plan, &parts)?;
-        self.plan_folders(&mut plan);
-        Ok(plan)
-    }
-
-    fn parts(&self, client: Client) -> Result<Vec<Part>, SetupError> {
-        if !client.has_hooks() {
-            return Err(SetupError::NeedsServer(client));
-        }
-        let folder = clients::folder(client, &self.env).ok_or(SetupError::NoHome)?;
-        Ok(clients::parts(client, &folder, &self.agents, &self.program.to_string_lossy()))
-    }
-
-    fn plan_part(&self, plan: &mut SetupPlan, part: &Part) -> Result<(), SetupError> {
-        let path = part.path();
-        let now = self.read(path)?;
-        let kept = plan.old.as_ref().and_then(|old| old.of(path)).cloned();
-        let (after, keep) = match (part, plan.aim) {
-            (Part::Trail { entries, .. }, Aim::Remove) => {
-                // It speaks of us only if something of ours was there to speak of.
-                if plan.steps.is_empty() && plan.old.is_none() {
-                    return Ok(());
-                }
-                let taken = Trace { added: true, ..Trace::default() };
-                (take(path, now.as_deref(), entries, Some(&vec![taken; entries.len()]))?, None)
-            }
-            (Part::Trail { .. }, Aim::Install) => return Ok(()),
-            (Part::Whole { text, .. }, Aim::Install) => {
-                let keep = whole(path, now.as_deref(), kept, text)?;
-                (Some(text.clone().into_bytes()), Some(keep))
-            }
-            (Part::Whole { text, .. }, Aim::Remove) => match (kept, &now) {
-                (Some(kept), Some(_)) if !kept.is_as_written(now.as_deref()) => {
-                    plan.left.push(format!("{} was changed since lorelane wrote it", path.display()));
-                    return Ok(());
-                }
-                (Some(kept), _) => (kept.before, None),
-                (None, Some(now)) if now == text.as_bytes() => (None, None),
-                (None, _) => return Ok(()),
-            },
-            (Part::Entries { entries, .. }, aim) => {
-                let spoiler = now.as_deref().and_then(|now| spoiler(plan.client, now));
-                if let (Some(spoiler), Aim::Install) = (spoiler, aim) {
-                    plan.warnings.push(spoiled(plan.client, path, spoiler));
-                }
-                let held = now.as_deref().and_then(text_of).is_some_and(|now| json::holds(now, entries));
-                if let (Some(kept), Aim::Install, true) = (&kept, aim, held) {
-                    plan.record.files.push(kept.clone());
-                    return Ok(());
-                }
-                let base = without_ours(path, now.as_deref(), kept.as_ref(), entries)?;
-                match aim {
-                    Aim::Remove => (base, None),
-                    Aim::Install => {
-                        let (after, traces) = add(path, base.as_deref(), entries)?;
-                        let entries = entries.iter().cloned().zip(traces).collect();
-                        let wrote = digest(&after);
-                        (Some(after), Some(Kept { path: path.to_owned(), before: base, wrote, entries }))
-                    }
-                }
-            }
-        };
-        plan.record.files.extend(keep);
-        if after != now {
-            plan.steps.push(self.step(path, now, after));
-        }
-        Ok(())
-    }
-
-    fn step(&self, path: &Path, before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> FileStep {
-        let within = path.starts_with(&self.agents).then(|| self.agents.clone());
-        FileStep { path: path.to_owned(), within, before, after }
-    }
-
-    /// Files that an older version installed and this one does not.
-    fn plan_orphans(&self, plan: &mut SetupPlan, parts: &[Part]) -> Result<(), SetupError> {
-        let Some(old) = plan.old.clone() else { return Ok(()) };
-        for kept in old.files.iter().filter(|kept| !parts.iter().any(|part| part.path() == kept.path)) {
-            let now = self.read(&kept.path)?;
-            if kept.entries.is_empty() && now.is_some() && !kept.is_as_written(now.as_deref()) {
-                plan.left.push(format!("{} was changed since lorelane wrote it", kept.path.display()));
-                continue;
-            }
-            let after = without_ours(&kept.path, now.as_deref(), Some(kept), &[])?;
-            if after != now {
-                plan.steps.push(self.step(&kept.path, now, after));
-            }
-        }
-        Ok(())
-    }
-
-    /// Which folders will be made, and which were made before.
-    fn plan_folders(&self, plan: &mut SetupPlan) {
-        let mut folders = plan.old.as_ref().map(|old| old.folders.clone()).unwrap_or_default();
-        let written = plan.record.files.iter().map(|kept| kept.path.as_path());
-        let notes = self.agents.join("backups/any");
-        for file in written.chain([notes.as_path()]) {
-            let above = file.ancestors().skip(1);
-            let missing: Vec<&Path> = above.take_while(|folder| !folder.exists()).collect();
-            for folder in missing.into_iter().rev() {
-                if !folders.iter().any(|known| known == folder) {
-                    folders.push(folder.to_owned());
-                }
-            }
-        }
-        plan.record.folders = folders;
-    }
-
     /// Does what was planned.
     pub fn carry_out(&self, plan: &SetupPlan) -> Result<(), SetupError> {
         if plan.aim == Aim::Remove && plan.steps.is_empty() && plan.old.is_none() {
@@ -403,6 +186,7 @@ impl Setup {
                     old.discard(&self.disk, &self.agents, plan.client)?;
                 }
                 drop(lock);
+                self.remove_own_folders(&plan.steps);
                 if plan.left.is_empty() {
                     let made_now = if made { plan.record.folders.as_slice() } else { &[] };
                     let made_then = plan.old.as_ref().map_or(made_now, |old| old.folders.as_slice());
@@ -431,6 +215,9 @@ impl Setup {
     fn write_files(&self, steps: &[FileStep]) -> Result<(), SetupError> {
         for step in steps {
             let path = self.real(&step.path)?;
+            if self.read(&path)? != step.before {
+                return Err(SetupError::Meanwhile { path });
+            }
             match &step.after {
                 Some(bytes) => write_plain(&self.disk, &path, bytes)?,
                 None => {
@@ -439,6 +226,16 @@ impl Setup {
             }
         }
         Ok(())
+    }
+
+    /// Folders inside ours need no record: empty they are good for nothing.
+    fn remove_own_folders(&self, steps: &[FileStep]) {
+        for (step, within) in steps.iter().filter_map(|step| Some((step, step.within.as_ref()?))) {
+            let above = step.path.ancestors().skip(1).take_while(|folder| *folder != within);
+            for folder in above {
+                let _ = self.disk.remove_dir(folder);
+            }
+        }
     }
 
     /// Innermost first, and only what is empty. What another client still needs is handed over to its record.
@@ -534,113 +331,11 @@ impl Setup {
     }
 }
 
-/// What makes a client pass over the whole of a settings file, without a word. Measured in the real ones: Gemini alone
-/// takes comments, nobody a trailing comma, and Codex no byte order mark.
-fn spoiler(client: Client, bytes: &[u8]) -> Option<&'static str> {
-    let text = text_of(bytes)?;
-    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let reads = |grammar| Document::parse_as(body, grammar).is_ok();
-    if client == Client::Codex && body.len() < text.len() {
-        Some("a byte order mark")
-    } else if reads(Grammar::Strict) {
-        None
-    } else if reads(Grammar::Commented) {
-        Some("comments").filter(|_| client != Client::Gemini)
-    } else {
-        Some("a trailing comma").filter(|_| reads(Grammar::Lenient))
-    }
-}
-
-fn spoiled(client: Client, path: &Path, spoiler: &str) -> String {
-    let (path, name) = (path.display(), client.name());
-    format!("{path} has {spoiler}, so {name} passes over all of it, also over what is yours")
-}
-
 fn same_file(a: &Path, b: &Path) -> bool {
     match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
         (Ok(a), Ok(b)) => a == b,
         _ => a == b,
     }
-}
-
-fn text_of(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(bytes).ok()
-}
-
-fn readable<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, SetupError> {
-    text_of(bytes)
-        .ok_or_else(|| SetupError::Broken { path: path.to_owned(), why: "it is not UTF-8".to_owned() })
-}
-
-fn refused(path: &Path, fault: &EntryFault) -> SetupError {
-    let (path, why) = (path.to_owned(), fault.to_string());
-    match fault {
-        EntryFault::Taken { .. } => SetupError::Foreign { path, why },
-        EntryFault::Json(_) | EntryFault::Shape { .. } => SetupError::Broken { path, why },
-    }
-}
-
-fn add(path: &Path, base: Option<&[u8]>, entries: &[Entry]) -> Result<(Vec<u8>, Vec<Trace>), SetupError> {
-    let text = readable(path, base.unwrap_or_default())?;
-    let (text, traces) = json::add(text, entries).map_err(|fault| refused(path, &fault))?;
-    Ok((text.into_bytes(), traces))
-}
-
-fn take(
-    path: &Path,
-    now: Option<&[u8]>,
-    entries: &[Entry],
-    traces: Option<&[Trace]>,
-) -> Result<Option<Vec<u8>>, SetupError> {
-    let Some(now) = now else { return Ok(None) };
-    let text = readable(path, now)?;
-    let text = json::take(text, entries, traces).map_err(|fault| refused(path, &fault))?;
-    Ok(Some(text.into_bytes()))
-}
-
-/// The file as it would be had we never been there.
-fn without_ours(
-    path: &Path,
-    now: Option<&[u8]>,
-    kept: Option<&Kept>,
-    entries: &[Entry],
-) -> Result<Option<Vec<u8>>, SetupError> {
-    let Some(kept) = kept else { return take(path, now, entries, None) };
-    if kept.is_as_written(now) {
-        return Ok(kept.before.clone());
-    }
-    let (entries, traces): (Vec<Entry>, Vec<Trace>) = kept.entries.iter().cloned().unzip();
-    let left = take(path, now, &entries, Some(&traces))?;
-    // An object that we began and that nobody used goes as a whole.
-    let began = kept.before.as_deref().is_none_or(|before| text_of(before).is_some_and(is_blank));
-    let unused = left.as_deref().and_then(text_of).is_some_and(is_empty_object);
-    Ok(if began && unused { kept.before.clone() } else { left })
-}
-
-fn is_blank(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim().is_empty()
-}
-
-fn is_empty_object(text: &str) -> bool {
-    let text = text.trim_start_matches('\u{feff}').trim();
-    let empty = |kind: &NodeKind| matches!(kind, NodeKind::Object(members) if members.is_empty());
-    Document::parse(text).is_ok_and(|document| empty(&document.root.kind))
-}
-
-/// A file of our own: whatever else has its name is left alone.
-fn whole(path: &Path, now: Option<&[u8]>, kept: Option<Kept>, text: &str) -> Result<Kept, SetupError> {
-    let ours = kept.is_some() || now.is_none_or(|now| now == text.as_bytes() || mentions_setup(now));
-    if !ours {
-        let why = "it is there already, and lorelane did not write it".to_owned();
-        return Err(SetupError::Foreign { path: path.to_owned(), why });
-    }
-    let before = kept.and_then(|kept| kept.before);
-    Ok(Kept { path: path.to_owned(), before, wrote: digest(text.as_bytes()), entries: Vec::new() })
-}
-
-/// Our own files in foreign folders say where they come from, so that they are known without a record.
-fn mentions_setup(bytes: &[u8]) -> bool {
-    text_of(bytes).is_some_and(|text| text.starts_with("// Installed by `lorelane setup"))
 }
 
 /// The command line of a hook for a shell. A program that is gone is not an agent's business.
@@ -666,6 +361,7 @@ fn quoted(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::clients::Part;
     use super::*;
     use lorelane_core::json::{Format, Json};
 

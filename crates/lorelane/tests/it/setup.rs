@@ -136,9 +136,11 @@ fn what_is_surely_ours_goes_without_a_record() {
         scratch.lorelane(&format!("setup {client}")).expect(0);
         let agents = home(&scratch, "state/agents");
         fs::remove_file(agents.join(format!("{client}.json"))).unwrap();
+        fs::remove_dir_all(agents.join("backups")).unwrap();
         scratch.lorelane(&format!("setup --remove {client}")).expect(0);
         let left = fs::read_to_string(&path).unwrap();
         assert!(!left.contains("lorelane") && left.contains("\"a\": 1"), "{client}: {left}");
+        assert!(!agents.exists(), "{client}");
     }
 }
 
