@@ -4,6 +4,7 @@ pub mod candidate;
 pub mod capture;
 pub mod care;
 pub mod change;
+pub mod consolidate;
 pub mod corpus;
 pub mod dialect;
 pub mod digest;

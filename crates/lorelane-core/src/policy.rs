@@ -338,6 +338,28 @@ impl Policy {
         self.flag(&format!("categories.{category}.enabled"))
     }
 
+    /// Whether memories come into the category without somebody asking for it.
+    pub fn captures(&self, category: Category) -> bool {
+        self.enabled(category) && self.flag(&format!("categories.{category}.auto_capture"))
+    }
+
+    pub fn drafts_in_parallel(&self) -> bool {
+        self.flag("triage.parallel.enabled")
+    }
+
+    /// The model that drafts a category: the one that a file gives it, else the one that a file gives all, else
+    /// the one that suits the category.
+    pub fn drafting_model(&self, category: Category) -> &str {
+        let own = format!("triage.parallel.category_models.{category}");
+        let given = |key: &str| self.get(key).is_some_and(|setting| setting.file.is_some());
+        let shared = "triage.parallel.default_model";
+        if !given(&own) && given(shared) { self.text(shared) } else { self.text(&own) }
+    }
+
+    pub fn verification_model(&self) -> &str {
+        self.text("triage.parallel.verification_model")
+    }
+
     /// Days after its last change until a memory of this category expires.
     pub fn retention_days(&self, category: Category) -> Option<i64> {
         Some(self.whole(&format!("categories.{category}.retention_days"))).filter(|days| *days > 0)

@@ -2,6 +2,7 @@
 
 mod candidate;
 mod care;
+mod consolidate;
 mod create;
 mod harmless;
 mod laws;
