@@ -172,7 +172,7 @@ impl Workspace {
         let key = Folders::lane_key(&self.lane);
         let mut declared = vec![
             (self.lane.clone(), "memories, listing, settings of the records"),
-            (self.project.join(MARKS_FOLDER), "marks: pins and former addresses"),
+            (self.project.join(MARKS_FOLDER), "marks: pins, former addresses, origins, rejections"),
             (self.config.project.clone(), "settings of lorelane"),
         ];
         if !self.config.records.starts_with(&self.lane) {

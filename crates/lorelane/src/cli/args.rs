@@ -26,7 +26,13 @@ pub struct Cli {
 /// The commands in the four groups of the help.
 pub const GROUPS: [(&str, &[&str]); 4] = [
     ("Everyday", &["init", "tour", "create", "show", "edit", "update", "list", "search", "pin", "unpin"]),
-    ("Care", &["retire", "archive", "restore", "log", "undo", "status", "doctor", "reindex", "gc", "config"]),
+    (
+        "Care",
+        &[
+            "retire", "archive", "restore", "reject", "log", "undo", "status", "doctor", "reindex", "gc",
+            "config",
+        ],
+    ),
     ("Agents", &[]),
     ("Plumbing", &["candidate", "compat", "completions"]),
 ];
@@ -94,6 +100,14 @@ pub enum Command {
     /// Bring a retired or archived memory back
     #[command(after_help = "Example:\n  lorelane restore use-jwt-for-service-auth")]
     Restore(One),
+    /// Retire a memory and never capture the same thing again
+    ///
+    /// What it says is marked by value: the same title, the same words or the same source are not captured under
+    /// any name. `undo` and `restore` take that back.
+    #[command(
+        after_help = "Example:\n  lorelane reject use-jwt-for-service-auth --because \"it was a joke\""
+    )]
+    Reject(Reject),
     /// Show what was changed, newest first
     #[command(after_help = "Example:\n  lorelane log -n 5\n  lorelane log --verify")]
     Log(Log),
@@ -279,6 +293,17 @@ pub struct Step {
     /// Why, for whoever looks for it later
     #[arg(long, default_value = "")]
     pub reason: String,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Args)]
+pub struct Reject {
+    /// An address such as decision/use-jwt, or a unique name
+    pub address: String,
+    /// Why, for whoever looks for it later
+    #[arg(long, value_name = "REASON")]
+    pub because: String,
     #[command(flatten)]
     pub change: Change,
 }

@@ -101,6 +101,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Retire(args) => care::retire(session, &args),
         Command::Archive(args) => care::archive(session, &args),
         Command::Restore(args) => care::restore(session, &args),
+        Command::Reject(args) => care::reject(session, &args),
         Command::Log(args) => care::log(session, &args),
         Command::Undo(change) => care::undo(session, change),
         Command::Status => care::status(session),
