@@ -2,6 +2,7 @@
 
 use super::{Judgement, PROPOSALS};
 use crate::candidate::Action;
+use crate::dialect::records::draft;
 use crate::digest::Revision;
 use crate::json::{Document, Format, Json, Object};
 use crate::memory::{Address, Category};
@@ -90,6 +91,24 @@ pub fn read(text: &str) -> Result<Answer, Vec<Fault>> {
     Ok(Answer { session, items: items.collect() })
 }
 
+/// An answer as it is asked for. Its verdict is none: whoever only copies it has verified nothing.
+pub fn example(session: &str, category: Category, candidate: Option<(&Address, &Revision)>) -> Object {
+    let action = if candidate.is_some() { Action::Update } else { Action::Create };
+    let mut item = Object::new();
+    item.set("session", Json::text(session));
+    item.set("category", Json::text(category.name()));
+    item.set("action", Json::text(action.name()));
+    if let Some((address, revision)) = candidate {
+        item.set("target", Json::text(address.to_string()));
+        item.set("revision", Json::text(revision.to_string()));
+    }
+    item.set("draft", Json::Object(draft::blank(category)));
+    item.set("reason", Json::text("…"));
+    item.set("verdict", Json::text(Judgement::ALL.map(Judgement::name).join(" | ")));
+    item.set("issues", Json::List(Vec::new()));
+    item
+}
+
 const ITEM_KEYS: [&str; 8] =
     ["category", "action", "target", "revision", "draft", "reason", "verdict", "issues"];
 
@@ -102,7 +121,7 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, Unclear> {
         read_text(item, place, "target", "an address such as decision/use-jwt", Address::parse, &mut faults);
     let revision =
         read_text(item, place, "revision", "the revision of the candidate", Revision::parse, &mut faults);
-    let draft = draft(item, place, action, &mut faults);
+    let draft = drafted(item, place, action, &mut faults);
     let reason = text_of(item, place, "reason", &mut faults);
     let unverified = action == Some(Action::Noop) && is_absent(item.get("verdict"));
     let judgement = match unverified {
@@ -118,7 +137,7 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, Unclear> {
     }
 }
 
-fn draft(item: &Object, place: &str, action: Option<Action>, faults: &mut Vec<Fault>) -> Option<Object> {
+fn drafted(item: &Object, place: &str, action: Option<Action>, faults: &mut Vec<Fault>) -> Option<Object> {
     let needed = matches!(action, Some(Action::Create | Action::Update));
     match item.get("draft") {
         Some(Json::Object(draft)) => Some(draft.clone()),

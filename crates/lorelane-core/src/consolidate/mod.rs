@@ -5,7 +5,7 @@
 
 mod answer;
 
-pub use answer::{Answer, Proposal, Unclear, read};
+pub use answer::{Answer, Proposal, Unclear, example, read};
 
 use crate::candidate::Action;
 use crate::capture::Item;
@@ -110,7 +110,7 @@ pub fn vetoes(policy: &Policy, category: Category, active: usize) -> Vec<(Action
         return Vec::new();
     }
     let why = format!(
-        "{category} is full: {active} active memories, and max_memories_per_category is {max}; retire some with `lorelane retire`, or raise the limit"
+        "{category} is full: it has {active} of {max} memories (max_memories_per_category); retire some with `lorelane retire`, or raise the limit"
     );
     vec![(Action::Create, why)]
 }

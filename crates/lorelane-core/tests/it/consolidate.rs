@@ -3,9 +3,10 @@
 use crate::support::{circumstances, content, json, object, records, whole};
 use lorelane_core::candidate::Action;
 use lorelane_core::capture::{At, Item, Origin, words_digest};
-use lorelane_core::consolidate::{Answer, Judgement, allowed, context_text, read, resolve, vetoes};
+use lorelane_core::consolidate::{Answer, Judgement, allowed, context_text, example, read, resolve, vetoes};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::draft::{self, Wanted};
+use lorelane_core::digest::Revision;
 use lorelane_core::json::{Format, Json};
 use lorelane_core::memory::Category;
 use lorelane_core::policy::{Given, Home, Policy};
@@ -138,6 +139,23 @@ fn an_answer_is_a_document_or_one_item() {
     assert_eq!((session.as_deref(), proposal.action), (Some("s"), Update));
     assert_eq!(proposal.target.as_ref().unwrap().to_string(), "decision/use-jwt");
     assert_eq!((proposal.judgement, proposal.issues.len()), (Some(Judgement::Advisory), 1));
+}
+
+#[test]
+fn the_example_is_an_answer_once_somebody_verified_it() {
+    let (address, revision) = (crate::support::address(), Revision::of(b"x"));
+    for category in Category::ALL {
+        for (candidate, action) in [(None, Create), (Some((&address, &revision)), Update)] {
+            let mut item = example("s", category, candidate);
+            let text = Json::Object(item.clone()).render(Format::LINE);
+            assert_eq!(faults(&text), ["verdict: \"PASS | FAIL | ADVISORY\""]);
+            item.set("verdict", Json::text("PASS"));
+            let answer = read(&Json::Object(item).render(Format::LINE)).unwrap();
+            let proposal = answer.items[0].as_ref().unwrap();
+            assert_eq!((proposal.category, proposal.action), (category, action));
+            assert_eq!(proposal.revision.as_ref(), candidate.map(|(_, revision)| revision));
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! file or a row.
 
 mod commit;
+mod consolidate;
 mod doctor;
 mod error;
 mod init;
@@ -12,6 +13,7 @@ mod locate;
 mod look;
 mod stage;
 
+pub use consolidate::{End, How, Report, Task, Work};
 pub use doctor::{Examination, Finding, Sync};
 pub use error::{Failure, Unclear};
 pub use init::{Founding, init, plan_init};

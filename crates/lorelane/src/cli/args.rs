@@ -33,7 +33,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
             "config",
         ],
     ),
-    ("Agents", &[]),
+    ("Agents", &["consolidate"]),
     ("Plumbing", &["candidate", "compat", "completions"]),
 ];
 
@@ -136,6 +136,15 @@ pub enum Command {
         after_help = "Example:\n  lorelane config list\n  lorelane config set delete.grace_period_days 14"
     )]
     Config(Config),
+    /// Turn what sessions left to be saved into memories
+    ///
+    /// `prepare` prints what is to be drafted; the agent drafts and has each draft verified; `commit` decides and
+    /// saves. What the store permits wins over what the agent proposes.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  lorelane consolidate prepare\n  lorelane consolidate commit answer.json"
+    )]
+    Consolidate(Consolidate),
     /// Find the memory that new information belongs to
     ///
     /// Prints a JSON document for an agent: the candidate, what may be done with it, and why.
@@ -350,6 +359,34 @@ pub enum Config {
     },
     /// Print every key with its value and where it comes from
     List,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Consolidate {
+    /// Print what is to be drafted: context, candidate, allowed actions, fields
+    ///
+    /// Exit code 1 says that nothing is open.
+    #[command(after_help = "Example:\n  lorelane consolidate prepare --json")]
+    Prepare {
+        /// Of this session instead of the newest one with something open
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
+    },
+    /// Check what was drafted, decide and save
+    ///
+    /// Takes answers as `prepare` asks for them. An item that is refused stops no other. Exit code 1 says that a
+    /// verdict was FAIL or an item was refused.
+    #[command(after_help = "Example:\n  lorelane consolidate commit - < answer.json")]
+    Commit {
+        /// Files with answers; `-` or none reads standard input
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// The session of answers that name none
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
+        #[command(flatten)]
+        change: Change,
+    },
 }
 
 #[derive(Debug, Args)]

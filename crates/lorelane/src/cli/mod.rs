@@ -2,6 +2,7 @@
 
 mod args;
 mod care;
+mod consolidate;
 mod everyday;
 mod say;
 mod settings;
@@ -109,6 +110,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Reindex(change) => care::reindex(session, change),
         Command::Gc(args) => care::gc(session, &args),
         Command::Config(config) => settings::run(session, &config),
+        Command::Consolidate(command) => consolidate::run(session, &command),
         Command::Candidate(args) => everyday::candidate(session, &args),
         // `main` answers it before the parser; here it only has its help.
         Command::Compat(_) => Err(Trouble::usage(
