@@ -16,10 +16,13 @@ use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::mark::{Captured, MarkKind, Marks};
 use lorelane_core::memory::{Address, Body, Category};
 use lorelane_core::policy::Policy;
-use lorelane_core::refusal::Fault;
+use lorelane_core::refusal::{Fault, Refusal};
+use lorelane_core::secret;
 use lorelane_core::text::{cut, one_line};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+
+const GOT_MAX: usize = 200;
 
 /// What an agent is asked to draft.
 #[derive(Debug)]
@@ -271,7 +274,7 @@ impl Workspace {
         let planned = match (resolution.action, candidate) {
             (Action::Create, _) => self.creation(item, proposal)?,
             (Action::Update, Some(address)) => self.revision(item, proposal, address)?,
-            (Action::Delete, Some(address)) => retirement(proposal, address),
+            (Action::Delete, Some(address)) => self.retirement(proposal, address)?,
             _ => Err(How::Noop { why: resolution.why.clone() }),
         };
         let (address, change) = match planned {
@@ -328,7 +331,9 @@ impl Workspace {
             return Ok(Err(How::Unclear(vec![Fault {
                 field: "draft.title".to_owned(),
                 expected: "one line that names the memory".to_owned(),
-                got: record.get("title").map_or_else(String::new, |title| title.render(Format::LINE)),
+                got: record.get("title").map_or_else(String::new, |title| {
+                    cut(&secret::masked(&title.render(Format::LINE)), GOT_MAX)
+                }),
                 fix: "give the draft a title".to_owned(),
             }])));
         }
@@ -376,6 +381,20 @@ impl Workspace {
         Ok(Ok((address.clone(), Change::Revise { address, expects, draft })))
     }
 
+    /// The end of the candidate, if it is still the one that the agent read.
+    fn retirement(&self, proposal: &Proposal, address: Address) -> Result<Planned, Failure> {
+        let loaded = self.load(&address)?;
+        if let Some(expected) = &proposal.revision {
+            let current = expected.same_kind_of(loaded.text.as_bytes());
+            if current != *expected {
+                return Err(Refusal::Conflict { address, expected: expected.clone(), current }.into());
+            }
+        }
+        let reason =
+            proposal.reason.clone().unwrap_or_else(|| "no longer true, as a session found".to_owned());
+        Ok(Ok((address.clone(), Change::Step { address, verb: Verb::Retire, reason })))
+    }
+
     /// Why this is not captured: somebody rejected it. One whose memory is active again is wanted again.
     fn rejected(&self, marks: &Marks, item: &Item, title: &str, body: &Body) -> Option<String> {
         let captured = Captured { title, body, origin: Some(&item.origin.words) };
@@ -418,11 +437,6 @@ fn capturable<'c>(capture: &'c Capture, policy: &Policy) -> Vec<&'c Item> {
 
 /// The memory that an item changes and how, or how it ended without a change.
 type Planned = Result<(Address, Change), How>;
-
-fn retirement(proposal: &Proposal, address: Address) -> Planned {
-    let reason = proposal.reason.clone().unwrap_or_else(|| "no longer true, as a session found".to_owned());
-    Ok((address.clone(), Change::Step { address, verb: Verb::Retire, reason }))
-}
 
 /// The change and where it came from, together. The mark of a memory that exists comes first: a revision may give
 /// it another address, and then the mark moves along.

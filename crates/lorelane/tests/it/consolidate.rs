@@ -218,6 +218,8 @@ fn a_veto_stops_its_own_action_and_shows_itself() {
         &[(Category::Runbook, "the worker restart error was fixed by the new supervisor")],
     );
     let answer = r#"{"category": "runbook", "action": "DELETE", "verdict": "PASS", "reason": "the supervisor does it"}"#;
+    let stale = answer.replace("\"reason\"", &format!("\"revision\": \"{}\", \"reason\"", "0".repeat(64)));
+    assert!(commit(&scratch, &stale).expect(1).err.contains("OCC_CONFLICT"));
     check(
         &commit(&scratch, answer).text(),
         &expect![[r#"
