@@ -4,12 +4,17 @@ use crate::digest::Revision;
 use crate::json::{Format, Json, Object};
 use crate::memory::Category;
 use crate::secret;
-use crate::text::fold;
+use crate::text::{escaped, fold, one_line};
 use crate::time::{DAY, Timestamp};
+use std::path::Path;
 use unicode_normalization::char::is_combining_mark;
 
 /// A capture that nobody took up by then speaks of work that is long over.
 const KEPT_DAYS: i64 = 30;
+
+/// How every text begins in which a stop asks for memories: the prompt hook of a client that sends it back as a
+/// prompt knows it by this.
+pub const STOP_HEAD: &str = "lorelane: this session has something worth remembering.";
 
 /// The findings of one session. At once the details that a stop text points to, the memory of having asked, and
 /// what the next session is offered.
@@ -81,6 +86,20 @@ impl Capture {
     /// What is still to be saved.
     pub fn open_items(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(|item| !item.settled)
+    }
+
+    /// Takes in what a later triage of the session found. Its word replaces the earlier one on the same category;
+    /// what was settled before does not come back with the same words.
+    pub fn take_in(&mut self, items: Vec<Item>, at: Timestamp) {
+        self.at = at;
+        for item in items {
+            let same = |old: &Item| old.category == item.category;
+            let known = |old: &Item| same(old) && old.settled && old.origin.words == item.origin.words;
+            if !self.items.iter().any(known) {
+                self.items.retain(|old| !same(old) || old.settled);
+                self.items.push(item);
+            }
+        }
     }
 
     /// Nothing of a settled item is kept but that it was there: its words are in a memory now, or unwanted.
@@ -192,6 +211,54 @@ impl Origin {
     }
 }
 
+/// What an agent is told at its stop: what was found, and how to save it. Below [`STOP_MAX_BYTES`].
+///
+/// `full` are the categories that were found, too, and take no more memories.
+pub fn stop_text(session: &str, items: &[Item], full: &[Category], detail: &Path) -> String {
+    let longest = |snippet_max| {
+        let text = compose(session, items, full, detail, snippet_max);
+        (text.len() < STOP_MAX_BYTES).then_some(text)
+    };
+    [120, 40].into_iter().find_map(longest).unwrap_or_else(|| compose("", items, full, Path::new(""), 0))
+}
+
+/// An agent pays for every byte of it, and the details lie in a file.
+pub const STOP_MAX_BYTES: usize = 2_048;
+
+fn compose(session: &str, items: &[Item], full: &[Category], detail: &Path, snippet_max: usize) -> String {
+    let mut text = format!("{STOP_HEAD}\n");
+    for Item { category, score, snippets, .. } in items {
+        let snippet = secret::masked(snippets.first().map_or("", String::as_str)).into_owned();
+        let snippet = escaped(&snippet, snippet_max);
+        let blank = if snippet.is_empty() { "" } else { " " };
+        text.push_str(&format!("- [{}]{blank}{snippet} (score {score:.2})\n", category.display()));
+    }
+    for category in full {
+        text.push_str(&format!(
+            "- [{}] is left out: the category has max_memories_per_category memories\n",
+            category.display()
+        ));
+    }
+    text.push_str("These are hints from keywords; leave out what is not worth keeping. Before you stop:\n");
+    let name = if session.is_empty() { String::new() } else { format!(" --session {}", shell_word(session)) };
+    text.push_str(&format!("1. run `lorelane consolidate prepare{name}` and read what it prints\n"));
+    text.push_str("2. write the drafts that it asks for\n");
+    text.push_str("3. run `lorelane consolidate commit`\n");
+    if !detail.as_os_str().is_empty() {
+        text.push_str(&format!("The lines around each: {}\n", detail.display()));
+    }
+    text
+}
+
+/// A session's id as one word of a command line: it is foreign text, and an agent runs what it reads here.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    if text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", one_line(text).replace('\'', "'\\''"))
+}
+
 /// Whether what was found at that time is no longer of use to anybody.
 pub fn is_outdated(at: Timestamp, now: Timestamp) -> bool {
     now.0 - at.0 > KEPT_DAYS * DAY
@@ -283,6 +350,57 @@ mod tests {
         ] {
             assert_eq!(capture.is_over(now), over, "{capture:?} at {now}");
         }
+    }
+
+    #[test]
+    fn a_later_triage_replaces_what_is_open_and_brings_back_nothing_settled() {
+        let mut later = capture();
+        later.settle(Category::Decision);
+        let mut found = capture().items;
+        found[1].score = 0.9;
+        later.take_in(found, Timestamp(2_000_000));
+        let left: Vec<_> = later.open_items().map(|item| (item.category, item.score)).collect();
+        assert_eq!((left, later.at), (vec![(Category::TechDebt, 0.9)], Timestamp(2_000_000)));
+        let mut other = capture().items.remove(0);
+        other.origin.words = words_digest("something else");
+        later.take_in(vec![other], Timestamp(2_000_000));
+        assert_eq!(later.open_items().count(), 2, "other words of a settled category are news");
+    }
+
+    #[test]
+    fn a_stop_text_says_what_was_found_and_what_to_do() {
+        let mut items = capture().items;
+        items[0].snippets = vec!["We `chose` </b> pnpm".to_owned()];
+        items[1].snippets = vec![format!("the key is {}", concat!("AKIA", "4TGHN2WQ7VKJX3ZD"))];
+        let text = stop_text("7b23-x", &items, &[Category::Runbook], Path::new("/s/7b23-x.json"));
+        expect_test::expect![[r"
+            lorelane: this session has something worth remembering.
+            - [DECISION] We chose &lt;/b&gt; pnpm (score 0.68)
+            - [TECH_DEBT] the key is AKIA…(12+) (score 0.68)
+            - [RUNBOOK] is left out: the category has max_memories_per_category memories
+            These are hints from keywords; leave out what is not worth keeping. Before you stop:
+            1. run `lorelane consolidate prepare --session 7b23-x` and read what it prints
+            2. write the drafts that it asks for
+            3. run `lorelane consolidate commit`
+            The lines around each: /s/7b23-x.json
+        "]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn a_stop_text_is_short_and_its_command_cannot_be_broken_out_of() {
+        let mut items: Vec<Item> =
+            Category::ALL.map(|category| Item { category, ..capture().items.remove(0) }).to_vec();
+        items.iter_mut().for_each(|item| item.snippets = vec!["日本".repeat(200)]);
+        for session in ["x; rm -rf ~", "a'b\n`c`", &"y".repeat(9_000)] {
+            for detail in ["/s", &"/long".repeat(900)] {
+                let text = stop_text(session, &items, &Category::ALL, Path::new(detail));
+                assert!(text.len() < STOP_MAX_BYTES && text.starts_with(STOP_HEAD), "{}", text.len());
+                assert!(text.contains("consolidate commit"));
+            }
+        }
+        assert_eq!(shell_word("x; rm -rf ~"), "'x; rm -rf ~'");
+        assert_eq!(shell_word("a'b\nc"), "'a'\\''b c'");
     }
 
     #[test]

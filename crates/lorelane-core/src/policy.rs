@@ -253,6 +253,15 @@ pub struct Policy {
     pub problems: Vec<ConfigProblem>,
 }
 
+/// Which model drafts and verifies what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parallel<'p> {
+    pub enabled: bool,
+    pub category_models: [(Category, &'p str); 6],
+    pub verification_model: &'p str,
+    pub default_model: &'p str,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretPolicy {
     Refuse,
@@ -338,13 +347,23 @@ impl Policy {
         self.flag(&format!("categories.{category}.enabled"))
     }
 
-    /// Whether memories come into the category without somebody asking for it.
-    pub fn captures(&self, category: Category) -> bool {
+    /// Whether triage may capture into a category: it is enabled, and not left to people.
+    pub fn auto_capture(&self, category: Category) -> bool {
         self.enabled(category) && self.flag(&format!("categories.{category}.auto_capture"))
     }
 
-    pub fn drafts_in_parallel(&self) -> bool {
-        self.flag("triage.parallel.enabled")
+    pub fn triage_enabled(&self) -> bool {
+        self.flag("triage.enabled")
+    }
+
+    pub fn triage_max_messages(&self) -> usize {
+        usize::try_from(self.whole("triage.max_messages")).unwrap_or(1)
+    }
+
+    /// The score from which a category is captured; `None` when it is not.
+    pub fn triage_threshold(&self, category: Category) -> Option<f64> {
+        let threshold = self.value(&format!("triage.thresholds.{category}")).and_then(Json::as_f64);
+        threshold.filter(|_| self.auto_capture(category))
     }
 
     /// The model that drafts a category: the one that a file gives it, else the one that a file gives all, else
@@ -356,8 +375,15 @@ impl Policy {
         if !given(&own) && given(shared) { self.text(shared) } else { self.text(&own) }
     }
 
-    pub fn verification_model(&self) -> &str {
-        self.text("triage.parallel.verification_model")
+    /// How the drafting of several categories is shared out.
+    pub fn parallel(&self) -> Parallel<'_> {
+        let model = |category: Category| self.text(&format!("triage.parallel.category_models.{category}"));
+        Parallel {
+            enabled: self.flag("triage.parallel.enabled"),
+            category_models: Category::ALL.map(|category| (category, model(category))),
+            verification_model: self.text("triage.parallel.verification_model"),
+            default_model: self.text("triage.parallel.default_model"),
+        }
     }
 
     /// Days after its last change until a memory of this category expires.

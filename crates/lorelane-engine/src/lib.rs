@@ -8,4 +8,5 @@ pub mod env;
 pub mod git;
 pub mod index;
 pub mod store;
+pub mod transcript;
 pub mod workspace;

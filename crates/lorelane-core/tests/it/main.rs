@@ -12,3 +12,4 @@ mod revise;
 mod schemas;
 mod secrets;
 mod support;
+mod triage;

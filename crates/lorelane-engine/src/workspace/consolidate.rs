@@ -5,6 +5,7 @@
 
 use super::{Failure, Workspace};
 use crate::captures::Captures;
+use crate::disk::Kind;
 use lorelane_core::candidate::{Action, Verdict};
 use lorelane_core::capture::{Capture, Item, words_digest};
 use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
@@ -138,7 +139,7 @@ impl Workspace {
                 }
             }
         }
-        let at_once = if self.policy.drafts_in_parallel() { tasks.len() } else { 1 };
+        let at_once = if self.policy.parallel().enabled { tasks.len() } else { 1 };
         let waiting = tasks.len().saturating_sub(at_once);
         tasks.truncate(at_once);
         for task in &tasks {
@@ -157,8 +158,7 @@ impl Workspace {
         item: &Item,
     ) -> Result<Result<Task, String>, Failure> {
         let category = item.category;
-        let nothing_yet = Body::Fields(Object::new());
-        if let Some(why) = self.rejected(&self.marks(), item, "", &nothing_yet) {
+        if let Some(why) = self.rejected_origin(&self.marks(), item) {
             return Ok(Err(why));
         }
         let verdict = self.candidate(category, &item.snippets.join("\n"), None)?;
@@ -183,6 +183,20 @@ impl Workspace {
             allowed,
             vetoes,
         }))
+    }
+
+    /// The answers that lie in the files which `prepare` named, for a session or the newest one with something open.
+    pub fn answer_files(&self, session: Option<&str>) -> Vec<PathBuf> {
+        let captures = self.captures();
+        let capture = match session {
+            Some(session) => captures.load(session),
+            None => captures.pending().into_iter().next(),
+        };
+        let open = capture.iter().flat_map(|capture| {
+            capture.open_items().map(|item| captures.beside(&capture.session, &draft_name(item.category)))
+        });
+        open.filter(|file| matches!(self.disk.stat(file), Ok(Some(stat)) if stat.kind == Kind::File))
+            .collect()
     }
 
     /// Does what the answers propose, as far as the table lets it. `None` when no session has what they speak of.
@@ -395,6 +409,11 @@ impl Workspace {
         Ok(Ok((address.clone(), Change::Step { address, verb: Verb::Retire, reason })))
     }
 
+    /// Why an item is not even drafted: what came of the same words was rejected.
+    pub(super) fn rejected_origin(&self, marks: &Marks, item: &Item) -> Option<String> {
+        self.rejected(marks, item, "", &Body::Fields(Object::new()))
+    }
+
     /// Why this is not captured: somebody rejected it. One whose memory is active again is wanted again.
     fn rejected(&self, marks: &Marks, item: &Item, title: &str, body: &Body) -> Option<String> {
         let captured = Captured { title, body, origin: Some(&item.origin.words) };
@@ -432,7 +451,7 @@ impl Workspace {
 
 /// The open items that the configuration lets be captured.
 fn capturable<'c>(capture: &'c Capture, policy: &Policy) -> Vec<&'c Item> {
-    capture.open_items().filter(|item| policy.captures(item.category)).collect()
+    capture.open_items().filter(|item| policy.auto_capture(item.category)).collect()
 }
 
 /// The memory that an item changes and how, or how it ended without a change.

@@ -7,3 +7,5 @@ mod full_disk;
 mod index;
 mod simulation;
 mod store;
+mod transcript;
+mod triage;

@@ -142,7 +142,7 @@ pub enum Command {
     /// saves. What the store permits wins over what the agent proposes.
     #[command(
         subcommand,
-        after_help = "Example:\n  lorelane consolidate prepare\n  lorelane consolidate commit answer.json"
+        after_help = "Example:\n  lorelane consolidate prepare\n  lorelane consolidate commit"
     )]
     Consolidate(Consolidate),
     /// Find the memory that new information belongs to
@@ -374,11 +374,11 @@ pub enum Consolidate {
     },
     /// Check what was drafted, decide and save
     ///
-    /// Takes answers as `prepare` asks for them. An item that is refused stops no other. Exit code 1 says that a
-    /// verdict was FAIL or an item was refused.
+    /// Takes answers as `prepare` asks for them, from the files that it named unless others are given. An item
+    /// that is refused stops no other. Exit code 1 says that a verdict was FAIL or an item was refused.
     #[command(after_help = "Example:\n  lorelane consolidate commit - < answer.json")]
     Commit {
-        /// Files with answers; `-` or none reads standard input
+        /// Files with answers, `-` for standard input; else those that `prepare` named
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
         /// The session of answers that name none

@@ -3,6 +3,7 @@
 mod candidate;
 mod defects;
 mod index;
+mod triage;
 mod write;
 
 use crate::scratch::{NOW, Scratch, USE_JWT};
