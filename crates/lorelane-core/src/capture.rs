@@ -4,9 +4,10 @@ use crate::digest::Revision;
 use crate::json::{Format, Json, Object};
 use crate::memory::Category;
 use crate::secret;
-use crate::text::{escaped, fold, one_line, words};
+use crate::text::{escaped, fold, one_line};
 use crate::time::{DAY, Timestamp};
 use std::path::Path;
+use unicode_normalization::char::is_combining_mark;
 
 /// A capture that nobody took up by then speaks of work that is long over.
 const KEPT_DAYS: i64 = 30;
@@ -320,11 +321,14 @@ pub fn is_outdated(at: Timestamp, now: Timestamp) -> bool {
     now.0 - at.0 > KEPT_DAYS * DAY
 }
 
-/// Which words a text has, as a hash: blanks, case, accents and punctuation make no difference.
+/// Which words a text has, as a hash: blanks, case, accents and punctuation make no difference. Small words do:
+/// `not`, `v2` and `C++` change what is said.
 pub fn words_digest(text: &str) -> String {
-    let words = words(text).join(" ");
-    // A text of nothing but small words is still not every other such text.
-    let said = if words.is_empty() { fold(text.trim()) } else { words };
+    let folded = fold(text);
+    let in_word = |c: char| c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '+' | '#');
+    let words: Vec<&str> = folded.split(|c| !in_word(c)).filter(|word| !word.is_empty()).collect();
+    // A text of nothing but signs is still not every other such text.
+    let said = if words.is_empty() { folded.trim().to_owned() } else { words.join(" ") };
     Revision::of(said.as_bytes()).to_string()
 }
 
@@ -472,6 +476,15 @@ mod tests {
     fn the_words_of_a_text_are_one_however_they_are_laid_out() {
         assert_eq!(words_digest("We DECIDED: use a  Queue."), words_digest("we decided\nuse a queue"));
         assert_ne!(words_digest("use a queue"), words_digest("use a stack"));
-        assert_ne!(words_digest("it is so"), words_digest("it is no"));
+        // What recall leaves out as noise still makes another statement.
+        for (one, other) in [
+            ("it is so", "it is no"),
+            ("deploy on Fridays", "do not deploy on Fridays"),
+            ("move to v2", "move to v3"),
+            ("use C", "use C++"),
+            ("?!", "!?"),
+        ] {
+            assert_ne!(words_digest(one), words_digest(other), "{one} | {other}");
+        }
     }
 }

@@ -5,6 +5,7 @@ pub mod candidate;
 pub mod capture;
 pub mod care;
 pub mod change;
+pub mod consolidate;
 pub mod conversation;
 pub mod corpus;
 pub mod dialect;

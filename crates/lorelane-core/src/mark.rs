@@ -3,9 +3,13 @@
 //! Marks are one append-only file per worktree, a JSON object per line, so that two branches merge line by
 //! line. The newest mark of a kind counts.
 
+use crate::capture::{Origin, words_digest};
 use crate::digest::Revision;
 use crate::json::{Format, Json, Object};
-use crate::memory::Address;
+use crate::lifecycle::REASON_MAX;
+use crate::memory::{Address, Body, Category, Memory};
+use crate::secret;
+use crate::text::{cut, one_line};
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +34,42 @@ pub enum MarkKind {
     Alias {
         to: Address,
     },
+    /// Where the words stand that the memory was captured from.
+    Origin(Origin),
+    /// Nobody wants it captured again.
+    Reject(Rejection),
+}
+
+/// What is not wanted, by value: as hashes, so that the file of marks repeats nothing of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// See [`words_digest`].
+    pub title: String,
+    pub body: String,
+    /// The words that it was captured from, each time it was.
+    pub origins: Vec<String>,
+    pub because: String,
+}
+
+impl Rejection {
+    pub fn of(memory: &Memory, origins: &[Origin], because: &str) -> Rejection {
+        Rejection {
+            title: words_digest(&memory.title),
+            body: words_digest(&memory.body.statement()),
+            origins: origins.iter().map(|origin| origin.words.clone()).collect(),
+            // A reason may quote what the memory may not hold, and marks are part of the repository.
+            because: cut(&secret::masked(&one_line(because)), REASON_MAX),
+        }
+    }
+}
+
+/// What somebody is about to capture.
+#[derive(Clone, Copy, Debug)]
+pub struct Captured<'c> {
+    pub title: &'c str,
+    pub body: &'c Body,
+    /// The words it comes from, when they are known. See [`words_digest`].
+    pub origin: Option<&'c str>,
 }
 
 /// All marks of a worktree, the newest of a kind winning.
@@ -37,6 +77,8 @@ pub enum MarkKind {
 pub struct Marks {
     pub pinned: BTreeSet<Address>,
     pub aliases: BTreeMap<Address, Address>,
+    pub origins: BTreeMap<Address, Vec<Origin>>,
+    pub rejected: Vec<(Address, Rejection)>,
     /// Lines that say nothing to us: kept in the file, counted here.
     pub unread: usize,
 }
@@ -47,9 +89,7 @@ impl Mark {
         let mut object = Object::new();
         object.set("mark", Json::text(self.kind.name()));
         object.set("address", Json::text(self.address.to_string()));
-        if let MarkKind::Alias { to } = &self.kind {
-            object.set("to", Json::text(to.to_string()));
-        }
+        self.kind.say(&mut object);
         object.set("at", Json::text(self.at.to_string()));
         if let Some(revision) = &self.revision {
             object.set("revision", Json::text(revision.to_string()));
@@ -64,6 +104,13 @@ impl Mark {
             "pin" => MarkKind::Pin,
             "unpin" => MarkKind::Unpin,
             "alias" => MarkKind::Alias { to: Address::parse(object.text("to")?)? },
+            "origin" => MarkKind::Origin(Origin::from_json(&json)?),
+            "reject" => MarkKind::Reject(Rejection {
+                title: object.text("title")?.to_owned(),
+                body: object.text("body")?.to_owned(),
+                origins: object.get("origins").map(Json::to_texts).unwrap_or_default(),
+                because: object.text("because").unwrap_or_default().to_owned(),
+            }),
             _ => return None,
         };
         Some(Mark {
@@ -81,6 +128,29 @@ impl MarkKind {
             MarkKind::Pin => "pin",
             MarkKind::Unpin => "unpin",
             MarkKind::Alias { .. } => "alias",
+            MarkKind::Origin(_) => "origin",
+            MarkKind::Reject(_) => "reject",
+        }
+    }
+
+    /// What a mark of this kind says beside its address.
+    fn say(&self, line: &mut Object) {
+        match self {
+            MarkKind::Pin | MarkKind::Unpin => {}
+            MarkKind::Alias { to } => line.set("to", Json::text(to.to_string())),
+            MarkKind::Origin(origin) => {
+                if let Json::Object(origin) = origin.to_json() {
+                    origin.iter().for_each(|(key, value)| line.set(key, value.clone()));
+                }
+            }
+            MarkKind::Reject(rejection) => {
+                line.set("title", Json::text(&rejection.title));
+                line.set("body", Json::text(&rejection.body));
+                if !rejection.origins.is_empty() {
+                    line.set("origins", Json::texts(&rejection.origins));
+                }
+                line.set("because", Json::text(&rejection.because));
+            }
         }
     }
 }
@@ -106,14 +176,42 @@ impl Marks {
                 self.pinned.remove(&mark.address);
             }
             MarkKind::Alias { to } => {
-                // A pin follows its memory.
+                // A pin follows its memory, and so does where it came from.
                 if self.pinned.remove(&mark.address) {
                     self.pinned.insert(to.clone());
+                }
+                if let Some(origins) = self.origins.remove(&mark.address) {
+                    self.origins.entry(to.clone()).or_default().extend(origins);
                 }
                 self.aliases.remove(&to);
                 self.aliases.insert(mark.address, to);
             }
+            MarkKind::Origin(origin) => {
+                let origins = self.origins.entry(mark.address).or_default();
+                if !origins.contains(&origin) {
+                    origins.push(origin);
+                }
+            }
+            MarkKind::Reject(rejection) => self.rejected.push((mark.address, rejection)),
         }
+    }
+
+    /// The rejections that speak of this, whatever it is called now. The words of one conversation may hold a
+    /// decision and a preference, so an origin counts only within its category.
+    pub fn rejections<'m>(
+        &'m self,
+        category: Category,
+        captured: Captured<'_>,
+    ) -> impl Iterator<Item = &'m (Address, Rejection)> {
+        let digest = |text: &str| (!text.trim().is_empty()).then(|| words_digest(text));
+        let (title, body) = (digest(captured.title), digest(&captured.body.statement()));
+        let origin = captured.origin.map(str::to_owned);
+        self.rejected.iter().filter(move |(address, rejection)| {
+            title.as_ref() == Some(&rejection.title)
+                || body.as_ref() == Some(&rejection.body)
+                || address.category() == Some(category)
+                    && origin.as_ref().is_some_and(|origin| rejection.origins.contains(origin))
+        })
     }
 
     /// The address a memory has now, however often it moved.
@@ -133,7 +231,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Category;
+    use crate::capture::At;
     use proptest::prelude::*;
 
     fn address(name: &str) -> Address {
@@ -172,7 +270,95 @@ mod tests {
         assert!([address("a"), address("b")].contains(&end), "{end}");
     }
 
+    fn origin(line: u64, words: &str) -> Origin {
+        Origin { session: "s-1".to_owned(), at: At::Line(line), words: words_digest(words) }
+    }
+
+    fn rejection(title: &str, body: &str, origins: &[&str]) -> Rejection {
+        Rejection {
+            title: words_digest(title),
+            body: words_digest(body),
+            origins: origins.iter().map(|words| words_digest(words)).collect(),
+            because: "a joke".to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_origin_follows_its_memory_and_is_told_once() {
+        let file = [
+            mark("a", MarkKind::Origin(origin(3, "x"))),
+            mark("a", MarkKind::Origin(origin(3, "x"))),
+            mark("a", MarkKind::Alias { to: address("b") }),
+            mark("b", MarkKind::Origin(origin(9, "y"))),
+        ];
+        let marks = Marks::read(file.concat().as_bytes());
+        let expected = BTreeMap::from([(address("b"), vec![origin(3, "x"), origin(9, "y")])]);
+        assert_eq!((marks.origins, marks.unread), (expected, 0));
+    }
+
+    #[test]
+    fn a_rejection_is_by_value_and_not_by_name() {
+        let file =
+            mark("a", MarkKind::Reject(rejection("Use JWT", "Tokens are stateless.", &["we chose JWT"])));
+        let marks = Marks::read(file.as_bytes());
+        let words = words_digest("we chose JWT");
+        let (decision, preference) = (Category::Decision, Category::Preference);
+        let table = [
+            (decision, "use  jwt!", "Another body", None, true),
+            (decision, "Another title", "tokens ARE stateless", None, true),
+            // Another category does not make it another thing.
+            (preference, "Use JWT", "Another body", None, true),
+            (decision, "Another title", "Another body", Some(words.as_str()), true),
+            // One conversation may hold a decision and a preference.
+            (preference, "Another title", "Another body", Some(words.as_str()), false),
+            (decision, "Do not use JWT", "Tokens are not stateless", None, false),
+            (decision, "", "", None, false),
+        ];
+        for (category, title, body, origin, rejected) in table {
+            let body = Body::Fields([("x", Json::text(body))].into_iter().collect());
+            let found = marks.rejections(category, Captured { title, body: &body, origin }).count();
+            assert_eq!(found > 0, rejected, "{category} {title:?} {origin:?}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_one_short_line_without_secrets() {
+        let secret = concat!("AKIA", "4TGHN2WQ7VKJX3ZD");
+        let memory = Memory {
+            address: address("a"),
+            category: Category::Decision,
+            title: "T".to_owned(),
+            body: Body::Fields(Object::new()),
+            tags: Vec::new(),
+            about: Vec::new(),
+            lifecycle: crate::lifecycle::Lifecycle::Active,
+            confidence: None,
+            created: None,
+            updated: None,
+            history: Vec::new(),
+            revised: 0,
+            extra: Object::new(),
+        };
+        let because = format!("it holds\n{secret} {}", "x".repeat(400));
+        let line = mark("a", MarkKind::Reject(Rejection::of(&memory, &[], &because)));
+        assert!(!line.contains(secret) && line.contains("it holds AKIA…") && line.len() < 800, "{line}");
+        assert_eq!(line.lines().count(), 1);
+    }
+
     proptest! {
+        #[test]
+        fn every_mark_reads_back(title in "\\PC{0,20}", session in "\\PC{1,20}", number in any::<u64>()) {
+            let rejected = rejection(&title, &session, &[&title]);
+            let origins = [At::Line(number), At::Byte(number)]
+                .map(|at| Origin { session: session.clone(), at, words: words_digest(&title) });
+            let mut file = mark("a", MarkKind::Reject(rejected.clone()));
+            origins.iter().for_each(|origin| file.push_str(&mark("a", MarkKind::Origin(origin.clone()))));
+            let marks = Marks::read(file.as_bytes());
+            prop_assert_eq!(marks.unread, 0);
+            prop_assert_eq!(marks.rejected, vec![(address("a"), rejected)]);
+            prop_assert_eq!(&marks.origins[&address("a")], &origins.to_vec());
+        }
+
         #[test]
         fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             Marks::read(&bytes);

@@ -44,6 +44,17 @@ impl Body {
         fields.iter().for_each(|(_, value)| value.append_texts(&mut prose));
         prose
     }
+
+    /// All that is said, for a comparison: the order of the fields makes no difference.
+    pub fn statement(&self) -> String {
+        let Body::Fields(fields) = self;
+        let mut said = Vec::new();
+        for (key, value) in fields.iter() {
+            value.each_text(&mut |path, text| said.push((format!("{key}.{path}"), text.to_owned())));
+        }
+        said.sort();
+        said.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// One entry of a memory's own history. It is kept as it was written: history is appended to, never rewritten.

@@ -380,6 +380,15 @@ impl Policy {
         threshold.filter(|_| self.auto_capture(category))
     }
 
+    /// The model that drafts a category: the one that a file gives it, else the one that a file gives all, else
+    /// the one that suits the category.
+    pub fn drafting_model(&self, category: Category) -> &str {
+        let own = format!("triage.parallel.category_models.{category}");
+        let given = |key: &str| self.get(key).is_some_and(|setting| setting.file.is_some());
+        let shared = "triage.parallel.default_model";
+        if !given(&own) && given(shared) { self.text(shared) } else { self.text(&own) }
+    }
+
     /// How the drafting of several categories is shared out.
     pub fn parallel(&self) -> Parallel<'_> {
         let model = |category: Category| self.text(&format!("triage.parallel.category_models.{category}"));

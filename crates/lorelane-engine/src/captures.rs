@@ -87,9 +87,19 @@ impl Captures {
 
     /// Puts a text for another program beside the captures, under a name of this session's own.
     pub fn put_beside(&self, session: &str, name: &str, text: &str) -> Result<PathBuf, Failure> {
-        let path = self.folder.join(format!("{}-{name}", file_stem(session)));
+        let path = self.beside(session, name);
         self.locked(|| self.put(&path, secret::masked(text).as_bytes()))?;
         Ok(path)
+    }
+
+    /// Where such a text lies.
+    pub fn beside(&self, session: &str, name: &str) -> PathBuf {
+        self.folder.join(format!("{}-{name}", file_stem(session)))
+    }
+
+    /// One that stays does no harm: it is cleared away when it is old.
+    pub fn discard_beside(&self, session: &str, name: &str) {
+        let _ = self.disk.remove_file(&self.beside(session, name));
     }
 
     /// Two sessions may settle the same capture at once.

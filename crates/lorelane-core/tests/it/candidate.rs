@@ -5,7 +5,7 @@ use lorelane_core::candidate::{Action, Candidate, decide};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::json::{Format, Json};
-use lorelane_core::memory::{Address, Category, Memory};
+use lorelane_core::memory::{Address, Body, Category, Memory};
 use lorelane_core::recall::{self, Query};
 
 fn memory(category: Category, members: &[(&str, &str)]) -> Memory {
@@ -46,6 +46,20 @@ fn action_vetoes_and_hints_follow_from_category_candidate_and_event() {
             assert_eq!((verdict.delete_allowed, &verdict.hints), (free, &hints), "{row}");
         }
     }
+}
+
+#[test]
+fn two_bodies_that_say_the_same_in_another_order_are_one_statement() {
+    let body = |text: &str| Body::Fields(json(text).as_object().expect("an object").clone());
+    let one = body(r#"{"a": "x", "b": ["y", "z"], "c": {"d": "1", "e": "2"}, "n": 7}"#);
+    assert_eq!(
+        one.statement(),
+        body(r#"{"c": {"e": "2", "d": "1"}, "b": ["y", "z"], "a": "x"}"#).statement()
+    );
+    assert_ne!(
+        one.statement(),
+        body(r#"{"c": {"e": "1", "d": "2"}, "b": ["y", "z"], "a": "x"}"#).statement()
+    );
 }
 
 // Row 19: a veto against deleting stood among the vetoes of every update, and agents are told to stop at one.

@@ -3,6 +3,7 @@
 mod briefing;
 mod candidate;
 mod care;
+mod consolidate;
 mod create;
 mod guard;
 mod harmless;

@@ -6,14 +6,18 @@ use super::{Failure, Workspace};
 use crate::git;
 use crate::store::{Entry, Place, Recent, Transaction};
 use lorelane_core::care::{self, Collection};
-use lorelane_core::change::{self, Deed, Notice, Plan, Receipt};
+use lorelane_core::change::{self, Change, Deed, Notice, Plan, Receipt};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::LISTING;
 use lorelane_core::guard::quarantine;
 use lorelane_core::json::Json;
+use lorelane_core::lifecycle::{Status, Verb};
+use lorelane_core::mark::{MarkKind, Rejection};
+use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::{ConfigProblem, Home};
 use lorelane_core::secret;
+use lorelane_core::text::{cut, one_line};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -31,6 +35,25 @@ impl Workspace {
             let because = format!("gc: {} expired, {} past their grace", expired.len(), over.len());
             Ok(Plan { changes, because })
         })
+    }
+
+    /// Retires a memory and marks what it says as unwanted. What it says is read under the lock.
+    pub fn reject(&mut self, address: &Address, because: &str) -> Result<Receipt, Failure> {
+        self.commit_planned(|workspace| workspace.rejection(address, because))
+    }
+
+    /// What a rejection does. One that is out of recall already stays where it is.
+    pub fn rejection(&self, address: &Address, because: &str) -> Result<Plan, Failure> {
+        let memory = self.load(address)?.memory;
+        let marks = self.read_marks()?;
+        let origins = marks.origins.get(address).map(Vec::as_slice).unwrap_or_default();
+        let kind = MarkKind::Reject(Rejection::of(&memory, origins, because));
+        let mut changes = vec![Change::Mark { address: address.clone(), kind }];
+        if memory.lifecycle.status() == Status::Active {
+            let reason = format!("Rejected: {because}");
+            changes.push(Change::Step { address: address.clone(), verb: Verb::Retire, reason });
+        }
+        Ok(Plan { changes, because: format!("reject {address}: {}", cut(&one_line(because), 200)) })
     }
 
     /// Locks, makes the plan from what stands there now, and does it.
@@ -193,7 +216,7 @@ impl Workspace {
         let bytes = self.read_lane(path).ok()?.unwrap_or_default();
         let reading = self.dialect.read(path, &bytes);
         let category = lorelane_core::memory::Category::of_folder(path.folder()?)?;
-        let address = lorelane_core::memory::Address::record(category, path.stem());
+        let address = Address::record(category, path.stem());
         let title = reading.memory.map_or_else(String::new, |memory| memory.title);
         Some(change::Outcome { address, path: path.clone(), title, deed: Deed::Undone })
     }

@@ -5,6 +5,7 @@
 
 mod brief;
 mod commit;
+mod consolidate;
 mod doctor;
 mod error;
 mod examine;
@@ -17,6 +18,7 @@ mod stage;
 mod triage;
 
 pub use brief::{Account, Fate};
+pub use consolidate::{End, How, Report, Task, Work};
 pub use doctor::{Finding, Overview, Sync};
 pub use error::{Failure, Unclear};
 pub use examine::Examined;
@@ -179,7 +181,7 @@ impl Workspace {
         let key = Folders::lane_key(&self.lane);
         let mut declared = vec![
             (self.lane.clone(), "memories, listing, settings of the records"),
-            (self.project.join(MARKS_FOLDER), "marks: pins and former addresses"),
+            (self.project.join(MARKS_FOLDER), "marks: pins, former addresses, origins, rejections"),
             (self.config.project.clone(), "settings of lorelane"),
         ];
         if !self.config.records.starts_with(&self.lane) {

@@ -231,6 +231,12 @@ impl Stage<'_> {
             MarkKind::Pin => marks.pinned.contains(address),
             MarkKind::Unpin => !marks.pinned.contains(address),
             MarkKind::Alias { .. } => false,
+            MarkKind::Origin(origin) => {
+                marks.origins.get(address).is_some_and(|origins| origins.contains(origin))
+            }
+            MarkKind::Reject(rejection) => {
+                marks.rejected.iter().any(|(rejected, known)| rejected == address && known == rejection)
+            }
         };
         if already {
             let status = standing.memory.lifecycle.status();

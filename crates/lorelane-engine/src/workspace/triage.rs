@@ -10,6 +10,7 @@ use lorelane_core::briefing;
 use lorelane_core::capture::{Capture, Item, Origin, full_text, stop_text};
 use lorelane_core::conversation::{Conversation, Format};
 use lorelane_core::lifecycle::Status;
+use lorelane_core::mark::Marks;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::policy::{DEFAULT_ROOT, Policy};
 use lorelane_core::triage::{self, Activity, Finding, NATIVE};
@@ -175,11 +176,16 @@ impl Workspace {
         let threshold = |category| self.policy.triage_threshold(category);
         let assessment = triage::assess(&conversation, &NATIVE, &threshold);
         let mut triaged = Triaged { activity: assessment.activity, ..Triaged::default() };
+        let marks = if assessment.findings.is_empty() { Marks::default() } else { self.marks() };
         for finding in assessment.findings {
-            if self.is_full(finding.category)? {
-                triaged.full.push(finding.category);
+            let item = item(finding, session);
+            if self.rejected_origin(&marks, &item).is_some() {
+                continue;
+            }
+            if self.is_full(item.category)? {
+                triaged.full.push(item.category);
             } else {
-                triaged.items.push(item(finding, session));
+                triaged.items.push(item);
             }
         }
         Ok(triaged)

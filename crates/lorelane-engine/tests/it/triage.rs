@@ -1,12 +1,13 @@
 //! What a stopping session leaves to be saved, as the project's settings say.
 
 use crate::store::Temp;
-use lorelane_core::capture::{At, Stage};
+use lorelane_core::capture::{At, Capture, Stage};
+use lorelane_core::consolidate;
 use lorelane_core::conversation::{Conversation, Format};
 use lorelane_core::memory::Category;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
-use lorelane_engine::workspace::{Asking, Desk, MayAsk, Spoken, Turn, Workspace};
+use lorelane_engine::workspace::{Asking, Desk, How, MayAsk, Spoken, Turn, Workspace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -147,6 +148,25 @@ fn nothing_is_learned_from_what_lorelane_showed() {
     assert_eq!(project.found(DECIDES, &shown), []);
     let fenced = format!("<lorelane-memory a=\"b\">{DECIDES}</lorelane-memory>");
     assert_eq!(project.found(&fenced, &[]), []);
+}
+
+#[test]
+fn what_came_of_these_words_and_was_rejected_is_not_found_again() {
+    let project = Project::new("{}");
+    let mut workspace = project.open();
+    let triaged = workspace.triage(Conversation::from_texts(None, Some(DECIDES)), "s", &[]).unwrap();
+    let mut capture = Capture::new("s", "claude-code", workspace.now());
+    capture.take(triaged.items, None, false, workspace.now());
+    workspace.captures().save(&capture).unwrap();
+    let answer = r#"{"category": "decision", "action": "CREATE", "verdict": "PASS", "draft": {"title": "Use pnpm",
+        "tags": ["npm"], "content": {"context": "c", "decision": "d", "rationale": ["r"]}}}"#;
+    let answers = vec![consolidate::read(answer).unwrap()];
+    let report = workspace.consolidate(answers, None, false).unwrap().unwrap();
+    let How::Saved { address, .. } = &report.ends[0].how else { panic!("{report:?}") };
+    workspace.reject(address, "nobody uses it").unwrap();
+    assert_eq!(project.found(DECIDES, &[]), []);
+    workspace.undo().unwrap();
+    assert_eq!(project.found(DECIDES, &[]), [Category::Decision]);
 }
 
 #[test]

@@ -29,9 +29,15 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
         "Everyday",
         &["init", "tour", "create", "show", "edit", "update", "list", "search", "pin", "unpin", "why"],
     ),
-    ("Care", &["retire", "archive", "restore", "log", "undo", "status", "doctor", "reindex", "gc", "config"]),
+    (
+        "Care",
+        &[
+            "retire", "archive", "restore", "reject", "log", "undo", "status", "doctor", "reindex", "gc",
+            "config",
+        ],
+    ),
     ("Agents", &["setup"]),
-    ("Plumbing", &["hook", "candidate", "compat", "completions"]),
+    ("Plumbing", &["hook", "consolidate", "candidate", "compat", "completions"]),
 ];
 
 #[derive(Debug, Subcommand)]
@@ -104,6 +110,14 @@ pub enum Command {
     /// Bring a retired or archived memory back
     #[command(after_help = "Example:\n  lorelane restore use-jwt-for-service-auth")]
     Restore(One),
+    /// Retire a memory and never capture the same thing again
+    ///
+    /// What it says is marked by value: the same title, the same words or the same source are not captured under
+    /// any name. `undo` and `restore` take that back.
+    #[command(
+        after_help = "Example:\n  lorelane reject use-jwt-for-service-auth --because \"it was a joke\""
+    )]
+    Reject(Reject),
     /// Show what was changed, newest first
     #[command(after_help = "Example:\n  lorelane log -n 5\n  lorelane log --verify")]
     Log(Log),
@@ -132,14 +146,6 @@ pub enum Command {
         after_help = "Example:\n  lorelane config list\n  lorelane config set delete.grace_period_days 14"
     )]
     Config(Config),
-    /// Answer an event of an agent's client
-    ///
-    /// Reads the client's payload from standard input and answers in the client's form. `setup` installs it; nobody
-    /// types it. A hook never breaks its agent: what goes wrong is a line in `hooks.log`, and the exit code is 0.
-    #[command(
-        after_help = "Example:\n  echo '{\"prompt\": \"how do services authenticate\"}' | lorelane hook prompt --client claude-code"
-    )]
-    Hook(Hook),
     /// Connect agents with lorelane, or take it back
     ///
     /// Alone it finds the agents on this machine and asks for each. What is installed calls this program by its full
@@ -148,6 +154,23 @@ pub enum Command {
         after_help = "Example:\n  lorelane setup claude-code --dry-run\n  lorelane setup --remove claude-code"
     )]
     Setup(Setup),
+    /// Answer an event of an agent's client
+    ///
+    /// Reads the client's payload from standard input and answers in the client's form. `setup` installs it; nobody
+    /// types it. A hook never breaks its agent: what goes wrong is a line in `hooks.log`, and the exit code is 0.
+    #[command(
+        after_help = "Example:\n  echo '{\"prompt\": \"how do services authenticate\"}' | lorelane hook prompt --client claude-code"
+    )]
+    Hook(Hook),
+    /// Turn what sessions left to be saved into memories
+    ///
+    /// `prepare` prints what is to be drafted; the agent drafts and has each draft verified; `commit` decides and
+    /// saves. What the store permits wins over what the agent proposes.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  lorelane consolidate prepare\n  lorelane consolidate commit"
+    )]
+    Consolidate(Consolidate),
     /// Find the memory that new information belongs to
     ///
     /// Prints a JSON document for an agent: the candidate, what may be done with it, and why.
@@ -317,6 +340,17 @@ pub struct Step {
 }
 
 #[derive(Debug, Args)]
+pub struct Reject {
+    /// An address such as decision/use-jwt, or a unique name
+    pub address: String,
+    /// Why, for whoever looks for it later
+    #[arg(long, value_name = "REASON")]
+    pub because: String,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Args)]
 pub struct Log {
     /// At most this many
     #[arg(short = 'n', value_name = "COUNT", default_value = "20")]
@@ -376,6 +410,34 @@ pub enum Config {
     },
     /// Print every key with its value and where it comes from
     List,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Consolidate {
+    /// Print what is to be drafted: context, candidate, allowed actions, fields
+    ///
+    /// Exit code 1 says that nothing is open.
+    #[command(after_help = "Example:\n  lorelane consolidate prepare --json")]
+    Prepare {
+        /// Of this session instead of the newest one with something open
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
+    },
+    /// Check what was drafted, decide and save
+    ///
+    /// Takes answers as `prepare` asks for them, from the files that it named unless others are given. An item
+    /// that is refused stops no other. Exit code 1 says that a verdict was FAIL or an item was refused.
+    #[command(after_help = "Example:\n  lorelane consolidate commit - < answer.json")]
+    Commit {
+        /// Files with answers, `-` for standard input; else those that `prepare` named
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// The session of answers that name none
+        #[arg(long, value_name = "SESSION")]
+        session: Option<String>,
+        #[command(flatten)]
+        change: Change,
+    },
 }
 
 #[derive(Debug, Args)]

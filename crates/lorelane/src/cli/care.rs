@@ -1,6 +1,6 @@
 //! Keeping a store in order.
 
-use super::args::{Change, Doctor, Gc, Log, One, Step};
+use super::args::{Change, Doctor, Gc, Log, One, Reject, Step};
 use super::everyday::finish;
 use super::{Ending, Outcome, Session, Trouble, agents, say};
 use lorelane_core::change::{self, Plan};
@@ -40,6 +40,26 @@ pub(super) fn archive(session: &Session<'_>, args: &Step) -> Outcome {
 
 pub(super) fn restore(session: &Session<'_>, args: &One) -> Outcome {
     step(session, &args.address, Verb::Restore { from: None }, "", args.change)
+}
+
+pub(super) fn reject(session: &Session<'_>, args: &Reject) -> Outcome {
+    let mut workspace = session.open()?;
+    let address = workspace.find(&args.address)?;
+    if args.because.trim().is_empty() {
+        return Err(Trouble::usage(
+            format!("cannot reject {address} without a reason"),
+            "say why with --because \"…\"",
+        ));
+    }
+    let receipt = match args.change.dry_run {
+        true => {
+            let plan = workspace.rejection(&address, &args.because)?;
+            workspace.preview(&plan)?
+        }
+        false => workspace.reject(&address, &args.because)?,
+    };
+    say::receipt(&receipt, session.json, args.change.dry_run);
+    Ok(Ending::Done)
 }
 
 fn step(session: &Session<'_>, typed: &str, verb: Verb, reason: &str, change: Change) -> Outcome {

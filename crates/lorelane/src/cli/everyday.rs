@@ -456,7 +456,7 @@ fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
 }
 
 /// Reads a file or standard input, no more than a record can be.
-fn read_input(session: &Session<'_>, path: &Path) -> Result<String, Trouble> {
+pub(super) fn read_input(session: &Session<'_>, path: &Path) -> Result<String, Trouble> {
     let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
     let fault = |why: String| {
         Trouble::usage(format!("cannot read {name}: {why}"), "give a file with one JSON object")

@@ -3,6 +3,7 @@
 mod agents;
 mod args;
 mod care;
+mod consolidate;
 mod everyday;
 mod say;
 mod settings;
@@ -107,6 +108,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Retire(args) => care::retire(session, &args),
         Command::Archive(args) => care::archive(session, &args),
         Command::Restore(args) => care::restore(session, &args),
+        Command::Reject(args) => care::reject(session, &args),
         Command::Log(args) => care::log(session, &args),
         Command::Undo(change) => care::undo(session, change),
         Command::Status => care::status(session),
@@ -115,6 +117,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Gc(args) => care::gc(session, &args),
         Command::Config(config) => settings::run(session, &config),
         Command::Setup(args) => agents::setup(session, &args),
+        Command::Consolidate(command) => consolidate::run(session, &command),
         Command::Candidate(args) => everyday::candidate(session, &args),
         // `main` answers these two before the parser; here they only have their help.
         Command::Hook(_) => Err(Trouble::usage(

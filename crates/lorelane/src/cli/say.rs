@@ -115,6 +115,8 @@ fn deed(outcome: &Outcome, dry_run: bool) -> String {
         Deed::Marked(MarkKind::Pin) => did("pinned", "pin"),
         Deed::Marked(MarkKind::Unpin) => did("unpinned", "unpin"),
         Deed::Marked(MarkKind::Alias { to }) => format!("{address} now leads to {to}"),
+        Deed::Marked(MarkKind::Origin(_)) => did("noted the origin of", "note the origin of"),
+        Deed::Marked(MarkKind::Reject(_)) => did("rejected", "reject"),
         Deed::Undone if outcome.title.is_empty() => format!("undone: {address} is gone again"),
         Deed::Undone => format!("undone: {address} reads as before"),
     }

@@ -1,8 +1,10 @@
 //! Every setting acts, and none that is wrong stops a read.
 
+use crate::consolidate::{capture, commit};
 use crate::scratch::{CONFIG, DECISION, LISTING, Scratch, USE_JWT};
 use expect_test::{Expect, expect};
 use lorelane_core::json::Json;
+use lorelane_core::memory::Category;
 use std::fs;
 use std::process::Command;
 
@@ -104,6 +106,87 @@ fn a_disabled_category_takes_a_memory_with_a_warning() {
     "#]],
     );
     assert!(scratch.lorelane("status").out.contains("(disabled)"));
+}
+
+const TWO_FINDINGS: [(Category, &str); 2] = [
+    (Category::Decision, "We decided to put a queue between web and worker"),
+    (Category::TechDebt, "TODO: the importer is a hack for now"),
+];
+
+#[test]
+fn parallel_drafting_hands_out_all_categories_at_once() {
+    for (config, handed_out, waiting) in
+        [("{}", 2, 0), (r#"{"triage": {"parallel": {"enabled": false}}}"#, 1, 1)]
+    {
+        let scratch = Scratch::with_store();
+        scratch.configure(config);
+        capture(&scratch, "s", &TWO_FINDINGS);
+        let work = scratch.json("consolidate prepare");
+        let tasks = work.at("tasks").and_then(Json::as_list).unwrap();
+        assert_eq!(tasks.len(), handed_out, "{config}");
+        assert_eq!(work.at("waiting").and_then(Json::as_u64), Some(waiting), "{config}");
+        assert_eq!(tasks[0].at("category").and_then(Json::as_text), Some("decision"));
+        // With one done, the next comes.
+        let said = commit(&scratch, r#"{"category": "decision", "action": "NOOP"}"#).expect(0);
+        assert!(said.out.ends_with("1 item is open: lorelane consolidate prepare\n"), "{}", said.out);
+        let next = scratch.json("consolidate prepare");
+        assert_eq!(next.at("tasks.0.category").and_then(Json::as_text), Some("tech_debt"), "{config}");
+    }
+}
+
+#[test]
+fn the_models_are_named_to_whoever_starts_the_drafting() {
+    // What the configuration says, and who drafts a decision, drafts tech debt, and verifies.
+    let table = [
+        ("{}", ["sonnet", "haiku", "sonnet"]),
+        (r#"{"category_models": {"decision": "opus"}}"#, ["opus", "haiku", "sonnet"]),
+        (r#"{"default_model": "opus"}"#, ["opus", "opus", "sonnet"]),
+        (
+            r#"{"default_model": "opus", "category_models": {"decision": "haiku"}}"#,
+            ["haiku", "opus", "sonnet"],
+        ),
+        (r#"{"verification_model": "opus"}"#, ["sonnet", "haiku", "opus"]),
+    ];
+    for (parallel, expected) in table {
+        let scratch = Scratch::with_store();
+        scratch.configure(&format!(r#"{{"triage": {{"parallel": {parallel}}}}}"#));
+        capture(&scratch, "s", &TWO_FINDINGS);
+        let work = scratch.json("consolidate prepare");
+        let named = ["tasks.0.model", "tasks.1.model", "verification_model"]
+            .map(|path| work.at(path).and_then(Json::as_text).unwrap_or_default());
+        assert_eq!(named, expected, "{parallel}");
+    }
+}
+
+#[test]
+fn a_category_that_is_off_is_not_captured() {
+    for key in ["auto_capture", "enabled"] {
+        let scratch = Scratch::with_store();
+        capture(&scratch, "s", &TWO_FINDINGS);
+        scratch.configure(&format!(r#"{{"categories": {{"decision": {{"{key}": false}}}}}}"#));
+        let work = scratch.json("consolidate prepare");
+        assert_eq!(work.at("tasks").and_then(Json::as_list).unwrap().len(), 1, "{key}");
+        assert_eq!(work.at("tasks.0.category").and_then(Json::as_text), Some("tech_debt"), "{key}");
+        let draft = r#"{"title": "T", "content": {"context": "c", "decision": "d", "rationale": ["r"]}}"#;
+        let answer =
+            format!(r#"{{"category": "decision", "action": "CREATE", "verdict": "PASS", "draft": {draft}}}"#);
+        let said = commit(&scratch, &answer).expect(0);
+        assert!(said.out.starts_with("NOOP decision: decision is not captured: "), "{}", said.out);
+        assert!(!scratch.exists(".claude/memory/decisions/t.json"), "{key}");
+    }
+}
+
+#[test]
+fn a_description_is_told_to_whoever_drafts() {
+    let scratch = Scratch::with_store();
+    capture(&scratch, "s", &TWO_FINDINGS);
+    assert_eq!(scratch.json("consolidate prepare").at("tasks.0.description"), Some(&Json::Null));
+    scratch.configure(r#"{"categories": {"decision": {"description": "What we chose"}}}"#);
+    let work = scratch.json("consolidate prepare");
+    assert_eq!(work.at("tasks.0.description"), Some(&Json::text("What we chose")));
+    let context = work.at("tasks.0.context_file").and_then(Json::as_text).unwrap();
+    let context = context.replace('~', scratch.folder.to_str().unwrap());
+    assert!(fs::read_to_string(context).unwrap().contains("\nDescription: What we chose\n"));
 }
 
 #[test]

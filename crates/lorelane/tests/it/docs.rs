@@ -68,7 +68,7 @@ fn every_command_line_in_the_documents_can_be_typed() {
             let command = words.iter().find(|word| !word.starts_with('-')).cloned().unwrap_or_default();
             assert!(named.contains(&command), "{name}: there is no command `{command}`: {line}");
             let path: Vec<String> = match command.as_str() {
-                "config" | "compat" => words.iter().take(2).cloned().collect(),
+                "config" | "compat" | "consolidate" => words.iter().take(2).cloned().collect(),
                 _ => vec![command],
             };
             let known = known.entry(path.clone()).or_insert_with(|| options(&path));
@@ -393,6 +393,7 @@ fn commands_in(help: &str) -> BTreeSet<String> {
 fn paths_of(command: &str) -> Vec<Vec<String>> {
     let below: &[&str] = match command {
         "config" => &["get", "set", "list"],
+        "consolidate" => &["prepare", "commit"],
         "compat" => &["memory_write", "memory_candidate", "memory_index", "memory_triage"],
         _ => return vec![vec![command.to_owned()]],
     };

@@ -7,6 +7,7 @@
 mod bad_input;
 mod compat;
 mod config;
+mod consolidate;
 mod docs;
 mod hooks;
 mod scratch;

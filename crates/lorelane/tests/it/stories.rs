@@ -758,7 +758,7 @@ fn status_tells_the_store_on_one_screen() {
 
             writes only in
               ~/project/.claude/memory  (memories, listing, settings of the records)
-              ~/project/.lorelane  (marks: pins and former addresses)
+              ~/project/.lorelane  (marks: pins, former addresses, origins, rejections)
               ~/project/lorelane.toml  (settings of lorelane)
               ~/home/state/lanes/<lane>  (journal and ledger: log, undo, why)
               ~/home/state/lanes/<lane>/captures  (captures: what sessions left to be saved)

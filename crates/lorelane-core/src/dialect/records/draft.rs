@@ -1,6 +1,6 @@
 //! Drafts from what a person typed: `--set path=value`, a file, a title.
 
-use super::fields::{self, Kind};
+use super::fields::{self, Field, Kind, Need};
 use crate::change::Assignment;
 use crate::json::{Document, Json, Object};
 use crate::memory::{Address, Category};
@@ -78,6 +78,69 @@ fn usual_content(category: Category) -> Object {
         Category::Runbook => Vec::new(),
     };
     usual.into_iter().collect()
+}
+
+/// A field that a drafter can fill, from the table of fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Dotted; `[]` stands for each item of a list.
+    pub path: String,
+    pub kind: &'static str,
+    pub required: bool,
+    /// The values of a choice; empty where there is none.
+    pub choices: &'static [&'static str],
+    /// The longest text, in characters.
+    pub max: Option<usize>,
+}
+
+/// What a draft of this category says; the rest follows from the place, the clock or the lifecycle.
+pub fn wanted(category: Category) -> Vec<Wanted> {
+    const FREE: [&str; 4] = ["title", "tags", "related_files", "confidence"];
+    let free = fields::BASE.fields.iter().filter(|field| FREE.contains(&field.name));
+    let mut wanted = Vec::new();
+    free.for_each(|field| want(field, "", &[], &mut wanted));
+    let usual = usual_content(category);
+    let usual: Vec<&str> = usual.iter().map(|(key, _)| key).collect();
+    fields::content(category).fields.iter().for_each(|field| want(field, "content.", &usual, &mut wanted));
+    wanted
+}
+
+/// What is `filled_in` for the drafter is not required of him.
+fn want(field: &Field, prefix: &str, filled_in: &[&str], wanted: &mut Vec<Wanted>) {
+    let path = format!("{prefix}{}", field.name);
+    let required = field.need == Need::Required && !filled_in.contains(&field.name);
+    let (kind, choices, max): (_, &'static [&'static str], _) = match &field.kind {
+        Kind::Choice(choices) => ("choice", choices, None),
+        Kind::Text { max } => ("text", &[], *max),
+        Kind::Fraction => ("number from 0 to 1", &[], None),
+        Kind::Flag => ("true or false", &[], None),
+        Kind::List { of: Kind::Group(_), .. } => ("list of objects", &[], None),
+        Kind::List { .. } => ("list of texts", &[], None),
+        Kind::Group(_) => ("object", &[], None),
+        _ => ("value", &[], None),
+    };
+    wanted.push(Wanted { path: path.clone(), kind, required, choices, max });
+    let (inner, prefix) = match &field.kind {
+        Kind::List { of: Kind::Group(group), .. } => (group.fields, format!("{path}[].")),
+        Kind::Group(group) => (group.fields, format!("{path}.")),
+        _ => return,
+    };
+    inner.iter().for_each(|field| want(field, &prefix, &[], wanted));
+}
+
+/// A draft with everything that is required and nothing said yet.
+pub fn blank(category: Category) -> Object {
+    let mut draft = Object::new();
+    for field in wanted(category).iter().filter(|field| field.required && !field.path.contains("[]")) {
+        let value = match (field.kind, field.choices.first()) {
+            (_, Some(choice)) => Json::text(*choice),
+            ("list of texts", None) => Json::texts(["…"]),
+            ("true or false", None) => Json::Bool(true),
+            _ => Json::text("…"),
+        };
+        put(&mut draft, &field.path, value, false);
+    }
+    draft
 }
 
 /// Puts the given fields over those of a record; of the content only those that are given.

@@ -2,10 +2,12 @@
 
 use super::triage::DECIDES;
 use super::{NOW, Scratch, USE_JWT, decision, ended, record, revised, runbook, session};
+use crate::consolidate::{capture, commit};
 use crate::scratch::{CONFIG, LISTING};
 use expect_test::{Expect, expect};
 use lorelane_core::digest::Revision;
 use lorelane_core::json::{Format, Json};
+use lorelane_core::memory::Category;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -360,6 +362,22 @@ fn a_veto_forbids_only_its_own_action() {
         &line("vetoes_by_action"),
         &expect![[r#"{"DELETE": ["Cannot DELETE decision (triage-initiated)"]}"#]],
     );
+}
+
+// Row 19: the documented flow stopped at any veto, and every candidate of a decision had one.
+#[test]
+fn a_decision_is_updated_by_consolidation_though_it_cannot_be_deleted() {
+    let scratch = Scratch::with_decision();
+    capture(&scratch, "s", &[(Category::Decision, "We decided to use JWT auth for longer")]);
+    let prepared = scratch.lorelane("consolidate prepare").expect(0).out;
+    assert!(
+        prepared.contains("actions: CREATE, UPDATE, NOOP\nnot DELETE: Cannot DELETE decision"),
+        "{prepared}"
+    );
+    let answer = r#"{"category": "decision", "action": "UPDATE", "verdict": "PASS", "draft": {"content": {"context": "Longer"}}}"#;
+    let said = commit(&scratch, answer).expect(0);
+    assert_eq!(said.out, "UPDATE decision/use-jwt: the candidate holds it\n");
+    assert_eq!(scratch.line(USE_JWT, "content.context"), r#""Longer""#);
 }
 
 // Row 21: the window of sessions was prose for a model.

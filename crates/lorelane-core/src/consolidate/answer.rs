@@ -1,0 +1,238 @@
+//! What an agent answers, read without trusting it. Every fault is named at once.
+
+use super::{Judgement, PROPOSALS};
+use crate::candidate::Action;
+use crate::dialect::records::draft;
+use crate::digest::Revision;
+use crate::json::{Document, Format, Json, Object};
+use crate::memory::{Address, Category};
+use crate::refusal::Fault;
+use crate::secret;
+use crate::text::cut;
+
+const GOT_MAX: usize = 200;
+/// More than an agent answers with; what is longer is no answer.
+const ITEMS_MAX: usize = 100;
+/// Nobody reads the twenty-first key that does not belong there.
+const OTHERS_MAX: usize = 20;
+
+/// One document: what to do with the items of one session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub session: Option<String>,
+    /// One that cannot be used does not stop the others.
+    pub items: Vec<Result<Proposal, Unclear>>,
+}
+
+/// An item that says what it wants and that it was verified.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    pub category: Category,
+    pub action: Action,
+    pub target: Option<Address>,
+    /// The candidate as the agent read it.
+    pub revision: Option<Revision>,
+    pub draft: Option<Object>,
+    pub reason: Option<String>,
+    /// `None` only for a NOOP: there is nothing to verify in it.
+    pub judgement: Option<Judgement>,
+    pub issues: Vec<String>,
+}
+
+/// An item that cannot be used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unclear {
+    pub category: Option<Category>,
+    pub faults: Vec<Fault>,
+}
+
+/// Reads an answer: a document with `items`, or one item by itself.
+pub fn read(text: &str) -> Result<Answer, Vec<Fault>> {
+    let whole = |expected: &str, got: String, fix: &str| {
+        vec![Fault { field: "answer".to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }]
+    };
+    let document = Document::parse(text).map_err(|fault| {
+        whole("one JSON document", fault.to_string(), "write it as `lorelane consolidate prepare` shows")
+    })?;
+    if !document.doubled.is_empty() {
+        let twice = |key: &String| fault(key, "each key once", None, &format!("keep one `{key}`"));
+        return Err(document.doubled.iter().map(twice).collect());
+    }
+    let Json::Object(answer) = document.root.into_json() else {
+        let expected = "one JSON object";
+        return Err(whole(expected, "another value".to_owned(), "write {\"session\": …, \"items\": […]}"));
+    };
+    let mut faults = Vec::new();
+    let session = text_of(&answer, "", "session", &mut faults);
+    let Some(items) = answer.get("items") else {
+        let mut item = answer;
+        item.remove("session");
+        return match faults.is_empty() {
+            true => Ok(Answer { session, items: vec![proposal(&item, "")] }),
+            false => Err(faults),
+        };
+    };
+    refuse_other_keys(&answer, "", &["v", "session", "items"], &mut faults);
+    let listed = items.as_list().unwrap_or_default();
+    if listed.is_empty() || listed.len() > ITEMS_MAX {
+        let expected = format!("a list of 1 to {ITEMS_MAX} items");
+        faults.push(fault("items", &expected, Some(items), "answer each category that was prepared"));
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let items = listed.iter().enumerate().map(|(at, item)| match item {
+        Json::Object(item) => proposal(item, &format!("items.{at}.")),
+        other => Err(Unclear {
+            category: None,
+            faults: vec![fault(&format!("items.{at}"), "an object", Some(other), "write one item")],
+        }),
+    });
+    Ok(Answer { session, items: items.collect() })
+}
+
+/// An answer as it is asked for. Its verdict is none: whoever only copies it has verified nothing.
+pub fn example(session: &str, category: Category, candidate: Option<(&Address, &Revision)>) -> Object {
+    let action = if candidate.is_some() { Action::Update } else { Action::Create };
+    let mut item = Object::new();
+    item.set("session", Json::text(session));
+    item.set("category", Json::text(category.name()));
+    item.set("action", Json::text(action.name()));
+    if let Some((address, revision)) = candidate {
+        item.set("target", Json::text(address.to_string()));
+        item.set("revision", Json::text(revision.to_string()));
+    }
+    item.set("draft", Json::Object(draft::blank(category)));
+    item.set("reason", Json::text("…"));
+    item.set("verdict", Json::text(Judgement::ALL.map(Judgement::name).join(" | ")));
+    item.set("issues", Json::List(Vec::new()));
+    item
+}
+
+const ITEM_KEYS: [&str; 8] =
+    ["category", "action", "target", "revision", "draft", "reason", "verdict", "issues"];
+
+fn proposal(item: &Object, place: &str) -> Result<Proposal, Unclear> {
+    let mut faults = Vec::new();
+    refuse_other_keys(item, place, &ITEM_KEYS, &mut faults);
+    let category = choice(item, place, "category", &Category::ALL, Category::name, &mut faults);
+    let action = choice(item, place, "action", &PROPOSALS, Action::name, &mut faults);
+    let target =
+        read_text(item, place, "target", "an address such as decision/use-jwt", Address::parse, &mut faults);
+    let revision =
+        read_text(item, place, "revision", "the revision of the candidate", Revision::parse, &mut faults);
+    let draft = drafted(item, place, action, &mut faults);
+    let reason = text_of(item, place, "reason", &mut faults);
+    let unverified = action == Some(Action::Noop) && is_absent(item.get("verdict"));
+    let judgement = match unverified {
+        true => None,
+        false => choice(item, place, "verdict", &Judgement::ALL, Judgement::name, &mut faults),
+    };
+    let issues = issues(item, place, &mut faults);
+    match (category, action) {
+        (Some(category), Some(action)) if faults.is_empty() => {
+            Ok(Proposal { category, action, target, revision, draft, reason, judgement, issues })
+        }
+        _ => Err(Unclear { category, faults }),
+    }
+}
+
+fn drafted(item: &Object, place: &str, action: Option<Action>, faults: &mut Vec<Fault>) -> Option<Object> {
+    let needed = matches!(action, Some(Action::Create | Action::Update));
+    match item.get("draft") {
+        Some(Json::Object(draft)) => Some(draft.clone()),
+        given if is_absent(given) && !needed => None,
+        given => {
+            let field = format!("{place}draft");
+            let fix = "give title, tags and content as the fields say";
+            faults.push(fault(&field, "an object with the memory's fields", given, fix));
+            None
+        }
+    }
+}
+
+fn issues(item: &Object, place: &str, faults: &mut Vec<Fault>) -> Vec<String> {
+    match item.get("issues") {
+        given if is_absent(given) => Vec::new(),
+        Some(Json::List(issues)) if issues.iter().all(|issue| issue.as_text().is_some()) => {
+            issues.iter().filter_map(Json::as_text).map(str::to_owned).collect()
+        }
+        given => {
+            faults.push(fault(
+                &format!("{place}issues"),
+                "a list of texts",
+                given,
+                "name each issue as a text",
+            ));
+            Vec::new()
+        }
+    }
+}
+
+/// One of a few names; it must be there.
+fn choice<T: Copy>(
+    item: &Object,
+    place: &str,
+    key: &str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+    faults: &mut Vec<Fault>,
+) -> Option<T> {
+    let given = item.text(key).map(str::trim);
+    let found =
+        all.iter().copied().find(|one| given.is_some_and(|given| name(*one).eq_ignore_ascii_case(given)));
+    if found.is_none() {
+        let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+        let expected = format!("one of {}", names.join(", "));
+        let fix = match key {
+            "verdict" => "have the draft verified against its context; it cannot be skipped",
+            _ => "choose one of them",
+        };
+        faults.push(fault(&format!("{place}{key}"), &expected, item.get(key), fix));
+    }
+    found
+}
+
+/// A text that says something to `parse`; it may be absent.
+fn read_text<T>(
+    item: &Object,
+    place: &str,
+    key: &str,
+    expected: &str,
+    parse: fn(&str) -> Option<T>,
+    faults: &mut Vec<Fault>,
+) -> Option<T> {
+    let given = item.get(key).filter(|value| **value != Json::Null)?;
+    let read = given.as_text().and_then(parse);
+    if read.is_none() {
+        let fix = format!("copy the `{key}` that was prepared, or leave it out");
+        faults.push(fault(&format!("{place}{key}"), expected, Some(given), &fix));
+    }
+    read
+}
+
+fn text_of(object: &Object, place: &str, key: &str, faults: &mut Vec<Fault>) -> Option<String> {
+    read_text(object, place, key, "a text", |text| Some(text.to_owned()), faults)
+}
+
+fn refuse_other_keys(object: &Object, place: &str, known: &[&str], faults: &mut Vec<Fault>) {
+    let mut others = object.iter().filter(|(key, _)| !known.contains(key));
+    let expected = format!("one of {}", known.join(", "));
+    faults.extend(
+        others.by_ref().take(OTHERS_MAX).map(|(key, value)| {
+            fault(&format!("{place}{}", cut(key, 80)), &expected, Some(value), "remove it")
+        }),
+    );
+    faults.extend(Fault::more(others.count()));
+}
+
+fn is_absent(value: Option<&Json>) -> bool {
+    matches!(value, None | Some(Json::Null))
+}
+
+fn fault(field: &str, expected: &str, got: Option<&Json>, fix: &str) -> Fault {
+    let got = got.map_or_else(|| "nothing".to_owned(), |value| value.render(Format::LINE));
+    // Masked before it is cut: half a secret is no longer recognised, and still half a secret.
+    let got = cut(&secret::masked(&got), GOT_MAX);
+    Fault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
+}
