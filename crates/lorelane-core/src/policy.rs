@@ -209,6 +209,20 @@ pub const KEYS: &[Key] = &[
         default: Fallback::Text("refuse"),
         about: "what happens to a secret in new text",
     },
+    Key {
+        name: "briefing.max_tokens",
+        home: Home::Lorelane,
+        kind: KeyKind::Whole { min: 100, max: 2_400 },
+        default: Fallback::Whole(600),
+        about: "tokens that one briefing may cost",
+    },
+    Key {
+        name: "stop.unattended",
+        home: Home::Lorelane,
+        kind: KeyKind::Choice(&["keep", "ask"]),
+        default: Fallback::Text("keep"),
+        about: "whether a run without a person is asked to save memories, or they are kept for later",
+    },
 ];
 
 /// A value as a file gives it.
@@ -251,6 +265,15 @@ impl std::fmt::Display for ConfigProblem {
 pub struct Policy {
     settings: BTreeMap<String, Setting>,
     pub problems: Vec<ConfigProblem>,
+}
+
+/// Which model drafts and verifies what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parallel<'p> {
+    pub enabled: bool,
+    pub category_models: [(Category, &'p str); 6],
+    pub verification_model: &'p str,
+    pub default_model: &'p str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -338,6 +361,36 @@ impl Policy {
         self.flag(&format!("categories.{category}.enabled"))
     }
 
+    /// Whether triage may capture into a category: it is enabled, and not left to people.
+    pub fn auto_capture(&self, category: Category) -> bool {
+        self.enabled(category) && self.flag(&format!("categories.{category}.auto_capture"))
+    }
+
+    pub fn triage_enabled(&self) -> bool {
+        self.flag("triage.enabled")
+    }
+
+    pub fn triage_max_messages(&self) -> usize {
+        usize::try_from(self.whole("triage.max_messages")).unwrap_or(1)
+    }
+
+    /// The score from which a category is captured; `None` when it is not.
+    pub fn triage_threshold(&self, category: Category) -> Option<f64> {
+        let threshold = self.value(&format!("triage.thresholds.{category}")).and_then(Json::as_f64);
+        threshold.filter(|_| self.auto_capture(category))
+    }
+
+    /// How the drafting of several categories is shared out.
+    pub fn parallel(&self) -> Parallel<'_> {
+        let model = |category: Category| self.text(&format!("triage.parallel.category_models.{category}"));
+        Parallel {
+            enabled: self.flag("triage.parallel.enabled"),
+            category_models: Category::ALL.map(|category| (category, model(category))),
+            verification_model: self.text("triage.parallel.verification_model"),
+            default_model: self.text("triage.parallel.default_model"),
+        }
+    }
+
     /// Days after its last change until a memory of this category expires.
     pub fn retention_days(&self, category: Category) -> Option<i64> {
         Some(self.whole(&format!("categories.{category}.retention_days"))).filter(|days| *days > 0)
@@ -353,6 +406,24 @@ impl Policy {
 
     pub fn max_memories_per_category(&self) -> usize {
         usize::try_from(self.whole("max_memories_per_category")).unwrap_or(1)
+    }
+
+    pub fn retrieval_enabled(&self) -> bool {
+        self.flag("retrieval.enabled")
+    }
+
+    /// Reminders per prompt.
+    pub fn max_inject(&self) -> usize {
+        usize::try_from(self.whole("retrieval.max_inject")).unwrap_or(0)
+    }
+
+    pub fn briefing_max_tokens(&self) -> usize {
+        usize::try_from(self.whole("briefing.max_tokens")).unwrap_or(0)
+    }
+
+    /// Whether a run that nobody watches is asked to save memories.
+    pub fn asks_unattended(&self) -> bool {
+        self.text("stop.unattended") == "ask"
     }
 
     pub fn auto_commit(&self) -> bool {

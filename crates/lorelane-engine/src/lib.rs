@@ -1,10 +1,14 @@
 //! Engine: does what the core decided. Knows files, locks, SQLite and git; prints nothing.
 
+pub mod captures;
 pub mod config;
 pub mod disk;
 pub mod drafts;
 pub mod env;
 pub mod git;
+pub mod hooklog;
 pub mod index;
+pub mod ledger;
 pub mod store;
+pub mod transcript;
 pub mod workspace;

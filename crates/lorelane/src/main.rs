@@ -2,6 +2,7 @@
 
 mod cli;
 mod compat;
+mod stdin;
 
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;

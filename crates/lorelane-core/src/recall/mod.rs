@@ -3,6 +3,10 @@
 //! The scoring is that of the first system (tag 3, title 2, prefix 1, content 1, recency 1), over words of any
 //! language. Every point is a part that can be shown; the parts sum to the score.
 
+mod keyword;
+
+pub use keyword::keyword;
+
 use crate::corpus::Entry;
 use crate::lifecycle::Status;
 use crate::memory::{Address, Category};
@@ -51,16 +55,25 @@ pub enum Signal {
     Title,
     Prefix,
     Content,
+    Description,
     Recent,
 }
 
 impl Signal {
+    const ALL: [Signal; 6] =
+        [Signal::Tag, Signal::Title, Signal::Prefix, Signal::Content, Signal::Description, Signal::Recent];
+
+    pub fn parse(name: &str) -> Option<Signal> {
+        Signal::ALL.into_iter().find(|signal| signal.name() == name)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Signal::Tag => "tag",
             Signal::Title => "title",
             Signal::Prefix => "prefix",
             Signal::Content => "content",
+            Signal::Description => "description",
             Signal::Recent => "recent",
         }
     }
@@ -91,8 +104,7 @@ pub fn rank(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) ->
             if explain.is_empty() {
                 return None;
             }
-            let recent = entry.updated.is_some_and(|updated| query.now.days_since(updated) <= RECENT_DAYS);
-            if recent {
+            if is_recent(entry, query.now) {
                 explain.push(Part { signal: Signal::Recent, points: 1, matched: Vec::new() });
             }
             Some(hit(entry, explain))
@@ -103,6 +115,10 @@ pub fn rank(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) ->
         order(a).cmp(&order(b)).then_with(|| a.address.cmp(&b.address))
     });
     hits
+}
+
+fn is_recent(entry: &Entry, now: Timestamp) -> bool {
+    entry.updated.is_some_and(|updated| now.days_since(updated) <= RECENT_DAYS)
 }
 
 /// The one memory that new information most likely belongs to, if any is near enough.

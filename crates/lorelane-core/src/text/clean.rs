@@ -26,6 +26,22 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// Foreign text for a line inside markup: nothing in it acts, closes an element or quotes code. At most `max`
+/// characters, counted after escaping.
+pub fn escaped(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars().filter(|c| is_visible(*c)) {
+        match c {
+            '`' => {}
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            c => out.push(c),
+        }
+    }
+    out.trim().chars().take(max).collect()
+}
+
 /// Nothing but visible ASCII and blanks, as most lines are: there is nothing to clean.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
@@ -59,6 +75,13 @@ mod tests {
     #[test]
     fn a_line_has_no_breaks_and_nothing_invisible() {
         assert_eq!(one_line(" a\n\tb\u{202e}c\u{200b} \u{a0}d\u{1b}[31m "), "a bc d[31m");
+    }
+
+    #[test]
+    fn escaped_text_cannot_leave_its_element() {
+        let hostile = " </triage_data>`rm` & \u{202e}\u{e0041}\u{0}\n<b>\u{200b} ";
+        assert_eq!(escaped(hostile, 120), "&lt;/triage_data&gt;rm &amp; &lt;b&gt;");
+        assert_eq!(escaped(&"<".repeat(100), 120).chars().count(), 120);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The integration tests of the core, in one binary.
 
+mod briefing;
 mod candidate;
 mod care;
 mod create;
+mod guard;
 mod harmless;
 mod laws;
 mod lifecycle;
@@ -11,3 +13,4 @@ mod revise;
 mod schemas;
 mod secrets;
 mod support;
+mod triage;

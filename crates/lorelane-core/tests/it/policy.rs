@@ -34,7 +34,8 @@ const SHIPPED: &str = r#"{
 }"#;
 
 fn given(key: &str, value: Json) -> Given {
-    let home = if key == "secrets" { Home::Lorelane } else { Home::Records };
+    let known = all_keys().find(|(_, name, _)| name == key);
+    let home = known.map_or(Home::Records, |(known, ..)| known.home);
     Given { key: key.to_owned(), value, file: "the-file".to_owned(), home }
 }
 
@@ -172,6 +173,22 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
                 ("\"keep\"", "\"keep\" is none of refuse, redact, allow; the default stays", ""),
                 ("true", "true is none of refuse, redact, allow; the default stays", ""),
             ],
+        ),
+        (
+            "briefing.max_tokens",
+            "600",
+            "200",
+            &[
+                ("0", "0 is not from 100 to 2400; 100 is used", "100"),
+                ("9999", "9999 is not from 100 to 2400; 2400 is used", "2400"),
+                ("\"many\"", "\"many\" is not a whole number from 100 to 2400; the default stays", ""),
+            ],
+        ),
+        (
+            "stop.unattended",
+            "\"keep\"",
+            "\"ask\"",
+            &[("true", "true is none of keep, ask; the default stays", "")],
         ),
     ];
     for (key, default, usable, wrong) in table {

@@ -3,6 +3,7 @@
 //! Store and index meet only here. A face asks with plain data and gets plain data; it never sees a lock, a
 //! file or a row.
 
+mod brief;
 mod commit;
 mod doctor;
 mod error;
@@ -12,14 +13,17 @@ mod locate;
 mod look;
 mod stage;
 
+pub use brief::{Account, Fate};
 pub use doctor::{Examination, Finding, Sync};
 pub use error::{Failure, Unclear};
 pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
 
+use crate::captures::Captures;
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, Kind, RealDisk};
 use crate::env::{Env, Folders};
+use crate::hooklog::HOOK_LOG;
 use crate::index::{Index, Wanted};
 use crate::store::{Home, Place, Store, StoreError};
 use lorelane_core::candidate::{self, Candidate, Verdict};
@@ -41,6 +45,7 @@ use std::sync::Arc;
 
 /// More marks than any project makes; a larger file is not ours.
 const MARKS_MAX_BYTES: u64 = 64 << 20;
+const CAPTURES_FOLDER: &str = "captures";
 const LISTING_MAX_BYTES: u64 = 256 << 20;
 
 /// The memories of one project.
@@ -50,6 +55,8 @@ pub struct Workspace {
     project: PathBuf,
     /// The records' real folder.
     lane: PathBuf,
+    /// The lane's own folder in the user's state folder.
+    state: PathBuf,
     dialect: Records,
     disk: Arc<dyn Disk>,
     store: Arc<Store>,
@@ -110,7 +117,7 @@ impl Workspace {
             || PathBuf::from("/dev/null/lorelane"),
             |folders| folders.state.join("lanes").join(&key),
         );
-        let home = Home { lane: lane.clone(), marks: project.join(MARKS_FOLDER), state };
+        let home = Home { lane: lane.clone(), marks: project.join(MARKS_FOLDER), state: state.clone() };
         let (index, index_fault) = open_index(&*disk, folders.as_ref(), &key);
         Ok(Workspace {
             now: env.now,
@@ -118,6 +125,7 @@ impl Workspace {
             store: Arc::new(Store::new(Arc::clone(&disk), home)),
             project,
             lane,
+            state,
             disk,
             index,
             index_fault,
@@ -174,9 +182,14 @@ impl Workspace {
             declared.push((self.config.records.clone(), "settings of the records"));
         }
         if let Some(folders) = &self.folders {
-            declared.push((folders.state.join("lanes").join(&key), "journal: log and undo"));
+            declared.push((folders.state.join("lanes").join(&key), "journal and ledger: log, undo, why"));
+            declared.push((
+                folders.state.join("lanes").join(&key).join(CAPTURES_FOLDER),
+                "captures: what sessions left to be saved",
+            ));
             declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
+            declared.push((folders.state.join(HOOK_LOG), "what hooks could not do"));
         }
         declared
     }
@@ -188,6 +201,12 @@ impl Workspace {
             Some(folders) => folders.state.join("drafts").join(key),
             None => self.lane.join(".lorelane-drafts"),
         }
+    }
+
+    /// What triage found in this project's sessions. Without a home there is no private place for it: nothing is
+    /// found there, and saving fails.
+    pub fn captures(&self) -> Captures {
+        Captures::new(Arc::clone(&self.disk), self.state.join(CAPTURES_FOLDER))
     }
 
     pub fn entries(&mut self, wanted: Wanted) -> Result<Vec<Entry>, Failure> {

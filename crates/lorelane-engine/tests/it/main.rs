@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that unwraps is a test that fails")]
 
+mod captures;
 mod full_disk;
 mod index;
 mod simulation;
 mod store;
+mod transcript;

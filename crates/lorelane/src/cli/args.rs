@@ -25,7 +25,10 @@ pub struct Cli {
 
 /// The commands in the four groups of the help.
 pub const GROUPS: [(&str, &[&str]); 4] = [
-    ("Everyday", &["init", "tour", "create", "show", "edit", "update", "list", "search", "pin", "unpin"]),
+    (
+        "Everyday",
+        &["init", "tour", "create", "show", "edit", "update", "list", "search", "pin", "unpin", "why"],
+    ),
     ("Care", &["retire", "archive", "restore", "log", "undo", "status", "doctor", "reindex", "gc", "config"]),
     ("Agents", &[]),
     ("Plumbing", &["candidate", "compat", "completions"]),
@@ -80,6 +83,13 @@ pub enum Command {
     /// Take a memory out of the standing context
     #[command(after_help = "Example:\n  lorelane unpin use-jwt-for-service-auth")]
     Unpin(One),
+    /// Show what was put into prompts, and why
+    ///
+    /// `last`, or nothing, shows the last prompt or session start that was answered: what was shown with the parts of
+    /// each score, and what was left out with the rule that dropped it. An address shows what became of that
+    /// memory. Exit code 1 says that it was not shown.
+    #[command(after_help = "Example:\n  lorelane why\n  lorelane why use-jwt-for-service-auth")]
+    Why(Why),
     /// Take a memory out of recall, keeping it for the grace period
     ///
     /// A retired memory is not shown to agents. `gc` archives or deletes it after `delete.grace_period_days`;
@@ -270,6 +280,13 @@ pub struct One {
     pub address: String,
     #[command(flatten)]
     pub change: Change,
+}
+
+#[derive(Debug, Args)]
+pub struct Why {
+    /// `last`, an address such as decision/use-jwt, or a unique name
+    #[arg(default_value = "last", value_name = "last|ADDRESS")]
+    pub what: String,
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use lorelane_core::digest::{Revision, md5};
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::lifecycle::{Lifecycle, Status};
 use lorelane_core::memory::{Body, Category, Memory};
-use lorelane_core::recall::{Hit, Query};
+use lorelane_core::recall::{Hit, Part, Query};
 use lorelane_core::refusal::unknown_category;
 use lorelane_core::text::{cut, fold, one_line};
 use lorelane_core::time::{DAY, Timestamp};
@@ -369,7 +369,7 @@ pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
                 cut(&one_line(&hit.title), 80)
             );
             if args.explain {
-                let _ = writeln!(text, "     = {}", explained(hit));
+                let _ = writeln!(text, "     = {}", explained(&hit.explain));
             }
         }
         say::out(&text);
@@ -378,9 +378,8 @@ pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
 }
 
 /// `3 tag (auth) + 2 title (jwt)`: the parts sum to the score.
-fn explained(hit: &Hit) -> String {
-    let parts: Vec<String> = hit
-        .explain
+pub(super) fn explained(parts: &[Part]) -> String {
+    let parts: Vec<String> = parts
         .iter()
         .map(|part| match part.matched.is_empty() {
             true => format!("{} {}", part.points, part.signal.name()),

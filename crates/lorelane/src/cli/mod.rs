@@ -6,6 +6,7 @@ mod everyday;
 mod say;
 mod settings;
 mod tour;
+mod why;
 
 use args::{Cli, Command, command};
 use clap::FromArgMatches;
@@ -98,6 +99,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Search(args) => everyday::search(session, &args),
         Command::Pin(args) => care::pin(session, &args),
         Command::Unpin(args) => care::unpin(session, &args),
+        Command::Why(args) => why::run(session, &args),
         Command::Retire(args) => care::retire(session, &args),
         Command::Archive(args) => care::archive(session, &args),
         Command::Restore(args) => care::restore(session, &args),

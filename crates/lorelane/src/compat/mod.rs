@@ -9,6 +9,7 @@ mod candidate;
 mod index;
 mod input;
 mod refused;
+mod retrieve;
 mod target;
 mod write;
 
@@ -18,7 +19,8 @@ use lorelane_engine::env::Env;
 use std::io::Write;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: lorelane compat {memory_write,memory_candidate,memory_index} [arguments]\n";
+const USAGE: &str =
+    "usage: lorelane compat {memory_write,memory_candidate,memory_index,memory_retrieve} [arguments]\n";
 
 /// Runs the script that the first argument names.
 pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
@@ -30,6 +32,7 @@ pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
         "memory_write" => write::run(env, rest),
         "memory_candidate" => candidate::run(env, rest),
         "memory_index" => index::run(env, rest),
+        "memory_retrieve" => retrieve::run(env),
         _ => Said { out: String::new(), err: USAGE.to_owned(), code: 2 },
     }
     .say()

@@ -3,6 +3,7 @@
 mod candidate;
 mod defects;
 mod index;
+mod retrieve;
 mod write;
 
 use crate::scratch::{NOW, Scratch, USE_JWT};

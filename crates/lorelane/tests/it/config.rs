@@ -39,6 +39,8 @@ const WAITING: &[(&str, &str)] = &[
     ("delete.grace_period_days", "acts"),
     ("delete.archive_retired", "acts"),
     ("secrets", "acts"),
+    ("briefing.max_tokens", "hooks"),
+    ("stop.unattended", "hooks"),
 ];
 
 #[test]

@@ -760,9 +760,11 @@ fn status_tells_the_store_on_one_screen() {
               ~/project/.claude/memory  (memories, listing, settings of the records)
               ~/project/.lorelane  (marks: pins and former addresses)
               ~/project/lorelane.toml  (settings of lorelane)
-              ~/home/state/lanes/<lane>  (journal: log and undo)
+              ~/home/state/lanes/<lane>  (journal and ledger: log, undo, why)
+              ~/home/state/lanes/<lane>/captures  (captures: what sessions left to be saved)
               ~/home/state/drafts/<lane>  (drafts of an editor)
-              ~/home/cache/lanes/<lane>  (index: may be deleted)"#]],
+              ~/home/cache/lanes/<lane>  (index: may be deleted)
+              ~/home/state/hooks.log  (what hooks could not do)"#]],
     );
 }
 

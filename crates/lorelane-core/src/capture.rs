@@ -1,0 +1,408 @@
+//! What a triage found in one session: the words to save, and where they stand.
+
+use crate::digest::Revision;
+use crate::json::{Format, Json, Object};
+use crate::memory::Category;
+use crate::secret;
+use crate::text::{escaped, fold, one_line, words};
+use crate::time::{DAY, Timestamp};
+use std::path::Path;
+
+/// A capture that nobody took up by then speaks of work that is long over.
+const KEPT_DAYS: i64 = 30;
+
+/// How every text begins in which a stop asks for memories: the prompt hook of a client that sends it back as a
+/// prompt knows it by this.
+pub const STOP_HEAD: &str = "lorelane: this session has something worth remembering.";
+
+/// The findings of one session. At once the details that a stop text points to, the memory of having asked, and
+/// what the next session is offered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capture {
+    pub session: String,
+    pub client: String,
+    /// When the session was last triaged.
+    pub at: Timestamp,
+    pub stage: Stage,
+    /// Whether this session's agent was asked before: it is asked at most once.
+    pub asked: bool,
+    pub items: Vec<Item>,
+}
+
+/// Who was told of the latest findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The agent, at its stop.
+    Asked,
+    /// Nobody yet: the next session is.
+    Pending,
+}
+
+/// What was found for one category.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    pub category: Category,
+    pub score: f64,
+    /// The lines that made the score, each cut to a readable length.
+    pub snippets: Vec<String>,
+    /// These lines with those around them.
+    pub excerpt: String,
+    pub origin: Origin,
+    /// Whether it was saved, or refused for good.
+    pub settled: bool,
+}
+
+/// Where the words of an item stand, and which words they were: a transcript may be cut or moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub session: String,
+    pub at: At,
+    /// See [`words_digest`].
+    pub words: String,
+}
+
+/// A place in a transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum At {
+    /// Counted from 1.
+    Line(u64),
+    /// Where only the end of a large transcript was read, nobody counted its lines.
+    Byte(u64),
+}
+
+impl Capture {
+    pub fn new(session: &str, client: &str, at: Timestamp) -> Capture {
+        Capture {
+            session: session.to_owned(),
+            client: client.to_owned(),
+            at,
+            stage: Stage::Pending,
+            asked: false,
+            items: Vec::new(),
+        }
+    }
+
+    /// What is still to be saved.
+    pub fn open_items(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().filter(|item| !item.settled)
+    }
+
+    /// Takes in what a later triage of the session found. Its word replaces the earlier one on the same category;
+    /// what was settled before does not come back with the same words.
+    pub fn take_in(&mut self, items: Vec<Item>, at: Timestamp) {
+        self.at = at;
+        for item in items {
+            let same = |old: &Item| old.category == item.category;
+            let known = |old: &Item| same(old) && old.settled && old.origin.words == item.origin.words;
+            if !self.items.iter().any(known) {
+                self.items.retain(|old| !same(old) || old.settled);
+                self.items.push(item);
+            }
+        }
+    }
+
+    /// Nothing of a settled item is kept but that it was there: its words are in a memory now, or unwanted.
+    pub fn settle(&mut self, category: Category) {
+        for item in self.items.iter_mut().filter(|item| item.category == category) {
+            item.settled = true;
+            item.snippets.clear();
+            item.excerpt.clear();
+        }
+    }
+
+    /// Whether nobody needs it any more. One that was asked about is kept when it is settled: forgetting it would
+    /// have the same session asked again.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        is_outdated(self.at, now) || (!self.asked && self.open_items().next().is_none())
+    }
+
+    /// The file's text. Secrets are masked: whoever reads it later need not see them.
+    pub fn to_text(&self) -> String {
+        let mut json = self.to_json();
+        json.map_texts(&mut |text| Some(secret::masked(text).into_owned()));
+        format!("{}\n", json.render(Format::FILE))
+    }
+
+    pub fn to_json(&self) -> Json {
+        object([
+            ("v", Json::number(1)),
+            ("session", Json::text(&self.session)),
+            ("client", Json::text(&self.client)),
+            ("at", Json::text(self.at.to_string())),
+            ("stage", Json::text(self.stage.name())),
+            ("asked", Json::Bool(self.asked)),
+            ("items", Json::List(self.items.iter().map(Item::to_json).collect())),
+        ])
+    }
+
+    /// `None` when it is not one of ours. An item that cannot be read is left out.
+    pub fn from_json(json: &Json) -> Option<Capture> {
+        let fields = json.as_object()?;
+        Some(Capture {
+            session: fields.text("session")?.to_owned(),
+            client: fields.text("client")?.to_owned(),
+            at: Timestamp::parse(fields.text("at")?)?.0,
+            stage: Stage::parse(fields.text("stage")?)?,
+            asked: fields.get("asked")?.as_bool()?,
+            items: fields.get("items")?.as_list()?.iter().filter_map(Item::from_json).collect(),
+        })
+    }
+}
+
+impl Stage {
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Asked => "asked",
+            Stage::Pending => "pending",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Stage> {
+        [Stage::Asked, Stage::Pending].into_iter().find(|stage| stage.name() == text)
+    }
+}
+
+impl Item {
+    fn to_json(&self) -> Json {
+        object([
+            ("category", Json::text(self.category.name())),
+            ("score", Json::number(self.score)),
+            ("snippets", Json::texts(&self.snippets)),
+            ("excerpt", Json::text(&self.excerpt)),
+            ("origin", self.origin.to_json()),
+            ("settled", Json::Bool(self.settled)),
+        ])
+    }
+
+    fn from_json(json: &Json) -> Option<Item> {
+        let fields = json.as_object()?;
+        Some(Item {
+            category: Category::parse(fields.text("category")?)?,
+            score: fields.get("score")?.as_f64()?,
+            snippets: fields.get("snippets")?.to_texts(),
+            excerpt: fields.text("excerpt")?.to_owned(),
+            origin: Origin::from_json(fields.get("origin")?)?,
+            settled: fields.get("settled")?.as_bool()?,
+        })
+    }
+}
+
+impl Origin {
+    pub fn to_json(&self) -> Json {
+        let (unit, number) = match self.at {
+            At::Line(number) => ("line", number),
+            At::Byte(number) => ("byte", number),
+        };
+        object([
+            ("session", Json::text(&self.session)),
+            (unit, Json::number(number)),
+            ("words", Json::text(&self.words)),
+        ])
+    }
+
+    pub fn from_json(json: &Json) -> Option<Origin> {
+        let number = |unit| json.at(unit).and_then(Json::as_u64);
+        Some(Origin {
+            session: json.at("session")?.as_text()?.to_owned(),
+            at: number("line").map(At::Line).or_else(|| number("byte").map(At::Byte))?,
+            words: json.at("words")?.as_text()?.to_owned(),
+        })
+    }
+}
+
+/// What an agent is told at its stop: what was found, and how to save it. Below [`STOP_MAX_BYTES`].
+///
+/// `full` are the categories that were found, too, and take no more memories.
+pub fn stop_text(session: &str, items: &[Item], full: &[Category], detail: &Path) -> String {
+    let longest = |snippet_max| {
+        let text = compose(session, items, full, detail, snippet_max);
+        (text.len() < STOP_MAX_BYTES).then_some(text)
+    };
+    [120, 40].into_iter().find_map(longest).unwrap_or_else(|| compose("", items, full, Path::new(""), 0))
+}
+
+/// An agent pays for every byte of it, and the details lie in a file.
+pub const STOP_MAX_BYTES: usize = 2_048;
+
+fn compose(session: &str, items: &[Item], full: &[Category], detail: &Path, snippet_max: usize) -> String {
+    let mut text = format!("{STOP_HEAD}\n");
+    for Item { category, score, snippets, .. } in items {
+        let snippet = secret::masked(snippets.first().map_or("", String::as_str)).into_owned();
+        let snippet = escaped(&snippet, snippet_max);
+        let blank = if snippet.is_empty() { "" } else { " " };
+        text.push_str(&format!("- [{}]{blank}{snippet} (score {score:.2})\n", category.display()));
+    }
+    for category in full {
+        text.push_str(&format!(
+            "- [{}] is left out: the category has max_memories_per_category memories\n",
+            category.display()
+        ));
+    }
+    text.push_str("These are hints from keywords; leave out what is not worth keeping. Before you stop:\n");
+    let name = if session.is_empty() { String::new() } else { format!(" --session {}", shell_word(session)) };
+    text.push_str(&format!("1. run `lorelane consolidate prepare{name}` and read what it prints\n"));
+    text.push_str("2. write the drafts that it asks for\n");
+    text.push_str("3. run `lorelane consolidate commit`\n");
+    if !detail.as_os_str().is_empty() {
+        text.push_str(&format!("The lines around each: {}\n", detail.display()));
+    }
+    text
+}
+
+/// A session's id as one word of a command line: it is foreign text, and an agent runs what it reads here.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    if text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", one_line(text).replace('\'', "'\\''"))
+}
+
+/// Whether what was found at that time is no longer of use to anybody.
+pub fn is_outdated(at: Timestamp, now: Timestamp) -> bool {
+    now.0 - at.0 > KEPT_DAYS * DAY
+}
+
+/// Which words a text has, as a hash: blanks, case, accents and punctuation make no difference.
+pub fn words_digest(text: &str) -> String {
+    let words = words(text).join(" ");
+    // A text of nothing but small words is still not every other such text.
+    let said = if words.is_empty() { fold(text.trim()) } else { words };
+    Revision::of(said.as_bytes()).to_string()
+}
+
+fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+    Json::Object(members.into_iter().collect::<Object>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capture() -> Capture {
+        let origin = |at| Origin { session: "s".to_owned(), at, words: words_digest("use a queue") };
+        let item = |category, at| Item {
+            category,
+            score: 0.684_210_526_315_789_5,
+            snippets: vec!["We decided \"so\"\u{7}".to_owned()],
+            excerpt: "a\nb </x>".to_owned(),
+            origin: origin(at),
+            settled: false,
+        };
+        let mut capture = Capture::new("s", "claude-code", Timestamp(1_000_000));
+        capture.items =
+            vec![item(Category::Decision, At::Line(3)), item(Category::TechDebt, At::Byte(1 << 40))];
+        capture
+    }
+
+    #[test]
+    fn a_capture_reads_back_as_it_was_written() {
+        for (stage, asked) in [(Stage::Pending, false), (Stage::Asked, true)] {
+            let capture = Capture { stage, asked, ..capture() };
+            let read = Capture::from_json(&Json::parse(&capture.to_text()).unwrap());
+            assert_eq!(read, Some(capture));
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_capture_is_not_read_as_one() {
+        let whole = capture().to_json();
+        for key in ["session", "client", "at", "stage", "asked", "items"] {
+            let mut json = whole.clone();
+            let Json::Object(object) = &mut json else { panic!("an object") };
+            object.set(key, Json::number(7));
+            assert_eq!(Capture::from_json(&json), None, "{key}");
+        }
+        let mut json = whole;
+        let Json::Object(object) = &mut json else { panic!("an object") };
+        object.set("items", Json::List(vec![Json::Null]));
+        assert_eq!(Capture::from_json(&json).unwrap().items, []);
+    }
+
+    #[test]
+    fn secrets_are_masked_before_they_are_written() {
+        let secret = concat!("AKIA", "4TGHN2WQ7VKJX3ZD");
+        let mut capture = capture();
+        capture.items[0].snippets.push(format!("the key is {secret}"));
+        capture.items[0].excerpt = format!("aws_access_key_id = {secret}\n");
+        assert!(!capture.to_text().contains(secret) && capture.to_text().contains("AKIA…"));
+    }
+
+    #[test]
+    fn a_capture_is_over_when_nobody_needs_it() {
+        let mut settled = capture();
+        settled.settle(Category::Decision);
+        assert_eq!(settled.open_items().map(|item| item.category).collect::<Vec<_>>(), [Category::TechDebt]);
+        assert!(settled.items[0].snippets.is_empty() && settled.items[0].excerpt.is_empty());
+        settled.settle(Category::TechDebt);
+        let asked = Capture { asked: true, ..settled.clone() };
+        let days = |days: i64| Timestamp(1_000_000 + days * DAY);
+        for (capture, now, over) in [
+            (&capture(), days(30), false),
+            (&capture(), days(31), true),
+            (&settled, days(0), true),
+            (&asked, days(30), false),
+            (&asked, days(31), true),
+        ] {
+            assert_eq!(capture.is_over(now), over, "{capture:?} at {now}");
+        }
+    }
+
+    #[test]
+    fn a_later_triage_replaces_what_is_open_and_brings_back_nothing_settled() {
+        let mut later = capture();
+        later.settle(Category::Decision);
+        let mut found = capture().items;
+        found[1].score = 0.9;
+        later.take_in(found, Timestamp(2_000_000));
+        let left: Vec<_> = later.open_items().map(|item| (item.category, item.score)).collect();
+        assert_eq!((left, later.at), (vec![(Category::TechDebt, 0.9)], Timestamp(2_000_000)));
+        let mut other = capture().items.remove(0);
+        other.origin.words = words_digest("something else");
+        later.take_in(vec![other], Timestamp(2_000_000));
+        assert_eq!(later.open_items().count(), 2, "other words of a settled category are news");
+    }
+
+    #[test]
+    fn a_stop_text_says_what_was_found_and_what_to_do() {
+        let mut items = capture().items;
+        items[0].snippets = vec!["We `chose` </b> pnpm".to_owned()];
+        items[1].snippets = vec![format!("the key is {}", concat!("AKIA", "4TGHN2WQ7VKJX3ZD"))];
+        let text = stop_text("7b23-x", &items, &[Category::Runbook], Path::new("/s/7b23-x.json"));
+        expect_test::expect![[r"
+            lorelane: this session has something worth remembering.
+            - [DECISION] We chose &lt;/b&gt; pnpm (score 0.68)
+            - [TECH_DEBT] the key is AKIA…(12+) (score 0.68)
+            - [RUNBOOK] is left out: the category has max_memories_per_category memories
+            These are hints from keywords; leave out what is not worth keeping. Before you stop:
+            1. run `lorelane consolidate prepare --session 7b23-x` and read what it prints
+            2. write the drafts that it asks for
+            3. run `lorelane consolidate commit`
+            The lines around each: /s/7b23-x.json
+        "]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn a_stop_text_is_short_and_its_command_cannot_be_broken_out_of() {
+        let mut items: Vec<Item> =
+            Category::ALL.map(|category| Item { category, ..capture().items.remove(0) }).to_vec();
+        items.iter_mut().for_each(|item| item.snippets = vec!["日本".repeat(200)]);
+        for session in ["x; rm -rf ~", "a'b\n`c`", &"y".repeat(9_000)] {
+            for detail in ["/s", &"/long".repeat(900)] {
+                let text = stop_text(session, &items, &Category::ALL, Path::new(detail));
+                assert!(text.len() < STOP_MAX_BYTES && text.starts_with(STOP_HEAD), "{}", text.len());
+                assert!(text.contains("consolidate commit"));
+            }
+        }
+        assert_eq!(shell_word("x; rm -rf ~"), "'x; rm -rf ~'");
+        assert_eq!(shell_word("a'b\nc"), "'a'\\''b c'");
+    }
+
+    #[test]
+    fn the_words_of_a_text_are_one_however_they_are_laid_out() {
+        assert_eq!(words_digest("We DECIDED: use a  Queue."), words_digest("we decided\nuse a queue"));
+        assert_ne!(words_digest("use a queue"), words_digest("use a stack"));
+        assert_ne!(words_digest("it is so"), words_digest("it is no"));
+    }
+}

@@ -1,0 +1,519 @@
+//! What a person and an agent said, out of the transcripts that clients keep.
+//!
+//! Only their own words count. Clients write much more into a transcript: tool results, requests that repeat the
+//! whole conversation, feedback of hooks, summaries, and what lorelane itself injected. A memory learned from
+//! any of these would be a memory of an echo.
+
+use crate::capture::{At, STOP_HEAD};
+use crate::json::{Json, Object};
+use crate::text::{fold, words};
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conversation {
+    /// Oldest first.
+    pub messages: Vec<Message>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Where it begins.
+    pub at: At,
+    pub speaker: Speaker,
+    /// Empty for a message that does nothing but use tools.
+    pub text: String,
+    /// The names of the tools that it uses, one per use.
+    pub tools: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    Human,
+    Assistant,
+}
+
+/// How a transcript is written. All are JSON, an object per line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Claude Code's, and the flat one that the first system expected in its place.
+    ClaudeCode,
+    Codex,
+    Copilot,
+}
+
+/// What one line of a transcript adds. Lines with one id are one message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    pub id: Option<String>,
+    pub speaker: Speaker,
+    pub text: String,
+    pub tools: Vec<String>,
+}
+
+impl Conversation {
+    /// For clients that hand over the last words instead of a transcript that we can read.
+    pub fn from_texts(human: Option<&str>, assistant: Option<&str>) -> Conversation {
+        let said = [(Speaker::Human, human), (Speaker::Assistant, assistant)];
+        let messages = said.into_iter().enumerate().filter_map(|(at, (speaker, text))| {
+            let text = own_words(speaker, text?)?;
+            Some(Message { at: At::Line(at as u64 + 1), speaker, text, tools: Vec::new() })
+        });
+        Conversation { messages: messages.collect() }
+    }
+
+    /// Without the lines that repeat what lorelane showed in this session: they are known already.
+    pub fn without_lines_of(mut self, shown: &[String]) -> Conversation {
+        let known: Vec<String> =
+            shown.iter().filter(|text| is_telling(text)).map(|text| fold(text)).collect();
+        if !known.is_empty() {
+            let repeats = |line: &str| {
+                let line = fold(line);
+                known.iter().any(|known| line.contains(known.as_str()))
+            };
+            for message in &mut self.messages {
+                let kept: Vec<&str> = message.text.split('\n').filter(|line| !repeats(line)).collect();
+                message.text = kept.join("\n");
+            }
+        }
+        self
+    }
+}
+
+/// A title of one or two words stands in many lines that say something new.
+fn is_telling(text: &str) -> bool {
+    words(text).len() >= 3
+}
+
+impl Message {
+    /// Whether anything was said: using a tool is not speaking.
+    pub fn speaks(&self) -> bool {
+        !self.text.trim().is_empty()
+    }
+
+    fn prepend(&mut self, at: At, part: Part) {
+        self.at = at;
+        self.tools.splice(..0, part.tools);
+        match (part.text.is_empty(), self.text.is_empty()) {
+            (true, _) => {}
+            (false, true) => self.text = part.text,
+            (false, false) => self.text = format!("{}\n{}", part.text, self.text),
+        }
+    }
+}
+
+/// Puts a conversation together from its lines, the last one first, until it has enough messages.
+#[derive(Debug)]
+pub struct Backwards {
+    max_messages: usize,
+    /// Newest first.
+    found: Vec<(Option<String>, Message)>,
+    spoken: usize,
+}
+
+impl Backwards {
+    pub fn new(max_messages: usize) -> Backwards {
+        Backwards { max_messages, found: Vec::new(), spoken: 0 }
+    }
+
+    /// Adds the line before all others. Says whether more are wanted: the first line of a message too many shows
+    /// that the oldest one is complete.
+    pub fn add(&mut self, at: At, part: Part) -> bool {
+        let newest_first = self.found.iter().enumerate().rev().take(NEARBY);
+        let mut same = newest_first.filter(|(_, (id, message))| {
+            part.id.is_some() && *id == part.id && message.speaker == part.speaker
+        });
+        let whole = same.next().map(|(place, _)| place);
+        let spoke = whole.is_some_and(|place| self.found[place].1.speaks());
+        if !part.text.trim().is_empty() && !spoke {
+            if self.spoken == self.max_messages {
+                // It is the message too many, and what was found of it before is its end.
+                whole.map(|place| self.found.remove(place));
+                return false;
+            }
+            self.spoken += 1;
+        }
+        match whole {
+            Some(place) => self.found[place].1.prepend(at, part),
+            None => {
+                let message = Message { at, speaker: part.speaker, text: part.text, tools: part.tools };
+                self.found.push((part.id, message));
+            }
+        }
+        true
+    }
+
+    pub fn finish(self) -> Conversation {
+        Conversation { messages: self.found.into_iter().rev().map(|(_, message)| message).collect() }
+    }
+}
+
+/// Lines of one message lie together, with at most a few results of its tools between them.
+const NEARBY: usize = 8;
+
+impl Format {
+    /// Whether a line can hold words or a tool use, told from its bytes: most of a transcript is neither and
+    /// need not be parsed. Inside a text every quote is escaped, so what is found here is structure.
+    pub fn may_speak(self, line: &[u8]) -> bool {
+        let has = |value: &str| has_type(line, value);
+        match self {
+            Format::ClaudeCode => {
+                has("assistant") || ((has("user") || has("human")) && !has("tool_result")) || has("tool_use")
+            }
+            Format::Codex => has("response_item") && (has("message") || has("function_call")),
+            Format::Copilot => has("user.message") || has("assistant.message"),
+        }
+    }
+
+    /// Reads one line. `None` when nobody speaks in it.
+    pub fn read_line(self, line: &str) -> Option<Part> {
+        let json = Json::parse(line).ok()?;
+        let fields = json.as_object()?;
+        let part = match self {
+            Format::ClaudeCode => claude_code(fields),
+            Format::Codex => codex(fields),
+            Format::Copilot => copilot(fields),
+        }?;
+        (!part.text.is_empty() || !part.tools.is_empty()).then_some(part)
+    }
+}
+
+/// Whether a line has a member `"type": value`, with or without a blank.
+fn has_type(line: &[u8], value: &str) -> bool {
+    const KEY: &[u8] = b"\"type\":";
+    let mut rest = line;
+    while let Some(at) = find(rest, KEY) {
+        rest = &rest[at + KEY.len()..];
+        let given = rest.strip_prefix(b" ").unwrap_or(rest);
+        let ends = |after: &[u8]| after.first() == Some(&b'"');
+        if given.strip_prefix(b"\"").and_then(|given| given.strip_prefix(value.as_bytes())).is_some_and(ends)
+        {
+            return true;
+        }
+    }
+    false
+}
+
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = text[from..].iter().position(|byte| *byte == wanted[0]) {
+        if text[from + at..].starts_with(wanted) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
+    None
+}
+
+fn claude_code(line: &Object) -> Option<Part> {
+    let set = |key: &str| line.get(key).and_then(Json::as_bool) == Some(true);
+    if set("isMeta") || set("isSidechain") || set("isCompactSummary") || line.at("origin.kind").is_some() {
+        return None;
+    }
+    let speaker = match line.text("type")? {
+        "user" | "human" => Speaker::Human,
+        "assistant" => Speaker::Assistant,
+        "tool_use" => {
+            let name = line.text("name").or_else(|| line.text("tool_name")).unwrap_or("unknown");
+            let tools = vec![name.to_owned()];
+            return Some(Part { id: None, speaker: Speaker::Assistant, text: String::new(), tools });
+        }
+        _ => return None,
+    };
+    // What the client answers itself, in the place of a model that failed.
+    if line.at("message.model").and_then(Json::as_text) == Some("<synthetic>") {
+        return None;
+    }
+    let content = line.at("message.content").or_else(|| line.get("content"))?;
+    let id = line.at("message.id").and_then(Json::as_text).map(str::to_owned);
+    Some(part(id, speaker, content, &["text"]))
+}
+
+fn codex(line: &Object) -> Option<Part> {
+    let payload = line.get("payload")?.as_object()?;
+    match (line.text("type")?, payload.text("type")?) {
+        ("response_item", "message") => {
+            let speaker = match payload.text("role")? {
+                "user" => Speaker::Human,
+                "assistant" => Speaker::Assistant,
+                _ => return None,
+            };
+            Some(part(None, speaker, payload.get("content")?, &["input_text", "output_text"]))
+        }
+        ("response_item", "function_call" | "custom_tool_call" | "local_shell_call") => {
+            let tools = vec![payload.text("name").unwrap_or("shell").to_owned()];
+            Some(Part { id: None, speaker: Speaker::Assistant, text: String::new(), tools })
+        }
+        _ => None,
+    }
+}
+
+fn copilot(line: &Object) -> Option<Part> {
+    let data = line.get("data")?.as_object()?;
+    let speaker = match line.text("type")? {
+        "user.message" => Speaker::Human,
+        "assistant.message" => Speaker::Assistant,
+        _ => return None,
+    };
+    let requests = data.get("toolRequests").and_then(Json::as_list).unwrap_or_default();
+    let tools = requests.iter().filter_map(|request| request.at("name")?.as_text()).map(str::to_owned);
+    let mut part = part(None, speaker, data.get("content").unwrap_or(&Json::Null), &["text"]);
+    part.tools.extend(tools);
+    Some(part)
+}
+
+/// The words and tools of a content: a text, or a list of texts and blocks.
+fn part(id: Option<String>, speaker: Speaker, content: &Json, text_blocks: &[&str]) -> Part {
+    let mut texts: Vec<&str> = content.as_text().into_iter().collect();
+    let mut tools = Vec::new();
+    for block in content.as_list().unwrap_or_default() {
+        let kind = block.at("type").and_then(Json::as_text).unwrap_or_default();
+        if kind == "tool_use" {
+            tools.extend(block.at("name").and_then(Json::as_text).map(str::to_owned));
+        }
+        let said = if text_blocks.contains(&kind) { block.at("text") } else { Some(block) };
+        texts.extend(said.and_then(Json::as_text));
+    }
+    let texts: Vec<String> = texts.into_iter().filter_map(|text| own_words(speaker, text)).collect();
+    Part { id, speaker, text: texts.join("\n"), tools }
+}
+
+/// What somebody said themselves. `None` when a program speaks in their name.
+fn own_words(speaker: Speaker, text: &str) -> Option<String> {
+    let text = without_fences(text);
+    let machine = speaker == Speaker::Human && is_machine_text(&text);
+    (!machine && !text.trim().is_empty()).then_some(text)
+}
+
+/// How texts begin that a client puts in the user's place.
+const MACHINE_HEADS: &[&str] = &[
+    "<command-",
+    "<local-command",
+    "<bash-",
+    "<task-notification>",
+    "<environment_context>",
+    "<user_instructions>",
+    "<hook_prompt",
+    "Stop hook feedback:",
+    "This session is being continued from a previous conversation",
+    "Caveat: The messages below were generated by the user while running local commands.",
+    "Base directory for this skill:",
+    "[Request interrupted by user",
+    STOP_HEAD,
+];
+
+/// Whether a prompt was written by a program: a client's notice, a hook's feedback, our own stop text.
+pub fn is_machine_text(text: &str) -> bool {
+    let text = text.trim_start();
+    MACHINE_HEADS.iter().any(|head| text.starts_with(head))
+}
+
+/// The elements in which lorelane, the first system and the clients put what nobody said.
+const FENCES: &[&str] = &[
+    "lorelane-memory",
+    "lorelane-standing",
+    "memory-context",
+    "triage_data",
+    "system-reminder",
+    "system_reminder",
+    "hook_context",
+];
+
+/// Removes whole fenced elements. A tag that is never closed is somebody writing about it, and hides nothing.
+fn without_fences(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, from) = rest.split_at(at);
+        kept.push_str(before);
+        rest = match fenced(from) {
+            Some(length) => &from[length..],
+            None => {
+                kept.push('<');
+                &from[1..]
+            }
+        };
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// The length of the fenced element that a text begins with.
+fn fenced(text: &str) -> Option<usize> {
+    FENCES.iter().find_map(|name| {
+        let after = text[1..].strip_prefix(name)?;
+        if !after.starts_with(|c: char| c == '>' || c.is_whitespace()) {
+            return None;
+        }
+        let close = format!("</{name}>");
+        Some(text.find(&close)? + close.len())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Reads lines as a transcript is read: the last one first.
+    fn read(format: Format, lines: &[&str], max_messages: usize) -> Vec<String> {
+        let mut backwards = Backwards::new(max_messages);
+        for (at, line) in lines.iter().enumerate().rev() {
+            let part = format.may_speak(line.as_bytes()).then(|| format.read_line(line)).flatten();
+            if part.is_some_and(|part| !backwards.add(At::Line(at as u64 + 1), part)) {
+                break;
+            }
+        }
+        let shown = |message: Message| {
+            let At::Line(line) = message.at else { panic!("lines only") };
+            format!("{line} {:?} {:?} {:?}", message.speaker, message.text, message.tools)
+        };
+        backwards.finish().messages.into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn claude_code_lines_become_messages() {
+        let lines = [
+            r#"{"type":"last-prompt","text":"We decided"}"#,
+            r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Choose one"}}"#,
+            r#"{"type":"api-request-blob","body":{"messages":[{"role":"user","type":"user","content":"Choose one"}]}}"#,
+            r#"{"message":{"id":"m1","role":"assistant","content":[{"type":"thinking","thinking":"hm"}]},"type":"assistant"}"#,
+            r#"{"message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"Looking"}]},"type":"assistant"}"#,
+            r#"{"message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","name":"Bash","input":{}}]},"type":"assistant"}"#,
+            r#"{"type":"user","message":{"content":[{"tool_use_id":"t","type":"tool_result","content":"we decided"}]},"toolUseResult":{"type":"text"}}"#,
+            r#"{"message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","name":"Read","input":{}}]},"type":"assistant"}"#,
+            r#"{"message":{"id":"m2","role":"assistant","content":[{"type":"tool_use","name":"Bash","input":{}}]},"type":"assistant"}"#,
+            r#"{"message":{"id":"m3","role":"assistant","content":[{"type":"text","text":"Use pnpm"}]}, "type": "assistant"}"#,
+            r#"{"type":"attachment","attachment":{"type":"hook_success","content":"<memory-context>"}}"#,
+            "not json at all \"type\":\"user\"",
+            "{\"type\":\"user\",",
+        ];
+        assert_eq!(
+            read(Format::ClaudeCode, &lines, 50),
+            [
+                r#"2 Human "Choose one" []"#,
+                r#"5 Assistant "Looking" ["Bash", "Read"]"#,
+                r#"9 Assistant "" ["Bash"]"#,
+                r#"10 Assistant "Use pnpm" []"#,
+            ]
+        );
+        assert_eq!(
+            read(Format::ClaudeCode, &lines, 1),
+            [r#"9 Assistant "" ["Bash"]"#, r#"10 Assistant "Use pnpm" []"#],
+            "the uses of tools before the oldest message belong to it"
+        );
+    }
+
+    #[test]
+    fn what_programs_write_in_the_users_name_is_left_out() {
+        let user = |content: &str, more: &str| {
+            format!(r#"{{"type":"user","message":{{"role":"user","content":{content}}}{more}}}"#)
+        };
+        for line in [
+            user(r#""Stop hook feedback:\n[x]: save""#, ""),
+            user(r#""hello there""#, r#","isMeta":true"#),
+            user(r#""hello there""#, r#","isSidechain":true"#),
+            user(r#""hello there""#, r#","isCompactSummary":true"#),
+            user(r#""hello there""#, r#","origin":{"kind":"task-notification"}"#),
+            user(r#""<task-notification>done</task-notification>""#, ""),
+            user(r#"" <command-name>/x</command-name>""#, ""),
+            user(r#""<local-command-stdout>x</local-command-stdout>""#, ""),
+            user(r#""This session is being continued from a previous conversation that ran out""#, ""),
+            user(r#"[{"type":"text","text":"<system-reminder>x</system-reminder>"}]"#, ""),
+            user(&Json::text(format!("{STOP_HEAD}\n- x")).render(crate::json::Format::LINE), ""),
+            user("7", ""),
+            r#"{"type":"user"}"#.to_owned(),
+            r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}}"#.to_owned(),
+            "[]".to_owned(),
+        ] {
+            assert_eq!(Format::ClaudeCode.read_line(&line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_first_systems_flat_lines_are_read_too() {
+        let lines = [
+            r#"{"type": "human", "content": "Choose"}"#,
+            r#"{"type": "tool_use", "name": "Bash"}"#,
+            r#"{"type": "tool_result", "content": "x"}"#,
+            r#"{"type": "assistant", "content": ["We", {"type": "text", "text": "chose"}, {"type": "image"}, 7]}"#,
+        ];
+        assert_eq!(
+            read(Format::ClaudeCode, &lines, 50),
+            [r#"1 Human "Choose" []"#, r#"2 Assistant "" ["Bash"]"#, r#"4 Assistant "We\nchose" []"#]
+        );
+    }
+
+    #[test]
+    fn codex_and_copilot_lines_become_messages() {
+        let codex = [
+            r#"{"timestamp":"t","type":"session_meta","payload":{"type":"message"}}"#,
+            r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]}}"#,
+            r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>x</environment_context>"}]}}"#,
+            r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Choose"}]}}"#,
+            r#"{"timestamp":"t","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{}"}}"#,
+            r#"{"timestamp":"t","type":"event_msg","payload":{"type":"agent_message","message":"Chose"}}"#,
+            r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Chose"}]}}"#,
+        ];
+        assert_eq!(
+            read(Format::Codex, &codex, 50),
+            [r#"4 Human "Choose" []"#, r#"5 Assistant "" ["shell"]"#, r#"7 Assistant "Chose" []"#]
+        );
+        let copilot = [
+            r#"{"type":"session.start","data":{"sessionId":"x"}}"#,
+            r#"{"type":"user.message","data":{"content":"Choose"}}"#,
+            r#"{"type":"assistant.message","data":{"messageId":"m","content":"","toolRequests":[{"name":"bash"}]}}"#,
+            r#"{"type":"assistant.message","data":{"messageId":"n","content":"Chose"}}"#,
+        ];
+        assert_eq!(
+            read(Format::Copilot, &copilot, 50),
+            [r#"2 Human "Choose" []"#, r#"3 Assistant "" ["bash"]"#, r#"4 Assistant "Chose" []"#]
+        );
+    }
+
+    #[test]
+    fn our_own_fences_are_not_conversation() {
+        for (text, kept) in [
+            ("a <lorelane-memory x=\"1\">we decided</lorelane-memory> b", "a  b"),
+            ("<lorelane-standing>\nx\n</lorelane-standing>c", "c"),
+            ("<memory-context source=\"y\">a</memory-context><memory-context>b</memory-context>", ""),
+            ("<memory-context> was never closed", "<memory-context> was never closed"),
+            ("<memory-contexts>a</memory-contexts>", "<memory-contexts>a</memory-contexts>"),
+            ("1 < 2 <", "1 < 2 <"),
+        ] {
+            assert_eq!(without_fences(text), kept, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_that_repeat_what_was_shown_are_left_out() {
+        let conversation = Conversation::from_texts(
+            Some("As decided: Use JWT for the API\nWe chose Redis"),
+            Some("JWT it is"),
+        );
+        let shown = ["Use JWT for the API gateway".to_owned(), "use jwt for the api login".to_owned()];
+        assert_eq!(conversation.clone().without_lines_of(&shown), conversation);
+        let shown = ["use JWT tokens always".to_owned(), "JWT".to_owned()];
+        assert_eq!(conversation.clone().without_lines_of(&shown), conversation, "one word is not telling");
+        let conversation =
+            Conversation::from_texts(Some("- Chose Redis over Postgres, as said\nWe chose pnpm"), None);
+        let left = conversation.without_lines_of(&["chose redis over POSTGRES".to_owned()]);
+        assert_eq!(left.messages[0].text, "We chose pnpm");
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_read_without_panic(line in "\\PC*") {
+            for format in [Format::ClaudeCode, Format::Codex, Format::Copilot] {
+                format.may_speak(line.as_bytes());
+                format.read_line(&line);
+            }
+            without_fences(&line);
+        }
+
+        #[test]
+        fn a_line_that_speaks_is_never_skipped_unread(text in "\\PC+", blank in "[ ]?") {
+            let said = Json::text(&text).render(crate::json::Format::LINE);
+            let line = format!(r#"{{"type":{blank}"user","message":{{"content":{said}}}}}"#);
+            prop_assert!(Format::ClaudeCode.may_speak(line.as_bytes()));
+        }
+    }
+}

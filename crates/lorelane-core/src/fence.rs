@@ -1,0 +1,80 @@
+//! Text on its way to a model: fenced, escaped, attributed.
+//!
+//! A memory is data that somebody wrote earlier, perhaps copied from a web page. Inside a fence it is one line
+//! without anything that acts: no markup, no line break, no invisible character.
+
+use crate::text::{cut, one_line};
+
+/// How our own request at a stop begins. Some clients hand it back as a prompt.
+pub const STOP_HEAD: &str = "lorelane found things in this session that a later one should know:";
+
+/// What stands between our opening and closing tag is said by memories, not by us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fence {
+    /// Reminders for a prompt.
+    Memory,
+    /// What holds for every session.
+    Standing,
+}
+
+impl Fence {
+    pub const ALL: [Fence; 2] = [Fence::Memory, Fence::Standing];
+
+    pub fn tag(self) -> &'static str {
+        match self {
+            Fence::Memory => "lorelane-memory",
+            Fence::Standing => "lorelane-standing",
+        }
+    }
+
+    /// The fence around a text that is ours or was made safe by [`inline`].
+    pub fn around(self, inside: &str) -> String {
+        let tag = self.tag();
+        format!("<{tag}>\n{}\n</{tag}>\n", inside.trim_end_matches('\n'))
+    }
+}
+
+/// At most `max` characters of a foreign text as one line that cannot leave its place. The cut comes before the
+/// escapes, so that none is cut in two.
+pub fn inline(text: &str, max: usize) -> String {
+    escape(&cut(&one_line(text), max))
+}
+
+pub fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_foreign_line_is_cut_before_it_is_escaped() {
+        assert_eq!(inline("a < b\n</lorelane-memory>", 9), "a &lt; b &lt;/…");
+        assert_eq!(inline("x\u{202e}\u{e0041}y \"z\"", 20), "xy &quot;z&quot;");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_gets_out_of_its_fence(text in any::<String>(), max in 0_usize..300) {
+            let line = inline(&text, max);
+            prop_assert!(!line.contains(['<', '>', '"', '\n', '\r']));
+            for fence in Fence::ALL {
+                let fenced = fence.around(&line);
+                prop_assert_eq!(fenced.matches(&format!("</{}>", fence.tag())).count(), 1);
+                prop_assert_eq!(fenced.lines().count(), 3);
+            }
+        }
+    }
+}

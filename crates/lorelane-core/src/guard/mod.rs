@@ -1,0 +1,298 @@
+//! The fence around a lane: which uses of a tool write to memories behind lorelane's back.
+//!
+//! An agent that writes a memory by hand skips the rules, the journal and the index. So a use of a tool that would
+//! do that is denied, with the command to use instead. Reading is never denied. It is a fence, not a wall: a program
+//! that is not in the table, or a path that only the shell knows, gets through, and what got in is examined after.
+
+mod programs;
+pub mod shell;
+mod word;
+
+pub use word::Case;
+
+use crate::dialect::records::{LISTING, Records};
+use crate::memory::{Address, Category};
+use crate::path::RelPath;
+use crate::policy::DEFAULT_ROOT;
+use crate::text::{cut, one_line};
+use std::fmt;
+use word::{Atom, Word, matches};
+
+/// The settings may be written by hand: they are no memory.
+const SETTINGS: &str = "memory-config.json";
+/// A path is shown up to this length.
+const SHOWN_MAX: usize = 200;
+
+/// What an agent is about to do, whatever its client calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolUse {
+    /// A tool that writes or edits one file.
+    Write {
+        path: String,
+    },
+    Shell {
+        command: String,
+    },
+    Other,
+}
+
+/// What words of a command are expanded from.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// Where the tool runs: an absolute path with forward slashes, as all paths here.
+    pub folder: &'a str,
+    pub home: Option<&'a str>,
+    pub project: Option<&'a str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    Write,
+    Remove,
+}
+
+/// How far an act goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    One,
+    /// Everything below as well.
+    Tree,
+}
+
+/// A place that a use of a tool writes to or takes away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    program: String,
+    shown: String,
+    act: Act,
+    reach: Reach,
+    /// The path up to the first name that is not known to the letter.
+    fixed: String,
+    /// The names after it, as patterns.
+    rest: Vec<Vec<Atom>>,
+    /// Whether more follows that only the shell knows.
+    open: bool,
+}
+
+/// What the disk says of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// Without links, as far as it exists.
+    pub path: String,
+    pub exists: bool,
+}
+
+/// The lane that is protected.
+#[derive(Clone, Debug)]
+pub struct Fence {
+    /// The lane's folder under each of its names; none where no store is known.
+    pub lanes: Vec<String>,
+    pub case: Case,
+}
+
+/// Why a use of a tool is denied, and what to do instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial {
+    pub attempt: String,
+    pub instead: String,
+}
+
+impl ToolUse {
+    pub fn targets(&self, around: &Surroundings<'_>) -> Vec<Target> {
+        match self {
+            ToolUse::Write { path } => {
+                let word = match (path.strip_prefix('~'), around.home) {
+                    (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+                        Word::of(&format!("{home}{rest}"))
+                    }
+                    _ => Word::of(path),
+                };
+                let absolute = path.starts_with('/') || path.get(1..2) == Some(":") || word.starts_with('/');
+                let path = if absolute { word.clone() } else { word.below(&Word::of(around.folder)) };
+                Target::new("", &word, &path, Act::Write, Reach::One).into_iter().collect()
+            }
+            ToolUse::Shell { command } => shell::writes(command, around),
+            ToolUse::Other => Vec::new(),
+        }
+    }
+}
+
+impl Target {
+    /// `None` for a place where no lane can be: what lies in `/dev` is no folder of files.
+    fn new(program: &str, word: &Word, path: &Word, act: Act, reach: Reach) -> Option<Target> {
+        let mut names = path.names().into_iter();
+        let mut fixed = String::new();
+        let mut rest = Vec::new();
+        let mut open = false;
+        for name in names.by_ref() {
+            if name.contains(&Atom::Unknown) {
+                open = true;
+                break;
+            }
+            match Word::literal_of(name).filter(|_| rest.is_empty()) {
+                Some(name) => {
+                    fixed.push_str(&name);
+                    fixed.push('/');
+                }
+                None if name.is_empty() => {}
+                None => rest.push(name.to_vec()),
+            }
+        }
+        let fixed = match fixed.trim_end_matches('/') {
+            "" => "/".to_owned(),
+            trimmed => trimmed.to_owned(),
+        };
+        let target =
+            Target { program: program.to_owned(), shown: word.shown(), act, reach, fixed, rest, open };
+        (!target.fixed.starts_with("/dev/")).then_some(target)
+    }
+}
+
+impl Fence {
+    /// The first target that the fence stands before. `resolve` asks the disk.
+    pub fn judge(&self, targets: &[Target], resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
+        targets.iter().find_map(|target| self.deny(target, resolve))
+    }
+
+    fn deny(&self, target: &Target, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
+        let resolved = resolve(&target.fixed);
+        // As it is written and as the disk has it: either may be the lane.
+        let mut paths = vec![normal(&target.fixed)];
+        if paths[0] != resolved.path {
+            paths.push(resolved.path);
+        }
+        let exists = (target.rest.is_empty() && !target.open).then_some(resolved.exists);
+        for path in &paths {
+            let names: Vec<Vec<Atom>> = names(path)
+                .map(|name| name.chars().map(Atom::Char).collect())
+                .chain(target.rest.iter().cloned())
+                .collect();
+            let usual = self.usual_lane(path, resolve);
+            for lane in self.lanes.iter().map(String::as_str).chain(usual.as_deref()) {
+                match self.relation(&names, target, lane) {
+                    Relation::Apart => {}
+                    Relation::Around => return Some(around(target)),
+                    Relation::Inside(inside) if inside == SETTINGS => {}
+                    Relation::Inside(inside) => return Some(denial(target, &inside, exists)),
+                }
+            }
+        }
+        None
+    }
+
+    /// The lane of whatever project this path is in, if it goes through the usual folder and that exists.
+    fn usual_lane(&self, path: &str, resolve: &dyn Fn(&str) -> Resolved) -> Option<String> {
+        let (claude, memory) = DEFAULT_ROOT.split_once('/')?;
+        let names: Vec<&str> = names(path).collect();
+        let is = |name: &str, wanted: &str| {
+            matches(&wanted.chars().map(Atom::Char).collect::<Vec<_>>(), name, self.case)
+        };
+        let at = names.windows(2).position(|pair| is(pair[0], claude) && is(pair[1], memory))?;
+        let lane = joined(&names[..at + 2]);
+        let known = self.lanes.contains(&lane);
+        (!known && resolve(&lane).exists).then_some(lane)
+    }
+
+    fn relation(&self, path: &[Vec<Atom>], target: &Target, lane: &str) -> Relation {
+        let lane: Vec<&str> = names(lane).collect();
+        let alike = path.iter().zip(&lane).all(|(pattern, name)| matches(pattern, name, self.case));
+        if !alike {
+            return Relation::Apart;
+        }
+        if path.len() >= lane.len() {
+            let inside: Vec<String> = path[lane.len()..].iter().map(|name| Word::text_of(name)).collect();
+            return Relation::Inside(inside.join("/"));
+        }
+        if target.reach == Reach::Tree && !target.open { Relation::Around } else { Relation::Apart }
+    }
+}
+
+/// How a target lies to a lane.
+enum Relation {
+    Apart,
+    /// The lane lies below it and would go with it.
+    Around,
+    /// The path below the lane's root; empty for the root.
+    Inside(String),
+}
+
+fn around(target: &Target) -> Denial {
+    Denial {
+        attempt: format!(
+            "cannot remove or move {}: the folder of memories lies in it",
+            one_line(&cut(&target.shown, SHOWN_MAX))
+        ),
+        instead: "take single memories out with `lorelane retire ADDRESS --reason REASON`; if the whole folder must go, ask the user to do it".to_owned(),
+    }
+}
+
+fn denial(target: &Target, inside: &str, exists: Option<bool>) -> Denial {
+    let deed = match (target.act, target.program.as_str()) {
+        (Act::Remove, "mv") => "move",
+        (Act::Remove, _) => "remove",
+        (Act::Write, _) => "write",
+    };
+    let by = match target.program.as_str() {
+        "" => String::new(),
+        program => format!(" with `{}`", one_line(&cut(program, SHOWN_MAX))),
+    };
+    let attempt = format!(
+        "cannot {deed} {}{by}: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again",
+        one_line(&cut(&target.shown, SHOWN_MAX)),
+    );
+    Denial { attempt, instead: instead(target.act, inside, exists) }
+}
+
+/// The command that does what was attempted. `exists` is unknown for a pattern.
+fn instead(act: Act, inside: &str, exists: Option<bool>) -> String {
+    let path = RelPath::parse(inside).ok();
+    let address = path.as_ref().and_then(Records::address_of);
+    let category = path.as_ref().and_then(|path| Category::of_folder(path.folder().unwrap_or(path.as_str())));
+    match (act, address, category) {
+        _ if inside == LISTING => {
+            "`index.md` is derived from the memories; `lorelane reindex` writes it anew".to_owned()
+        }
+        (Act::Remove, address, _) => {
+            format!("use `lorelane retire {} --reason REASON`", named(address.as_ref()))
+        }
+        (Act::Write, Some(address), _) if exists == Some(true) => {
+            format!("use `lorelane update {address} --set FIELD=VALUE --because REASON`")
+        }
+        (Act::Write, _, Some(category)) if exists == Some(false) => format!(
+            "use `lorelane create {category} --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder"
+        ),
+        (Act::Write, ..) => "use `lorelane create CATEGORY --title TITLE --set FIELD=VALUE` for a new memory, `lorelane update ADDRESS --set FIELD=VALUE --because REASON` for one that exists".to_owned(),
+    }
+}
+
+fn named(address: Option<&Address>) -> String {
+    address.map_or_else(|| "ADDRESS".to_owned(), Address::to_string)
+}
+
+/// The path without `.`, `..` and doubled slashes, by its text alone.
+pub fn normal(path: &str) -> String {
+    joined(&names(path).collect::<Vec<_>>())
+}
+
+fn joined(names: &[&str]) -> String {
+    format!("/{}", names.join("/"))
+}
+
+/// The names of an absolute path once `.` and `..` are settled.
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    names.into_iter()
+}
+
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nhint: {}", self.attempt, self.instead)
+    }
+}

@@ -1,0 +1,573 @@
+//! Reads command lines of a POSIX shell for the places that they write to.
+//!
+//! It is total: any text is read, in one pass, to a bounded depth. What it does not know it leaves alone, so a
+//! command that hides what it does gets through. It is a fence, not a wall.
+
+use super::programs::{self, Touch};
+use super::word::{Atom, Word};
+use super::{Act, Reach, Surroundings, Target};
+use std::collections::BTreeMap;
+
+/// Deeper nesting is read as a sequence: a recursive reader must have a floor.
+const DEPTH_MAX: usize = 16;
+/// A command that names more places is judged by the first ones.
+const TARGETS_MAX: usize = 256;
+/// How many characters of words are looked at. Words that grow out of variables and braces must have an end, too.
+const WORK_MAX: usize = 1 << 20;
+/// How far the end of `[…]` is looked for.
+const SET_MAX: usize = 64;
+
+/// The places that a command line writes to or takes away, in its order.
+pub fn writes(command: &str, around: &Surroundings<'_>) -> Vec<Target> {
+    let mut shell = Shell {
+        around,
+        folder: Some(Word::of(around.folder)),
+        variables: BTreeMap::new(),
+        targets: Vec::new(),
+        work_left: WORK_MAX,
+    };
+    shell.run(command, 0);
+    shell.targets
+}
+
+struct Shell<'a> {
+    around: &'a Surroundings<'a>,
+    /// Where the next command runs; `None` once only the shell knows.
+    folder: Option<Word>,
+    variables: BTreeMap<String, Word>,
+    targets: Vec<Target>,
+    work_left: usize,
+}
+
+impl Shell<'_> {
+    fn run(&mut self, text: &str, depth: usize) {
+        if depth <= DEPTH_MAX {
+            let text = text.chars().collect();
+            Reader { text, at: 0, depth, heredocs: Vec::new(), shell: self }.list(None);
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<Word> {
+        match (name, self.variables.get(name)) {
+            ("PWD", _) => self.folder.clone(),
+            (_, Some(assigned)) => Some(assigned.clone()),
+            ("HOME", None) => self.around.home.map(Word::of),
+            ("CLAUDE_PROJECT_DIR", None) => self.around.project.map(Word::of),
+            _ => None,
+        }
+    }
+
+    fn target(&mut self, program: &str, word: &Word, act: Act, reach: Reach) {
+        if word.is_empty() || self.targets.len() >= TARGETS_MAX {
+            return;
+        }
+        let path = match &self.folder {
+            _ if word.starts_with('/') => word.clone(),
+            Some(folder) => word.below(folder),
+            None => return,
+        };
+        self.targets.extend(Target::new(program, word, &path, act, reach));
+    }
+
+    /// One command, its redirections apart.
+    fn command(&mut self, words: &[Word], depth: usize) {
+        let mut rest = words;
+        let mut assigned = Vec::new();
+        while let Some((first, tail)) = rest.split_first() {
+            if let Some(assignment) = first.assignment() {
+                assigned.push(assignment);
+                rest = tail;
+                continue;
+            }
+            let Some(name) = first.literal() else { return };
+            if programs::is_reserved(&name) {
+                rest = tail;
+                continue;
+            }
+            let program = name.rsplit('/').next().unwrap_or(&name);
+            match programs::wrapper(program) {
+                Some(wrapper) => rest = unwrapped(tail, &wrapper),
+                None => return self.program(program, tail, depth),
+            }
+        }
+        // Without a command, variables are set for what follows.
+        self.variables.extend(assigned);
+    }
+
+    fn program(&mut self, program: &str, words: &[Word], depth: usize) {
+        match program {
+            "cd" | "pushd" => self.change_folder(words),
+            "popd" => self.folder = None,
+            // One turn of a loop stands for all of them.
+            "for" => {
+                if let [name, _, first, ..] = words {
+                    self.variables.extend(name.literal().map(|name| (name, first.clone())));
+                }
+            }
+            "export" | "local" | "declare" | "readonly" | "typeset" => {
+                self.variables.extend(words.iter().filter_map(Word::assignment));
+            }
+            "eval" => {
+                let texts: Option<Vec<String>> = words.iter().map(Word::literal).collect();
+                if let Some(texts) = texts {
+                    self.run(&texts.join(" "), depth + 1);
+                }
+            }
+            _ if programs::is_shell(program) => {
+                if let Some(text) = programs::shell_text(words).and_then(Word::literal) {
+                    let folder = self.folder.clone();
+                    self.run(&text, depth + 1);
+                    self.folder = folder;
+                }
+            }
+            _ => {
+                for Touch { word, act, reach } in programs::touches(program, words) {
+                    self.target(program, &word, act, reach);
+                }
+            }
+        }
+    }
+
+    fn change_folder(&mut self, words: &[Word]) {
+        let is_option = |word: &&Word| matches!(word.literal().as_deref(), Some("-P" | "-L" | "-e" | "--"));
+        let Some(to) = words.iter().find(|word| !is_option(word)) else {
+            self.folder = self.around.home.map(Word::of);
+            return;
+        };
+        self.folder = match (to.literal().as_deref(), &self.folder) {
+            // A folder that only the shell knows makes every later relative path unknown.
+            (None | Some("-"), _) => None,
+            (Some(path), _) if path.starts_with('/') => Some(to.clone()),
+            (Some(_), Some(folder)) => Some(to.below(folder)),
+            (Some(_), None) => None,
+        };
+    }
+}
+
+/// The command behind a wrapper's own options and words.
+fn unwrapped<'w>(words: &'w [Word], wrapper: &programs::Wrapper) -> &'w [Word] {
+    let mut at = 0;
+    while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
+        at += 1;
+        match word.literal().as_deref() {
+            Some("--") => break,
+            Some(option) if wrapper.valued.contains(&option) => at += 1,
+            _ => {}
+        }
+    }
+    words.get(at + wrapper.operands..).unwrap_or_default()
+}
+
+struct Reader<'r, 'a> {
+    text: Vec<char>,
+    at: usize,
+    depth: usize,
+    /// The ends of here-documents that begin with the next line, and whether tabs before them count.
+    heredocs: Vec<(String, bool)>,
+    shell: &'r mut Shell<'a>,
+}
+
+impl Reader<'_, '_> {
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    fn take(&mut self, c: char) -> bool {
+        let found = self.peek(0) == Some(c);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Commands up to the closing bracket, or to the end of the text.
+    fn list(&mut self, end: Option<char>) {
+        let mut words: Vec<Word> = Vec::new();
+        // In `[[ a > b ]]` a bracket compares.
+        let mut tests = false;
+        while let Some(c) = self.peek(0).filter(|_| self.shell.work_left > 0) {
+            match c {
+                ' ' | '\t' | '\r' => self.at += 1,
+                '\\' if self.peek(1) == Some('\n') => self.at += 2,
+                '\n' => {
+                    self.at += 1;
+                    self.finish(&mut words);
+                    self.skip_heredocs();
+                }
+                '#' => self.skip_line(),
+                '&' if self.peek(1) == Some('>') => {
+                    self.at += 1;
+                    self.redirection(&mut words);
+                }
+                ';' | '&' | '|' => {
+                    self.at += 1;
+                    self.finish(&mut words);
+                }
+                ')' => {
+                    self.at += 1;
+                    self.finish(&mut words);
+                    if end == Some(')') {
+                        return;
+                    }
+                }
+                '<' | '>' | '(' if tests => self.at += 1,
+                '<' | '>' => self.redirection(&mut words),
+                '(' => self.bracket(&mut words),
+                _ => {
+                    let word = self.word();
+                    let text = word.literal();
+                    match text.as_deref() {
+                        Some("[[") => tests = true,
+                        Some("]]") => tests = false,
+                        _ => {}
+                    }
+                    let is_descriptor = matches!(self.peek(0), Some('<' | '>'))
+                        && text.is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()));
+                    if !is_descriptor {
+                        words.extend(self.counted(word));
+                    }
+                }
+            }
+        }
+        self.finish(&mut words);
+    }
+
+    /// The words that a word becomes, taken off the work that is left.
+    fn counted(&mut self, word: Word) -> Vec<Word> {
+        let words = word.unbraced();
+        let work: usize = words.iter().map(|word| word.len() + 1).sum();
+        self.shell.work_left = self.shell.work_left.saturating_sub(work);
+        words
+    }
+
+    fn finish(&mut self, words: &mut Vec<Word>) {
+        let words = std::mem::take(words);
+        self.shell.command(&words, self.depth);
+    }
+
+    /// A subshell, an arithmetic command, or the brackets of a function.
+    fn bracket(&mut self, words: &mut Vec<Word>) {
+        if !words.is_empty() {
+            self.at += 1;
+            // `name() {`: its body is read like any other command.
+            if self.take(')') {
+                words.clear();
+            }
+        } else if self.peek(1) == Some('(') {
+            self.skip_arithmetic();
+        } else {
+            self.at += 1;
+            self.nested();
+        }
+    }
+
+    /// What stands in brackets runs in a shell of its own: where that goes, we do not follow.
+    fn nested(&mut self) {
+        if self.depth >= DEPTH_MAX {
+            return;
+        }
+        let folder = self.shell.folder.clone();
+        self.depth += 1;
+        self.list(Some(')'));
+        self.depth -= 1;
+        self.shell.folder = folder;
+    }
+
+    fn skip_line(&mut self) {
+        while self.peek(0).is_some_and(|c| c != '\n') {
+            self.at += 1;
+        }
+    }
+
+    /// From `((` to its end.
+    fn skip_arithmetic(&mut self) {
+        let mut open = 0_usize;
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            match c {
+                '(' => open += 1,
+                ')' if open <= 1 => return,
+                ')' => open -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn redirection(&mut self, words: &mut Vec<Word>) {
+        let reads = self.take('<');
+        if reads && self.take('<') {
+            return self.heredoc();
+        }
+        let writes = self.take('>');
+        if self.peek(0) == Some('(') && (reads != writes) {
+            // `<(…)` and `>(…)` are words that name a pipe.
+            self.at += 1;
+            self.nested();
+            let mut unknown = Word::default();
+            unknown.push(Atom::Unknown);
+            return words.push(unknown);
+        }
+        let _ = self.take('>') || self.take('|');
+        let joins = self.take('&');
+        self.skip_blanks();
+        let word = self.word();
+        let is_descriptor =
+            word.literal().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit() || b == b'-'));
+        if writes && !(joins && is_descriptor) {
+            for word in self.counted(word) {
+                self.shell.target(">", &word, Act::Write, Reach::One);
+            }
+        }
+    }
+
+    fn heredoc(&mut self) {
+        if self.take('<') {
+            // `<<<` has its text in the next word.
+            self.skip_blanks();
+            self.word();
+            return;
+        }
+        let tabs = self.take('-');
+        self.skip_blanks();
+        let end = self.word().shown();
+        self.heredocs.push((end, tabs));
+    }
+
+    fn skip_heredocs(&mut self) {
+        for (end, tabs) in std::mem::take(&mut self.heredocs) {
+            while self.at < self.text.len() {
+                let begin = self.at;
+                self.skip_line();
+                let line: String = self.text[begin..self.at].iter().collect();
+                self.at += 1;
+                if line == end || (tabs && line.trim_start_matches('\t') == end) {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(0), Some(' ' | '\t')) {
+            self.at += 1;
+        }
+    }
+
+    /// One word. Whatever stands here, at least one character is read.
+    fn word(&mut self) -> Word {
+        let mut word = Word::default();
+        let begin = self.at;
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            match c {
+                ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '<' | '>' | ')' => {
+                    self.at -= 1;
+                    break;
+                }
+                '(' if word.ends_with('=') => self.array(&mut word),
+                '(' => {
+                    self.at -= 1;
+                    break;
+                }
+                '\\' => self.escaped(&mut word),
+                '\'' => self.single_quoted(&mut word),
+                '"' => self.double_quoted(&mut word),
+                '$' if self.take('\'') => self.ansi_quoted(&mut word),
+                '$' if self.peek(0) == Some('"') => {}
+                '$' => self.dollar(&mut word),
+                '`' => self.backticks(&mut word),
+                '~' if self.at == begin + 1 => self.tilde(&mut word),
+                '*' => word.push(Atom::Run),
+                '?' => word.push(Atom::One),
+                '[' => self.set(&mut word),
+                '{' => word.push(Atom::Open),
+                ',' => word.push(Atom::Comma),
+                '}' => word.push(Atom::Close),
+                c => word.push(Atom::Char(c)),
+            }
+        }
+        word
+    }
+
+    /// `name=(…)`: its words are data, so nothing in it is a command.
+    fn array(&mut self, word: &mut Word) {
+        while let Some(c) = self.peek(0) {
+            match c {
+                ')' => break,
+                ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' => self.at += 1,
+                _ => drop(self.word()),
+            }
+        }
+        self.take(')');
+        word.push(Atom::Unknown);
+    }
+
+    fn escaped(&mut self, word: &mut Word) {
+        match self.peek(0) {
+            Some('\n') | None => {}
+            Some(c) => word.push(Atom::Char(c)),
+        }
+        self.at += 1;
+    }
+
+    fn single_quoted(&mut self, word: &mut Word) {
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            if c == '\'' {
+                return;
+            }
+            word.push(Atom::Char(c));
+        }
+    }
+
+    fn double_quoted(&mut self, word: &mut Word) {
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            match c {
+                '"' => return,
+                '\\' if matches!(self.peek(0), Some('"' | '\\' | '$' | '`' | '\n')) => self.escaped(word),
+                '$' => self.dollar(word),
+                '`' => self.backticks(word),
+                c => word.push(Atom::Char(c)),
+            }
+        }
+    }
+
+    /// `$'…'`
+    fn ansi_quoted(&mut self, word: &mut Word) {
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            match c {
+                '\'' => return,
+                '\\' => {
+                    let escape = self.peek(0);
+                    self.at += 1;
+                    match escape {
+                        Some('n') => word.push(Atom::Char('\n')),
+                        Some('t') => word.push(Atom::Char('\t')),
+                        Some('x') => self.code(16, 2, word),
+                        Some('u') => self.code(16, 4, word),
+                        Some('U') => self.code(16, 8, word),
+                        Some('0'..='7') => {
+                            self.at -= 1;
+                            self.code(8, 3, word);
+                        }
+                        Some(c) => word.push(Atom::Char(c)),
+                        None => {}
+                    }
+                }
+                c => word.push(Atom::Char(c)),
+            }
+        }
+    }
+
+    /// A character by its number.
+    fn code(&mut self, radix: u32, digits: usize, word: &mut Word) {
+        let mut number = 0_u32;
+        for _ in 0..digits {
+            let Some(digit) = self.peek(0).and_then(|c| c.to_digit(radix)) else { break };
+            number = number.wrapping_mul(radix).wrapping_add(digit);
+            self.at += 1;
+        }
+        word.push(char::from_u32(number).map_or(Atom::Unknown, Atom::Char));
+    }
+
+    /// What follows a `$`.
+    fn dollar(&mut self, word: &mut Word) {
+        match self.peek(0) {
+            Some('(') if self.peek(1) == Some('(') => {
+                self.skip_arithmetic();
+                word.push(Atom::Unknown);
+            }
+            Some('(') => {
+                self.at += 1;
+                self.nested();
+                word.push(Atom::Unknown);
+            }
+            Some('{') => {
+                self.at += 1;
+                let name = self.name();
+                if self.take('}') {
+                    return self.variable(&name, word);
+                }
+                self.skip_braces();
+                word.push(Atom::Unknown);
+            }
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
+                let name = self.name();
+                self.variable(&name, word);
+            }
+            Some(c) if c.is_ascii_digit() || "@*#?$!-".contains(c) => {
+                self.at += 1;
+                word.push(Atom::Unknown);
+            }
+            _ => word.push(Atom::Char('$')),
+        }
+    }
+
+    fn name(&mut self) -> String {
+        let begin = self.at;
+        while self.peek(0).is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+            self.at += 1;
+        }
+        self.text[begin..self.at].iter().collect()
+    }
+
+    fn variable(&self, name: &str, word: &mut Word) {
+        match self.shell.value(name) {
+            Some(value) => word.push_word(&value),
+            None => word.push(Atom::Unknown),
+        }
+    }
+
+    /// To the end of `${name:-…}`.
+    fn skip_braces(&mut self) {
+        let mut open = 1_usize;
+        while let Some(c) = self.peek(0).filter(|_| open > 0) {
+            self.at += 1;
+            match c {
+                '{' => open += 1,
+                '}' => open -= 1,
+                '\\' => self.at += 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn backticks(&mut self, word: &mut Word) {
+        let mut inner = String::new();
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            match c {
+                '`' => break,
+                '\\' if matches!(self.peek(0), Some('`' | '\\' | '$')) => {
+                    inner.extend(self.peek(0));
+                    self.at += 1;
+                }
+                c => inner.push(c),
+            }
+        }
+        let folder = self.shell.folder.clone();
+        self.shell.run(&inner, self.depth + 1);
+        self.shell.folder = folder;
+        word.push(Atom::Unknown);
+    }
+
+    fn tilde(&mut self, word: &mut Word) {
+        let ends = self.peek(0).is_none_or(|c| c == '/' || c.is_whitespace() || ";&|<>()".contains(c));
+        match self.shell.around.home {
+            Some(home) if ends => word.push_text(home),
+            _ => word.push(Atom::Unknown),
+        }
+    }
+
+    fn set(&mut self, word: &mut Word) {
+        let ahead = self.text[self.at..].iter().take(SET_MAX);
+        let inside = ahead.take_while(|c| !c.is_whitespace() && **c != '/');
+        match inside.skip(1).position(|c| *c == ']') {
+            Some(length) => {
+                self.at += length + 2;
+                word.push(Atom::One);
+            }
+            None => word.push(Atom::Char('[')),
+        }
+    }
+}

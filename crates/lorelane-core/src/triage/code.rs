@@ -1,0 +1,63 @@
+//! Takes code out of a text: an `error` in a log is not somebody saying that there is one.
+
+/// What the scripts removed: from one fence to the next, then from one backtick to the next, over any lines.
+pub(super) fn without_code_as_scripts(text: &str) -> String {
+    without(&without(text, fence), |text| inline(text, text.len()))
+}
+
+/// The same for one message, where inline code ends on its line. What has no end is no code.
+pub(super) fn without_code(text: &str) -> String {
+    without(&without(text, fence), |text| inline(text, text.find('\n').unwrap_or(text.len())))
+}
+
+const FENCE: &str = "```";
+
+fn fence(text: &str) -> Option<usize> {
+    let body = text.strip_prefix(FENCE)?;
+    Some(FENCE.len() + body.find(FENCE)? + FENCE.len())
+}
+
+/// Inline code is not empty, and ends before `end`.
+fn inline(text: &str, end: usize) -> Option<usize> {
+    text[1..end].find('`').filter(|length| *length > 0).map(|length| length + 2)
+}
+
+/// Without the pieces at whose backtick `length` says how long they are.
+fn without(text: &str, length: impl Fn(&str) -> Option<usize>) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('`') {
+        let (before, from) = rest.split_at(at);
+        kept.push_str(before);
+        rest = match length(from) {
+            Some(length) => &from[length..],
+            None => {
+                kept.push('`');
+                &from[1..]
+            }
+        };
+    }
+    kept.push_str(rest);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_removed_and_an_unpaired_backtick_eats_nothing() {
+        for (text, scripts, native) in [
+            ("a `b` c", "a  c", "a  c"),
+            ("a\n```rust\nb\n```\nc", "a\n\nc", "a\n\nc"),
+            ("a ``` b ``` c ``` d", "a  c ``` d", "a  c ``` d"),
+            ("it's 5` long\nwe decided\nand `so` on", "it's 5so` on", "it's 5` long\nwe decided\nand  on"),
+            ("``", "``", "``"),
+            ("`` a ``", "``", "``"),
+            ("", "", ""),
+        ] {
+            assert_eq!(without_code_as_scripts(text), scripts, "{text:?}");
+            assert_eq!(without_code(text), native, "{text:?}");
+        }
+    }
+}

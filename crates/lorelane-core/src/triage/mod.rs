@@ -1,0 +1,235 @@
+//! Judges whether a conversation holds something worth remembering: six scores from what was said and done.
+//!
+//! Words alone decide, so the scores can be explained and cost no model. A score asks for a look, no more: what is
+//! saved, an agent drafts and `consolidate` judges.
+
+mod code;
+mod lexicon;
+mod phrases;
+
+pub use lexicon::{Kind, Lexicon, NATIVE, Reading, SCRIPTS};
+
+use crate::capture::{At, words_digest};
+use crate::conversation::Conversation;
+use crate::memory::Category;
+use phrases::{Phrases, Spoken};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A booster helps a line that is at most so many lines away.
+const NEARBY: usize = 4;
+/// So many lines around a found one tell what it is about.
+const AROUND: usize = 10;
+const PRIMARY_MAX: usize = 3;
+const BOOSTED_MAX: usize = 2;
+const SNIPPET_MAX: usize = 120;
+/// What a private file keeps of a category. The scripts' face has a limit of its own, ten times as high.
+const EXCERPT_MAX_BYTES: usize = 8_000;
+const SNIPPETS_MAX: usize = 8;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assessment {
+    pub activity: Activity,
+    /// The categories that reached their threshold, in the order in which they are reported.
+    pub findings: Vec<Finding>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    pub tool_uses: usize,
+    pub distinct_tools: usize,
+    /// Messages in which something was said.
+    pub exchanges: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    pub category: Category,
+    /// From 0 to 1.
+    pub score: f64,
+    /// The lines that made the score.
+    pub snippets: Vec<String>,
+    /// Those lines and what stands around them; for a session its end.
+    pub excerpt: String,
+    /// The message of the first of them.
+    pub at: At,
+    /// Which words those lines have, see [`words_digest`].
+    pub words: String,
+}
+
+/// Scores a conversation. `threshold` gives a category's lowest score, or nothing when it is not wanted.
+pub fn assess(
+    conversation: &Conversation,
+    lexicon: &Lexicon,
+    threshold: &dyn Fn(Category) -> Option<f64>,
+) -> Assessment {
+    let text = Prepared::new(conversation, lexicon.reading);
+    let lines = text.lines();
+    let phrases = Phrases::of(lexicon);
+    let spoken: Vec<Spoken> = lines.iter().map(|line| phrases.spoken_in(line.text)).collect();
+    let mut findings = Vec::new();
+    for (row, kind) in lexicon.kinds.iter().enumerate() {
+        let Some(threshold) = threshold(kind.category) else { continue };
+        let scored = score(kind, 1 << row, &spoken);
+        if !scored.lines.is_empty() && scored.score >= threshold {
+            findings.push(finding(kind.category, &scored, &lines, conversation, lexicon.reading));
+        }
+    }
+    let activity = activity(conversation);
+    let score = activity.score();
+    let first = conversation.messages.first();
+    if let (Some(first), Some(threshold)) = (first, threshold(Category::SessionSummary))
+        && score >= threshold
+    {
+        let end = last_lines(&lines, EXCERPT_MAX_BYTES);
+        findings.push(Finding {
+            category: Category::SessionSummary,
+            score,
+            snippets: vec![activity.to_string()],
+            words: words_digest(&end),
+            excerpt: end,
+            at: first.at,
+        });
+    }
+    Assessment { activity, findings }
+}
+
+impl Activity {
+    fn score(self) -> f64 {
+        let Activity { tool_uses, distinct_tools, exchanges } = self;
+        (tool_uses as f64 * 0.05 + distinct_tools as f64 * 0.1 + exchanges as f64 * 0.02).min(1.0)
+    }
+}
+
+impl std::fmt::Display for Activity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Activity { tool_uses, distinct_tools, exchanges } = self;
+        write!(f, "{tool_uses} tool uses across {distinct_tools} tools, {exchanges} exchanges")
+    }
+}
+
+fn activity(conversation: &Conversation) -> Activity {
+    let tools = || conversation.messages.iter().flat_map(|message| &message.tools);
+    Activity {
+        tool_uses: tools().count(),
+        distinct_tools: tools().collect::<BTreeSet<_>>().len(),
+        exchanges: conversation.messages.iter().filter(|message| message.speaks()).count(),
+    }
+}
+
+/// A conversation's text without its code.
+struct Prepared {
+    /// Each with the number of the message that it begins in.
+    texts: Vec<(usize, String)>,
+}
+
+#[derive(Clone, Copy)]
+struct Line<'t> {
+    text: &'t str,
+    message: usize,
+}
+
+impl Prepared {
+    fn new(conversation: &Conversation, reading: Reading) -> Prepared {
+        let spoken = conversation.messages.iter().enumerate().filter(|(_, message)| message.speaks());
+        let texts = match reading {
+            Reading::Native => spoken.map(|(at, message)| (at, code::without_code(&message.text))).collect(),
+            Reading::Scripts => {
+                let joined: Vec<&str> = spoken.map(|(_, message)| message.text.as_str()).collect();
+                vec![(0, code::without_code_as_scripts(&joined.join("\n")))]
+            }
+        };
+        Prepared { texts }
+    }
+
+    fn lines(&self) -> Vec<Line<'_>> {
+        let mut lines = Vec::new();
+        for (message, text) in &self.texts {
+            lines.extend(text.split('\n').map(|text| Line { text, message: *message }));
+        }
+        lines
+    }
+}
+
+/// The lines that speak for a category, and what they come to.
+struct Scored {
+    lines: Vec<usize>,
+    score: f64,
+}
+
+fn score(kind: &Kind, bit: u8, spoken: &[Spoken]) -> Scored {
+    let lines: Vec<usize> = (0..spoken.len()).filter(|line| spoken[*line].primary & bit != 0).collect();
+    let (mut primary, mut boosted) = (0, 0);
+    for line in &lines {
+        let near = around(*line, NEARBY, spoken.len());
+        if boosted < BOOSTED_MAX && spoken[near].iter().any(|spoken| spoken.boosters & bit != 0) {
+            boosted += 1;
+        } else if primary < PRIMARY_MAX {
+            primary += 1;
+        }
+    }
+    let raw = primary as f64 * kind.primary_weight + boosted as f64 * kind.boosted_weight;
+    Scored { lines, score: (raw / kind.denominator).min(1.0) }
+}
+
+fn around(line: usize, lines: usize, all: usize) -> Range<usize> {
+    line.saturating_sub(lines)..(line + lines + 1).min(all)
+}
+
+fn finding(
+    category: Category,
+    scored: &Scored,
+    lines: &[Line<'_>],
+    conversation: &Conversation,
+    reading: Reading,
+) -> Finding {
+    let mut snippets: Vec<String> = Vec::new();
+    for line in &scored.lines {
+        let snippet: String = lines[*line].text.trim().chars().take(SNIPPET_MAX).collect();
+        if !snippets.contains(&snippet) {
+            snippets.push(snippet);
+        }
+    }
+    let mut excerpt = excerpt(&scored.lines, lines);
+    if reading == Reading::Native {
+        snippets.truncate(SNIPPETS_MAX);
+        excerpt.truncate(excerpt.floor_char_boundary(EXCERPT_MAX_BYTES));
+    }
+    let said: Vec<&str> = scored.lines.iter().map(|line| lines[*line].text).collect();
+    let first = lines[scored.lines[0]].message;
+    Finding {
+        category,
+        score: scored.score,
+        snippets,
+        excerpt,
+        at: conversation.messages[first].at,
+        words: words_digest(&said.join("\n")),
+    }
+}
+
+/// The found lines with those around them, apart where something is left out between.
+fn excerpt(found: &[usize], lines: &[Line<'_>]) -> String {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for line in found {
+        let range = around(*line, AROUND, lines.len());
+        match ranges.last_mut() {
+            Some(last) if range.start <= last.end => last.end = range.end,
+            _ => ranges.push(range),
+        }
+    }
+    let part = |range: Range<usize>| lines[range].iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
+    ranges.into_iter().map(part).collect::<Vec<_>>().join("\n---\n")
+}
+
+/// As many whole lines of the end as fit.
+fn last_lines(lines: &[Line<'_>], max_bytes: usize) -> String {
+    let mut left = max_bytes;
+    let mut fits = |line: &&Line<'_>| {
+        let enough = line.text.len() < left;
+        left = left.saturating_sub(line.text.len() + 1);
+        enough
+    };
+    let mut end: Vec<&str> = lines.iter().rev().take_while(|line| fits(line)).map(|line| line.text).collect();
+    end.reverse();
+    end.join("\n")
+}

@@ -1,0 +1,169 @@
+//! Finds all phrases of a lexicon in one pass over a line.
+//!
+//! The first system had a regular expression per phrase. Compiling those would cost more than a stop may, and
+//! running them reads every line seventy times.
+
+use super::lexicon::{Lexicon, Reading};
+
+/// Which categories of a lexicon a line speaks for: a bit per row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Spoken {
+    pub(super) primary: u8,
+    pub(super) boosters: u8,
+}
+
+/// The phrases by their first letter.
+#[derive(Debug)]
+pub(super) struct Phrases {
+    by_letter: [Vec<Phrase>; 26],
+    negations: bool,
+}
+
+#[derive(Debug)]
+struct Phrase {
+    text: &'static str,
+    row: u8,
+    booster: bool,
+}
+
+impl Phrases {
+    pub(super) fn of(lexicon: &Lexicon) -> Phrases {
+        let mut by_letter: [Vec<Phrase>; 26] = Default::default();
+        for (row, kind) in (0u8..).zip(lexicon.kinds) {
+            for (texts, booster) in [(kind.primary, false), (kind.boosters, true)] {
+                for text in texts {
+                    let Some(letter) = letter(text.as_bytes()[0]) else { continue };
+                    by_letter[letter].push(Phrase { text, row, booster });
+                }
+            }
+        }
+        Phrases { by_letter, negations: lexicon.reading == Reading::Native }
+    }
+
+    pub(super) fn spoken_in(&self, line: &str) -> Spoken {
+        let mut spoken = Spoken::default();
+        let bytes = line.as_bytes();
+        for (at, byte) in bytes.iter().enumerate() {
+            let Some(letter) = letter(*byte) else { continue };
+            if at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || ends_in_word(&line[..at])) {
+                continue;
+            }
+            for phrase in &self.by_letter[letter] {
+                let bit = 1 << phrase.row;
+                let bits = if phrase.booster { &mut spoken.boosters } else { &mut spoken.primary };
+                let counts = *bits & bit == 0
+                    && begins_with(&line[at..], phrase.text)
+                    && (phrase.booster || !self.negations || !is_negated(&line[..at]));
+                if counts {
+                    *bits |= bit;
+                }
+            }
+        }
+        spoken
+    }
+}
+
+fn letter(byte: u8) -> Option<usize> {
+    byte.is_ascii_alphabetic().then(|| usize::from(byte.to_ascii_lowercase() - b'a'))
+}
+
+fn joins(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn ends_in_word(before: &str) -> bool {
+    before.chars().next_back().is_some_and(joins)
+}
+
+/// Whether a text begins with a phrase that ends where a word ends.
+fn begins_with(text: &str, phrase: &str) -> bool {
+    let mut rest = text;
+    for (number, word) in phrase.split(' ').enumerate() {
+        if number > 0 {
+            let blanks = rest.trim_start();
+            if blanks.len() == rest.len() {
+                return false;
+            }
+            rest = blanks;
+        }
+        match rest.as_bytes().get(..word.len()) {
+            Some(same) if same.eq_ignore_ascii_case(word.as_bytes()) => rest = &rest[word.len()..],
+            _ => return false,
+        }
+    }
+    !rest.chars().next().is_some_and(joins)
+}
+
+/// Whether the words before say the opposite: `not`, `haven't`, `not yet`.
+fn is_negated(before: &str) -> bool {
+    let mut words = before.split_whitespace().rev();
+    let mut last = words.next();
+    if last.is_some_and(|word| word.eq_ignore_ascii_case("yet")) {
+        last = words.next();
+    }
+    let Some(last) = last.filter(|_| before.ends_with(char::is_whitespace)) else { return false };
+    let word = last.trim_start_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
+    matches!(word.as_str(), "not" | "never" | "no" | "without")
+        || word.ends_with("n't")
+        || word.ends_with("n’t")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexicon::{NATIVE, SCRIPTS};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The first row's bit, that of decisions.
+    fn decides(lexicon: &Lexicon, line: &str) -> bool {
+        Phrases::of(lexicon).spoken_in(line).primary & 1 == 1
+    }
+
+    #[test]
+    fn a_phrase_stands_between_ends_of_words() {
+        for (line, found) in [
+            ("We DECIDED so", true),
+            ("decided", true),
+            ("(decided)", true),
+            ("undecided", false),
+            ("decided_on", false),
+            ("re-decided", true),
+            ("édecided", false),
+            ("decidedé", false),
+            ("went with it", true),
+            ("went \t\u{a0}with it", true),
+            ("wentwith it", false),
+            ("went without", false),
+            ("日本decided", false),
+            ("。decided。", true),
+        ] {
+            assert_eq!(decides(&SCRIPTS, line), found, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_negated_counts_only_for_the_scripts() {
+        for (line, native) in [
+            ("we have not decided", false),
+            ("We never chose one", false),
+            ("we haven't picked", false),
+            ("we haven’t picked", false),
+            ("it was (not yet decided)", false),
+            ("Not decided", false),
+            ("we knot decided", true),
+            ("not only that: we decided", true),
+            ("not decided, then decided", true),
+            ("why not. decided", true),
+        ] {
+            assert_eq!(decides(&NATIVE, line), native, "{line}");
+            assert!(decides(&SCRIPTS, line), "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_searched_without_panic(line in "\\PC*") {
+            Phrases::of(&NATIVE).spoken_in(&line);
+        }
+    }
+}

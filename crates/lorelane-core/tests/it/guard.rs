@@ -1,0 +1,345 @@
+//! The fence around the lane: what is denied, what is not, and what a denial says.
+
+use expect_test::expect;
+use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, normal};
+use proptest::prelude::*;
+use std::time::Instant;
+
+const AROUND: Surroundings<'_> =
+    Surroundings { folder: "/p/src", home: Some("/home/a"), project: Some("/p") };
+/// What exists on the disk of these tests.
+const FILES: [&str; 6] = [
+    "/p/.claude/memory",
+    "/p/.claude/memory/decisions",
+    "/p/.claude/memory/decisions/use-jwt.json",
+    "/p/.claude/memory/memory-config.json",
+    "/q/.claude/memory",
+    "/p/src",
+];
+
+fn disk(path: &str) -> Resolved {
+    let path = normal(path);
+    // `/p/link` leads to the lane.
+    let path = path.replacen("/p/link", "/p/.claude/memory", 1);
+    Resolved { exists: FILES.contains(&path.as_str()), path }
+}
+
+fn judge(tool: &ToolUse) -> Option<Denial> {
+    let fence = Fence { lanes: vec!["/p/.claude/memory".to_owned()], case: Case::Counts };
+    fence.judge(&tool.targets(&AROUND), &disk)
+}
+
+fn shell(command: &str) -> ToolUse {
+    ToolUse::Shell { command: command.to_owned() }
+}
+
+fn write(path: &str) -> ToolUse {
+    ToolUse::Write { path: path.to_owned() }
+}
+
+/// Run in `/p/src`.
+const DENIED: &[&str] = &[
+    // Redirections.
+    "echo '{}' > ../.claude/memory/decisions/x.json",
+    "echo '{}' >> /p/.claude/memory/decisions/x.json",
+    "echo '{}' >| /p/.claude/memory/decisions/x.json",
+    "make &> /p/.claude/memory/log",
+    "make &>>/p/.claude/memory/log",
+    "make 2> /p/.claude/memory/log",
+    "make >& /p/.claude/memory/log",
+    "exec 3<>/p/.claude/memory/decisions/x.json",
+    "cat > /p/.claude/memory/decisions/x.json <<'EOF'\n{\"a\": \"it's\"}\nEOF",
+    "cat <<-EOF >/p/.claude/memory/x\n\ta\n\tEOF\n",
+    ": > \"/p/.claude/memory/decisions/use-jwt.json\"",
+    // Writers.
+    "echo '{}' | tee /p/.claude/memory/decisions/x.json",
+    "echo '{}' | sudo tee -a -- /p/.claude/memory/decisions/x.json > /dev/null",
+    "cp /tmp/x.json /p/.claude/memory/decisions/",
+    "cp -t /p/.claude/memory/decisions /tmp/x.json",
+    "cp --target-directory=/p/.claude/memory/decisions /tmp/x.json",
+    "cp -r /tmp/memory /p/.claude",
+    "mv /tmp/x.json /p/.claude/memory/decisions/x.json",
+    "mv /p/.claude/memory/decisions/use-jwt.json /tmp",
+    "install -m 644 /tmp/x.json /p/.claude/memory/decisions/x.json",
+    "ln -s /tmp/x.json /p/.claude/memory/decisions/x.json",
+    "cd ../.claude/memory/decisions && ln /tmp/x.json",
+    "rsync -a /tmp/backup/ /p/.claude/memory/",
+    "dd if=/tmp/x of=/p/.claude/memory/decisions/x.json bs=1k",
+    "truncate -s 0 /p/.claude/memory/decisions/use-jwt.json",
+    "touch /p/.claude/memory/decisions/x.json",
+    // Editors in place.
+    "sed -i 's/a/b/' /p/.claude/memory/decisions/use-jwt.json",
+    "sed -i.bak -e 's/a/b/' /p/.claude/memory/decisions/use-jwt.json",
+    "sed -Ei '' 's/a/b/' /p/.claude/memory/decisions/use-jwt.json",
+    "sed --in-place=.bak 's/a/b/' /p/.claude/memory/decisions/*.json",
+    "perl -pi -e 's/a/b/' /p/.claude/memory/decisions/use-jwt.json",
+    "perl -i.bak -pe 's/a/b/' /p/.claude/memory/decisions/use-jwt.json",
+    // Removers.
+    "rm /p/.claude/memory/decisions/use-jwt.json",
+    "rm -f -- /p/.claude/memory/decisions/*.json",
+    "rm -rf /p/.claude",
+    "rm -rf ../.claude/*",
+    "rm -rf ../.cl*/mem?ry",
+    "rm -rf ../.claude/{commands,memory}",
+    "rm /p/.claude/memory/{decisions,runbooks}/x.json",
+    "mv /p/.claude /tmp/old",
+    "unlink /p/.claude/memory/decisions/use-jwt.json",
+    "rmdir /p/.claude/memory/decisions",
+    "shred -u /p/.claude/memory/decisions/use-jwt.json",
+    // Wherever a command can stand.
+    "cd /p && rm .claude/memory/decisions/use-jwt.json",
+    "cd /p; ls; rm -f .claude/memory/index.md",
+    "(cd /p/.claude/memory/decisions && rm use-jwt.json)",
+    "{ cd /p/.claude; rm memory/index.md; }",
+    "if true; then rm /p/.claude/memory/index.md; fi",
+    "for f in /p/.claude/memory/decisions/*.json; do sed -i s/a/b/ \"$f\"; done",
+    "f() { rm /p/.claude/memory/index.md; }; f",
+    "echo $(rm /p/.claude/memory/index.md)",
+    "echo \"`rm /p/.claude/memory/index.md`\"",
+    "true || rm /p/.claude/memory/index.md",
+    "sleep 1 & rm /p/.claude/memory/index.md",
+    "cat <(rm /p/.claude/memory/index.md)",
+    "X=1 LANG=C rm /p/.claude/memory/index.md",
+    "sudo -u root env A=b nohup nice -n 5 timeout 3 rm /p/.claude/memory/index.md",
+    "/bin/rm /p/.claude/memory/index.md",
+    "\\rm /p/.claude/memory/index.md",
+    "bash -c 'cd /p && rm .claude/memory/index.md'",
+    "bash -euo pipefail -c 'rm /p/.claude/memory/index.md'",
+    "sh -c \"sh -c 'rm /p/.claude/memory/index.md'\"",
+    "eval 'rm /p/.claude/memory/index.md'",
+    "ls \\\n  && rm /p/.claude/memory/index.md # tidy up",
+    // However a path is written.
+    "rm /p//.claude/./memory/../memory/index.md",
+    "rm '/p/.claude/memory/'index.md",
+    "rm /p/.claude/m\\emory/index.md",
+    "rm $'/p/.claude/\\x6demory/index.md'",
+    "rm \"$CLAUDE_PROJECT_DIR/.claude/memory/index.md\"",
+    "rm ${CLAUDE_PROJECT_DIR}/.claude/memory/decisions/\"$name\".json",
+    "cd .. && rm $PWD/.claude/memory/index.md",
+    "D=/p/.claude/memory; rm $D/index.md",
+    "cd ~ && cd /p && export F=.claude/memory/x && echo > $F",
+    "rm /p/link/decisions/use-jwt.json",
+    "rm /q/.claude/memory/decisions/x.json",
+    "lorelane list > /p/.claude/memory/decisions/x.json",
+];
+
+const ALLOWED: &[&str] = &[
+    "",
+    "ls -la /p/.claude/memory",
+    "cat /p/.claude/memory/decisions/use-jwt.json",
+    "cat < /p/.claude/memory/decisions/use-jwt.json",
+    "grep -ri jwt /p/.claude/memory 2>/dev/null",
+    "grep -r jwt /p/.claude/memory > /tmp/found 2>&1",
+    "diff /p/.claude/memory/index.md /tmp/index.md",
+    "cp /p/.claude/memory/decisions/use-jwt.json /tmp/",
+    "cp -r /p/.claude/memory /tmp/backup",
+    "rsync -a /p/.claude/memory/ host:backup/",
+    "rsync -a /p/.claude/memory/ /tmp/backup/",
+    "sed -n 1,5p /p/.claude/memory/index.md",
+    "sed 's/a/b/' /p/.claude/memory/index.md",
+    "perl -ne 'print' /p/.claude/memory/index.md",
+    "dd if=/p/.claude/memory/index.md of=/tmp/x",
+    "jq .title /p/.claude/memory/decisions/*.json | tee /tmp/titles",
+    "find /p/.claude/memory -name '*.json' | wc -l",
+    "tar czf /tmp/memory.tgz /p/.claude/memory",
+    "git add .claude/memory && git commit -m 'memories > notes'",
+    "git checkout -- /p/.claude/memory/decisions/use-jwt.json",
+    "git rm --cached /p/.claude/memory/index.md",
+    "lorelane retire decision/use-jwt --reason 'rm /p/.claude/memory/x'",
+    "lorelane update decision/use-jwt --from /p/.claude/memory/decisions/use-jwt.json",
+    "mkdir -p /p/.claude/memory/decisions",
+    "install -d /p/.claude/memory/decisions",
+    "echo '{}' > /p/.claude/memory/memory-config.json",
+    "sed -i 's/5/6/' /p/.claude/memory/memory-config.json",
+    "echo 'rm /p/.claude/memory/index.md'",
+    "echo hi # > /p/.claude/memory/index.md",
+    "cat <<'EOF'\nrm /p/.claude/memory/index.md\n> /p/.claude/memory/x\nEOF",
+    "[[ a > /p/.claude/memory/x ]] && echo yes",
+    "(( 3 > 2 )) && echo $(( 4 >> 1 ))",
+    "files=(rm /p/.claude/memory/index.md); echo ${files[0]}",
+    "rm -rf *",
+    "rm -rf ../target ../.claude/commands",
+    "rm -rf ../.claude/{commands,agents}",
+    "rm /p/.claude",
+    "rm \"$FILE\"",
+    "rm -rf \"$TMP/\"*",
+    "cd \"$SOMEWHERE\" && rm -rf .claude/memory",
+    "(cd /p/.claude/memory && ls); rm index.md",
+    "echo x > ../.claude/memory-notes.md",
+    "echo x > /p/.claude/memory.md",
+    "touch /elsewhere/.claude/memory/x",
+    "mv /tmp/a /tmp/b",
+    "python3 -c \"open('/p/.claude/memory/x', 'w')\"",
+    "export A=1; cd /tmp; rm -rf .claude/memory",
+    "2>&1",
+    "> ",
+    "&>",
+    "'",
+    "$(",
+    "${",
+    "`",
+    "<<",
+    "((((((((((((((((((((((((((((((((",
+    "\\",
+    "$'\\",
+    "[[ < ( >",
+    "a=(",
+];
+
+#[test]
+fn commands_that_write_to_the_lane_are_denied() {
+    assert!(DENIED.len() >= 40, "{}", DENIED.len());
+    for command in DENIED {
+        assert!(judge(&shell(command)).is_some(), "not denied: {command}");
+    }
+}
+
+#[test]
+fn commands_that_read_or_write_elsewhere_are_not() {
+    assert!(ALLOWED.len() >= 40, "{}", ALLOWED.len());
+    for command in ALLOWED {
+        assert_eq!(judge(&shell(command)), None, "{command}");
+    }
+}
+
+#[test]
+fn a_writing_tool_is_judged_by_its_path() {
+    for (path, denied) in [
+        ("/p/.claude/memory/decisions/use-jwt.json", true),
+        ("../.claude/memory/decisions/x.json", true),
+        ("/p/link/x.json", true),
+        ("/p/.claude/memory", true),
+        ("/p/.claude/memory/notes/memory-config.json", true),
+        ("/q/.claude/memory/decisions/x.json", true),
+        ("/p/.claude/memory/memory-config.json", false),
+        ("/p/.claude/memory/../settings.json", false),
+        ("/p/.claude/memoryx/a.json", false),
+        ("~/notes.md", false),
+        ("main.rs", false),
+        ("", false),
+        ("/elsewhere/.claude/memory/x.json", false),
+        // A file's name is no pattern.
+        ("/p/.claude/mem*/x.json", false),
+    ] {
+        assert_eq!(judge(&write(path)).is_some(), denied, "{path}");
+    }
+    assert_eq!(judge(&ToolUse::Other), None);
+}
+
+#[test]
+fn where_the_disk_ignores_case_the_fence_does() {
+    for (case, denied) in [(Case::Counts, false), (Case::Ignored, true)] {
+        let fence = Fence { lanes: vec!["/p/.claude/memory".to_owned()], case };
+        let targets = write("/P/.Claude/MEMORY/decisions/x.json").targets(&AROUND);
+        assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{case:?}");
+    }
+}
+
+#[test]
+fn a_denial_names_the_command_to_use_instead() {
+    let mut seen = String::new();
+    for tool in [
+        write("/p/.claude/memory/decisions/use-jwt.json"),
+        write("/p/.claude/memory/decisions/new.json"),
+        write("/p/.claude/memory/index.md"),
+        write("/p/.claude/memory/notes/a.md"),
+        shell("rm ../.claude/memory/decisions/use-jwt.json"),
+        shell("mv ../.claude/memory/decisions/*.json /tmp"),
+        shell("sed -i s/a/b/ ../.claude/memory/decisions/*.json"),
+        shell("echo x > ../.claude/memory/tech-debt/a.json"),
+        shell("rm -rf ../.claude"),
+    ] {
+        seen.push_str(&format!("{}\n", judge(&tool).unwrap()));
+    }
+    expect![[r#"
+        cannot write /p/.claude/memory/decisions/use-jwt.json: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        hint: use `lorelane update decision/use-jwt --set FIELD=VALUE --because REASON`
+        cannot write /p/.claude/memory/decisions/new.json: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        hint: use `lorelane create decision --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder
+        cannot write /p/.claude/memory/index.md: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        hint: `index.md` is derived from the memories; `lorelane reindex` writes it anew
+        cannot write /p/.claude/memory/notes/a.md: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        hint: use `lorelane create CATEGORY --title TITLE --set FIELD=VALUE` for a new memory, `lorelane update ADDRESS --set FIELD=VALUE --because REASON` for one that exists
+        cannot remove ../.claude/memory/decisions/use-jwt.json with `rm`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        hint: use `lorelane retire decision/use-jwt --reason REASON`
+        cannot move ../.claude/memory/decisions/*.json with `mv`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        hint: use `lorelane retire ADDRESS --reason REASON`
+        cannot write ../.claude/memory/decisions/*.json with `sed`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        hint: use `lorelane create CATEGORY --title TITLE --set FIELD=VALUE` for a new memory, `lorelane update ADDRESS --set FIELD=VALUE --because REASON` for one that exists
+        cannot write ../.claude/memory/tech-debt/a.json with `>`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        hint: use `lorelane create tech_debt --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder
+        cannot remove or move ../.claude: the folder of memories lies in it
+        hint: take single memories out with `lorelane retire ADDRESS --reason REASON`; if the whole folder must go, ask the user to do it
+    "#]]
+    .assert_eq(&seen);
+}
+
+#[test]
+fn a_denial_is_one_line_and_a_hint_whatever_was_typed() {
+    let hostile = format!("/p/.claude/memory/a\n\u{202e}\u{1b}[31m{}", "x".repeat(5_000));
+    let text = judge(&write(&hostile)).unwrap().to_string();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.chars().count() < 800 && !text.contains(['\u{202e}', '\u{1b}']), "{text}");
+}
+
+// A guard stands before every command of an agent: no text may hold it up.
+#[test]
+fn enormous_and_hostile_commands_are_read_quickly() {
+    let big = 1 << 20;
+    let texts = [
+        "(".repeat(big),
+        "$(".repeat(big / 2),
+        "`".repeat(big),
+        "[".repeat(big),
+        "{a,".repeat(big / 3),
+        "{a,b}".repeat(big / 5),
+        "{a,b} ".repeat(big / 6),
+        "[[ ".repeat(big / 3),
+        "<".repeat(big),
+        "a <b ".repeat(big / 5),
+        "<<E ".repeat(big / 4),
+        "<<E\n".repeat(big / 4),
+        "'\"".repeat(big / 2),
+        "rm a;".repeat(big / 5),
+        "for a in ".repeat(big / 9),
+        format!("a=xxxxxxxx; {} {}", "a=$a$a;".repeat(20), "$a ".repeat(big / 3)),
+        format!("rm {}", "../".repeat(big / 3)),
+        format!("rm {}", "*".repeat(big)),
+        format!("cat > /p/.claude/memory/x <<E\n{}\nE\n", "x\n".repeat(big)),
+    ];
+    for text in texts {
+        let begin = Instant::now();
+        judge(&shell(&text));
+        let head: String = text.chars().take(20).collect();
+        assert!(begin.elapsed().as_secs() < 2, "{head}: {:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn what_stands_after_a_long_document_is_still_read() {
+    let command =
+        format!("cat > /tmp/x <<E\n{}\nE\nrm /p/.claude/memory/index.md", "{a,b} $x\n".repeat(200_000));
+    assert!(judge(&shell(&command)).is_some());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read(command in "\\PC{0,200}", path in "\\PC{0,80}") {
+        judge(&shell(&command));
+        judge(&write(&path));
+    }
+
+    #[test]
+    fn any_syntax_is_read(command in "([rm>&|;<(){}$`'\"\\\\#~*?\\[\\]=,! \n]|/p/.claude/memory/x|E){0,60}") {
+        judge(&shell(&command));
+    }
+
+    // Quotes around a path do not hide it.
+    #[test]
+    fn a_quoted_name_in_the_lane_is_found(name in "[a-zé日 $*'\"]{1,20}") {
+        let quoted = format!("'{}'", format!("/p/.claude/memory/{name}").replace('\'', "'\\''"));
+        let (writes, reads) = (format!("echo x >{quoted}"), format!("cat {quoted}"));
+        prop_assert!(judge(&shell(&writes)).is_some());
+        prop_assert!(judge(&shell(&reads)).is_none());
+    }
+}

@@ -1,0 +1,169 @@
+//! Captures on disk: a private file per session in the lane's state folder.
+
+use crate::disk::{Disk, Kind, LockFault};
+use crate::workspace::Failure;
+use lorelane_core::capture::{Capture, is_outdated};
+use lorelane_core::digest::short_digest;
+use lorelane_core::json::Json;
+use lorelane_core::memory::Category;
+use lorelane_core::time::Timestamp;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// More than the excerpts of six categories can be.
+const CAPTURE_MAX_BYTES: u64 = 4 << 20;
+/// A session start has room for no more.
+const PENDING_MAX: usize = 10;
+/// Each of them is read, and a session start has no time for more.
+const LOOKED_AT_MAX: usize = 50;
+/// A hook has no time to wait, and the holder is done in a millisecond.
+const LOCK_WAIT: Duration = Duration::from_millis(100);
+const PRIVATE: Option<u32> = Some(0o600);
+
+/// What triage found, session by session.
+#[derive(Debug)]
+pub struct Captures {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+}
+
+impl Captures {
+    pub fn new(disk: Arc<dyn Disk>, folder: PathBuf) -> Captures {
+        Captures { disk, folder }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file of a session. Its id is foreign text: what is readable of it, and a digest that tells it apart.
+    pub fn path_of(&self, session: &str) -> PathBuf {
+        self.folder.join(format!("{}.json", file_stem(session)))
+    }
+
+    /// What was found in a session before. A file that cannot be read is as good as none.
+    pub fn load(&self, session: &str) -> Option<Capture> {
+        self.read(&self.path_of(session)).filter(|capture| capture.session == session)
+    }
+
+    /// Replaces what is known of a session, and clears away what nobody needs any more. Returns the file.
+    pub fn save(&self, capture: &Capture) -> Result<PathBuf, Failure> {
+        let path = self.path_of(&capture.session);
+        self.locked(|| {
+            self.keep(&path, capture)?;
+            self.clear_away(capture.at);
+            Ok(())
+        })?;
+        Ok(path)
+    }
+
+    /// The sessions with something still to be saved, newest first, with nothing but that.
+    pub fn pending(&self) -> Vec<Capture> {
+        let mut files: Vec<(i64, PathBuf)> = self.files().collect();
+        files.sort_by(|a, b| b.cmp(a));
+        let captures = files.iter().take(LOOKED_AT_MAX).filter_map(|(_, path)| self.read(path));
+        let mut pending: Vec<Capture> =
+            captures.filter(|capture| capture.open_items().next().is_some()).collect();
+        pending.iter_mut().for_each(|capture| capture.items.retain(|item| !item.settled));
+        pending.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.session.cmp(&b.session)));
+        pending.truncate(PENDING_MAX);
+        pending
+    }
+
+    /// Says that a category of a session needs no more asking: it was saved, or refused for good.
+    pub fn settle(&self, session: &str, category: Category) -> Result<(), Failure> {
+        if self.load(session).is_none() {
+            return Ok(());
+        }
+        self.locked(|| {
+            let Some(mut capture) = self.load(session) else { return Ok(()) };
+            capture.settle(category);
+            self.keep(&self.path_of(session), &capture)
+        })
+    }
+
+    /// Puts a text for another program beside the captures, under a name of this session's own.
+    pub fn put_beside(&self, session: &str, name: &str, text: &str) -> Result<PathBuf, Failure> {
+        let path = self.folder.join(format!("{}-{name}", file_stem(session)));
+        self.locked(|| self.put(&path, text.as_bytes()))?;
+        Ok(path)
+    }
+
+    /// Two sessions may settle the same capture at once.
+    fn locked<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        let fault = |attempt, source| Failure::io(attempt, &self.folder, source);
+        self.disk.create_private_dir_all(&self.folder).map_err(|source| fault("create", source))?;
+        let _guard = self.disk.lock_dir(&self.folder, LOCK_WAIT).map_err(|why| {
+            let source = match why {
+                LockFault::Timeout { .. } => io::Error::other("another process is writing there"),
+                LockFault::Io(source) => source,
+            };
+            fault("lock", source)
+        })?;
+        work()
+    }
+
+    fn keep(&self, path: &Path, capture: &Capture) -> Result<(), Failure> {
+        if !capture.is_over(capture.at) {
+            return self.put(path, capture.to_text().as_bytes());
+        }
+        match self.disk.remove_file(path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(Failure::io("remove", path, source))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A new file that takes the old one's place: a link in that place is replaced, never followed.
+    fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+        let nonce: String = self.disk.nonce().iter().map(|byte| format!("{byte:02x}")).collect();
+        let temporary = self.folder.join(format!(".{nonce}.tmp"));
+        let written = self
+            .disk
+            .create_new(&temporary, bytes, PRIVATE)
+            .and_then(|()| self.disk.rename(&temporary, path));
+        if written.is_err() {
+            // What cannot be removed either is cleared away when it is old.
+            let _ = self.disk.remove_file(&temporary);
+        }
+        written.map_err(|source| Failure::io("write", path, source))
+    }
+
+    /// By the files' own times, because reading all of them would cost every stop. A file that stays is no harm:
+    /// the next one tries again.
+    fn clear_away(&self, now: Timestamp) {
+        for (mtime_ns, path) in self.files() {
+            if is_outdated(Timestamp(mtime_ns / 1_000_000_000), now) {
+                let _ = self.disk.remove_file(&path);
+            }
+        }
+    }
+
+    /// The files and when they were last written.
+    fn files(&self) -> impl Iterator<Item = (i64, PathBuf)> {
+        let listed = self.disk.list(&self.folder).ok().flatten().unwrap_or_default();
+        let files = listed.into_iter().filter(|listed| listed.kind == Kind::File);
+        files.filter_map(|listed| {
+            let path = self.folder.join(listed.name);
+            let stat = self.disk.stat(&path).ok().flatten()?;
+            Some((stat.mtime_ns, path))
+        })
+    }
+
+    fn read(&self, path: &Path) -> Option<Capture> {
+        if path.extension().is_none_or(|extension| extension != "json") {
+            return None;
+        }
+        let bytes = self.disk.read_regular(path, CAPTURE_MAX_BYTES).ok()??;
+        Capture::from_json(&Json::parse(std::str::from_utf8(&bytes).ok()?).ok()?)
+    }
+}
+
+fn file_stem(session: &str) -> String {
+    let readable: String =
+        session.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    format!("{readable}-{}", short_digest(session, 16))
+}

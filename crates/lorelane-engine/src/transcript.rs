@@ -1,0 +1,152 @@
+//! Reads the end of a client's transcript.
+//!
+//! A session's file grows to hundreds of megabytes, and a stop waits for us. So the file is read from its end in
+//! pieces, until the conversation has enough messages, and most lines are skipped without being parsed.
+
+use crate::env::Env;
+use lorelane_core::capture::At;
+use lorelane_core::conversation::{Backwards, Conversation, Format};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// No more of a transcript is read than this.
+const TAIL_MAX: u64 = 8 << 20;
+const PIECE: u64 = 256 << 10;
+/// A longer line is a picture or a whole request, not something that was said.
+const LINE_MAX: usize = 1 << 20;
+
+/// The folders in which a transcript may lie: a payload must not make us read any file of the machine.
+pub fn folders(env: &Env) -> Vec<PathBuf> {
+    let temporary = [PathBuf::from("/tmp"), std::env::temp_dir()];
+    let named = env.home().into_iter().chain(temporary);
+    named.filter_map(|folder| folder.canonicalize().ok()).collect()
+}
+
+/// The last `max_messages` messages of a transcript that lies in one of the folders. Lines that cannot be read are
+/// skipped.
+pub fn read(
+    path: &Path,
+    format: Format,
+    max_messages: usize,
+    folders: &[PathBuf],
+) -> io::Result<Conversation> {
+    let real = path.canonicalize()?;
+    if !folders.iter().any(|folder| real.starts_with(folder)) {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it lies neither in the home folder nor in the temporary one",
+        ));
+    }
+    // Asked before opening: opening a pipe would wait for its writer.
+    if !real.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut lines = LinesFromEnd::open(&real)?;
+    let mut backwards = Backwards::new(max_messages);
+    while let Some((at, line)) = lines.before()? {
+        let Ok(text) = std::str::from_utf8(&line) else { continue };
+        if !format.may_speak(&line) {
+            continue;
+        }
+        let Some(part) = format.read_line(text) else { continue };
+        if !backwards.add(At::Byte(at), part) {
+            break;
+        }
+    }
+    let mut conversation = backwards.finish();
+    lines.number(&mut conversation);
+    Ok(conversation)
+}
+
+/// The lines of a file, the last one first, as far as its tail reaches.
+#[derive(Debug)]
+struct LinesFromEnd {
+    file: File,
+    /// Where what was read begins.
+    start: u64,
+    /// Nothing before this is read.
+    floor: u64,
+    /// The bytes from `start` that belong to no line given out yet.
+    head: Vec<u8>,
+    /// The rest of the line that `head` ends with, in pieces, the last one first.
+    tail: Vec<Vec<u8>>,
+    tail_length: usize,
+    /// Where the lines given out begin, the last one first.
+    given: Vec<u64>,
+}
+
+impl LinesFromEnd {
+    fn open(path: &Path) -> io::Result<LinesFromEnd> {
+        let file = File::open(path)?;
+        let start = file.metadata()?.len();
+        let floor = start.saturating_sub(TAIL_MAX);
+        let (head, tail) = (Vec::new(), Vec::new());
+        Ok(LinesFromEnd { file, start, floor, head, tail, tail_length: 0, given: Vec::new() })
+    }
+
+    /// The line before those given out, and where it begins. Too long a line is empty.
+    fn before(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
+        loop {
+            let newline = self.head.iter().rposition(|byte| *byte == b'\n');
+            if let Some(newline) = newline {
+                let last = self.head.split_off(newline + 1);
+                let at = self.start + newline as u64 + 1;
+                self.head.truncate(newline);
+                return Ok(Some(self.give(at, last)));
+            }
+            let head = std::mem::take(&mut self.head);
+            if self.start == 0 {
+                return Ok(if self.given.last() == Some(&0) { None } else { Some(self.give(0, head)) });
+            }
+            if self.start == self.floor {
+                // The rest of a line whose beginning was not read.
+                return Ok(None);
+            }
+            self.tail_length += head.len();
+            self.tail.push(head);
+            if self.tail_length > LINE_MAX {
+                self.tail.clear();
+            }
+            self.read_piece()?;
+        }
+    }
+
+    fn give(&mut self, at: u64, last: Vec<u8>) -> (u64, Vec<u8>) {
+        let too_long = self.tail_length + last.len() > LINE_MAX;
+        let mut line = last;
+        for piece in self.tail.drain(..).rev() {
+            line.extend_from_slice(&piece);
+        }
+        self.tail_length = 0;
+        self.given.push(at);
+        (at, if too_long { Vec::new() } else { line })
+    }
+
+    fn read_piece(&mut self) -> io::Result<()> {
+        let from = self.start.saturating_sub(PIECE).max(self.floor);
+        let mut piece = vec![0; usize::try_from(self.start - from).unwrap_or_default()];
+        self.file.seek(SeekFrom::Start(from))?;
+        self.file.read_exact(&mut piece)?;
+        (self.start, self.head) = (from, piece);
+        Ok(())
+    }
+
+    /// Turns places into line numbers when the beginning of the file was read.
+    fn number(&self, conversation: &mut Conversation) {
+        if self.start > 0 {
+            return;
+        }
+        // What was not given out is the lines before the last one that was.
+        let ungiven = match self.given.last() {
+            Some(0) | None => 0,
+            Some(_) => self.head.iter().filter(|byte| **byte == b'\n').count() + 1,
+        };
+        for message in &mut conversation.messages {
+            let At::Byte(offset) = message.at else { continue };
+            if let Ok(from_first) = self.given.binary_search_by(|given| offset.cmp(given)) {
+                message.at = At::Line((ungiven + self.given.len() - from_first) as u64);
+            }
+        }
+    }
+}

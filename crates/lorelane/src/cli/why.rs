@@ -1,0 +1,127 @@
+//! Why an agent saw a memory, or did not.
+
+use super::args::Why;
+use super::everyday::explained;
+use super::{Ending, Outcome, Session, say};
+use lorelane_core::json::Json;
+use lorelane_core::ledger::{Line, Reason};
+use lorelane_core::memory::Address;
+use lorelane_core::text::one_line;
+use lorelane_engine::workspace::{Account, Fate, Workspace};
+use std::fmt::Write as _;
+
+pub(super) fn run(session: &Session<'_>, args: &Why) -> Outcome {
+    let mut workspace = session.open()?;
+    if args.what == "last" {
+        return last(session, &workspace);
+    }
+    let address = named(&mut workspace, &args.what)?;
+    let account = workspace.why(&address)?;
+    if session.json {
+        say::document([
+            ("address", Json::text(address.to_string())),
+            ("shown", Json::Bool(account.fate == Fate::Shown)),
+            ("rule", rule(account.fate).map_or(Json::Null, |(name, _)| Json::text(name))),
+            ("line", account.line.as_ref().map_or(Json::Null, Line::to_json)),
+        ]);
+    } else {
+        say::out(&told(&address, &account));
+    }
+    Ok(if account.fate == Fate::Shown { Ending::Done } else { Ending::Nothing })
+}
+
+/// The ledger may know a memory that is gone.
+fn named(workspace: &mut Workspace, typed: &str) -> Result<Address, super::Trouble> {
+    match workspace.find(typed) {
+        Ok(address) => Ok(address),
+        Err(failure) => {
+            let address = Address::parse(typed);
+            let known =
+                |address: &Address| workspace.ledger().lines().iter().any(|line| line.speaks_of(address));
+            address.filter(known).ok_or_else(|| failure.into())
+        }
+    }
+}
+
+fn last(session: &Session<'_>, workspace: &Workspace) -> Outcome {
+    let line = workspace.ledger().lines().into_iter().next();
+    if session.json {
+        say::document([("line", line.as_ref().map_or(Json::Null, Line::to_json))]);
+    } else {
+        match &line {
+            Some(line) => say::out(&whole(line)),
+            None => {
+                say::out("No prompt was answered in this project yet; `lorelane setup` connects an agent.\n")
+            }
+        }
+    }
+    Ok(if line.is_some() { Ending::Done } else { Ending::Nothing })
+}
+
+fn whole(line: &Line) -> String {
+    let mut text = asked(line);
+    if line.shown.is_empty() {
+        text.push_str("shown: nothing\n");
+    } else {
+        let _ = writeln!(text, "shown ({} tokens):", line.tokens);
+    }
+    for shown in &line.shown {
+        match &shown.reason {
+            Reason::Asked { score, parts } => {
+                let _ = writeln!(text, "{score:>5}  {}\n       = {}", shown.address, explained(parts));
+            }
+            Reason::Standing { because } => {
+                let _ = writeln!(text, "       {} ({because})", shown.address);
+            }
+        }
+    }
+    if !line.left_out.is_empty() {
+        text.push_str("left out:\n");
+    }
+    for left in &line.left_out {
+        let _ = writeln!(text, "{:>5}  {}: {}", left.score, left.address, left.rule.says());
+    }
+    text
+}
+
+fn asked(line: &Line) -> String {
+    let mut text = format!("{} {}, {}, session {}\n", line.at, line.client, line.event.name(), line.session);
+    if !line.query.is_empty() {
+        let _ = writeln!(text, "prompt: {}", one_line(&line.query));
+    }
+    text
+}
+
+fn told(address: &Address, account: &Account) -> String {
+    let mut text = match rule(account.fate) {
+        None => format!("{address} was shown\n"),
+        Some((_, says)) => format!("{address} was not shown: {says}\n"),
+    };
+    let Some(line) = &account.line else {
+        text.push_str("No prompt was answered in this project yet.\n");
+        return text;
+    };
+    for shown in line.shown.iter().filter(|shown| shown.address == *address) {
+        let _ = match &shown.reason {
+            Reason::Asked { score, parts } => writeln!(text, "{score} = {}", explained(parts)),
+            Reason::Standing { because } => writeln!(text, "{because}"),
+        };
+    }
+    for left in line.left_out.iter().filter(|left| left.address == *address) {
+        let _ = writeln!(text, "{} = {}", left.score, explained(&left.parts));
+    }
+    if let Some(hit) = &account.hit {
+        let _ = writeln!(text, "{} = {}", hit.score, explained(&hit.explain));
+    }
+    text.push_str(&asked(line));
+    text
+}
+
+/// The rule's name and what it says; `None` for a memory that was shown.
+fn rule(fate: Fate) -> Option<(&'static str, &'static str)> {
+    match fate {
+        Fate::Shown => None,
+        Fate::Dropped(rule) => Some((rule.name(), rule.says())),
+        Fate::WouldShow => Some(("new", "it was made or changed since; now it would be")),
+    }
+}
