@@ -113,3 +113,67 @@ fn around(text: &str, word: &str) -> String {
     let after: String = text[at..].chars().take(160).collect();
     format!("{before}{after}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clients::run::Ended;
+    use crate::clients::wire::{Block, Part};
+    use crate::sandbox::Sandbox;
+
+    fn outcome() -> Outcome {
+        let part = |text: &str, is_tool_result| Part {
+            role: "user".to_owned(),
+            text: text.to_owned(),
+            is_tool_result,
+        };
+        let exchange = |by_agent, parts| Exchange {
+            path: "/v1/messages".to_owned(),
+            body: Json::Null,
+            parts,
+            by_agent,
+            answer: vec![Block::Text("ok".to_owned())],
+        };
+        let exchanges = vec![
+            exchange(true, vec![part("how do we sign?", false), part("denied: use it", true)]),
+            exchange(false, vec![part("a title", false)]),
+        ];
+        let stdout = "{\"type\": \"assistant\"}\n{\"type\": \"result\", \"result\": \"Done.\"}\n".to_owned();
+        let sandbox = Sandbox::empty("expectations").unwrap();
+        fs::write(sandbox.project().join("there.txt"), "by hand").unwrap();
+        let sessions = vec![Ended { stdout, stderr: String::new(), seconds: 0.1 }];
+        Outcome { exchanges, sessions, sandbox }
+    }
+
+    #[test]
+    fn each_expectation_can_hold_and_can_fail() {
+        let outcome = outcome();
+        for (holds, fails) in [
+            (r#"{"sent": ["how do", "sign"]}"#, r#"{"sent": ["how do", "denied"]}"#),
+            (r#"{"never_sent": "lorelane"}"#, r#"{"never_sent": "a title"}"#),
+            (r#"{"requests": 1}"#, r#"{"requests": 2}"#),
+            (r#"{"result": "Done."}"#, r#"{"result": "Done"}"#),
+            (r#"{"tool_results": 1, "has": "use it"}"#, r#"{"tool_results": 1, "has": "sign"}"#),
+            (r#"{"no_file": "absent.txt"}"#, r#"{"no_file": "there.txt"}"#),
+            (r#"{"file": "there.txt", "lacks": "agent"}"#, r#"{"file": "there.txt", "lacks": "hand"}"#),
+            (r#"{"file": "there.txt", "lacks": "agent"}"#, r#"{"file": "absent.txt", "lacks": "agent"}"#),
+        ] {
+            let breach = |text: &str| {
+                let Json::Object(fields) = Json::parse(text).unwrap() else { panic!("{text}") };
+                Expectation::parse(&fields).unwrap().breach(&outcome)
+            };
+            assert_eq!(breach(holds), None, "{holds}");
+            assert!(breach(fails).is_some(), "{fails}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_expectation_is_refused() {
+        for text in
+            [r#"{"snet": ["x"]}"#, r#"{"sent": []}"#, r#"{"sent": "x"}"#, r#"{"requests": "1"}"#, "{}"]
+        {
+            let Json::Object(fields) = Json::parse(text).unwrap() else { panic!("{text}") };
+            assert!(Expectation::parse(&fields).is_err(), "{text}");
+        }
+    }
+}

@@ -159,6 +159,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_client_without_proof_of_its_version_is_missing() {
+        let sandbox = crate::sandbox::Sandbox::empty("cellar").unwrap();
+        let cellar = Cellar { folder: sandbox.scratch("clients") };
+        let codex = Client { kind: super::super::client::Kind::Codex, version: "0.166.0" };
+        let node = format!("node {NODE_VERSION}");
+        assert_eq!(cellar.missing(&[&codex]), [node.as_str(), "codex 0.166.0"]);
+        let place = cellar.place("codex", "0.166.0");
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join(PROOF), "0.165.0").unwrap();
+        assert_eq!(cellar.missing(&[&codex]), [node.as_str(), "codex 0.166.0"]);
+        fs::write(place.join(PROOF), "0.166.0").unwrap();
+        assert_eq!(cellar.missing(&[&codex]), [node]);
+    }
+
+    #[test]
     fn a_version_is_found_as_a_whole_word() {
         for (answer, expected) in [
             ("2.1.325 (Claude Code)\n", true),

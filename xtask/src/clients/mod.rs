@@ -6,6 +6,7 @@
 mod client;
 mod expect;
 mod hooks;
+mod hostile;
 mod http;
 mod install;
 mod proof;

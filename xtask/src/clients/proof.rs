@@ -1,5 +1,6 @@
 //! The proofs: every scenario in every client it names, with the product's own hooks.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -8,6 +9,7 @@ use std::time::Instant;
 
 use super::client::{CLIENTS, Client, Kind};
 use super::hooks::Places;
+use super::hostile::{self, HostileProduct};
 use super::install::Cellar;
 use super::run::{self, Hooking};
 use super::scenario::{self, Scenario};
@@ -29,6 +31,8 @@ pub struct Choice {
 struct Proof {
     client: &'static Client,
     scenario: Scenario,
+    /// The attack that the memories carry, if any.
+    hostile: Option<hostile::Kind>,
 }
 
 /// The clients a choice names.
@@ -71,18 +75,29 @@ pub fn run(cellar: &Cellar, binary: &Path, choice: &Choice) -> Result<(usize, us
 
 fn proofs(clients: &[&'static Client], choice: &Choice) -> Result<Vec<Proof>, Failure> {
     let folder = repo::root().join("xtask/clients/scenarios");
-    let scenarios = scenario::read_folder(&folder)?;
-    let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
-    let known = names.join(", ");
     let mut proofs = Vec::new();
-    for scenario in &scenarios {
-        if choice.scenario.as_ref().is_some_and(|name| *name != scenario.name) {
-            continue;
-        }
-        let named = |client: &&&Client| scenario.clients.iter().any(|word| client.is_called(word));
+    for scenario in scenario::read_folder(&folder)? {
+        let named = |client: &&&'static Client| scenario.clients.iter().any(|word| client.is_called(word));
         let clients = clients.iter().filter(named);
-        proofs.extend(clients.map(|client| Proof { client, scenario: scenario.clone() }));
+        proofs.extend(clients.map(|client| Proof { client, scenario: scenario.clone(), hostile: None }));
     }
+    // What a memory says is escaped before any client is known, so one client shows it for all.
+    let newest = clients.iter().find(|client| client.kind == Kind::ClaudeCode && client.is_latest());
+    if let Some(client) = newest {
+        let hostile = hostile::KINDS.iter();
+        proofs.extend(hostile.map(|kind| Proof { client, scenario: kind.scenario(), hostile: Some(*kind) }));
+    }
+    let known: BTreeSet<String> = proofs.iter().map(|proof| proof.scenario.name.clone()).collect();
+    let known: Vec<String> = known.into_iter().collect();
+    let known = known.join(", ");
+    // `hostile` stands for all of them.
+    let chosen = |name: &str| {
+        let wanted = choice.scenario.as_deref();
+        wanted.is_none_or(|wanted| {
+            name == wanted || name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('-'))
+        })
+    };
+    proofs.retain(|proof| chosen(&proof.scenario.name));
     if proofs.is_empty() {
         return Err(Failure::new("no scenario was chosen").hint(format!("the scenarios are {known}")));
     }
@@ -95,30 +110,50 @@ impl Proof {
         let name = format!("{:<20} {:<24}", self.client.id(), self.scenario.name);
         let about = self.scenario.about.clone();
         let start = Instant::now();
-        let breaches = self.breaches(cellar, binary, keep);
+        let judged = self.judge(cellar, binary, keep);
         let seconds = start.elapsed().as_secs_f64();
-        let (word, why) = match &breaches {
-            Ok(breaches) if breaches.is_empty() => return (format!("{name} ok {seconds:6.1} s"), true),
-            Ok(breaches) => ("FAILED", breaches.join("\n  ")),
-            Err(failure) => ("FAILED", failure.to_string()),
+        let why = match judged {
+            Ok(Judged { breaches, note }) if breaches.is_empty() => {
+                return (format!("{name} ok {seconds:6.1} s  {note}").trim_end().to_owned(), true);
+            }
+            Ok(Judged { breaches, .. }) => breaches.join("\n  "),
+            Err(failure) => failure.to_string(),
         };
-        (format!("{name} {word} {seconds:.1} s: {about}\n  {why}"), false)
+        (format!("{name} FAILED {seconds:.1} s: {about}\n  {why}"), false)
     }
 
-    fn breaches(self, cellar: &Cellar, binary: &Path, keep: bool) -> Result<Vec<String>, Failure> {
-        let (client, expectations) = (self.client, self.scenario.expect.clone());
-        let outcome = run::run(cellar, client, self.scenario, binary, &Product, keep)?;
-        let breaches: Vec<String> =
+    fn judge(self, cellar: &Cellar, binary: &Path, keep: bool) -> Result<Judged, Failure> {
+        let expectations = self.scenario.expect.clone();
+        let hostile = self.hostile.map(HostileProduct::new);
+        let hooking: &dyn Hooking = match &hostile {
+            Some(hostile) => hostile,
+            None => &Product,
+        };
+        let outcome = run::run(cellar, self.client, self.scenario, binary, hooking, keep)?;
+        let mut breaches: Vec<String> =
             expectations.iter().filter_map(|expectation| expectation.breach(&outcome)).collect();
-        if keep {
-            println!("{} is in {}", client.id(), outcome.sandbox.folder().display());
+        let mut note = String::new();
+        if let Some(hostile) = &hostile {
+            let stored = hostile.stored();
+            breaches.extend(hostile::breaches(&outcome, &stored));
+            note = format!("stored: {}, refused: {}", stored.addresses.len(), stored.refused);
         }
-        Ok(breaches)
+        if keep {
+            println!("{} is in {}", self.client.id(), outcome.sandbox.folder().display());
+        }
+        Ok(Judged { breaches, note })
     }
 }
 
+/// What came of one proof.
+struct Judged {
+    breaches: Vec<String>,
+    note: String,
+}
+
 /// The hooks that users get: the plugin of this repository, or what `lorelane setup` writes.
-struct Product;
+#[derive(Debug)]
+pub struct Product;
 
 impl Hooking for Product {
     fn hook(
@@ -137,5 +172,46 @@ impl Hooking for Product {
         }
         run::finish(command("lorelane").args(["setup", client.kind.name()]))?;
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_can_be_read_names_clients_and_expects_something() {
+        let root = repo::root().join("xtask/clients");
+        let proving = scenario::read_folder(&root.join("scenarios")).unwrap();
+        let recording = scenario::read_folder(&root.join("recordings")).unwrap();
+        for scenario in proving.iter().chain(&recording) {
+            for word in &scenario.clients {
+                let known = CLIENTS.iter().any(|client| client.is_called(word));
+                assert!(known, "{} names the client `{word}`", scenario.name);
+            }
+        }
+        for scenario in &proving {
+            assert!(!scenario.expect.is_empty(), "{} expects nothing", scenario.name);
+        }
+        for client in CLIENTS {
+            let recorded =
+                recording.iter().any(|scenario| scenario.clients.iter().any(|word| client.is_called(word)));
+            assert!(recorded, "nothing records {}", client.id());
+        }
+    }
+
+    #[test]
+    fn a_choice_names_what_exists() {
+        let choose = |only: &str, scenario: &str| {
+            let choice =
+                Choice { only: Some(only.to_owned()), scenario: Some(scenario.to_owned()), keep: false };
+            proofs(&chosen_clients(&choice)?, &choice).map(|proofs| proofs.len())
+        };
+        assert_eq!(choose("claude-code", "guard"), Ok(2));
+        assert_eq!(choose("claude-code-2.1.197", "guard"), Ok(1));
+        assert_eq!(choose("claude-code", "hostile"), Ok(14));
+        assert_eq!(choose("claude-code", "hostile-bidi"), Ok(1));
+        assert!(choose("codex", "guard").unwrap_err().to_string().contains("prompt-matches"));
+        assert!(choose("emacs", "guard").unwrap_err().to_string().contains("codex-"));
     }
 }

@@ -115,7 +115,8 @@ pub fn offers_tools(body: &Json) -> bool {
 fn collect(role: &str, in_result: bool, value: &Json, parts: &mut Vec<Part>) {
     match value {
         Json::Text(text) => {
-            parts.push(Part { role: role.to_owned(), text: text.clone(), is_tool_result: in_result });
+            let text = as_hook_said(text);
+            parts.push(Part { role: role.to_owned(), text, is_tool_result: in_result });
         }
         Json::List(items) => items.iter().for_each(|item| collect(role, in_result, item, parts)),
         Json::Object(object) => {
@@ -132,6 +133,15 @@ fn collect(role: &str, in_result: bool, value: &Json, parts: &mut Vec<Part>) {
         }
         Json::Null | Json::Bool(_) | Json::Number(_) => {}
     }
+}
+
+/// Gemini escapes what a hook said and puts it in a fence of its own; here it is as the hook said it.
+fn as_hook_said(text: &str) -> String {
+    if !text.starts_with("<hook_context>") {
+        return text.to_owned();
+    }
+    let plain = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    plain.iter().fold(text.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
 }
 
 fn document(value: &Json) -> Reply {
@@ -443,8 +453,14 @@ mod tests {
             (
                 Wire::Gemini,
                 r#"{"systemInstruction":{"parts":[{"text":"be brief"}]},"contents":[{"role":"user","parts":[{"text":"hello"},
+                {"text":"<hook_context>&lt;a&gt; &amp;lt;</hook_context>"},
                 {"functionResponse":{"name":"x","response":{"error":"denied"}}}]}]}"#,
-                vec!["system: be brief", "user: hello", "user*: denied"],
+                vec![
+                    "system: be brief",
+                    "user: hello",
+                    "user: <hook_context><a> &lt;</hook_context>",
+                    "user*: denied",
+                ],
             ),
         ] {
             assert_eq!(said(wire, body), expected, "{wire:?}");
