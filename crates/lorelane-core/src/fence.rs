@@ -5,9 +5,6 @@
 
 use crate::text::{cut, one_line};
 
-/// How our own request at a stop begins. Some clients hand it back as a prompt.
-pub const STOP_HEAD: &str = "lorelane found things in this session that a later one should know:";
-
 /// What stands between our opening and closing tag is said by memories, not by us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fence {

@@ -6,6 +6,7 @@ use lorelane_core::capture::{Capture, is_outdated};
 use lorelane_core::digest::short_digest;
 use lorelane_core::json::Json;
 use lorelane_core::memory::Category;
+use lorelane_core::secret;
 use lorelane_core::time::Timestamp;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,7 +88,7 @@ impl Captures {
     /// Puts a text for another program beside the captures, under a name of this session's own.
     pub fn put_beside(&self, session: &str, name: &str, text: &str) -> Result<PathBuf, Failure> {
         let path = self.folder.join(format!("{}-{name}", file_stem(session)));
-        self.locked(|| self.put(&path, text.as_bytes()))?;
+        self.locked(|| self.put(&path, secret::masked(text).as_bytes()))?;
         Ok(path)
     }
 

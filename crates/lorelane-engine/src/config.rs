@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 pub const RECORDS_CONFIG: &str = "memory-config.json";
 pub const LORELANE_CONFIG: &str = "lorelane.toml";
 
+const MEMORY_ROOT: &str = "memory_root";
 const CONFIG_MAX_BYTES: u64 = 1 << 20;
 
 /// Where the settings of one project stand.
@@ -80,6 +81,19 @@ impl ConfigFiles {
             project: project.join(LORELANE_CONFIG),
             user: user_config.map(|folder| folder.join(LORELANE_CONFIG)),
         }
+    }
+
+    /// Where the memories lie, seen from the project. One key of one file: whoever only has to know this, as a guard
+    /// before every tool, does not settle all the others.
+    pub fn memory_root(&self, disk: &dyn Disk) -> String {
+        let given = || {
+            let bytes = disk.read_regular(&self.records, CONFIG_MAX_BYTES).ok()??;
+            let Json::Object(root) = Json::parse(text(&bytes).ok()?).ok()? else { return None };
+            let value = root.get(MEMORY_ROOT)?.clone();
+            let file = self.records.display().to_string();
+            Some(Given { key: MEMORY_ROOT.to_owned(), value, file, home: Home::Records })
+        };
+        Policy::settle(given().as_slice(), Vec::new()).memory_root().to_owned()
     }
 
     /// Settles all files. What cannot be read is a problem, and the defaults count.
@@ -220,9 +234,9 @@ fn flatten(object: &Object, path: &str, values: &mut Vec<(String, Json)>) {
     for (key, value) in object.iter() {
         let lower = if path == "triage.thresholds" { key.to_lowercase() } else { key.to_owned() };
         let path = if path.is_empty() { lower } else { format!("{path}.{lower}") };
-        let is_group = all_keys().any(|(_, name, _)| name.starts_with(&format!("{path}.")));
+        let is_group = || all_keys().any(|(_, name, _)| name.starts_with(&format!("{path}.")));
         match value {
-            Json::Object(inner) if is_group => flatten(inner, &path, values),
+            Json::Object(inner) if is_group() => flatten(inner, &path, values),
             _ => values.push((path, value.clone())),
         }
     }

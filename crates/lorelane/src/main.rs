@@ -2,6 +2,7 @@
 
 mod cli;
 mod compat;
+mod hook;
 mod stdin;
 
 use lorelane_core::time::Timestamp;
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The variables that mean something to us; nothing else of the environment is looked at.
-const VARS: [&str; 11] = [
+const VARS: [&str; 16] = [
     "HOME",
     "USERPROFILE",
     "APPDATA",
@@ -21,6 +22,11 @@ const VARS: [&str; 11] = [
     "XDG_STATE_HOME",
     "LORELANE_HOME",
     "LORELANE_NOW",
+    "LORELANE_HOOK_DEADLINE_MS",
+    "LORELANE_STOP_UNATTENDED",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_PROJECT_DIR",
     "VISUAL",
     "EDITOR",
 ];
@@ -33,32 +39,35 @@ fn main() -> ExitCode {
         );
     }));
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    match capture() {
-        Ok(env) if script(&arguments).is_some() => run_script(env, &arguments),
-        Ok(env) => cli::run(&env, arguments),
-        Err(why) => {
+    let hooked = face(&arguments).filter(|(name, _)| *name == "hook").is_some();
+    match (capture(), face(&arguments)) {
+        (Ok(env), Some((name, begin))) => {
+            let env = if begin == 3 { Env { cwd: env.cwd.join(&arguments[1]), ..env } } else { env };
+            let words = &arguments[begin..];
+            if name == "hook" { hook::run(&env, words) } else { compat::run(&env, &lossy(words)) }
+        }
+        (Ok(env), None) => cli::run(&env, arguments),
+        // A hook never breaks its agent.
+        (Err(_), _) if hooked => ExitCode::SUCCESS,
+        (Err(why), _) => {
             eprintln!("error: {why}");
             ExitCode::from(2)
         }
     }
 }
 
-/// Where the words of a script begin: after `compat`, which may stand after `-C DIR`. Help is for the parser.
-fn script(arguments: &[OsString]) -> Option<usize> {
+/// The face that is chosen before any parser is built, and where its words begin: `hook` and `compat`, which may
+/// stand after `-C DIR`. Help is for the parser.
+fn face(arguments: &[OsString]) -> Option<(&'static str, usize)> {
     let at = if arguments.first().is_some_and(|word| word == "-C") { 2 } else { 0 };
     let is_help = |word: &OsString| word == "-h" || word == "--help";
-    let named = arguments.get(at)? == "compat" && !arguments.get(at + 1).is_some_and(is_help);
-    named.then_some(at + 1)
+    let name =
+        ["hook", "compat"].into_iter().find(|name| arguments.get(at).is_some_and(|word| word == name))?;
+    (!arguments.get(at + 1).is_some_and(is_help)).then_some((name, at + 1))
 }
 
-fn run_script(mut env: Env, arguments: &[OsString]) -> ExitCode {
-    let begin = script(arguments).unwrap_or_default();
-    if begin == 3 {
-        env.cwd = env.cwd.join(&arguments[1]);
-    }
-    let words: Vec<String> =
-        arguments[begin..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    compat::run(&env, &words)
+fn lossy(words: &[OsString]) -> Vec<String> {
+    words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 fn capture() -> Result<Env, String> {

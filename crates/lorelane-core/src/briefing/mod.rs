@@ -6,6 +6,7 @@ mod standing;
 pub use standing::{Standing, Waiting};
 
 use crate::care;
+use crate::conversation::is_machine_text;
 use crate::corpus::Entry;
 use crate::fence::{Fence, inline};
 use crate::json::Json;
@@ -124,21 +125,12 @@ pub fn is_relevant(hit: &Hit) -> bool {
 
 /// Prompts that no person typed, and commands that bring their own text.
 pub fn is_machine(prompt: &str) -> bool {
-    const HEADS: [&str; 6] = [
-        "<task-notification",
-        "<command-",
-        "<local-command",
-        "Stop hook feedback:",
-        "This session is being continued from a previous conversation",
-        crate::fence::STOP_HEAD,
-    ];
-    let prompt = prompt.trim_start();
     let first = prompt.split_whitespace().next().unwrap_or_default();
     let command = first.strip_prefix('/').is_some_and(|name| {
         name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ':' | '-' | '_'))
     });
-    command || HEADS.iter().any(|head| prompt.starts_with(head))
+    command || is_machine_text(prompt)
 }
 
 /// Puts reminders together, best first, as long as number, tokens and characters allow.

@@ -5,6 +5,7 @@
 //! that is not in the table, or a path that only the shell knows, gets through, and what got in is examined after.
 
 mod programs;
+pub mod quarantine;
 pub mod shell;
 mod word;
 
@@ -82,11 +83,19 @@ pub struct Resolved {
     pub exists: bool,
 }
 
+/// When the usual folder of another project is protected, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usual {
+    WhereItExists,
+    ByName,
+}
+
 /// The lane that is protected.
 #[derive(Clone, Debug)]
 pub struct Fence {
     /// The lane's folder under each of its names; none where no store is known.
     pub lanes: Vec<String>,
+    pub usual: Usual,
     pub case: Case,
 }
 
@@ -190,7 +199,7 @@ impl Fence {
         let at = names.windows(2).position(|pair| is(pair[0], claude) && is(pair[1], memory))?;
         let lane = joined(&names[..at + 2]);
         let known = self.lanes.contains(&lane);
-        (!known && resolve(&lane).exists).then_some(lane)
+        (!known && (self.usual == Usual::ByName || resolve(&lane).exists)).then_some(lane)
     }
 
     fn relation(&self, path: &[Vec<Atom>], target: &Target, lane: &str) -> Relation {

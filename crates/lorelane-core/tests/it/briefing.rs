@@ -73,7 +73,7 @@ fn prompts_that_no_person_typed_are_not_answered() {
     for prompt in machine {
         assert!(is_machine(prompt), "{prompt}");
     }
-    let own = format!("{}\n- x", lorelane_core::fence::STOP_HEAD);
+    let own = format!("{}\n- x", lorelane_core::capture::STOP_HEAD);
     assert!(is_machine(&own));
     for prompt in ["/etc/hosts is wrong, why?", "what does / mean", "a /compact b", "<div> is red", "/"] {
         assert!(!is_machine(prompt), "{prompt}");

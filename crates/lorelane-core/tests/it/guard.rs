@@ -1,7 +1,7 @@
 //! The fence around the lane: what is denied, what is not, and what a denial says.
 
 use expect_test::expect;
-use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, normal};
+use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
 use proptest::prelude::*;
 use std::time::Instant;
 
@@ -25,7 +25,11 @@ fn disk(path: &str) -> Resolved {
 }
 
 fn judge(tool: &ToolUse) -> Option<Denial> {
-    let fence = Fence { lanes: vec!["/p/.claude/memory".to_owned()], case: Case::Counts };
+    let fence = Fence {
+        lanes: vec!["/p/.claude/memory".to_owned()],
+        usual: Usual::WhereItExists,
+        case: Case::Counts,
+    };
     fence.judge(&tool.targets(&AROUND), &disk)
 }
 
@@ -229,9 +233,18 @@ fn a_writing_tool_is_judged_by_its_path() {
 #[test]
 fn where_the_disk_ignores_case_the_fence_does() {
     for (case, denied) in [(Case::Counts, false), (Case::Ignored, true)] {
-        let fence = Fence { lanes: vec!["/p/.claude/memory".to_owned()], case };
+        let fence = Fence { lanes: vec!["/p/.claude/memory".to_owned()], usual: Usual::WhereItExists, case };
         let targets = write("/P/.Claude/MEMORY/decisions/x.json").targets(&AROUND);
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{case:?}");
+    }
+}
+
+#[test]
+fn the_usual_folder_is_fenced_by_name_where_the_scripts_did() {
+    let targets = write("/elsewhere/.claude/memory/x.json").targets(&AROUND);
+    for (usual, denied) in [(Usual::WhereItExists, false), (Usual::ByName, true)] {
+        let fence = Fence { lanes: Vec::new(), usual, case: Case::Counts };
+        assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{usual:?}");
     }
 }
 

@@ -9,6 +9,7 @@ use lorelane_core::care::{self, Collection};
 use lorelane_core::change::{self, Deed, Notice, Plan, Receipt};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::LISTING;
+use lorelane_core::guard::quarantine;
 use lorelane_core::json::Json;
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::{ConfigProblem, Home};
@@ -132,7 +133,7 @@ impl Workspace {
     }
 
     /// Brings the index up to what the lane says before a rule relies on it.
-    fn catch_up(&mut self, writer: &Transaction<'_>) -> Result<Vec<Notice>, Failure> {
+    pub(super) fn catch_up(&mut self, writer: &Transaction<'_>) -> Result<Vec<Notice>, Failure> {
         let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(lane_path).collect();
         self.refresh()?;
         let mut notices = warnings(writer.warnings());
@@ -144,7 +145,7 @@ impl Workspace {
     }
 
     /// The change is durable; what follows is derived, and its failure is said instead of undoing it.
-    fn settle(
+    pub(super) fn settle(
         &mut self,
         writer: Transaction<'_>,
         changes: &[Place],
@@ -184,7 +185,11 @@ impl Workspace {
         Some(Notice::warning(format!("saved, but git did not commit it (auto_commit): {refused}")))
     }
 
+    /// `None` for a file that was in quarantine: it is no memory.
     fn undone(&self, path: &RelPath) -> Option<change::Outcome> {
+        if quarantine::is_aside(path.file_name()) {
+            return None;
+        }
         let bytes = self.read_lane(path).ok()?.unwrap_or_default();
         let reading = self.dialect.read(path, &bytes);
         let category = lorelane_core::memory::Category::of_folder(path.folder()?)?;

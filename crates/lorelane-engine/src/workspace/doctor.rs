@@ -5,6 +5,7 @@ use crate::disk::Kind;
 use crate::index::{Index, IndexError, Wanted};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Reading;
+use lorelane_core::guard::quarantine;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::Marks;
@@ -30,7 +31,7 @@ pub struct Finding {
 
 /// How the lane is, at a glance.
 #[derive(Clone, Debug)]
-pub struct Examination {
+pub struct Overview {
     pub counts: BTreeMap<(Category, Status), usize>,
     pub listing: Sync,
     pub heavily_revised: Vec<Entry>,
@@ -49,7 +50,7 @@ pub enum Sync {
 }
 
 impl Workspace {
-    pub fn examine(&mut self) -> Result<Examination, Failure> {
+    pub fn overview(&mut self) -> Result<Overview, Failure> {
         self.look_at_every_file()?;
         let entries = self.ask(|index| index.entries(Wanted::default()))?;
         let heavily_revised = {
@@ -67,7 +68,7 @@ impl Workspace {
             .filter_map(|entry| Some((entry.clone(), self.now.days_since(entry.status_at?))))
             .filter(|(_, days)| (0..=RECENT_DAYS).contains(days))
             .collect();
-        Ok(Examination {
+        Ok(Overview {
             counts: self.ask(Index::counts)?,
             listing: self.listing_sync()?,
             heavily_revised,
@@ -141,6 +142,11 @@ impl Workspace {
     }
 
     fn check_folders(&self, findings: &mut Vec<Finding>) {
+        for listed in self.disk.list(&self.lane).ok().flatten().unwrap_or_default() {
+            if quarantine::is_aside(&listed.name) {
+                findings.push(quarantined(&listed.name));
+            }
+        }
         let mut found =
             |check, what, hint: &str| findings.push(Finding { check, what, hint: hint.to_owned() });
         for category in Category::ALL {
@@ -172,7 +178,10 @@ impl Workspace {
                         format!("{}/{name} was left by an interrupted write", category.folder()),
                         "the next change removes it",
                     );
-                } else if !name.ends_with(".json") && !name.contains(".invalid.") {
+                } else if quarantine::is_aside(name) {
+                    let Finding { check, what, hint } = quarantined(&format!("{}/{name}", category.folder()));
+                    found(check, what, &hint);
+                } else if !name.ends_with(".json") {
                     found(
                         "file",
                         format!("{}/{name} is not a memory", category.folder()),
@@ -275,6 +284,13 @@ impl Workspace {
             Err(failure) => found(failure.to_string(), "put a regular, readable file in its place"),
         }
     }
+}
+
+fn quarantined(path: &str) -> Finding {
+    let what = format!("{path} is in quarantine: it was written without lorelane and is no valid memory");
+    let hint =
+        "save what it says with `lorelane create`, then remove it; `lorelane log` tells when it came there";
+    Finding { check: "file", what, hint: hint.to_owned() }
 }
 
 fn check_reading(

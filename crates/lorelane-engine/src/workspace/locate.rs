@@ -71,8 +71,7 @@ pub(super) fn project_for_new_store(disk: &dyn Disk, start: &Path) -> Result<Pat
 }
 
 fn settle(disk: &dyn Disk, project: &Path) -> Result<Located, Failure> {
-    let policy = ConfigFiles::of_project(project, None).read(disk);
-    let root = policy.memory_root().to_owned();
+    let root = ConfigFiles::of_project(project, None).memory_root(disk);
     let lane = project.join(&root);
     // A link inside the project is the user's business; one that leads out of it would let a repository
     // choose where on this machine we write.

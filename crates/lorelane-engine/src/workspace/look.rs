@@ -159,7 +159,9 @@ impl Workspace {
     /// Only the times of their folders are taken over, and only of those that hold as many files as the index
     /// knows: a file that somebody else put there meanwhile would otherwise stay unseen behind our own time.
     pub(super) fn note(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
-        let rows: Vec<Row> = paths.iter().map(|path| self.row(path)).collect();
+        // What lies in quarantine has no row, also when a change put it there.
+        let memories = paths.iter().filter(|path| path.as_str().ends_with(".json"));
+        let rows: Vec<Row> = memories.map(|path| self.row(path)).collect();
         let mut times = self.ask(Index::folder_times)?;
         self.take_in(rows, &times)?;
         let touched: BTreeSet<&str> = paths.iter().filter_map(RelPath::folder).collect();

@@ -7,17 +7,23 @@ mod brief;
 mod commit;
 mod doctor;
 mod error;
+mod examine;
+mod fence;
 mod init;
 mod listing;
 mod locate;
 mod look;
 mod stage;
+mod triage;
 
 pub use brief::{Account, Fate};
-pub use doctor::{Examination, Finding, Sync};
+pub use doctor::{Finding, Overview, Sync};
 pub use error::{Failure, Unclear};
+pub use examine::Examined;
+pub use fence::{guard, guard_by_name};
 pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
+pub use triage::{Desk, Triaged};
 
 use crate::captures::Captures;
 use crate::config::ConfigFiles;
@@ -112,11 +118,7 @@ impl Workspace {
             ConfigFiles::of_project(&project, folders.as_ref().map(|folders| folders.config.as_path()));
         let policy = config.read(&*disk);
         let key = Folders::lane_key(&lane);
-        // Without a home the journal lies inside the lane: an unwritable path makes the store shelter there.
-        let state = folders.as_ref().map_or_else(
-            || PathBuf::from("/dev/null/lorelane"),
-            |folders| folders.state.join("lanes").join(&key),
-        );
+        let state = lane_state(folders.as_ref(), &key);
         let home = Home { lane: lane.clone(), marks: project.join(MARKS_FOLDER), state: state.clone() };
         let (index, index_fault) = open_index(&*disk, folders.as_ref(), &key);
         Ok(Workspace {
@@ -359,6 +361,13 @@ impl Workspace {
             .read_regular(&file, RECORD_MAX_BYTES as u64)
             .map_err(|source| Failure::io("read", &file, source))
     }
+}
+
+/// The lane's own folder in the user's state folder. Without a home it is a path that cannot be written: the
+/// journal then shelters inside the lane, and captures are not kept.
+fn lane_state(folders: Option<&Folders>, key: &str) -> PathBuf {
+    let state = folders.map(|folders| folders.state.join("lanes").join(key));
+    state.unwrap_or_else(|| PathBuf::from("/dev/null/lorelane"))
 }
 
 /// The index's log of writes may grow to this before a process that only reads shortens it, or one that writes.

@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a helper that unwraps is a test that fails")]
 
 mod captures;
+mod fence;
 mod full_disk;
 mod index;
 mod simulation;
 mod store;
 mod transcript;
+mod triage;

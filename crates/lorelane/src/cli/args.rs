@@ -31,7 +31,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
     ),
     ("Care", &["retire", "archive", "restore", "log", "undo", "status", "doctor", "reindex", "gc", "config"]),
     ("Agents", &[]),
-    ("Plumbing", &["candidate", "compat", "completions"]),
+    ("Plumbing", &["hook", "candidate", "compat", "completions"]),
 ];
 
 #[derive(Debug, Subcommand)]
@@ -132,6 +132,14 @@ pub enum Command {
         after_help = "Example:\n  lorelane config list\n  lorelane config set delete.grace_period_days 14"
     )]
     Config(Config),
+    /// Answer an event of an agent's client
+    ///
+    /// Reads the client's payload from standard input and answers in the client's form. `setup` installs it; nobody
+    /// types it. A hook never breaks its agent: what goes wrong is a line in `hooks.log`, and the exit code is 0.
+    #[command(
+        after_help = "Example:\n  echo '{\"prompt\": \"how do services authenticate\"}' | lorelane hook prompt --client claude-code"
+    )]
+    Hook(Hook),
     /// Find the memory that new information belongs to
     ///
     /// Prints a JSON document for an agent: the candidate, what may be done with it, and why.
@@ -354,6 +362,15 @@ pub struct Candidate {
     /// What happened to the subject
     #[arg(long, value_name = "EVENT", value_parser = lorelane_core::candidate::LIFECYCLE_EVENTS)]
     pub lifecycle_event: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Hook {
+    /// session-start, prompt, before-tool, after-tool, stop, pre-compact or session-end
+    pub event: String,
+    /// claude-code, codex, gemini, copilot or opencode
+    #[arg(long, default_value = "claude-code")]
+    pub client: String,
 }
 
 #[derive(Debug, Args)]

@@ -143,7 +143,7 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
 
 pub(super) fn status(session: &Session<'_>) -> Outcome {
     let mut workspace = session.open()?;
-    let seen = workspace.examine()?;
+    let seen = workspace.overview()?;
     let count = |category, status| seen.counts.get(&(category, status)).copied().unwrap_or(0);
     let total = |status| Category::ALL.into_iter().map(|category| count(category, status)).sum::<usize>();
     let problems: Vec<String> = workspace.policy().problems.iter().map(ToString::to_string).collect();
@@ -254,7 +254,7 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
 pub(super) fn reindex(session: &Session<'_>, change: Change) -> Outcome {
     let mut workspace = session.open()?;
     if change.dry_run {
-        let differs = !matches!(workspace.examine()?.listing, Sync::InSync { .. });
+        let differs = !matches!(workspace.overview()?.listing, Sync::InSync { .. });
         let listing = if differs { "would change" } else { "would stay as it is" };
         if session.json {
             say::document([("listing_differs", Json::Bool(differs)), ("dry_run", Json::Bool(true))]);

@@ -111,7 +111,11 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Gc(args) => care::gc(session, &args),
         Command::Config(config) => settings::run(session, &config),
         Command::Candidate(args) => everyday::candidate(session, &args),
-        // `main` answers it before the parser; here it only has its help.
+        // `main` answers these two before the parser; here they only have their help.
+        Command::Hook(_) => Err(Trouble::usage(
+            "`hook` takes no options before it but -C",
+            "write `lorelane hook EVENT --client CLIENT`",
+        )),
         Command::Compat(_) => Err(Trouble::usage(
             "`compat` takes a script and no options before it but -C",
             "write `lorelane compat SCRIPT …`",

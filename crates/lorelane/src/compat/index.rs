@@ -13,7 +13,7 @@ use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_core::text::one_line;
 use lorelane_engine::env::Env;
 use lorelane_engine::store::StoreError;
-use lorelane_engine::workspace::{Examination, Failure, Workspace};
+use lorelane_engine::workspace::{Failure, Overview, Workspace};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -121,18 +121,18 @@ fn validate(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
 }
 
 fn health(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
-    let examination = workspace.examine()?;
+    let overview = workspace.overview()?;
     let drift = workspace.listing_drift()?;
     said.print("Memory Health Report");
     said.print(&"=".repeat(50));
-    report_counts(&examination, said);
+    report_counts(&overview, said);
     let named = |entry: &Entry| format!("[{}] {}", entry.category.display(), one_line(&entry.title));
     said.print("\n--- Heavily Updated (times_updated > 5) ---");
-    or_none(said, &examination.heavily_revised, |entry| {
+    or_none(said, &overview.heavily_revised, |entry| {
         format!("{} (updated {} times)", named(entry), entry.revised)
     });
     said.print("\n--- Recent Retirements (last 7 days) ---");
-    or_none(said, &examination.recently_retired, |(entry, days)| {
+    or_none(said, &overview.recently_retired, |(entry, days)| {
         format!("{} ({days} day(s) ago)", named(entry))
     });
     report_sync(drift.as_ref(), said);
@@ -141,8 +141,8 @@ fn health(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
     if drift.is_none_or(|drift| !drift.is_none()) {
         attention.push("Index out of sync or missing".to_owned());
     }
-    if !examination.heavily_revised.is_empty() {
-        let count = examination.heavily_revised.len();
+    if !overview.heavily_revised.is_empty() {
+        let count = overview.heavily_revised.len();
         attention.push(format!("{count} heavily-updated memories (consider reviewing)"));
     }
     said.print(if attention.is_empty() { "  Health: GOOD" } else { "  Health: NEEDS ATTENTION" });
@@ -150,10 +150,10 @@ fn health(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
     Ok(())
 }
 
-fn report_counts(examination: &Examination, said: &mut Said) {
+fn report_counts(overview: &Overview, said: &mut Said) {
     let mut active: BTreeMap<&str, usize> = BTreeMap::new();
     let mut total: BTreeMap<Status, usize> = BTreeMap::new();
-    for ((category, status), count) in &examination.counts {
+    for ((category, status), count) in &overview.counts {
         *total.entry(*status).or_default() += count;
         if *status == Status::Active {
             active.insert(Category::display(*category), *count);

@@ -8,10 +8,14 @@ mod block;
 mod candidate;
 mod index;
 mod input;
+mod payload;
 mod refused;
 mod retrieve;
 mod target;
+mod triage;
+mod validate_hook;
 mod write;
+mod write_guard;
 
 use lorelane_core::change::Notice;
 use lorelane_core::secret;
@@ -19,8 +23,7 @@ use lorelane_engine::env::Env;
 use std::io::Write;
 use std::process::ExitCode;
 
-const USAGE: &str =
-    "usage: lorelane compat {memory_write,memory_candidate,memory_index,memory_retrieve} [arguments]\n";
+const SCRIPTS: &str = "memory_write,memory_candidate,memory_index,memory_triage,memory_retrieve,memory_write_guard,memory_validate_hook";
 
 /// Runs the script that the first argument names.
 pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
@@ -32,8 +35,14 @@ pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
         "memory_write" => write::run(env, rest),
         "memory_candidate" => candidate::run(env, rest),
         "memory_index" => index::run(env, rest),
+        "memory_triage" => triage::run(env, rest),
         "memory_retrieve" => retrieve::run(env),
-        _ => Said { out: String::new(), err: USAGE.to_owned(), code: 2 },
+        "memory_write_guard" => write_guard::run(env),
+        "memory_validate_hook" => validate_hook::run(env),
+        _ => {
+            let err = format!("usage: lorelane compat {{{SCRIPTS}}} [arguments]\n");
+            Said { out: String::new(), err, code: 2 }
+        }
     }
     .say()
 }

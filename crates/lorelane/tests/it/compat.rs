@@ -2,8 +2,10 @@
 
 mod candidate;
 mod defects;
+mod guards;
 mod index;
 mod retrieve;
+mod triage;
 mod write;
 
 use crate::scratch::{NOW, Scratch, USE_JWT};

@@ -20,22 +20,22 @@ const WAITING: &[(&str, &str)] = &[
     ("memory_root", "acts"),
     ("categories.*.enabled", "acts"),
     ("categories.*.folder", "acts"),
-    ("categories.*.auto_capture", "hooks"),
+    ("categories.*.auto_capture", "acts"),
     ("categories.*.retention_days", "acts"),
-    ("categories.*.description", "hooks"),
+    ("categories.*.description", "acts"),
     ("categories.session_summary.max_retained", "acts"),
     ("auto_commit", "acts"),
     ("max_memories_per_category", "acts"),
     ("retrieval.enabled", "hooks"),
     ("retrieval.max_inject", "hooks"),
     ("retrieval.match_strategy", "recall"),
-    ("triage.enabled", "hooks"),
-    ("triage.max_messages", "hooks"),
-    ("triage.thresholds.*", "hooks"),
-    ("triage.parallel.enabled", "hooks"),
-    ("triage.parallel.category_models.*", "hooks"),
-    ("triage.parallel.verification_model", "hooks"),
-    ("triage.parallel.default_model", "hooks"),
+    ("triage.enabled", "acts"),
+    ("triage.max_messages", "acts"),
+    ("triage.thresholds.*", "acts"),
+    ("triage.parallel.enabled", "acts"),
+    ("triage.parallel.category_models.*", "acts"),
+    ("triage.parallel.verification_model", "acts"),
+    ("triage.parallel.default_model", "acts"),
     ("delete.grace_period_days", "acts"),
     ("delete.archive_retired", "acts"),
     ("secrets", "acts"),
@@ -163,6 +163,55 @@ fn max_memories_per_category_warns_and_says_what_to_do() {
         2> warning: decision has 2 active memories, more than max_memories_per_category (1): retire some with `lorelane retire`, or raise the limit with `lorelane config set max_memories_per_category 50`
     "#]],
     );
+}
+
+/// A decision, before small talk that is longer than the least that triage reads.
+const DECIDES: &str = r#"{"type":"user","message":{"content":"We decided because.\nWe chose over it."}}"#;
+
+/// Stops a session with these settings and says what the agent is asked.
+fn stop(config: &str) -> String {
+    let scratch = Scratch::with_store();
+    scratch.configure(config);
+    let small_talk = r#"{"type":"user","message":{"content":"Hello"}}"#;
+    let transcript = scratch.folder.join("transcript.jsonl");
+    fs::write(&transcript, [&[DECIDES][..], &[small_talk; 12]].concat().join("\n")).unwrap();
+    let payload = format!(r#"{{"session_id":"s","transcript_path":"{}"}}"#, transcript.display());
+    scratch.lorelane_with_input("compat memory_triage", payload).err
+}
+
+#[test]
+fn the_settings_of_triage_decide_whether_an_agent_is_asked() {
+    assert!(stop("{}").contains("- [DECISION] We decided because. (score: 0.53)\n"));
+    for config in [
+        r#"{"triage": {"enabled": false}}"#,
+        r#"{"triage": {"max_messages": 10}}"#,
+        r#"{"triage": {"thresholds": {"decision": 0.6}}}"#,
+        r#"{"triage": {"thresholds": {"DECISION": 0.6}}}"#,
+        r#"{"categories": {"decision": {"auto_capture": false}}}"#,
+        r#"{"categories": {"decision": {"enabled": false}}}"#,
+    ] {
+        assert_eq!(stop(config), "", "{config}");
+    }
+}
+
+#[test]
+fn the_settings_of_drafting_are_handed_on() {
+    let parts = |said: String| -> Vec<String> { said.lines().map(|line| line.trim().to_owned()).collect() };
+    let before = parts(stop("{}"));
+    for (config, line) in [
+        (r#"{"triage": {"parallel": {"enabled": false}}}"#, "\"enabled\": false,"),
+        (r#"{"triage": {"parallel": {"category_models": {"runbook": "Opus"}}}}"#, "\"runbook\": \"opus\","),
+        (r#"{"triage": {"parallel": {"verification_model": "opus"}}}"#, "\"verification_model\": \"opus\","),
+        (r#"{"triage": {"parallel": {"default_model": "opus"}}}"#, "\"default_model\": \"opus\""),
+        (
+            r#"{"categories": {"decision": {"description": "what we chose"}}}"#,
+            "- [DECISION] (what we chose) We decided because. (score: 0.53)",
+        ),
+    ] {
+        let after = parts(stop(config));
+        assert!(after.iter().any(|seen| seen == line), "{config}: {after:#?}");
+        assert!(!before.iter().any(|seen| seen == line), "{line}");
+    }
 }
 
 #[test]

@@ -393,7 +393,7 @@ fn commands_in(help: &str) -> BTreeSet<String> {
 fn paths_of(command: &str) -> Vec<Vec<String>> {
     let below: &[&str] = match command {
         "config" => &["get", "set", "list"],
-        "compat" => &["memory_write", "memory_candidate", "memory_index"],
+        "compat" => &["memory_write", "memory_candidate", "memory_index", "memory_triage"],
         _ => return vec![vec![command.to_owned()]],
     };
     below.iter().map(|word| vec![command.to_owned(), (*word).to_owned()]).collect()

@@ -8,6 +8,7 @@ mod bad_input;
 mod compat;
 mod config;
 mod docs;
+mod hooks;
 mod scratch;
 mod stories;
 mod storm;

@@ -1,5 +1,6 @@
 //! Records: one JSON object per file, six categories, a listing in `index.md`.
 
+mod complaint;
 mod compose;
 pub mod draft;
 mod drift;

@@ -231,10 +231,10 @@ fn bad_arguments_are_answered_like_argparse() {
         &seen,
         &expect![[r#"
         $
-        2> usage: lorelane compat {memory_write,memory_candidate,memory_index} [arguments]
+        2> usage: lorelane compat {memory_write,memory_candidate,memory_index,memory_write_guard,memory_validate_hook} [arguments]
         exit 2
         $ memory_forget
-        2> usage: lorelane compat {memory_write,memory_candidate,memory_index} [arguments]
+        2> usage: lorelane compat {memory_write,memory_candidate,memory_index,memory_write_guard,memory_validate_hook} [arguments]
         exit 2
         $ memory_write
         2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]

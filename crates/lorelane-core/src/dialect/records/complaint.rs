@@ -1,0 +1,65 @@
+//! Why a file that somebody wrote by hand is no valid record, in one line.
+
+use super::Records;
+use super::model::open;
+use super::validate::validate;
+use crate::json::{Json, Object};
+use crate::memory::Category;
+use crate::path::RelPath;
+use crate::refusal::Fault;
+use crate::text::{cut, one_line};
+
+const COMPLAINT_MAX: usize = 400;
+/// What the validator says of a field that is not there.
+const MISSING: &str = "Field required";
+
+impl Records {
+    /// What is wrong with a file that lies in the lane; `None` for a valid record. Faults that every reader can live
+    /// with, such as a doubled key, are for `doctor` to report.
+    pub fn complaint(path: &RelPath, bytes: &[u8]) -> Option<String> {
+        let what = match judged(path, bytes) {
+            Ok(()) => return None,
+            Err(what) => what,
+        };
+        Some(cut(&one_line(&what), COMPLAINT_MAX))
+    }
+}
+
+fn judged(path: &RelPath, bytes: &[u8]) -> Result<(), String> {
+    let address = Records::address_of(path)
+        .ok_or("a memory lies in the folder of its category, under a name of a-z, 0-9 and -")?;
+    let category = address.category().ok_or("its folder is no category's")?;
+    let Json::Object(record) = open(bytes)?.0.root.into_json() else {
+        return Err("it is not a JSON object".to_owned());
+    };
+    match validate(&record, category).as_slice() {
+        [] => Ok(()),
+        faults => Err(told(faults, &record, category)),
+    }
+}
+
+/// The first system's words where it had any: agents know them.
+fn told(faults: &[Fault], record: &Object, category: Category) -> String {
+    let is_missing = |fault: &&Fault| fault.expected == MISSING && !fault.field.contains('.');
+    let missing: Vec<&str> = faults.iter().filter(is_missing).map(|fault| fault.field.as_str()).collect();
+    if !missing.is_empty() {
+        return format!("Missing required fields: {}", missing.join(", "));
+    }
+    let Some(first) = faults.first() else { return String::new() };
+    match (first.field.as_str(), record.get(&first.field)) {
+        ("category", Some(found)) => format!(
+            "Category mismatch: file in '{}' folder but category is '{}'",
+            category.folder(),
+            found.as_text().unwrap_or(&first.got)
+        ),
+        ("tags", found) if found.and_then(Json::as_list).is_none_or(<[Json]>::is_empty) => {
+            "tags must be a non-empty array".to_owned()
+        }
+        ("content", Some(found)) if found.as_object().is_none() => "content must be an object".to_owned(),
+        (field, _) => {
+            let more =
+                if faults.len() > 1 { format!(" and {} more", faults.len() - 1) } else { String::new() };
+            format!("{field}: {} (got {}){more}", first.expected, first.got)
+        }
+    }
+}

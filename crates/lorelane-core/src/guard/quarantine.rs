@@ -1,0 +1,53 @@
+//! Names for files that got into the lane and are no memories: kept, and read by nobody.
+
+use crate::path::RelPath;
+use crate::time::Timestamp;
+
+const MARK: &str = ".invalid.";
+/// How much of a name is kept, in bytes: with the mark it must still be a name.
+const NAME_MAX: usize = 200;
+
+/// The path that a file is put aside to. `attempt` counts from 0: a name that is taken is not used again.
+pub fn aside(path: &RelPath, at: Timestamp, attempt: usize) -> Option<RelPath> {
+    let mut name = path.file_name();
+    while name.len() > NAME_MAX {
+        let mut chars = name.chars();
+        chars.next_back();
+        name = chars.as_str();
+    }
+    let folder = path.folder().map_or_else(String::new, |folder| format!("{folder}/"));
+    let number = if attempt == 0 { String::new() } else { format!("-{attempt}") };
+    RelPath::parse(&format!("{folder}{name}{MARK}{}{number}", at.0)).ok()
+}
+
+/// Whether a file of this name was put aside.
+pub fn is_aside(name: &str) -> bool {
+    let number = name.rsplit_once(MARK).map(|(_, number)| number);
+    number.is_some_and(|number| {
+        number.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+            && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_put_aside_is_known_by_its_name() {
+        let long = format!("decisions/{}.json", "é".repeat(120));
+        for (path, attempt, expected) in [
+            ("decisions/a.json", 0, "decisions/a.json.invalid.1772366400"),
+            ("decisions/a.json", 2, "decisions/a.json.invalid.1772366400-2"),
+            ("a.json", 0, "a.json.invalid.1772366400"),
+        ] {
+            let path = RelPath::parse(path).unwrap();
+            let put = aside(&path, Timestamp(1_772_366_400), attempt).unwrap();
+            assert_eq!(put.as_str(), expected);
+            assert!(is_aside(put.file_name()) && !is_aside(path.file_name()));
+        }
+        let long = aside(&RelPath::parse(&long).unwrap(), Timestamp(-5), 1).unwrap();
+        assert!(is_aside(long.file_name()) && long.file_name().len() < 255);
+        assert!(!is_aside("a.json.invalid.") && !is_aside("notes.invalid.md"));
+    }
+}

@@ -1,0 +1,85 @@
+//! The fence before the lane, on this machine's disk.
+//!
+//! It stands before every tool that an agent uses, so it opens no workspace: nothing but a few looks at the disk.
+
+use super::locate::locate;
+use crate::disk::RealDisk;
+use crate::env::Env;
+use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
+use std::path::{Path, PathBuf};
+
+/// Longer paths are judged by their text.
+const PATH_MAX: usize = 4_096;
+/// Links that lead to links: more than any system follows.
+const LINKS_MAX: usize = 40;
+
+/// Why a use of a tool in the folder `start` is denied; `None` when lorelane has nothing to say.
+pub fn guard(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
+    judge(env, start, tool, Usual::WhereItExists)
+}
+
+/// The same, and every `.claude/memory` counts, also where there is no store yet: so the scripts had it.
+pub fn guard_by_name(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
+    judge(env, start, tool, Usual::ByName)
+}
+
+fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: Usual) -> Option<Denial> {
+    let start = env.cwd.join(start);
+    let (folder, home) = (text(&start), env.home().map(|home| text(&home)));
+    let project = env.var("CLAUDE_PROJECT_DIR").map(|project| project.replace('\\', "/"));
+    let around = Surroundings { folder: &folder, home: home.as_deref(), project: project.as_deref() };
+    let targets = tool.targets(&around);
+    if targets.is_empty() {
+        return None;
+    }
+    fence(&start, usual).judge(&targets, &resolve)
+}
+
+/// The lane of this folder's project under both of its names: the one without links, and that in the project.
+fn fence(start: &Path, usual: Usual) -> Fence {
+    let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
+    let mut lanes = Vec::new();
+    if let Ok(located) = locate(&RealDisk, start)
+        && located.lane.is_dir()
+    {
+        let named = normal(&text(&located.project.join(&located.root_from_project)));
+        lanes.push(normal(&text(&located.lane)));
+        if !lanes.contains(&named) {
+            lanes.push(named);
+        }
+    }
+    Fence { lanes, usual, case }
+}
+
+fn resolve(path: &str) -> Resolved {
+    if path.len() > PATH_MAX {
+        return Resolved { path: normal(path), exists: false };
+    }
+    let real = real_path(Path::new(path), LINKS_MAX);
+    Resolved { path: normal(&text(&real)), exists: real.symlink_metadata().is_ok() }
+}
+
+/// The path without links, as far as it exists. A link to nothing is followed too: who writes to it makes the file
+/// that it names.
+pub(super) fn real_path(path: &Path, links_left: usize) -> PathBuf {
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return real;
+    }
+    let Some(parent) = path.parent() else { return path.to_owned() };
+    let folder = real_path(parent, links_left);
+    let Some(name) = path.file_name() else {
+        // The path ends with `..`.
+        return folder.parent().unwrap_or(&folder).to_owned();
+    };
+    let here = folder.join(name);
+    match std::fs::read_link(&here) {
+        Ok(to) if links_left > 0 => real_path(&folder.join(to), links_left - 1),
+        _ => here,
+    }
+}
+
+/// A path as the core has it: with forward slashes, and without the mark of a long path on Windows.
+fn text(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if cfg!(windows) { text.trim_start_matches(r"\\?\").replace('\\', "/") } else { text.into_owned() }
+}

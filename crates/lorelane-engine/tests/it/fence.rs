@@ -1,0 +1,225 @@
+//! The fence on a real disk, and what becomes of a file that got past it.
+
+use crate::store::Temp;
+use lorelane_core::change::{Change, Plan};
+use lorelane_core::guard::ToolUse;
+use lorelane_core::memory::{Address, Category};
+use lorelane_core::recall::Query;
+use lorelane_core::time::Timestamp;
+use lorelane_engine::env::Env;
+use lorelane_engine::workspace::{self, Examined, Workspace, guard, guard_by_name};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+const NOW: Timestamp = Timestamp(1_772_000_000);
+
+struct Project(Temp);
+
+impl Project {
+    /// A project whose folder `src` is the current one, with a store.
+    fn new() -> Project {
+        let project = Project::without_store();
+        workspace::init(&project.env(), &project.env().cwd).unwrap();
+        project
+    }
+
+    fn without_store() -> Project {
+        let project = Project(Temp::new());
+        fs::create_dir_all(project.at("src")).unwrap();
+        fs::create_dir(project.at(".git")).unwrap();
+        project
+    }
+
+    fn env(&self) -> Env {
+        let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+        let vars = BTreeMap::from([
+            ("HOME".to_owned(), text(self.0.0.join("home"))),
+            ("LORELANE_HOME".to_owned(), text(self.0.0.join("home"))),
+            ("CLAUDE_PROJECT_DIR".to_owned(), text(self.at(""))),
+        ]);
+        Env { now: NOW, cwd: self.at("src"), vars }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        fs::canonicalize(&self.0.0).unwrap().join("project").join(path)
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let file = self.at(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn open(&self) -> Workspace {
+        Workspace::open(&self.env(), &self.env().cwd).unwrap()
+    }
+
+    fn denies(&self, tool: &ToolUse) -> bool {
+        guard(&self.env(), &self.env().cwd, tool).is_some()
+    }
+
+    fn denies_write(&self, path: &str) -> bool {
+        self.denies(&ToolUse::Write { path: path.to_owned() })
+    }
+
+    fn denies_command(&self, command: &str) -> bool {
+        self.denies(&ToolUse::Shell { command: command.to_owned() })
+    }
+}
+
+fn record(name: &str) -> String {
+    format!(
+        r#"{{"schema_version": "1.0", "category": "decision", "id": "{name}", "title": "About {name}",
+"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z", "tags": ["auth"],
+"content": {{"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]}}}}"#
+    )
+}
+
+fn address(name: &str) -> Address {
+    Address::record(Category::Decision, name)
+}
+
+#[test]
+fn a_lane_is_fenced_from_any_folder_of_its_project() {
+    let project = Project::new();
+    assert!(project.denies_write("../.claude/memory/decisions/x.json"));
+    assert!(project.denies_command("echo > \"$CLAUDE_PROJECT_DIR/.claude/memory/decisions/x.json\""));
+    assert!(project.denies_command("cd .. && rm -rf .claude"));
+    assert!(!project.denies_write("../.claude/settings.json"));
+    assert!(!project.denies_command("cat ../.claude/memory/index.md > copy.md"));
+    let missing = guard(
+        &project.env(),
+        &project.at("no/such/folder"),
+        &ToolUse::Write { path: project.at(".claude/memory/x").to_str().unwrap().to_owned() },
+    );
+    assert!(missing.is_some(), "a folder that is gone hides no lane");
+}
+
+#[test]
+fn only_a_lane_that_exists_is_fenced() {
+    let project = Project::without_store();
+    let path = "../.claude/memory/decisions/x.json";
+    assert!(!project.denies_write(path));
+    let tool = ToolUse::Write { path: path.to_owned() };
+    assert!(
+        guard_by_name(&project.env(), &project.env().cwd, &tool).is_some(),
+        "the scripts went by the name"
+    );
+    fs::create_dir_all(project.at(".claude/memory")).unwrap();
+    assert!(project.denies_write(path));
+}
+
+#[test]
+fn the_lane_is_where_the_configuration_says() {
+    let project = Project::new();
+    project.put(".claude/memory/memory-config.json", r#"{"memory_root": "docs/memories"}"#);
+    assert!(!project.denies_write("../docs/memories/decisions/x.json"), "it is not there yet");
+    fs::create_dir_all(project.at("docs/memories")).unwrap();
+    assert!(project.denies_write("../docs/memories/decisions/x.json"));
+    assert!(project.denies_command("rm -r ../docs"));
+    assert!(!project.denies_write("../.claude/memory/memory-config.json"));
+    assert!(!project.denies_write("../docs/x.json"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_into_the_lane_is_followed() {
+    use std::os::unix::fs::symlink;
+    let project = Project::new();
+    symlink("../.claude/memory", project.at("src/lane")).unwrap();
+    symlink("lane/decisions", project.at("src/twice")).unwrap();
+    symlink("../.claude/memory/decisions/new.json", project.at("src/dangling.json")).unwrap();
+    symlink("round", project.at("src/round")).unwrap();
+    symlink("/", project.at("src/root")).unwrap();
+    fs::create_dir(project.at("src/real")).unwrap();
+    for path in ["lane/x.json", "twice/x.json", "twice/not/there/x.json", "dangling.json", "lane/../memory/x"]
+    {
+        assert!(project.denies_write(path), "{path}");
+    }
+    for path in
+        ["round", "round/x.json", "root/etc/x", "real/x.json", "lane/../x.json", "lane/memory-config.json"]
+    {
+        assert!(!project.denies_write(path), "{path}");
+    }
+    // The link itself is not the lane, but where the project names its lane by a link, that is.
+    assert!(project.denies_command("rm lane/decisions/x.json"));
+    fs::rename(project.at(".claude/memory"), project.at("memories")).unwrap();
+    symlink("../memories", project.at(".claude/memory")).unwrap();
+    assert!(project.denies_write("../memories/decisions/x.json"));
+    assert!(project.denies_command("rm ../.claude/memory"));
+}
+
+#[test]
+fn a_file_is_examined_by_where_it_lies() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    project.put(".claude/memory/decisions/fine.json", &record("fine"));
+    project.put(".claude/memory/notes.md", "# Notes");
+    project.put("src/x.json", "{}");
+    let mut examine = |path: &str| workspace.examine(&project.at(path)).unwrap();
+    assert_eq!(examine(".claude/memory/decisions/fine.json"), Examined::Fine { address: address("fine") });
+    assert_eq!(examine(".claude/memory/memory-config.json"), Examined::Config);
+    assert_eq!(examine(".claude/memory/notes.md"), Examined::Foreign { name: "notes.md".to_owned() });
+    assert_eq!(examine("src/x.json"), Examined::Outside);
+    assert_eq!(examine(".claude/memory/decisions/gone.json"), Examined::Outside);
+    assert_eq!(workspace.recent(10).unwrap().total, 0, "nothing was changed");
+}
+
+#[test]
+fn an_invalid_file_leaves_recall_and_keeps_its_bytes() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    let create = Change::Create { address: address("a"), text: record("a") };
+    workspace.commit(&Plan { changes: vec![create], because: "new".to_owned() }).unwrap();
+    let found = |workspace: &mut Workspace| workspace.recall(&Query::new("auth", NOW), 5).unwrap().hits.len();
+    assert_eq!(found(&mut workspace), 1);
+
+    let bytes = r#"{"title": "About a", "tags": ["auth"]}"#;
+    project.put(".claude/memory/decisions/a.json", bytes);
+    let examined = workspace.examine(&project.at(".claude/memory/decisions/a.json")).unwrap();
+    let Examined::Quarantined { from, to, why } = &examined else { panic!("{examined:?}") };
+    assert_eq!(from.as_str(), "decisions/a.json");
+    assert!(why.starts_with("Missing required fields: "), "{why}");
+    assert_eq!(fs::read_to_string(project.at(".claude/memory").join(to.as_str())).unwrap(), bytes);
+    assert_eq!(found(&mut workspace), 0);
+    assert_eq!(workspace.index_dump().unwrap(), workspace.rebuilt_dump().unwrap());
+
+    let receipt = workspace.undo().unwrap();
+    assert_eq!(receipt.outcomes.len(), 1, "{receipt:?}");
+    assert_eq!(fs::read_to_string(project.at(".claude/memory/decisions/a.json")).unwrap(), bytes);
+    assert!(!project.at(".claude/memory").join(to.as_str()).exists());
+    assert!(workspace.store().verify().is_empty());
+}
+
+#[test]
+fn the_lane_is_examined_for_what_changed_and_no_more() {
+    let project = Project::new();
+    project.put(".claude/memory/decisions/old.json", "{}");
+    project.put(".claude/memory/decisions/fine.json", &record("fine"));
+    let mut workspace = project.open();
+    assert_eq!(workspace.examine_lane().unwrap(), [], "nothing is known of before");
+    assert_eq!(workspace.examine_lane().unwrap(), [], "nothing changed");
+    project.put(".claude/memory/decisions/new.json", "{}");
+    project.put(".claude/memory/decisions/other.json", &record("other"));
+    let examined = workspace.examine_lane().unwrap();
+    assert!(
+        matches!(&examined[0], Examined::Quarantined { from, .. } if from.as_str() == "decisions/new.json")
+    );
+    assert_eq!(examined[1..], [Examined::Fine { address: address("other") }]);
+    assert!(project.at(".claude/memory/decisions/old.json").exists(), "it stood there before");
+    assert_eq!(workspace.recent(10).unwrap().total, 1, "one change for all of them");
+}
+
+#[test]
+fn one_look_puts_a_bounded_number_of_files_aside() {
+    let project = Project::new();
+    project.put(".claude/memory/decisions/fine.json", &record("fine"));
+    let mut workspace = project.open();
+    workspace.examine_lane().unwrap();
+    for number in 0..100 {
+        project.put(&format!(".claude/memory/decisions/n{number}.json"), "{}");
+    }
+    assert_eq!(workspace.examine_lane().unwrap().len(), 64);
+    assert_eq!(workspace.unreadable().unwrap().len(), 0, "an empty object is read, and `doctor` names it");
+}

@@ -1,0 +1,177 @@
+//! `memory_triage`: asks an agent to save what its session decided, before it stops.
+
+use super::Said;
+use super::arguments::Script;
+use crate::stdin;
+use lorelane_core::capture::{Capture, Stage};
+use lorelane_core::conversation::Format as Transcript;
+use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::memory::Category;
+use lorelane_core::policy::Policy;
+use lorelane_core::text::{escaped, printable};
+use lorelane_core::time::Timestamp;
+use lorelane_core::triage::{self, Activity, Assessment, Finding, SCRIPTS};
+use lorelane_engine::captures::Captures;
+use lorelane_engine::env::Env;
+use lorelane_engine::transcript;
+use lorelane_engine::workspace::Desk;
+use std::path::Path;
+
+/// An agent that stops again so soon after it was asked has done what it would do.
+const PASS_SECONDS: i64 = 300;
+const SNIPPET_MAX: usize = 120;
+const DESCRIPTION_MAX: usize = 500;
+const CONTEXT_MAX_BYTES: usize = 50_000;
+const TRUNCATED: &str = "\n</transcript_data>\n[Truncated: context exceeded 50KB]";
+
+const SCRIPT: Script = Script { name: "memory_triage.py", options: &[] };
+
+/// Whatever goes wrong, the agent may stop. Arguments mean nothing: the exit code that calls them wrong would keep it.
+pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
+    match SCRIPT.read(arguments) {
+        Err(help) if help.code == 0 => help,
+        _ => asked(env).unwrap_or_default(),
+    }
+}
+
+/// What the agent is asked, or `None` when it may stop.
+fn asked(env: &Env) -> Option<Said> {
+    let payload = stdin::read_value()?;
+    let payload = payload.as_object()?;
+    let start = payload.text("cwd").map_or_else(|| env.cwd.clone(), |cwd| env.cwd.join(cwd));
+    let Desk { policy, captures } = Desk::open(env, &start);
+    let stops_again = payload.get("stop_hook_active").and_then(Json::as_bool) == Some(true);
+    if !policy.triage_enabled() || stops_again {
+        return None;
+    }
+    let path = payload.text("transcript_path")?;
+    let session = payload.text("session_id").unwrap_or(path);
+    if passes(&captures, session, env.now) {
+        return None;
+    }
+    let folders = transcript::folders(env);
+    let path = start.join(path);
+    let conversation =
+        transcript::read(&path, Transcript::ClaudeCode, policy.triage_max_messages(), &folders).ok()?;
+    let threshold = |category| policy.triage_threshold(category);
+    let Assessment { activity, findings } = triage::assess(&conversation, &SCRIPTS, &threshold);
+    if findings.is_empty() {
+        return None;
+    }
+    remember(&captures, session, env.now);
+    let context = |finding: &Finding| {
+        let text = context(finding, activity, policy.description(finding.category));
+        let name = format!("context-{}.txt", finding.category);
+        // The request is complete without it.
+        captures.put_beside(session, &name, &text).ok()
+    };
+    let categories = findings
+        .iter()
+        .map(|finding| category(finding, policy.description(finding.category), context(finding).as_deref()));
+    let data =
+        [("categories", Json::List(categories.collect())), ("parallel_config", parallel_config(&policy))];
+    let data = Json::Object(data.into_iter().collect());
+    Some(Said { out: String::new(), err: request(&findings, &policy, &data), code: 2 })
+}
+
+/// Whether this session was asked a moment ago. It passes once.
+fn passes(captures: &Captures, session: &str, now: Timestamp) -> bool {
+    let Some(mut capture) = captures.load(session).filter(|capture| capture.asked) else { return false };
+    capture.asked = false;
+    // One that stays lets the session pass once more than it should.
+    let _ = captures.save(&capture);
+    (0..PASS_SECONDS).contains(&(now.0 - capture.at.0))
+}
+
+fn remember(captures: &Captures, session: &str, now: Timestamp) {
+    let mut capture = captures.load(session).unwrap_or_else(|| Capture::new(session, "compat", now));
+    (capture.asked, capture.stage, capture.at) = (true, Stage::Asked, now);
+    // Without it, `stop_hook_active` still keeps the agent from being asked for ever.
+    let _ = captures.save(&capture);
+}
+
+fn request(findings: &[Finding], policy: &Policy, data: &Json) -> String {
+    let mut text = String::from("The following items should be saved as memories before stopping:\n");
+    for finding in findings {
+        let description = policy.description(finding.category).map(|text| escaped(text, SNIPPET_MAX));
+        let description = description.map_or_else(String::new, |text| format!(" ({text})"));
+        let snippet = finding.snippets.first().map(|snippet| escaped(snippet, SNIPPET_MAX));
+        let snippet = snippet.filter(|snippet| !snippet.is_empty());
+        let snippet = snippet.as_deref().unwrap_or("Significant activity detected");
+        let name = finding.category.display();
+        text.push_str(&format!("- [{name}]{description} {snippet} (score: {:.2})\n", finding.score));
+    }
+    // Inside JSON only texts have angle brackets: written so, none of them ends the element.
+    let data = data.render(Format::SCRIPT).replace('<', "\\u003c").replace('>', "\\u003e");
+    text.push_str(&format!(
+        "\nUse the memory-management skill to save each item. After saving, you may stop.\n\n\
+         <triage_data>\n{data}\n</triage_data>\n"
+    ));
+    text
+}
+
+fn category(finding: &Finding, description: Option<&str>, context: Option<&Path>) -> Json {
+    let mut object = Object::new();
+    object.set("category", Json::text(finding.category.name()));
+    object.set("score", Json::Number(four_digits(finding.score)));
+    if let Some(description) = description {
+        object.set("description", Json::text(escaped(description, DESCRIPTION_MAX)));
+    }
+    if let Some(context) = context {
+        object.set("context_file", Json::text(context.to_string_lossy()));
+    }
+    Json::Object(object)
+}
+
+/// As Python prints `round(score, 4)`: the shortest text, with a point.
+fn four_digits(score: f64) -> String {
+    let rounded = format!("{score:.4}");
+    rounded.parse().map_or(rounded, |number: f64| format!("{number:?}"))
+}
+
+fn parallel_config(policy: &Policy) -> Json {
+    let parallel = policy.parallel();
+    let models = parallel.category_models.map(|(category, model)| (category.name(), Json::text(model)));
+    let members = [
+        ("enabled", Json::Bool(parallel.enabled)),
+        ("category_models", Json::Object(models.into_iter().collect())),
+        ("verification_model", Json::text(parallel.verification_model)),
+        ("default_model", Json::text(parallel.default_model)),
+    ];
+    Json::Object(members.into_iter().collect())
+}
+
+/// The file that a drafting agent reads. The conversation in it is foreign text: no line of it ends its element.
+fn context(finding: &Finding, activity: Activity, description: Option<&str>) -> String {
+    let mut lines = vec![format!("Category: {}", finding.category), format!("Score: {:.2}", finding.score)];
+    lines.extend(description.map(|text| format!("Description: {}", escaped(text, DESCRIPTION_MAX))));
+    lines.extend(["", "<transcript_data>"].map(str::to_owned));
+    if finding.category == Category::SessionSummary {
+        let Activity { tool_uses, distinct_tools, exchanges } = activity;
+        lines.extend([
+            "Activity Metrics:".to_owned(),
+            format!("  Tool uses: {tool_uses}"),
+            format!("  Distinct tools: {distinct_tools}"),
+            format!("  Exchanges: {exchanges}"),
+        ]);
+    } else {
+        lines.extend(["Relevant transcript excerpts:", ""].map(str::to_owned));
+        lines.push(inside_markup(&finding.excerpt));
+    }
+    lines.push("</transcript_data>".to_owned());
+    if !finding.snippets.is_empty() {
+        lines.extend(["", "Key snippets:"].map(str::to_owned));
+        lines.extend(finding.snippets.iter().map(|snippet| format!("  - {}", inside_markup(snippet))));
+    }
+    let mut text = lines.join("\n");
+    if text.len() > CONTEXT_MAX_BYTES {
+        text.truncate(text.floor_char_boundary(CONTEXT_MAX_BYTES));
+        text.push_str(TRUNCATED);
+    }
+    text
+}
+
+/// Lines that stay lines, and in which nothing is markup.
+fn inside_markup(text: &str) -> String {
+    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

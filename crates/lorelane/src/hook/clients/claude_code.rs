@@ -1,0 +1,63 @@
+//! Claude Code: the shape that the others learned from.
+
+use super::document;
+use crate::hook::call::{Event, Facts, first, path, text};
+use crate::hook::{Answer, Said};
+use lorelane_core::guard::ToolUse;
+use lorelane_core::json::Json;
+use lorelane_engine::env::Env;
+
+pub(super) fn read(payload: &Json) -> Facts {
+    let listed = |key: &str| payload.at(key).and_then(Json::as_list).is_some_and(|list| !list.is_empty());
+    Facts {
+        session: text(payload, &["session_id"]),
+        cwd: path(payload, &["cwd"]),
+        transcript: path(payload, &["transcript_path"]),
+        prompt: text(payload, &["prompt", "user_prompt"]),
+        tools: tool(payload).into_iter().collect(),
+        continued: payload.at("stop_hook_active").and_then(Json::as_bool).unwrap_or(false),
+        busy: listed("background_tasks"),
+        last_message: text(payload, &["last_assistant_message"]),
+    }
+}
+
+/// What a tool call does to files; a tool that only reads does nothing.
+fn tool(payload: &Json) -> Option<ToolUse> {
+    let input = payload.at("tool_input")?;
+    match payload.at("tool_name")?.as_text()? {
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
+            let path = first(input, &["file_path", "notebook_path"])?.as_text()?;
+            Some(ToolUse::Write { path: path.to_owned() })
+        }
+        "Bash" => Some(ToolUse::Shell { command: input.at("command")?.as_text()?.to_owned() }),
+        _ => None,
+    }
+}
+
+pub(super) fn say(event: Event, answer: Answer) -> Said {
+    let specific = |members: Vec<(&str, Json)>| {
+        let name = [("hookEventName", Json::text(event.claude_code()))];
+        let members = name.into_iter().chain(members);
+        document([("hookSpecificOutput", Json::Object(members.collect()))])
+    };
+    match answer {
+        Answer::Nothing => Said::default(),
+        Answer::Context(text) => specific(vec![("additionalContext", Json::Text(text))]),
+        Answer::Deny(why) => specific(vec![
+            ("permissionDecision", Json::text("deny")),
+            ("permissionDecisionReason", Json::Text(why)),
+        ]),
+        // A `permissionDecision` after the fact is ignored.
+        Answer::Object(why) => document([("decision", Json::text("block")), ("reason", Json::Text(why))]),
+        // The one way that every version delivers, and delivers once.
+        Answer::Continue(text) => Said { err: text, code: 2, ..Said::default() },
+    }
+}
+
+pub(super) fn is_unattended(env: &Env) -> bool {
+    match env.var("CLAUDE_CODE_SESSION_ATTENDED") {
+        Some(attended) => attended == "0",
+        // Older versions only say how they were started.
+        None => env.var("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-")),
+    }
+}

@@ -1,0 +1,124 @@
+//! Hooks: what an agent's client calls at its events, and what it is answered.
+//!
+//! One implementation, an adapter per client. A hook never breaks its agent: whatever goes wrong, it ends with
+//! exit code 0, says nothing to the client and leaves a line in the log.
+
+mod call;
+mod clients;
+mod job;
+
+use call::{Call, Event};
+use clients::Client;
+use lorelane_engine::env::Env;
+use lorelane_engine::hooklog;
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Far below any client's own deadline: nobody waits for a memory.
+const DEADLINE: Duration = Duration::from_millis(200);
+/// A slow machine, or a test on a busy one, may allow more.
+const DEADLINE_VAR: &str = "LORELANE_HOOK_DEADLINE_MS";
+
+/// What the client is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Answer {
+    Nothing,
+    /// Text for the model, beside what it gets anyway.
+    Context(String),
+    /// The tool must not run, and why.
+    Deny(String),
+    /// The tool ran; the model has to know that its work did not count.
+    Object(String),
+    /// The turn goes on, with this to do.
+    Continue(String),
+}
+
+/// The answer in a client's own form.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Said {
+    out: String,
+    err: String,
+    code: u8,
+}
+
+impl Said {
+    fn say(self) -> ExitCode {
+        let _ = std::io::stderr().write_all(self.err.as_bytes());
+        let _ = std::io::stdout().write_all(self.out.as_bytes());
+        ExitCode::from(self.code)
+    }
+}
+
+/// Runs the hook that the words after `hook` name.
+pub(crate) fn run(env: &Env, arguments: &[OsString]) -> ExitCode {
+    let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let Some((event, client)) = wanted(&words) else {
+        // A line for whoever set the hook up by hand; clients show it to nobody.
+        eprintln!("lorelane hook: it cannot be told what `{}` asks for\n{}", words.join(" "), usage());
+        return ExitCode::SUCCESS;
+    };
+    let name = format!("{} {}", client.name(), event.name());
+    fail_open(env, &name);
+    let deadline =
+        env.var(DEADLINE_VAR).and_then(|ms| ms.parse().ok()).map_or(DEADLINE, Duration::from_millis);
+    let (done, answered) = mpsc::channel();
+    let world = env.clone();
+    let started = std::thread::Builder::new().spawn(move || {
+        let _ = done.send(answer(&world, event, client));
+    });
+    if let Err(fault) = started {
+        hooklog::write(env, &name, &format!("no thread could be started: {fault}"));
+        return ExitCode::SUCCESS;
+    }
+    match answered.recv_timeout(deadline) {
+        Ok(Ok(said)) => said.say(),
+        Ok(Err(why)) => {
+            hooklog::write(env, &name, &why);
+            ExitCode::SUCCESS
+        }
+        // The thread ends with the process: the store is made for that.
+        Err(_) => {
+            hooklog::write(env, &name, &format!("not done after {} ms", deadline.as_millis()));
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+fn answer(env: &Env, event: Event, client: Client) -> Result<Said, String> {
+    let Some(payload) = crate::stdin::read_value() else { return Err("the payload is not JSON".to_owned()) };
+    let call = Call::read(env, event, client, &payload);
+    job::run(env, &call).map(|answer| client.say(event, answer)).map_err(|failure| failure.to_string())
+}
+
+fn wanted(words: &[String]) -> Option<(Event, Client)> {
+    let mut event = None;
+    let mut client = Client::ClaudeCode;
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.strip_prefix("--client") {
+            Some("") => client = Client::parse(words.next()?)?,
+            Some(value) => client = Client::parse(value.strip_prefix('=')?)?,
+            None if event.is_none() => event = Some(Event::parse(word)?),
+            None => return None,
+        }
+    }
+    Some((event?, client))
+}
+
+fn usage() -> String {
+    let events: Vec<&str> = Event::ALL.iter().map(|event| event.name()).collect();
+    let clients: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
+    format!("usage: lorelane hook {} [--client {}]", events.join("|"), clients.join("|"))
+}
+
+/// A panic, too, ends with exit code 0 and a line in the log.
+fn fail_open(env: &Env, name: &str) {
+    let (env, name) = (env.clone(), name.to_owned());
+    std::panic::set_hook(Box::new(move |panic| {
+        hooklog::write(&env, &name, &format!("internal error: {panic}"));
+        std::process::exit(0);
+    }));
+}
