@@ -197,19 +197,27 @@ fn fence_breaches(parts: &[Part], addresses: &[String]) -> Vec<String> {
         breaches.push("no hostile memory was shown, so nothing is proven".to_owned());
     }
     for inside in &inside_all {
-        for line in inside.lines() {
-            let listed = line.strip_prefix("- ").and_then(|line| line.split(' ').next());
-            let known = listed.is_some_and(|address| addresses.iter().any(|known| known == address));
-            if line.contains(MARKER) && !known {
+        for line in inside.lines().filter(|line| line.contains(MARKER)) {
+            if !is_ours(line, addresses) {
                 breaches.push(format!("a line that is no memory's own has {MARKER}: {}", near(line)));
             }
-            if known && (line.contains(['<', '>']) || one_line(line) != line) {
+            if line.contains(['<', '>']) || one_line(line) != line {
                 breaches.push(format!("a memory's line acts: {:?}", near(line)));
             }
         }
     }
     breaches
 }
+
+/// Whether a line begins as we begin one: with the address of a stored memory, or with what a session left.
+fn is_ours(line: &str, addresses: &[String]) -> bool {
+    let Some(line) = line.strip_prefix("- ") else { return false };
+    let left = UNFINISHED.iter().any(|label| line.starts_with(label));
+    left || line.split(' ').next().is_some_and(|first| addresses.iter().any(|address| address == first))
+}
+
+/// How the standing context begins a line about the last session.
+const UNFINISHED: [&str; 3] = ["in progress: ", "blocked: ", "next: "];
 
 /// What stands outside the fences of a text, and what stands in each.
 fn split(text: &str) -> (String, Vec<&str>) {

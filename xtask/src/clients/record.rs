@@ -26,7 +26,7 @@ const OWN_VARIABLES: &[&str] =
     &["PATH", "HOME", "TERM", "LANG", "SHELL", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "CLAUDE_CODE_TMPDIR"];
 
 fn is_own(variable: &str) -> bool {
-    OWN_VARIABLES.contains(&variable) || variable.starts_with("PROBE_")
+    OWN_VARIABLES.contains(&variable) || variable.starts_with("PROBE_") || variable.starts_with("LORELANE_")
 }
 
 /// What one client sent.

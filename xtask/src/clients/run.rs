@@ -78,6 +78,8 @@ pub fn run(
         command.envs([("TERM", "dumb"), ("LANG", "C.UTF-8"), ("SHELL", "/bin/bash")]);
         // Claude Code leaves a folder there and asks its own variable first.
         command.env("TMPDIR", &temp).env("CLAUDE_CODE_TMPDIR", &temp);
+        // What is proven is the answer; a busy machine must not make it late.
+        command.env("LORELANE_HOOK_DEADLINE_MS", "4000");
         command.envs(scenario.env.iter().map(|(name, value)| (name, value)));
         command
     };
