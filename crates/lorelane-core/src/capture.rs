@@ -26,6 +26,10 @@ pub struct Capture {
     pub stage: Stage,
     /// Whether this session's agent was asked before: it is asked at most once.
     pub asked: bool,
+    /// How far the session was looked at when something was found: the same words are not found twice.
+    pub until: Option<At>,
+    /// The full categories that the session was told of, once each.
+    pub told_full: Vec<Category>,
     pub items: Vec<Item>,
 }
 
@@ -78,27 +82,40 @@ impl Capture {
             at,
             stage: Stage::Pending,
             asked: false,
+            until: None,
+            told_full: Vec::new(),
             items: Vec::new(),
         }
+    }
+
+    /// Without what is known already, saved or not: the same words are one finding.
+    pub fn news(&self, mut items: Vec<Item>) -> Vec<Item> {
+        let same =
+            |old: &Item, new: &Item| old.category == new.category && old.origin.words == new.origin.words;
+        items.retain(|new| !self.items.iter().any(|old| same(old, new)));
+        items
+    }
+
+    /// Takes in news that were found up to a place. `asks` says that the agent is told of them now.
+    pub fn take(&mut self, news: Vec<Item>, until: Option<At>, asks: bool, now: Timestamp) {
+        self.at = now;
+        self.until = until.or(self.until);
+        self.stage = if asks { Stage::Asked } else { Stage::Pending };
+        self.asked |= asks;
+        self.items.extend(news);
+    }
+
+    /// The full categories among these that nobody was told of in this session.
+    pub fn tell_full(&mut self, full: &[Category]) -> Vec<Category> {
+        let news: Vec<Category> =
+            full.iter().copied().filter(|category| !self.told_full.contains(category)).collect();
+        self.told_full.extend(&news);
+        news
     }
 
     /// What is still to be saved.
     pub fn open_items(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(|item| !item.settled)
-    }
-
-    /// Takes in what a later triage of the session found. Its word replaces the earlier one on the same category;
-    /// what was settled before does not come back with the same words.
-    pub fn take_in(&mut self, items: Vec<Item>, at: Timestamp) {
-        self.at = at;
-        for item in items {
-            let same = |old: &Item| old.category == item.category;
-            let known = |old: &Item| same(old) && old.settled && old.origin.words == item.origin.words;
-            if !self.items.iter().any(known) {
-                self.items.retain(|old| !same(old) || old.settled);
-                self.items.push(item);
-            }
-        }
     }
 
     /// Nothing of a settled item is kept but that it was there: its words are in a memory now, or unwanted.
@@ -110,10 +127,11 @@ impl Capture {
         }
     }
 
-    /// Whether nobody needs it any more. One that was asked about is kept when it is settled: forgetting it would
-    /// have the same session asked again.
+    /// Whether nobody needs it any more. One that was asked about, or told of, is kept when it is settled: forgetting
+    /// it would have the same session asked again.
     pub fn is_over(&self, now: Timestamp) -> bool {
-        is_outdated(self.at, now) || (!self.asked && self.open_items().next().is_none())
+        let spoken = self.asked || !self.told_full.is_empty();
+        is_outdated(self.at, now) || (!spoken && self.open_items().next().is_none())
     }
 
     /// The file's text. Secrets are masked: whoever reads it later need not see them.
@@ -131,6 +149,8 @@ impl Capture {
             ("at", Json::text(self.at.to_string())),
             ("stage", Json::text(self.stage.name())),
             ("asked", Json::Bool(self.asked)),
+            ("until", self.until.map_or(Json::Null, At::to_json)),
+            ("told_full", Json::texts(self.told_full.iter().map(|category| category.name()))),
             ("items", Json::List(self.items.iter().map(Item::to_json).collect())),
         ])
     }
@@ -144,6 +164,14 @@ impl Capture {
             at: Timestamp::parse(fields.text("at")?)?.0,
             stage: Stage::parse(fields.text("stage")?)?,
             asked: fields.get("asked")?.as_bool()?,
+            until: fields.get("until").and_then(At::from_json),
+            told_full: fields
+                .get("told_full")
+                .map(Json::to_texts)
+                .unwrap_or_default()
+                .iter()
+                .filter_map(|name| Category::parse(name))
+                .collect(),
             items: fields.get("items")?.as_list()?.iter().filter_map(Item::from_json).collect(),
         })
     }
@@ -189,10 +217,7 @@ impl Item {
 
 impl Origin {
     pub fn to_json(&self) -> Json {
-        let (unit, number) = match self.at {
-            At::Line(number) => ("line", number),
-            At::Byte(number) => ("byte", number),
-        };
+        let (unit, number) = self.at.unit();
         object([
             ("session", Json::text(&self.session)),
             (unit, Json::number(number)),
@@ -201,12 +226,38 @@ impl Origin {
     }
 
     pub fn from_json(json: &Json) -> Option<Origin> {
-        let number = |unit| json.at(unit).and_then(Json::as_u64);
         Some(Origin {
             session: json.at("session")?.as_text()?.to_owned(),
-            at: number("line").map(At::Line).or_else(|| number("byte").map(At::Byte))?,
+            at: At::from_json(json)?,
             words: json.at("words")?.as_text()?.to_owned(),
         })
+    }
+}
+
+impl At {
+    fn unit(self) -> (&'static str, u64) {
+        match self {
+            At::Line(number) => ("line", number),
+            At::Byte(number) => ("byte", number),
+        }
+    }
+
+    fn to_json(self) -> Json {
+        let (unit, number) = self.unit();
+        object([(unit, Json::number(number))])
+    }
+
+    fn from_json(json: &Json) -> Option<At> {
+        let number = |unit| json.at(unit).and_then(Json::as_u64);
+        number("line").map(At::Line).or_else(|| number("byte").map(At::Byte))
+    }
+
+    /// Whether this place comes after that one. Places that were counted differently cannot be compared.
+    pub fn is_after(self, other: At) -> bool {
+        match (self, other) {
+            (At::Line(own), At::Line(other)) | (At::Byte(own), At::Byte(other)) => own > other,
+            _ => true,
+        }
     }
 }
 
@@ -232,12 +283,7 @@ fn compose(session: &str, items: &[Item], full: &[Category], detail: &Path, snip
         let blank = if snippet.is_empty() { "" } else { " " };
         text.push_str(&format!("- [{}]{blank}{snippet} (score {score:.2})\n", category.display()));
     }
-    for category in full {
-        text.push_str(&format!(
-            "- [{}] is left out: the category has max_memories_per_category memories\n",
-            category.display()
-        ));
-    }
+    text.push_str(&full_text(full));
     text.push_str("These are hints from keywords; leave out what is not worth keeping. Before you stop:\n");
     let name = if session.is_empty() { String::new() } else { format!(" --session {}", shell_word(session)) };
     text.push_str(&format!("1. run `lorelane consolidate prepare{name}` and read what it prints\n"));
@@ -247,6 +293,17 @@ fn compose(session: &str, items: &[Item], full: &[Category], detail: &Path, snip
         text.push_str(&format!("The lines around each: {}\n", detail.display()));
     }
     text
+}
+
+/// What a person is told when automatic capture stops in a category.
+pub fn full_text(full: &[Category]) -> String {
+    let line = |category: &Category| {
+        format!(
+            "- [{}] is left out: the category has max_memories_per_category memories; `lorelane list {category}` shows what could be retired\n",
+            category.display()
+        )
+    };
+    full.iter().map(line).collect()
 }
 
 /// A session's id as one word of a command line: it is foreign text, and an agent runs what it reads here.
@@ -349,18 +406,30 @@ mod tests {
     }
 
     #[test]
-    fn a_later_triage_replaces_what_is_open_and_brings_back_nothing_settled() {
+    fn the_same_words_are_one_finding_and_others_are_news() {
         let mut later = capture();
         later.settle(Category::Decision);
-        let mut found = capture().items;
-        found[1].score = 0.9;
-        later.take_in(found, Timestamp(2_000_000));
-        let left: Vec<_> = later.open_items().map(|item| (item.category, item.score)).collect();
-        assert_eq!((left, later.at), (vec![(Category::TechDebt, 0.9)], Timestamp(2_000_000)));
+        assert_eq!(later.news(capture().items), [], "saved or not");
         let mut other = capture().items.remove(0);
         other.origin.words = words_digest("something else");
-        later.take_in(vec![other], Timestamp(2_000_000));
-        assert_eq!(later.open_items().count(), 2, "other words of a settled category are news");
+        let news = later.news(vec![other]);
+        later.take(news, Some(At::Line(9)), true, Timestamp(2_000_000));
+        assert_eq!(later.open_items().count(), 2);
+        assert_eq!((later.asked, later.stage, later.until), (true, Stage::Asked, Some(At::Line(9))));
+        later.take(Vec::new(), None, false, Timestamp(2_000_001));
+        assert_eq!((later.asked, later.stage, later.until), (true, Stage::Pending, Some(At::Line(9))));
+    }
+
+    #[test]
+    fn a_session_is_told_of_a_full_category_once() {
+        let mut capture = capture();
+        assert_eq!(
+            capture.tell_full(&[Category::Runbook, Category::Decision]),
+            [Category::Runbook, Category::Decision]
+        );
+        assert_eq!(capture.tell_full(&[Category::Decision, Category::TechDebt]), [Category::TechDebt]);
+        let read = Capture::from_json(&Json::parse(&capture.to_text()).unwrap());
+        assert_eq!(read, Some(capture));
     }
 
     #[test]
@@ -369,17 +438,17 @@ mod tests {
         items[0].snippets = vec!["We `chose` </b> pnpm".to_owned()];
         items[1].snippets = vec![format!("the key is {}", concat!("AKIA", "4TGHN2WQ7VKJX3ZD"))];
         let text = stop_text("7b23-x", &items, &[Category::Runbook], Path::new("/s/7b23-x.json"));
-        expect_test::expect![[r"
+        expect_test::expect![[r#"
             lorelane: this session has something worth remembering.
             - [DECISION] We chose &lt;/b&gt; pnpm (score 0.68)
             - [TECH_DEBT] the key is AKIA…(12+) (score 0.68)
-            - [RUNBOOK] is left out: the category has max_memories_per_category memories
+            - [RUNBOOK] is left out: the category has max_memories_per_category memories; `lorelane list runbook` shows what could be retired
             These are hints from keywords; leave out what is not worth keeping. Before you stop:
             1. run `lorelane consolidate prepare --session 7b23-x` and read what it prints
             2. write the drafts that it asks for
             3. run `lorelane consolidate commit`
             The lines around each: /s/7b23-x.json
-        "]]
+        "#]]
         .assert_eq(&text);
     }
 

@@ -60,6 +60,14 @@ impl Conversation {
         Conversation { messages: messages.collect() }
     }
 
+    /// Without what was looked at before.
+    pub fn after(mut self, until: Option<At>) -> Conversation {
+        if let Some(until) = until {
+            self.messages.retain(|message| message.at.is_after(until));
+        }
+        self
+    }
+
     /// Without the lines that repeat what lorelane showed in this session: they are known already.
     pub fn without_lines_of(mut self, shown: &[String]) -> Conversation {
         let known: Vec<String> =

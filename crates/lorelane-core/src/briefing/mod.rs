@@ -228,8 +228,19 @@ fn line(memory: &Memory, dating: Dating) -> String {
     line
 }
 
-/// The fields that say what a memory is about, in a few words.
+/// What a reminder says of a memory, text by text: the words in which an agent may repeat it.
+pub fn said_of(memory: &Memory) -> Vec<String> {
+    let mut said = gist_texts(memory);
+    said.push(memory.title.clone());
+    said
+}
+
 fn gist(memory: &Memory) -> String {
+    gist_texts(memory).join("; ")
+}
+
+/// The fields that say what a memory is about, in a few words.
+fn gist_texts(memory: &Memory) -> Vec<String> {
     let names: &[&str] = match memory.category {
         Category::SessionSummary => &["goal", "outcome"],
         Category::Decision => &["decision", "rationale"],
@@ -243,7 +254,7 @@ fn gist(memory: &Memory) -> String {
         Json::Text(text) => text.clone(),
         other => other.to_texts().join("; "),
     });
-    texts.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("; ")
+    texts.filter(|text| !text.trim().is_empty()).collect()
 }
 
 /// An estimate that errs on the side of more: four characters of plain text are about one token, a character of

@@ -21,6 +21,8 @@ use word::{Atom, Word, matches};
 
 /// The settings may be written by hand: they are no memory.
 const SETTINGS: &str = "memory-config.json";
+/// Where output goes to be forgotten or seen.
+const NOWHERE: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 /// A path is shown up to this length.
 const SHOWN_MAX: usize = 200;
 
@@ -127,7 +129,7 @@ impl ToolUse {
 }
 
 impl Target {
-    /// `None` for a place where no lane can be: what lies in `/dev` is no folder of files.
+    /// `None` for a place where no lane can be: most redirections go there, and need no look at the disk.
     fn new(program: &str, word: &Word, path: &Word, act: Act, reach: Reach) -> Option<Target> {
         let mut names = path.names().into_iter();
         let mut fixed = String::new();
@@ -153,7 +155,7 @@ impl Target {
         };
         let target =
             Target { program: program.to_owned(), shown: word.shown(), act, reach, fixed, rest, open };
-        (!target.fixed.starts_with("/dev/")).then_some(target)
+        (!NOWHERE.contains(&target.fixed.as_str())).then_some(target)
     }
 }
 

@@ -32,10 +32,14 @@ pub(super) fn wrapper(program: &str) -> Option<Wrapper> {
         "stdbuf" => &["-i", "-o", "-e"],
         "exec" => &["-a"],
         "time" => &["-f", "-o"],
+        // What it reads and adds, only the shell knows; what stands here counts.
+        "xargs" => &["-I", "-n", "-P", "-L", "-d", "-s", "-a", "-E"],
+        // `function name {`: its body is read like any other command.
+        "function" => &[],
         "command" | "builtin" | "nohup" | "setsid" => &[],
         _ => return None,
     };
-    Some(Wrapper { valued, operands: usize::from(program == "timeout") })
+    Some(Wrapper { valued, operands: usize::from(matches!(program, "timeout" | "function")) })
 }
 
 /// What stands before a command and is none.

@@ -7,6 +7,7 @@ use crate::disk::Kind;
 use crate::index::{Index, Seen};
 use crate::store::Edit;
 use lorelane_core::dialect::records::Records;
+use lorelane_core::fence::inline;
 use lorelane_core::guard::quarantine;
 use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
@@ -35,6 +36,23 @@ pub enum Examined {
     Quarantined { from: RelPath, to: RelPath, why: String },
 }
 
+impl Examined {
+    /// What the agent that wrote it has to know.
+    pub fn objection(&self) -> Option<String> {
+        match self {
+            Examined::Outside | Examined::Fine { .. } | Examined::Config => None,
+            Examined::Foreign { name } => Some(format!(
+                "{} was written into the memory folder by hand and is no memory. Remove it, or save what it says with `lorelane create`.",
+                inline(name, 120)
+            )),
+            Examined::Quarantined { from, to, why } => Some(format!(
+                "{from} was written by hand and is no valid memory: {}. Its bytes are kept as {to}, and nobody reads it as a memory. Save it with `lorelane create CATEGORY --from FILE` instead.",
+                inline(why, 300)
+            )),
+        }
+    }
+}
+
 /// A file before anything is done about it.
 enum Sight {
     Known(Examined),
@@ -49,7 +67,11 @@ impl Workspace {
         let inside = inside.to_string_lossy().replace('\\', "/");
         let name = inside.rsplit('/').next().unwrap_or_default().to_owned();
         let Ok(path) = RelPath::parse(&inside) else { return Ok(Examined::Foreign { name }) };
-        let examined = self.examine_all(&[path])?.pop();
+        let examined = self.examine_all(std::slice::from_ref(&path))?.pop();
+        if let Some(Examined::Fine { .. }) = examined {
+            // It may have been edited in place, which the times of its folder do not tell.
+            self.note(&[path])?;
+        }
         Ok(examined.unwrap_or(Examined::Outside))
     }
 

@@ -6,6 +6,7 @@ use super::locate::locate;
 use crate::disk::RealDisk;
 use crate::env::Env;
 use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Longer paths are judged by their text.
@@ -28,11 +29,21 @@ fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: Usual) -> Option<Denial
     let (folder, home) = (text(&start), env.home().map(|home| text(&home)));
     let project = env.var("CLAUDE_PROJECT_DIR").map(|project| project.replace('\\', "/"));
     let around = Surroundings { folder: &folder, home: home.as_deref(), project: project.as_deref() };
-    let targets = tool.targets(&around);
+    let targets = with_slashes(tool).targets(&around);
     if targets.is_empty() {
         return None;
     }
     fence(&start, usual).judge(&targets, &resolve)
+}
+
+/// On Windows a tool names its file with backslashes; in a shell they are what they are elsewhere.
+fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
+    match tool {
+        ToolUse::Write { path } if cfg!(windows) => {
+            Cow::Owned(ToolUse::Write { path: path.replace('\\', "/") })
+        }
+        _ => Cow::Borrowed(tool),
+    }
 }
 
 /// The lane of this folder's project under both of its names: the one without links, and that in the project.

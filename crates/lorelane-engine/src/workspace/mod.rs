@@ -23,7 +23,7 @@ pub use examine::Examined;
 pub use fence::{guard, guard_by_name};
 pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
-pub use triage::{Desk, Triaged};
+pub use triage::{Asking, Desk, MayAsk, Spoken, Triaged, Turn};
 
 use crate::captures::Captures;
 use crate::config::ConfigFiles;

@@ -5,16 +5,20 @@ use crate::captures::Captures;
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders};
-use crate::index::Wanted;
 use crate::transcript;
-use lorelane_core::capture::{Item, Origin};
+use lorelane_core::briefing;
+use lorelane_core::capture::{Capture, Item, Origin, full_text, stop_text};
 use lorelane_core::conversation::{Conversation, Format};
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::Category;
+use lorelane_core::memory::{Address, Category};
 use lorelane_core::policy::{DEFAULT_ROOT, Policy};
 use lorelane_core::triage::{self, Activity, Finding, NATIVE};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+
+/// More memories than a session is shown.
+const SHOWN_MAX: usize = 200;
 
 /// What a stop needs to know of a project, whether it has a store or not. No index is opened.
 #[derive(Debug)]
@@ -47,22 +51,114 @@ impl Desk {
     }
 }
 
+/// Where the words of a session are.
+#[derive(Clone, Copy, Debug)]
+pub enum Spoken<'a> {
+    Transcript(&'a Path, Format),
+    /// The last words, where a client's transcript cannot be read.
+    Last {
+        assistant: &'a str,
+    },
+}
+
+/// What is said at the end of a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asking {
+    /// The agent is asked to save what was found.
+    Save(String),
+    /// The person is told that a category takes no more memories.
+    Full(String),
+}
+
+/// A session, and how its turn ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn<'a> {
+    pub client: &'a str,
+    pub session: &'a str,
+    pub spoken: Spoken<'a>,
+    pub may_ask: MayAsk,
+}
+
+/// Whether the agent may be asked to save what was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MayAsk {
+    Yes,
+    /// Nobody is there: the settings decide.
+    Unattended,
+    /// The session goes on or ends without us.
+    No,
+}
+
+/// Overrides `stop.unattended` for one run.
+const UNATTENDED_VAR: &str = "LORELANE_STOP_UNATTENDED";
+
 impl Workspace {
-    /// Looks for what a transcript leaves to be saved. `shown` is what lorelane showed in this session.
-    pub fn triage_transcript(
-        &mut self,
-        env: &Env,
-        (path, format): (&Path, Format),
-        session: &str,
-        shown: &[String],
-    ) -> Result<Triaged, Failure> {
+    /// Keeps what a session leaves to be saved, and says what is to be said about it: at most once per session.
+    pub fn capture(&mut self, env: &Env, turn: &Turn<'_>) -> Result<Option<Asking>, Failure> {
         if !self.policy.triage_enabled() {
-            return Ok(Triaged::default());
+            return Ok(None);
         }
-        let max_messages = self.policy.triage_max_messages();
-        let conversation = transcript::read(path, format, max_messages, &transcript::folders(env))
-            .map_err(|source| Failure::io("read the transcript", path, source))?;
-        self.triage(conversation, session, shown)
+        let captures = self.captures();
+        let known = captures.load(turn.session);
+        let mut capture = known.unwrap_or_else(|| Capture::new(turn.session, turn.client, self.now));
+        let conversation = self.spoken(env, turn.spoken)?;
+        let (conversation, until) = match turn.spoken {
+            Spoken::Transcript(..) => {
+                let until = conversation.messages.last().map(|message| message.at);
+                (conversation.after(capture.until), until)
+            }
+            // Last words have no place.
+            Spoken::Last { .. } => (conversation, None),
+        };
+        let shown = self.shown_in(turn.session);
+        let Triaged { items, full, .. } = self.triage(conversation, turn.session, &shown)?;
+        let items = capture.news(items);
+        let asks = !capture.asked && !items.is_empty() && self.may_ask(env, turn.may_ask);
+        let full = if turn.may_ask == MayAsk::No { Vec::new() } else { capture.tell_full(&full) };
+        if items.is_empty() && full.is_empty() {
+            return Ok(None);
+        }
+        if !items.is_empty() {
+            capture.take(items, until, asks, self.now);
+        }
+        let detail = captures.save(&capture)?;
+        let open: Vec<Item> = capture.open_items().cloned().collect();
+        Ok(match (asks, full.is_empty()) {
+            (true, _) => Some(Asking::Save(stop_text(turn.session, &open, &full, &detail))),
+            (false, false) => Some(Asking::Full(full_text(&full))),
+            (false, true) => None,
+        })
+    }
+
+    fn may_ask(&self, env: &Env, may_ask: MayAsk) -> bool {
+        match may_ask {
+            MayAsk::Yes => true,
+            MayAsk::No => false,
+            MayAsk::Unattended => match env.var(UNATTENDED_VAR) {
+                Some(wish) => wish == "ask",
+                None => self.policy.asks_unattended(),
+            },
+        }
+    }
+
+    fn spoken(&self, env: &Env, spoken: Spoken<'_>) -> Result<Conversation, Failure> {
+        match spoken {
+            Spoken::Last { assistant } => Ok(Conversation::from_texts(None, Some(assistant))),
+            Spoken::Transcript(path, format) => {
+                let max_messages = self.policy.triage_max_messages();
+                transcript::read(path, format, max_messages, &transcript::folders(env))
+                    .map_err(|source| Failure::io("read the transcript", path, source))
+            }
+        }
+    }
+
+    /// What lorelane put into this session's prompts: nothing is learned from our own words.
+    fn shown_in(&self, session: &str) -> Vec<String> {
+        let lines = self.ledger().lines();
+        let own = lines.iter().filter(|line| line.session == session).flat_map(|line| &line.shown);
+        let addresses: BTreeSet<&Address> = own.map(|shown| &shown.address).take(SHOWN_MAX).collect();
+        let memories = addresses.into_iter().filter_map(|address| self.load(address).ok());
+        memories.flat_map(|loaded| briefing::said_of(&loaded.memory)).collect()
     }
 
     /// Looks for what a conversation leaves to be saved, as the project's settings say.
@@ -94,8 +190,9 @@ impl Workspace {
         if category == Category::SessionSummary {
             return Ok(false);
         }
-        let wanted = Wanted { category: Some(category), status: Some(Status::Active), prose: false };
-        Ok(self.entries(wanted)?.len() >= self.policy.max_memories_per_category())
+        self.refresh()?;
+        let active = self.ask(|index| index.count(category, Status::Active))?;
+        Ok(active >= self.policy.max_memories_per_category())
     }
 }
 

@@ -167,6 +167,20 @@ fn a_file_is_examined_by_where_it_lies() {
 }
 
 #[test]
+fn a_valid_file_that_was_edited_in_place_is_found_at_once() {
+    let project = Project::new();
+    let path = ".claude/memory/decisions/a.json";
+    project.put(path, &record("a"));
+    let mut workspace = project.open();
+    let hits =
+        |workspace: &mut Workspace| workspace.recall(&Query::new("sessions", NOW), 5).unwrap().hits.len();
+    assert_eq!(hits(&mut workspace), 0);
+    project.put(path, &record("a").replace("About a", "About sessions"));
+    workspace.examine(&project.at(path)).unwrap();
+    assert_eq!(hits(&mut workspace), 1);
+}
+
+#[test]
 fn an_invalid_file_leaves_recall_and_keeps_its_bytes() {
     let project = Project::new();
     let mut workspace = project.open();

@@ -1,14 +1,15 @@
 //! What a stopping session leaves to be saved, as the project's settings say.
 
 use crate::store::Temp;
-use lorelane_core::capture::{At, Capture};
+use lorelane_core::capture::{At, Stage};
 use lorelane_core::conversation::{Conversation, Format};
 use lorelane_core::memory::Category;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
-use lorelane_engine::workspace::{Desk, Workspace};
+use lorelane_engine::workspace::{Asking, Desk, MayAsk, Spoken, Turn, Workspace};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 
 const DECIDES: &str = "We decided to use pnpm because links are strict.\nWe chose it over yarn.";
@@ -50,18 +51,54 @@ impl Project {
 }
 
 #[test]
-fn what_a_transcript_holds_can_be_kept_and_offered() {
+fn what_a_transcript_holds_is_kept_and_asked_for_once() {
     let project = Project::new("{}");
     let mut workspace = project.open();
     let path = project.transcript();
-    let triaged = workspace.triage_transcript(&project.env, (&path, Format::ClaudeCode), "s", &[]).unwrap();
-    let item = &triaged.items[0];
+    let mut stop = |may_ask| {
+        let spoken = Spoken::Transcript(&path, Format::ClaudeCode);
+        workspace
+            .capture(&project.env, &Turn { client: "claude-code", session: "s", spoken, may_ask })
+            .unwrap()
+    };
+    assert!(matches!(stop(MayAsk::Yes), Some(Asking::Save(text)) if text.contains("[DECISION]")));
+    let captures = Desk::open(&project.env, &project.env.cwd).captures;
+    let item = captures.load("s").unwrap().items.remove(0);
     assert_eq!((item.category, item.origin.at), (Category::Decision, At::Line(2)));
-    assert_eq!((item.origin.session.as_str(), triaged.activity.exchanges), ("s", 1));
-    let mut capture = Capture::new("s", "claude-code", workspace.now());
-    capture.take_in(triaged.items, workspace.now());
-    workspace.captures().save(&capture).unwrap();
-    assert_eq!(Desk::open(&project.env, &project.env.cwd).captures.pending(), [capture]);
+    assert_eq!(item.origin.session, "s");
+    // The same words again are nothing new; more of them are kept, and nobody is asked twice.
+    assert_eq!(stop(MayAsk::Yes), None);
+    let more = DECIDES.replace("pnpm", "vite").replace('\n', "\\n");
+    let line = format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{more}\"}}}}\n");
+    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(line.as_bytes()).unwrap();
+    assert_eq!(stop(MayAsk::Yes), None);
+    let capture = captures.load("s").unwrap();
+    assert_eq!(
+        capture.items.iter().map(|item| item.origin.at).collect::<Vec<_>>(),
+        [At::Line(2), At::Line(3)]
+    );
+    assert_eq!((capture.asked, capture.stage), (true, Stage::Pending));
+}
+
+#[test]
+fn nobody_is_asked_who_is_not_there() {
+    for (toml, var, asked) in [
+        ("", None, false),
+        ("[stop]\nunattended = \"ask\"\n", None, true),
+        ("", Some("ask"), true),
+        ("[stop]\nunattended = \"ask\"\n", Some("keep"), false),
+    ] {
+        let mut project = Project::new("{}");
+        fs::write(project.env.cwd.join("lorelane.toml"), toml).unwrap();
+        if let Some(var) = var {
+            project.env.vars.insert("LORELANE_STOP_UNATTENDED".to_owned(), var.to_owned());
+        }
+        let spoken = Spoken::Last { assistant: DECIDES };
+        let turn = Turn { client: "gemini", session: "s", spoken, may_ask: MayAsk::Unattended };
+        let mut workspace = project.open();
+        assert_eq!(workspace.capture(&project.env, &turn).unwrap().is_some(), asked, "{toml} {var:?}");
+        assert_eq!(workspace.captures().pending().len(), 1);
+    }
 }
 
 #[test]
@@ -91,6 +128,15 @@ fn a_full_category_is_named_and_left_out() {
     let conversation = Conversation::from_texts(None, Some(DECIDES));
     let triaged = project.open().triage(conversation, "s", &[]).unwrap();
     assert_eq!((triaged.items, triaged.full), (Vec::new(), vec![Category::Decision]));
+    let turn = Turn {
+        client: "gemini",
+        session: "s",
+        spoken: Spoken::Last { assistant: DECIDES },
+        may_ask: MayAsk::Yes,
+    };
+    let said = || project.open().capture(&project.env, &turn).unwrap();
+    assert!(matches!(said(), Some(Asking::Full(text)) if text.contains("[DECISION] is left out")));
+    assert_eq!(said(), None, "it is said once");
 }
 
 #[test]
@@ -107,7 +153,8 @@ fn nothing_is_learned_from_what_lorelane_showed() {
 fn a_transcript_elsewhere_is_refused_with_its_name() {
     let project = Project::new("{}");
     let gone = project.temp.0.join("gone.jsonl");
-    let fault =
-        project.open().triage_transcript(&project.env, (&gone, Format::ClaudeCode), "s", &[]).unwrap_err();
+    let spoken = Spoken::Transcript(&gone, Format::ClaudeCode);
+    let turn = Turn { client: "claude-code", session: "s", spoken, may_ask: MayAsk::Yes };
+    let fault = project.open().capture(&project.env, &turn).unwrap_err();
     assert!(fault.to_string().starts_with("cannot read the transcript ") && fault.hint().is_some());
 }

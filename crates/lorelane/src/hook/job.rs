@@ -5,13 +5,17 @@ use super::call::{Call, Event};
 use lorelane_core::briefing;
 use lorelane_core::ledger::Line;
 use lorelane_engine::env::Env;
-use lorelane_engine::workspace::{Failure, Workspace};
+use lorelane_engine::workspace::{self, Asking, Examined, Failure, MayAsk, Spoken, Turn, Workspace};
 
 pub(super) fn run(env: &Env, call: &Call) -> Result<Answer, Failure> {
     let done = match call.event {
+        // The guards come before every tool: they do not even open the store.
+        Event::BeforeTool => Ok(guard(env, call)),
+        Event::AfterTool => examine(env, call),
         Event::SessionStart => standing(env, call),
         Event::Prompt => brief(env, call),
-        _ => Ok(Answer::Nothing),
+        Event::Stop => stop(env, call),
+        Event::PreCompact | Event::SessionEnd => capture(env, call, MayAsk::No),
     };
     match done {
         // Most projects have no store, and that is nobody's fault.
@@ -22,6 +26,21 @@ pub(super) fn run(env: &Env, call: &Call) -> Result<Answer, Failure> {
 
 fn open(env: &Env, call: &Call) -> Result<Workspace, Failure> {
     Workspace::open(env, &call.start)
+}
+
+fn guard(env: &Env, call: &Call) -> Answer {
+    let denial = call.facts.tools.iter().find_map(|tool| workspace::guard(env, &call.start, tool));
+    denial.map_or(Answer::Nothing, |denial| Answer::Deny(denial.to_string()))
+}
+
+/// What a guard would have denied and happened all the same is looked at.
+fn examine(env: &Env, call: &Call) -> Result<Answer, Failure> {
+    if guard(env, call) == Answer::Nothing {
+        return Ok(Answer::Nothing);
+    }
+    let examined = open(env, call)?.examine_lane()?;
+    let objections: Vec<String> = examined.iter().filter_map(Examined::objection).collect();
+    Ok(if objections.is_empty() { Answer::Nothing } else { Answer::Object(objections.join("\n")) })
 }
 
 fn standing(env: &Env, call: &Call) -> Result<Answer, Failure> {
@@ -56,4 +75,28 @@ fn account(env: &Env, call: &Call, workspace: &Workspace, line: &Line) {
         let name = format!("{} {}", call.client.name(), call.event.name());
         lorelane_engine::hooklog::write(env, &name, &failure.to_string());
     }
+}
+
+fn stop(env: &Env, call: &Call) -> Result<Answer, Failure> {
+    // A turn that goes on because of us is let go; one with work in the background stops again later.
+    if call.facts.continued || call.facts.busy {
+        return Ok(Answer::Nothing);
+    }
+    capture(env, call, if call.unattended { MayAsk::Unattended } else { MayAsk::Yes })
+}
+
+fn capture(env: &Env, call: &Call, may_ask: MayAsk) -> Result<Answer, Failure> {
+    let facts = &call.facts;
+    let spoken = match (&facts.transcript, call.client.transcript()) {
+        (Some(path), Some(format)) => Spoken::Transcript(path, format),
+        _ if facts.last_message.is_empty() => return Ok(Answer::Nothing),
+        _ => Spoken::Last { assistant: &facts.last_message },
+    };
+    let may_ask = if call.client.can_go_on() { may_ask } else { MayAsk::No };
+    let turn = Turn { client: call.client.name(), session: &facts.session, spoken, may_ask };
+    Ok(match open(env, call)?.capture(env, &turn)? {
+        None => Answer::Nothing,
+        Some(Asking::Save(text)) => Answer::Continue(text),
+        Some(Asking::Full(text)) => Answer::Tell(text),
+    })
 }

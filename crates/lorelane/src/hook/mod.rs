@@ -34,6 +34,8 @@ enum Answer {
     Object(String),
     /// The turn goes on, with this to do.
     Continue(String),
+    /// Text for the person; the model does not see it.
+    Tell(String),
 }
 
 /// The answer in a client's own form.

@@ -51,6 +51,7 @@ pub(super) fn say(event: Event, answer: Answer) -> Said {
         Answer::Object(why) => document([("decision", Json::text("block")), ("reason", Json::Text(why))]),
         // The one way that every version delivers, and delivers once.
         Answer::Continue(text) => Said { err: text, code: 2, ..Said::default() },
+        Answer::Tell(text) => document([("systemMessage", Json::Text(text))]),
     }
 }
 

@@ -37,7 +37,8 @@ fn tool(payload: &Json) -> Option<ToolUse> {
 
 pub(super) fn say(event: Event, answer: Answer) -> Said {
     match answer {
-        Answer::Nothing => Said::default(),
+        // There is no way to tell a person something.
+        Answer::Nothing | Answer::Tell(_) => Said::default(),
         Answer::Context(text) => document([("additionalContext", Json::Text(text))]),
         Answer::Deny(why) => document([
             ("permissionDecision", Json::text("deny")),

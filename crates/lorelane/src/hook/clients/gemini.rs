@@ -38,6 +38,7 @@ pub(super) fn say(_: Event, answer: Answer) -> Said {
             let context = [("additionalContext", Json::Text(text))].into_iter().collect();
             document([("hookSpecificOutput", Json::Object(context))])
         }
+        Answer::Tell(text) => document([("systemMessage", Json::Text(text))]),
         Answer::Deny(why) | Answer::Object(why) | Answer::Continue(why) => {
             document([("decision", Json::text("deny")), ("reason", Json::Text(why))])
         }

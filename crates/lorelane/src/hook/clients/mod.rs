@@ -64,8 +64,14 @@ impl Client {
         match self {
             Client::ClaudeCode => Some(Format::ClaudeCode),
             Client::Codex => Some(Format::Codex),
-            Client::Gemini | Client::Copilot | Client::Opencode => None,
+            Client::Copilot => Some(Format::Copilot),
+            Client::Gemini | Client::Opencode => None,
         }
+    }
+
+    /// Whether a stop hook can make a turn go on.
+    pub(super) fn can_go_on(self) -> bool {
+        self != Client::Opencode
     }
 
     /// Only Claude Code tells whether somebody is there.

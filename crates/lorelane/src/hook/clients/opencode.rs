@@ -31,10 +31,9 @@ fn tool(payload: &Json) -> Option<ToolUse> {
 
 pub(super) fn say(answer: Answer) -> Said {
     match answer {
-        Answer::Nothing => Said::default(),
+        // Nothing can make a turn go on there, and nobody is told: what was found is kept for the next session.
+        Answer::Nothing | Answer::Continue(_) | Answer::Tell(_) => Said::default(),
         Answer::Context(text) | Answer::Object(text) => document([("context", Json::Text(text))]),
         Answer::Deny(why) => document([("deny", Json::Text(why))]),
-        // Nothing can make a turn go on there: what was found is kept for the next session.
-        Answer::Continue(_) => Said::default(),
     }
 }

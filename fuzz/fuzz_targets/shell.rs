@@ -1,0 +1,16 @@
+//! Any command line is read without panic, and what a fence says of it is one line and a hint.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lorelane_core::guard::{Case, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
+
+fuzz_target!(|command: &str| {
+    let around = Surroundings { folder: "/p/.claude", home: Some("/home/a"), project: Some("/p") };
+    let fence =
+        Fence { lanes: vec!["/p/.claude/memory".to_owned()], usual: Usual::ByName, case: Case::Ignored };
+    let targets = ToolUse::Shell { command: command.to_owned() }.targets(&around);
+    let resolve = |path: &str| Resolved { path: normal(path), exists: false };
+    if let Some(denial) = fence.judge(&targets, &resolve) {
+        assert_eq!(denial.to_string().lines().count(), 2);
+    }
+});
