@@ -9,7 +9,7 @@ use crate::memory::{Body, Category, Memory};
 use crate::policy::Policy;
 use crate::text::words;
 use crate::time::Timestamp;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 pub const WINDOW_REASON: &str = "Session rolling window: exceeded max_retained limit";
 
@@ -62,15 +62,22 @@ pub fn collect<'e>(entries: impl Iterator<Item = &'e Entry>, policy: &Policy, no
     collection
 }
 
+/// Whether what this memory's title and tags say counts as kept when a session leaves. Sessions are asked apart,
+/// for all they say.
+pub fn remembers(category: Category, status: Status) -> bool {
+    status == Status::Active && category != Category::SessionSummary
+}
+
 /// The oldest sessions that leave when a new one comes, and what would be forgotten with them.
 ///
-/// `sessions` are the active ones without the new one; `entries` are all memories.
-pub fn close_window(
+/// `sessions` are the active ones without the new one. `shared_by_one` says how many of these words stand in the
+/// title and tags of the one memory that [`remembers`] most of them.
+pub fn close_window<E>(
     sessions: &[Memory],
-    entries: &[Entry],
     new_session: &Memory,
     policy: &Policy,
-) -> (Vec<Change>, Vec<Notice>) {
+    mut shared_by_one: impl FnMut(&BTreeSet<String>) -> Result<usize, E>,
+) -> Result<(Vec<Change>, Vec<Notice>), E> {
     let mut oldest_first: Vec<&Memory> = sessions.iter().collect();
     oldest_first.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.address.cmp(&b.address)));
     let over = (sessions.len() + 1).saturating_sub(policy.max_retained_sessions());
@@ -78,20 +85,36 @@ pub fn close_window(
     let mut changes = Vec::new();
     let mut notices = Vec::new();
     if leaving.is_empty() {
-        return (changes, notices);
+        return Ok((changes, notices));
     }
-    let others: Vec<&Memory> = staying.iter().copied().chain([new_session]).collect();
-    let remembered = remembered(entries, &others);
+    let said: Vec<BTreeSet<String>> = staying.iter().copied().chain([new_session]).map(said).collect();
     for session in leaving {
-        let unique: Vec<String> =
-            items(session).into_iter().filter(|item| !remembered.captures(item)).collect();
+        let mut unique = Vec::new();
+        for item in items(session) {
+            let wanted: BTreeSet<String> = words(&item).into_iter().collect();
+            let in_one_session =
+                said.iter().map(|said| wanted.intersection(said).count()).max().unwrap_or_default();
+            if !captured(&wanted, in_one_session) && !captured(&wanted, shared_by_one(&wanted)?) {
+                unique.push(item);
+            }
+        }
         if !unique.is_empty() {
             notices.push(Notice::Leaving { session: session.address.name().to_owned(), items: unique });
         }
         let reason = WINDOW_REASON.to_owned();
         changes.push(Change::Step { address: session.address.clone(), verb: Verb::Retire, reason });
     }
-    (changes, notices)
+    Ok((changes, notices))
+}
+
+/// Half of an item's words stand in the title and tags of one active memory, or in one other active session.
+fn captured(wanted: &BTreeSet<String>, in_one: usize) -> bool {
+    2 * in_one >= wanted.len()
+}
+
+/// All the words of a session.
+fn said(session: &Memory) -> BTreeSet<String> {
+    words(&format!("{}\n{}", session.title, session.body.prose())).into_iter().collect()
 }
 
 /// What a session did, met and left to do.
@@ -101,46 +124,4 @@ fn items(session: &Memory) -> Vec<String> {
         .iter()
         .flat_map(|key| content.get(key).map(Json::to_texts).unwrap_or_default())
         .collect()
-}
-
-/// What active memories say, by word: each is tokenised once, however much a leaving session did.
-#[derive(Default)]
-struct Remembered {
-    holders: HashMap<String, Vec<usize>>,
-    count: usize,
-}
-
-impl Remembered {
-    fn add(&mut self, text: &str) {
-        for word in words(text).into_iter().collect::<BTreeSet<String>>() {
-            self.holders.entry(word).or_default().push(self.count);
-        }
-        self.count += 1;
-    }
-
-    /// Half of an item's words stand in the title and tags of one active memory, or in one other active session.
-    fn captures(&self, item: &str) -> bool {
-        let wanted: BTreeSet<String> = words(item).into_iter().collect();
-        let mut shared: HashMap<usize, usize> = HashMap::new();
-        let mut holders = wanted.iter().filter_map(|word| self.holders.get(word)).flatten();
-        wanted.is_empty()
-            || holders.any(|holder| {
-                let shared = shared.entry(*holder).or_default();
-                *shared += 1;
-                2 * *shared >= wanted.len()
-            })
-    }
-}
-
-fn remembered(entries: &[Entry], sessions: &[&Memory]) -> Remembered {
-    let mut remembered = Remembered::default();
-    for session in sessions {
-        remembered.add(&format!("{}\n{}", session.title, session.body.prose()));
-    }
-    for entry in entries {
-        if entry.status == Status::Active && entry.category != Category::SessionSummary {
-            remembered.add(&format!("{}\n{}", entry.title, entry.tags.join(" ")));
-        }
-    }
-    remembered
 }

@@ -68,6 +68,17 @@ impl Conversation {
         self
     }
 
+    /// With these last words, which a client hands over at a stop: its transcript may not have them yet.
+    pub fn ending_with(mut self, assistant: &str) -> Conversation {
+        let last = self.messages.iter().rev().find(|message| message.speaks());
+        let known = last.is_some_and(|message| message.text.trim_end().ends_with(assistant.trim()));
+        if let Some(text) = own_words(Speaker::Assistant, assistant).filter(|_| !known) {
+            let at = self.messages.last().map_or(At::Line(1), |message| message.at);
+            self.messages.push(Message { at, speaker: Speaker::Assistant, text, tools: Vec::new() });
+        }
+        self
+    }
+
     /// Without the lines that repeat what lorelane showed in this session: they are known already.
     pub fn without_lines_of(mut self, shown: &[String]) -> Conversation {
         let known: Vec<String> =
@@ -161,14 +172,23 @@ impl Format {
     /// Whether a line can hold words or a tool use, told from its bytes: most of a transcript is neither and
     /// need not be parsed. Inside a text every quote is escaped, so what is found here is structure.
     pub fn may_speak(self, line: &[u8]) -> bool {
-        let has = |value: &str| has_type(line, value);
-        match self {
-            Format::ClaudeCode => {
-                has("assistant") || ((has("user") || has("human")) && !has("tool_result")) || has("tool_use")
+        // In a Claude Code transcript most bytes are results of tools. What stands beside one is not said either.
+        let (wanted, unwanted): (&[&str], &[&str]) = match self {
+            Format::ClaudeCode => (&["user", "human", "assistant", "tool_use"], &["tool_result"]),
+            Format::Codex => (&["message", "function_call", "custom_tool_call", "local_shell_call"], &[]),
+            Format::Copilot => (&["user.message", "assistant.message"], &[]),
+        };
+        let mut speaks = false;
+        for value in types(line) {
+            let is = |names: &[&str]| {
+                names.iter().any(|name| value.strip_prefix(name.as_bytes()).is_some_and(ends))
+            };
+            if is(unwanted) {
+                return false;
             }
-            Format::Codex => has("response_item") && (has("message") || has("function_call")),
-            Format::Copilot => has("user.message") || has("assistant.message"),
+            speaks |= is(wanted);
         }
+        speaks
     }
 
     /// Reads one line. `None` when nobody speaks in it.
@@ -184,29 +204,38 @@ impl Format {
     }
 }
 
-/// Whether a line has a member `"type": value`, with or without a blank.
-fn has_type(line: &[u8], value: &str) -> bool {
-    const KEY: &[u8] = b"\"type\":";
-    let mut rest = line;
-    while let Some(at) = find(rest, KEY) {
-        rest = &rest[at + KEY.len()..];
-        let given = rest.strip_prefix(b" ").unwrap_or(rest);
-        let ends = |after: &[u8]| after.first() == Some(&b'"');
-        if given.strip_prefix(b"\"").and_then(|given| given.strip_prefix(value.as_bytes())).is_some_and(ends)
-        {
-            return true;
-        }
-    }
-    false
+fn ends(after: &[u8]) -> bool {
+    after.first() == Some(&b'"')
 }
 
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    while let Some(at) = text[from..].iter().position(|byte| *byte == wanted[0]) {
-        if text[from + at..].starts_with(wanted) {
-            return Some(from + at);
+/// What follows each `"type":"` of a line, with or without a blank.
+fn types(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    const KEY: &[u8] = b"\"type\":";
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        loop {
+            rest = &rest[find(rest, KEY)? + KEY.len()..];
+            let value = rest.strip_prefix(b" ").unwrap_or(rest);
+            if let Some(value) = value.strip_prefix(b"\"") {
+                return Some(value);
+            }
         }
-        from += at + 1;
+    })
+}
+
+/// Looks at the last byte of each place where the key could stand, and jumps as far as that byte allows.
+fn find(text: &[u8], key: &[u8]) -> Option<usize> {
+    let last = key.len() - 1;
+    let mut jumps = [key.len(); 256];
+    for (at, byte) in key[..last].iter().enumerate() {
+        jumps[usize::from(*byte)] = last - at;
+    }
+    let mut at = last;
+    while let Some(byte) = text.get(at) {
+        if *byte == key[last] && text[at - last..].starts_with(key) {
+            return Some(at - last);
+        }
+        at += jumps[usize::from(*byte)];
     }
     None
 }
@@ -329,31 +358,31 @@ const FENCES: &[&str] = &[
 fn without_fences(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
+    // A name that is not closed any more is not searched for again: a text full of open tags costs no more.
+    let mut names = FENCES.to_vec();
     while let Some(at) = rest.find('<') {
         let (before, from) = rest.split_at(at);
         kept.push_str(before);
-        rest = match fenced(from) {
-            Some(length) => &from[length..],
-            None => {
-                kept.push('<');
-                &from[1..]
-            }
-        };
+        let opened = names.iter().position(|name| opens(from, name));
+        let length = opened.and_then(|place| closed_after(from, names[place]));
+        if let (Some(place), None) = (opened, length) {
+            names.remove(place);
+        }
+        kept.push_str(if length.is_none() { "<" } else { "" });
+        rest = &from[length.unwrap_or(1)..];
     }
     kept.push_str(rest);
     kept
 }
 
-/// The length of the fenced element that a text begins with.
-fn fenced(text: &str) -> Option<usize> {
-    FENCES.iter().find_map(|name| {
-        let after = text[1..].strip_prefix(name)?;
-        if !after.starts_with(|c: char| c == '>' || c.is_whitespace()) {
-            return None;
-        }
-        let close = format!("</{name}>");
-        Some(text.find(&close)? + close.len())
-    })
+fn opens(text: &str, name: &str) -> bool {
+    let after = text[1..].strip_prefix(name);
+    after.is_some_and(|after| after.starts_with(|c: char| c == '>' || c.is_whitespace()))
+}
+
+fn closed_after(text: &str, name: &str) -> Option<usize> {
+    let close = format!("</{name}>");
+    Some(text.find(&close)? + close.len())
 }
 
 #[cfg(test)]
@@ -485,10 +514,22 @@ mod tests {
             ("<memory-context source=\"y\">a</memory-context><memory-context>b</memory-context>", ""),
             ("<memory-context> was never closed", "<memory-context> was never closed"),
             ("<memory-contexts>a</memory-contexts>", "<memory-contexts>a</memory-contexts>"),
+            ("<system-reminder> <memory-context>a</memory-context> b", "<system-reminder>  b"),
             ("1 < 2 <", "1 < 2 <"),
         ] {
             assert_eq!(without_fences(text), kept, "{text}");
         }
+    }
+
+    #[test]
+    fn the_last_words_are_taken_once() {
+        let conversation = Conversation::from_texts(Some("Choose"), Some("Looking\nWe chose pnpm\n"));
+        for known in ["We chose pnpm", "Looking\nWe chose pnpm\n", "", " "] {
+            assert_eq!(conversation.clone().ending_with(known), conversation, "{known:?}");
+        }
+        let more = conversation.ending_with("And yarn is out");
+        assert_eq!((more.messages.len(), more.messages[2].text.as_str()), (3, "And yarn is out"));
+        assert_eq!(Conversation::default().ending_with("x").messages.len(), 1);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// No more of a transcript is read than this.
 const TAIL_MAX: u64 = 8 << 20;
-const PIECE: u64 = 256 << 10;
+const PIECE: u64 = 64 << 10;
 /// A longer line is a picture or a whole request, not something that was said.
 const LINE_MAX: usize = 1 << 20;
 
@@ -44,11 +44,12 @@ pub fn read(
     }
     let mut lines = LinesFromEnd::open(&real)?;
     let mut backwards = Backwards::new(max_messages);
-    while let Some((at, line)) = lines.before()? {
-        let Ok(text) = std::str::from_utf8(&line) else { continue };
+    let mut line = Vec::new();
+    while let Some(at) = lines.before(&mut line)? {
         if !format.may_speak(&line) {
             continue;
         }
+        let Ok(text) = std::str::from_utf8(&line) else { continue };
         let Some(part) = format.read_line(text) else { continue };
         if !backwards.add(At::Byte(at), part) {
             break;
@@ -85,50 +86,56 @@ impl LinesFromEnd {
         Ok(LinesFromEnd { file, start, floor, head, tail, tail_length: 0, given: Vec::new() })
     }
 
-    /// The line before those given out, and where it begins. Too long a line is empty.
-    fn before(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
+    /// Puts the line before those given out into `line`, and says where it begins. Too long a line is empty.
+    fn before(&mut self, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
         loop {
-            let newline = self.head.iter().rposition(|byte| *byte == b'\n');
-            if let Some(newline) = newline {
-                let last = self.head.split_off(newline + 1);
+            if let Some(newline) = last_newline(&self.head) {
                 let at = self.start + newline as u64 + 1;
+                self.give(at, newline + 1, line);
                 self.head.truncate(newline);
-                return Ok(Some(self.give(at, last)));
+                return Ok(Some(at));
             }
-            let head = std::mem::take(&mut self.head);
             if self.start == 0 {
-                return Ok(if self.given.last() == Some(&0) { None } else { Some(self.give(0, head)) });
+                let is_new = self.given.last() != Some(&0);
+                if is_new {
+                    self.give(0, 0, line);
+                    self.head.clear();
+                }
+                return Ok(is_new.then_some(0));
             }
             if self.start == self.floor {
                 // The rest of a line whose beginning was not read.
                 return Ok(None);
             }
-            self.tail_length += head.len();
-            self.tail.push(head);
-            if self.tail_length > LINE_MAX {
-                self.tail.clear();
-            }
             self.read_piece()?;
         }
     }
 
-    fn give(&mut self, at: u64, last: Vec<u8>) -> (u64, Vec<u8>) {
-        let too_long = self.tail_length + last.len() > LINE_MAX;
-        let mut line = last;
-        for piece in self.tail.drain(..).rev() {
-            line.extend_from_slice(&piece);
+    /// Gives out the line that begins at this place of `head`.
+    fn give(&mut self, at: u64, from: usize, line: &mut Vec<u8>) {
+        line.clear();
+        if self.tail_length + self.head.len() - from <= LINE_MAX {
+            line.extend_from_slice(&self.head[from..]);
+            self.tail.iter().rev().for_each(|piece| line.extend_from_slice(piece));
         }
+        self.tail.clear();
         self.tail_length = 0;
         self.given.push(at);
-        (at, if too_long { Vec::new() } else { line })
     }
 
+    /// Reads the piece before `head`, which goes to the line's other pieces.
     fn read_piece(&mut self) -> io::Result<()> {
+        self.tail_length += self.head.len();
+        if self.tail_length > LINE_MAX {
+            self.tail.clear();
+        } else {
+            self.tail.push(self.head.clone());
+        }
         let from = self.start.saturating_sub(PIECE).max(self.floor);
-        let mut piece = vec![0; usize::try_from(self.start - from).unwrap_or_default()];
+        self.head.resize(usize::try_from(self.start - from).unwrap_or_default(), 0);
         self.file.seek(SeekFrom::Start(from))?;
-        self.file.read_exact(&mut piece)?;
-        (self.start, self.head) = (from, piece);
+        self.file.read_exact(&mut self.head)?;
+        self.start = from;
         Ok(())
     }
 
@@ -149,4 +156,19 @@ impl LinesFromEnd {
             }
         }
     }
+}
+
+/// Block by block without an early end inside one, which the compiler turns into wide instructions: a search byte
+/// by byte would cost more than reading the file.
+fn last_newline(bytes: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 64;
+    let mut end = bytes.len();
+    for block in bytes.rchunks(BLOCK) {
+        let start = end - block.len();
+        if block.iter().fold(false, |found, byte| found | (*byte == b'\n')) {
+            return block.iter().rposition(|byte| *byte == b'\n').map(|at| start + at);
+        }
+        end = start;
+    }
+    None
 }

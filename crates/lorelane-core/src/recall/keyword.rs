@@ -17,7 +17,8 @@ pub fn keyword(query: &Query, entries: &[Entry], describe: &dyn Fn(Category) -> 
         .into_iter()
         .filter_map(|category| Some((category, description_part(query, &describe(category)?)?)))
         .collect();
-    let mut listed: Vec<&Entry> = entries.iter().filter(|entry| query.admits(entry)).collect();
+    let mut listed: Vec<&Entry> =
+        entries.iter().filter(|entry| query.admits(entry.category, entry.status)).collect();
     listed.sort_by_cached_key(|entry| (entry.category.display(), entry.title.to_lowercase()));
     let mut hits: Vec<(Hit, bool)> = listed
         .into_iter()

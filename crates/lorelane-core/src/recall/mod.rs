@@ -49,7 +49,7 @@ pub struct Part {
     pub matched: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Signal {
     Tag,
     Title,
@@ -77,6 +77,15 @@ impl Signal {
             Signal::Recent => "recent",
         }
     }
+
+    /// What one match counts.
+    pub fn points(self) -> u32 {
+        match self {
+            Signal::Tag => 3,
+            Signal::Title => 2,
+            Signal::Prefix | Signal::Content | Signal::Description | Signal::Recent => 1,
+        }
+    }
 }
 
 impl Query {
@@ -85,16 +94,42 @@ impl Query {
         Query { words, categories: Vec::new(), include_retired: false, now }
     }
 
-    fn admits(&self, entry: &Entry) -> bool {
-        (self.include_retired || entry.status == Status::Active)
-            && (self.categories.is_empty() || self.categories.contains(&entry.category))
+    /// The words that are looked for, each once.
+    pub fn words(&self) -> &BTreeSet<String> {
+        &self.words
     }
+
+    /// Whether memories of this category and status are asked for.
+    pub fn admits(&self, category: Category, status: Status) -> bool {
+        (self.include_retired || status == Status::Active)
+            && (self.categories.is_empty() || self.categories.contains(&category))
+    }
+
+    fn wants(&self, entry: &Entry) -> bool {
+        self.admits(entry.category, entry.status)
+    }
+}
+
+/// Whether an asked word also finds the longer words that begin with it.
+pub fn finds_beginnings(word: &str) -> bool {
+    word.chars().count() >= PREFIX_MIN
+}
+
+/// The words of a memory's name and the signal that each can give. A word of two tags is there twice: each of
+/// them can be asked for.
+///
+/// The points of the signals, summed over the asked words, are the memory's reach: its name brings that many
+/// points or fewer, as a tag of several words counts once and only whole.
+pub fn name_words(title: &str, tags: &[String]) -> Vec<(Signal, String)> {
+    let title: BTreeSet<String> = words(title).into_iter().collect();
+    let in_tags = tags.iter().flat_map(|tag| tag_words(tag)).map(|word| (Signal::Tag, word));
+    title.into_iter().map(|word| (Signal::Title, word)).chain(in_tags).collect()
 }
 
 /// The memories that match, best first.
 pub fn rank(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) -> Vec<Hit> {
     let mut hits: Vec<Hit> = entries
-        .filter(|entry| query.admits(entry.borrow()))
+        .filter(|entry| query.wants(entry.borrow()))
         .filter_map(|entry| {
             let entry = entry.borrow();
             let mut explain = name_parts(query, entry);
@@ -122,12 +157,26 @@ fn is_recent(entry: &Entry, now: Timestamp) -> bool {
 }
 
 /// The one memory that new information most likely belongs to, if any is near enough.
-pub fn candidate(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) -> Option<Hit> {
-    entries
-        .filter(|entry| query.admits(entry.borrow()))
-        .map(|entry| hit(entry.borrow(), name_parts(query, entry.borrow())))
-        .filter(|hit| hit.score >= CANDIDATE_SCORE)
-        .min_by(|a, b| b.score.cmp(&a.score).then_with(|| a.address.cmp(&b.address)))
+///
+/// The memories come with their reach, see [`name_words`], the farthest first: those that cannot be the one are
+/// not asked for.
+pub fn candidate(query: &Query, reaching: impl Iterator<Item = (u32, impl Borrow<Entry>)>) -> Option<Hit> {
+    let mut best: Option<Hit> = None;
+    for (reach, entry) in reaching {
+        let wanted = best.as_ref().map_or(CANDIDATE_SCORE, |best| best.score);
+        if reach < wanted {
+            break;
+        }
+        let entry = entry.borrow();
+        let found = hit(entry, name_parts(query, entry));
+        let is_better = |best: &Hit| {
+            found.score > best.score || (found.score == best.score && found.address < best.address)
+        };
+        if query.wants(entry) && found.score >= wanted && best.as_ref().is_none_or(is_better) {
+            best = Some(found);
+        }
+    }
+    best
 }
 
 fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
@@ -165,17 +214,17 @@ fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
         .words
         .iter()
         .filter(|word| !in_tags.contains(word) && !in_title.contains(word))
-        .filter(|word| word.chars().count() >= PREFIX_MIN && begins(word))
+        .filter(|word| finds_beginnings(word) && begins(word))
         .cloned()
         .collect();
-    let part = |signal, points: usize, matched: Vec<String>| Part {
+    let part = |signal: Signal, count: usize, matched: Vec<String>| Part {
         signal,
-        points: u32::try_from(points).unwrap_or(u32::MAX),
+        points: signal.points().saturating_mul(u32::try_from(count).unwrap_or(u32::MAX)),
         matched,
     };
     let parts = [
-        part(Signal::Tag, 3 * asked.len(), in_tags),
-        part(Signal::Title, 2 * in_title.len(), in_title),
+        part(Signal::Tag, asked.len(), in_tags),
+        part(Signal::Title, in_title.len(), in_title),
         part(Signal::Prefix, prefixes.len(), prefixes),
     ];
     parts.into_iter().filter(|part| part.points > 0).collect()
@@ -320,10 +369,57 @@ mod tests {
     #[test]
     fn a_candidate_needs_more_than_one_word() {
         let entries = [entry(Category::Decision, "Use JWT for service auth", &["tokens"], "", 1)];
-        let find =
-            |text: &str| candidate(&Query::new(text, Timestamp(0)), entries.iter()).map(|hit| hit.score);
+        let find = |text: &str| {
+            let reaching = entries.iter().map(|entry| (u32::MAX, entry));
+            candidate(&Query::new(text, Timestamp(0)), reaching).map(|hit| hit.score)
+        };
         assert_eq!(find("jwt"), None);
         assert_eq!(find("jwt service"), Some(4));
         assert_eq!(find("tokens"), Some(3));
+    }
+
+    // Only the index knows all memories; what it leaves out must not be what is looked for.
+    #[test]
+    fn no_name_brings_more_points_than_its_reach() {
+        let table: [(&str, &[&str], &str, u32); 6] = [
+            ("Redis for sessions", &["redis"], "redis sessions", 7),
+            ("Limits", &["rate limit", "limit-rate", "rate"], "rate limit", 16),
+            ("Limits", &["rate limit"], "limit", 4),
+            ("Authentication", &["authorize"], "auth", 2),
+            ("認証トークンの期限", &["認証"], "認証", 5),
+            ("Naming", &["go"], "go and ci", 0),
+        ];
+        for (title, tags, asked, reach) in table {
+            let query = Query::new(asked, Timestamp(0));
+            let entry = entry(Category::Decision, title, tags, "", 1);
+            let of_word = |word: &String| -> u32 {
+                let names = name_words(&entry.title, &entry.tags).into_iter();
+                names
+                    .map(|(signal, name)| match name.strip_prefix(word.as_str()) {
+                        Some("") => signal.points(),
+                        Some(_) if finds_beginnings(word) => Signal::Prefix.points(),
+                        _ => 0,
+                    })
+                    .sum()
+            };
+            assert_eq!(query.words().iter().map(of_word).sum::<u32>(), reach, "{title} {asked}");
+            let score: u32 = name_parts(&query, &entry).iter().map(|part| part.points).sum();
+            assert!(score <= reach, "{title} {asked}: {score}");
+        }
+    }
+
+    #[test]
+    fn a_candidate_is_looked_for_as_long_as_one_can_be_better() {
+        let entries = [
+            (9, entry(Category::Decision, "Other", &["tokens"], "", 1)),
+            (5, entry(Category::Decision, "Tokens", &["jwt"], "", 1)),
+            (5, entry(Category::Decision, "Jwt", &["tokens"], "", 1)),
+            (4, entry(Category::Decision, "Jwt tokens", &["jwt", "tokens"], "", 1)),
+        ];
+        let mut asked = 0;
+        let reaching = entries.iter().map(|(reach, entry)| (*reach, entry)).inspect(|_| asked += 1);
+        let found = candidate(&Query::new("tokens and jwt", Timestamp(0)), reaching).unwrap();
+        assert_eq!((found.address.to_string().as_str(), found.score), ("decision/jwt", 5));
+        assert_eq!(asked, 4);
     }
 }

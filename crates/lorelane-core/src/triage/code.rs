@@ -2,12 +2,12 @@
 
 /// What the scripts removed: from one fence to the next, then from one backtick to the next, over any lines.
 pub(super) fn without_code_as_scripts(text: &str) -> String {
-    without(&without(text, fence), |text| inline(text, text.len()))
+    without(&without(text, fence), |text| inline(text, &['`']))
 }
 
 /// The same for one message, where inline code ends on its line. What has no end is no code.
 pub(super) fn without_code(text: &str) -> String {
-    without(&without(text, fence), |text| inline(text, text.find('\n').unwrap_or(text.len())))
+    without(&without(text, fence), |text| inline(text, &['`', '\n']))
 }
 
 const FENCE: &str = "```";
@@ -17,9 +17,10 @@ fn fence(text: &str) -> Option<usize> {
     Some(FENCE.len() + body.find(FENCE)? + FENCE.len())
 }
 
-/// Inline code is not empty, and ends before `end`.
-fn inline(text: &str, end: usize) -> Option<usize> {
-    text[1..end].find('`').filter(|length| *length > 0).map(|length| length + 2)
+/// Inline code is not empty, and ends at the first of these only if that is a backtick.
+fn inline(text: &str, ends: &[char]) -> Option<usize> {
+    let length = text[1..].find(ends)?;
+    (length > 0 && text[1 + length..].starts_with('`')).then_some(length + 2)
 }
 
 /// Without the pieces at whose backtick `length` says how long they are.

@@ -13,7 +13,7 @@ use crate::capture::{At, words_digest};
 use crate::conversation::Conversation;
 use crate::memory::Category;
 use phrases::{Phrases, Spoken};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 /// A booster helps a line that is at most so many lines away.
@@ -53,7 +53,7 @@ pub struct Finding {
     pub excerpt: String,
     /// The message of the first of them.
     pub at: At,
-    /// Which words those lines have, see [`words_digest`].
+    /// Which words the first of those lines have, see [`words_digest`].
     pub words: String,
 }
 
@@ -183,28 +183,26 @@ fn finding(
     conversation: &Conversation,
     reading: Reading,
 ) -> Finding {
-    let mut snippets: Vec<String> = Vec::new();
-    for line in &scored.lines {
-        let snippet: String = lines[*line].text.trim().chars().take(SNIPPET_MAX).collect();
-        if !snippets.contains(&snippet) {
-            snippets.push(snippet);
-        }
-    }
+    let mut snippets = snippets(scored.lines.iter().map(|line| lines[*line].text));
+    let words = words_digest(&snippets[..snippets.len().min(SNIPPETS_MAX)].join("\n"));
     let mut excerpt = excerpt(&scored.lines, lines);
     if reading == Reading::Native {
         snippets.truncate(SNIPPETS_MAX);
         excerpt.truncate(excerpt.floor_char_boundary(EXCERPT_MAX_BYTES));
     }
-    let said: Vec<&str> = scored.lines.iter().map(|line| lines[*line].text).collect();
     let first = lines[scored.lines[0]].message;
-    Finding {
-        category,
-        score: scored.score,
-        snippets,
-        excerpt,
-        at: conversation.messages[first].at,
-        words: words_digest(&said.join("\n")),
-    }
+    let at = conversation.messages[first].at;
+    Finding { category, score: scored.score, snippets, excerpt, at, words }
+}
+
+/// The beginning of each line, every one once.
+fn snippets<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let beginning = |line: &'t str| {
+        let line = line.trim();
+        line.char_indices().nth(SNIPPET_MAX).map_or(line, |(end, _)| &line[..end])
+    };
+    lines.map(beginning).filter(|line| seen.insert(*line)).map(str::to_owned).collect()
 }
 
 /// The found lines with those around them, apart where something is left out between.

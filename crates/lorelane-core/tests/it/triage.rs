@@ -180,7 +180,7 @@ fn a_finding_says_which_lines_and_where() {
     assert!(finding.snippets[0].starts_with("We decided: é"));
     let parts: Vec<usize> = finding.excerpt.split("\n---\n").map(|part| part.lines().count()).collect();
     assert_eq!(parts, [21, 12]);
-    let again = found(&NATIVE, Category::Decision, &["hello", &first, "we DECIDED twice!\nwe decided twice"]);
+    let again = found(&NATIVE, Category::Decision, &["hello", &first, "we DECIDED twice!"]);
     assert_eq!(again.unwrap().words, finding.words, "the same words");
 }
 
@@ -191,6 +191,22 @@ fn a_native_excerpt_is_bounded() {
     assert!((7_990..=8_000).contains(&finding.excerpt.len()));
     let session = found(&NATIVE, Category::SessionSummary, &[&lines]).unwrap();
     assert!((6_000..8_000).contains(&session.excerpt.len()), "{}", session.excerpt.len());
+}
+
+// Each of these once took time that grew with the square of the length.
+#[test]
+fn a_long_message_of_one_kind_is_judged_at_once() {
+    for piece in
+        ["``", "decided-", "<memory-context ", "not decided ", "an error happened in line 7\n", "``` "]
+    {
+        let text = piece.repeat((1 << 20) / piece.len());
+        let numbered: String = (0..30_000).map(|number| format!("error {number}\n")).collect();
+        for text in [&text, &numbered] {
+            let conversation = Conversation::from_texts(Some(text), None);
+            all(&conversation, &SCRIPTS);
+            all(&conversation, &NATIVE);
+        }
+    }
 }
 
 proptest! {

@@ -4,6 +4,7 @@
 //! the files. Which files it speaks of it remembers with their stat; whether it is fresh is told by the mtimes
 //! of the lane's folders, which every writer changes and records.
 
+mod names;
 mod rows;
 
 use lorelane_core::corpus::Entry;
@@ -11,9 +12,12 @@ use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::path::RelPath;
+use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Row as SqlRow, TransactionBehavior, params, params_from_iter};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension, Row as SqlRow, TransactionBehavior, params, params_from_iter,
+};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
@@ -21,33 +25,32 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 3;
+const STAMP: i32 = 4;
 /// Another process writes for milliseconds; a search does not wait longer for it.
 const BUSY: Duration = Duration::from_millis(500);
 const TABLES: &str = "
     CREATE TABLE memories (
-        path TEXT NOT NULL, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
+        id INTEGER PRIMARY KEY, path TEXT NOT NULL, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
         tags TEXT NOT NULL, status TEXT NOT NULL, status_at INTEGER, created INTEGER, updated INTEGER,
         revised INTEGER NOT NULL, listing_key TEXT, listing_text TEXT,
         size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
     );
     -- Apart, because it is most of the bytes and few questions need it.
-    CREATE TABLE prose (path TEXT NOT NULL, text TEXT NOT NULL);
+    CREATE TABLE prose (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
     CREATE TABLE unreadable (
         path TEXT PRIMARY KEY, what TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE folders (folder TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
 ";
-const TABLE_NAMES: [&str; 4] = ["memories", "prose", "unreadable", "folders"];
+const TABLE_NAMES: [&str; 5] = ["memories", "prose", "names", "unreadable", "folders"];
 /// Apart from the tables: a rebuild appends all rows first and sorts them once.
 const ORDERS: &str = "
     CREATE UNIQUE INDEX memories_path ON memories (path);
-    CREATE UNIQUE INDEX prose_path ON prose (path);
     CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
     CREATE INDEX memories_category ON memories (category, status, path);
 ";
 const NO_ORDERS: &str = "
-    DROP INDEX memories_path; DROP INDEX prose_path; DROP INDEX memories_listing; DROP INDEX memories_category;
+    DROP INDEX memories_path; DROP INDEX memories_listing; DROP INDEX memories_category;
 ";
 
 #[derive(Debug)]
@@ -143,7 +146,7 @@ impl Index {
     /// An index that lives as long as the process: where no cache can be written, and to compare with.
     pub fn in_memory() -> Index {
         let db = Connection::open_in_memory().expect("an in-memory database needs nothing");
-        db.execute_batch(TABLES).and_then(|()| db.execute_batch(ORDERS)).expect("the tables are correct SQL");
+        make_tables(&db).expect("the tables are correct SQL");
         Index { db }
     }
 
@@ -165,8 +168,7 @@ impl Index {
             let made = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let again: i32 = made.query_row("PRAGMA user_version", [], |row| row.get(0))?;
             if again == 0 {
-                made.execute_batch(TABLES)?;
-                made.execute_batch(ORDERS)?;
+                make_tables(&made)?;
                 made.execute_batch(&format!("PRAGMA user_version = {STAMP}"))?;
             }
             made.commit()?;
@@ -197,10 +199,7 @@ impl Index {
     }
 
     pub fn folder_times(&self) -> Result<FolderTimes, IndexError> {
-        let fault = self.fault("read");
-        let mut query = self.db.prepare("SELECT folder, mtime_ns FROM folders").map_err(&fault)?;
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(&fault)?;
-        rows.collect::<rusqlite::Result<FolderTimes>>().map_err(fault)
+        folder_times(&self.db).map_err(self.fault("read"))
     }
 
     /// Every file the index knows, readable or not.
@@ -251,9 +250,12 @@ impl Index {
         if fresh {
             made.execute_batch(ORDERS).map_err(&fault)?;
         }
-        made.execute("DELETE FROM folders", []).map_err(&fault)?;
-        for (folder, mtime_ns) in times {
-            made.execute("INSERT INTO folders VALUES (?, ?)", params![folder, mtime_ns]).map_err(&fault)?;
+        if folder_times(&made).map_err(&fault)? != *times {
+            made.execute("DELETE FROM folders", []).map_err(&fault)?;
+            for (folder, mtime_ns) in times {
+                made.execute("INSERT INTO folders VALUES (?, ?)", params![folder, mtime_ns])
+                    .map_err(&fault)?;
+            }
         }
         made.commit().map_err(&fault)?;
         if fresh {
@@ -273,7 +275,6 @@ impl Index {
         take: impl FnOnce(&mut dyn Iterator<Item = Entry>) -> T,
     ) -> Result<T, IndexError> {
         let fault = self.fault("read");
-        let (prose, join) = if wanted.prose { ("prose.text", "JOIN prose USING (path)") } else { ("''", "") };
         let mut conditions = Vec::new();
         let mut values = Vec::new();
         if let Some(category) = wanted.category {
@@ -286,16 +287,43 @@ impl Index {
         }
         let only =
             if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
-        let sql = format!(
-            "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose}
-             FROM memories {join} {only} ORDER BY path"
-        );
+        let sql = format!("{} {only} ORDER BY path", select_entries(wanted.prose));
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
         let rows = query.query_map(params_from_iter(values), |row| Ok(entry(row))).map_err(&fault)?;
         let mut broken = None;
         let mut entries = rows.map_while(|row| row.map_err(|fault| broken = Some(fault)).ok()).flatten();
         let taken = take(&mut entries);
         drop(entries);
+        match broken {
+            None => Ok(taken),
+            Some(source) => Err(fault(source)),
+        }
+    }
+
+    /// Hands over the memories that a query can find by their names, with the most points that these can bring,
+    /// the most first: at most `limit`, see [`Index::reaching`]. They are read one by one, as they are taken.
+    pub fn with_named<T>(
+        &self,
+        query: &Query,
+        prose: bool,
+        limit: usize,
+        take: impl FnOnce(&mut dyn Iterator<Item = (u32, Entry)>) -> T,
+    ) -> Result<T, IndexError> {
+        let fault = self.fault("read");
+        let reaching = self.reaching(query, limit).map_err(&fault)?;
+        let sql = format!("{} WHERE id = ?", select_entries(prose));
+        let mut read = self.db.prepare(&sql).map_err(&fault)?;
+        let mut broken = None;
+        let mut named = reaching
+            .into_iter()
+            .map_while(|(reach, memory)| {
+                let read = read.query_row([memory], |row| Ok(entry(row))).optional();
+                let entry = read.map_err(|fault| broken = Some(fault)).ok()?;
+                Some(entry.flatten().map(|entry| (reach, entry)))
+            })
+            .flatten();
+        let taken = take(&mut named);
+        drop(named);
         match broken {
             None => Ok(taken),
             Some(source) => Err(fault(source)),
@@ -378,8 +406,14 @@ impl Index {
     pub fn dump(&self) -> Result<String, IndexError> {
         let fault = self.fault("read");
         let mut dump = String::new();
-        for table in ["memories", "prose", "unreadable"] {
-            let mut query = self.db.prepare(&format!("SELECT * FROM {table} ORDER BY 1")).map_err(&fault)?;
+        let memories = format!("SELECT {} FROM memories ORDER BY 1", rows::COLUMNS);
+        let tables = [
+            ("memories", memories.as_str()),
+            ("prose", "SELECT path, text FROM prose LEFT JOIN memories USING (id) ORDER BY 1"),
+            ("unreadable", "SELECT * FROM unreadable ORDER BY 1"),
+        ];
+        for (table, sql) in tables {
+            let mut query = self.db.prepare(sql).map_err(&fault)?;
             let columns = query.column_count();
             let mut rows = query.query([]).map_err(&fault)?;
             while let Some(row) = rows.next().map_err(&fault)? {
@@ -390,8 +424,28 @@ impl Index {
                 dump.push('\n');
             }
         }
+        dump.extend(self.dump_names().map_err(&fault)?);
         Ok(dump)
     }
+}
+
+fn make_tables(db: &Connection) -> rusqlite::Result<()> {
+    [TABLES, names::TABLE, ORDERS].iter().try_for_each(|sql| db.execute_batch(sql))
+}
+
+fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
+    let mut query = db.prepare("SELECT folder, mtime_ns FROM folders")?;
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
+}
+
+/// The columns that `entry` reads.
+fn select_entries(prose: bool) -> String {
+    let (prose, join) = if prose { ("prose.text", "JOIN prose USING (id)") } else { ("''", "") };
+    format!(
+        "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose}
+         FROM memories {join}"
+    )
 }
 
 /// `None` for a row that this version could not have written.
@@ -404,7 +458,7 @@ fn entry(row: &SqlRow<'_>) -> Option<Entry> {
         category: address.category()?,
         address,
         title: text(2)?,
-        tags: text(3)?.split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
+        tags: rows::tags(&text(3)?),
         status: Status::parse(&text(4)?)?,
         status_at: time(5),
         created: time(6),

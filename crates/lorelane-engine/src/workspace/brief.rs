@@ -56,12 +56,6 @@ impl Workspace {
         Ok(composer.finish())
     }
 
-    fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
-        self.refresh()?;
-        let wanted = Wanted { category: None, status: Some(Status::Active), prose: true };
-        self.ask(|index| index.with_entries(wanted, |entries| recall::rank(query, entries)))
-    }
-
     /// A memory as its file says it now, if a prompt may show it; else the first rule that forbids it.
     fn judge(&self, query: &Query, address: &Address) -> Result<(Hit, Memory), Rule> {
         let loaded = self.load(address).map_err(|_| Rule::Gone)?;

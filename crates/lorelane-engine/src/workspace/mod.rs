@@ -53,6 +53,8 @@ use std::sync::Arc;
 const MARKS_MAX_BYTES: u64 = 64 << 20;
 const CAPTURES_FOLDER: &str = "captures";
 const LISTING_MAX_BYTES: u64 = 256 << 20;
+/// How many memories are read to rank them for a long text: many more than anybody is shown.
+const NEAR_MAX: usize = 256;
 
 /// The memories of one project.
 #[derive(Debug)]
@@ -235,6 +237,17 @@ impl Workspace {
         Ok(Recall { hits: recall::rank(query, current.iter()), total })
     }
 
+    /// The memories that a long text may be about, best first: those whose names it mentions, and of these the
+    /// ones that are mentioned most. Quicker than [`Workspace::recall`], and as the index has them: whoever shows
+    /// one reads it from its file.
+    pub fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
+        self.refresh()?;
+        self.ask(|index| {
+            index
+                .with_named(query, true, NEAR_MAX, |named| recall::rank(query, named.map(|(_, entry)| entry)))
+        })
+    }
+
     /// Whether new information belongs to a memory of this category, and what may be done with it.
     pub fn candidate(
         &mut self,
@@ -259,16 +272,16 @@ impl Workspace {
     }
 
     fn nearest(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
-        let category = query.categories.first().copied();
-        let wanted = Wanted { category, status: Some(Status::Active), prose: false };
-        self.ask(|index| index.with_entries(wanted, |entries| recall::candidate(query, entries)))
+        self.ask(|index| {
+            index.with_named(query, false, usize::MAX, |reaching| recall::candidate(query, reaching))
+        })
     }
 
     /// Whether the file of a hit still says what the index says of it.
     fn stands(&self, query: &Query, hit: &Hit) -> bool {
         self.load(&hit.address).is_ok_and(|loaded| {
             let entry = Entry::of(&loaded.memory, &loaded.path);
-            recall::candidate(query, std::iter::once(&entry)).as_ref() == Some(hit)
+            recall::candidate(query, std::iter::once((u32::MAX, &entry))).as_ref() == Some(hit)
         })
     }
 
@@ -372,7 +385,8 @@ fn lane_state(folders: Option<&Folders>, key: &str) -> PathBuf {
 
 /// The index's log of writes may grow to this before a process that only reads shortens it, or one that writes.
 const LOG_MAX_AFTER_READS: u64 = 128 << 10;
-const LOG_MAX_AFTER_WRITES: u64 = 2 << 20;
+/// Whoever opens the index reads its log: 0.4 ms for each MiB.
+const LOG_MAX_AFTER_WRITES: u64 = 8 << 20;
 
 impl Drop for Workspace {
     fn drop(&mut self) {

@@ -247,13 +247,14 @@ impl Stage<'_> {
     /// A new session pushes the oldest out, in the same plan.
     fn close_window(&mut self, session: &Memory) -> Result<(), Failure> {
         use crate::index::Wanted;
-        let entries = self.workspace.index.entries(Wanted {
-            category: None,
+        let index = &self.workspace.index;
+        let entries = index.entries(Wanted {
+            category: Some(Category::SessionSummary),
             status: Some(Status::Active),
             prose: false,
         })?;
         let mut sessions = Vec::new();
-        for entry in entries.iter().filter(|entry| entry.category == Category::SessionSummary) {
+        for entry in &entries {
             let standing = match self.standing(&entry.address, &entry.path) {
                 Ok(standing) => standing,
                 Err(_) => continue,
@@ -263,7 +264,9 @@ impl Stage<'_> {
                 sessions.push(standing.memory);
             }
         }
-        let (changes, notices) = care::close_window(&sessions, &entries, session, &self.workspace.policy);
+        let shared_by_one = |words: &BTreeSet<String>| index.shared_by_one(words, care::remembers);
+        let (changes, notices) =
+            care::close_window(&sessions, session, &self.workspace.policy, shared_by_one)?;
         self.staged.notices.extend(notices);
         for change in &changes {
             self.change(change)?;

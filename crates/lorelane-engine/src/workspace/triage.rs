@@ -54,11 +54,10 @@ impl Desk {
 /// Where the words of a session are.
 #[derive(Clone, Copy, Debug)]
 pub enum Spoken<'a> {
-    Transcript(&'a Path, Format),
-    /// The last words, where a client's transcript cannot be read.
-    Last {
-        assistant: &'a str,
-    },
+    /// `last` are the last words, which the file may not have yet.
+    Transcript { path: &'a Path, format: Format, last: &'a str },
+    /// The last words alone, where a client's transcript cannot be read.
+    Last { assistant: &'a str },
 }
 
 /// What is said at the end of a turn.
@@ -103,7 +102,7 @@ impl Workspace {
         let mut capture = known.unwrap_or_else(|| Capture::new(turn.session, turn.client, self.now));
         let conversation = self.spoken(env, turn.spoken)?;
         let (conversation, until) = match turn.spoken {
-            Spoken::Transcript(..) => {
+            Spoken::Transcript { .. } => {
                 let until = conversation.messages.last().map(|message| message.at);
                 (conversation.after(capture.until), until)
             }
@@ -144,9 +143,10 @@ impl Workspace {
     fn spoken(&self, env: &Env, spoken: Spoken<'_>) -> Result<Conversation, Failure> {
         match spoken {
             Spoken::Last { assistant } => Ok(Conversation::from_texts(None, Some(assistant))),
-            Spoken::Transcript(path, format) => {
+            Spoken::Transcript { path, format, last } => {
                 let max_messages = self.policy.triage_max_messages();
                 transcript::read(path, format, max_messages, &transcript::folders(env))
+                    .map(|conversation| conversation.ending_with(last))
                     .map_err(|source| Failure::io("read the transcript", path, source))
             }
         }

@@ -1,10 +1,10 @@
 //! The index is a cache: whatever happens to the files or to itself, it says what the files say.
 
 use crate::store::Temp;
-use lorelane_core::change::{Assignment, Change, Draft, Plan};
+use lorelane_core::change::{Assignment, Change, Draft, Notice, Plan};
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::memory::{Address, Category};
-use lorelane_core::recall::Query;
+use lorelane_core::recall::{self, Hit, Query, Signal};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::Seeded;
 use lorelane_engine::env::Env;
@@ -13,6 +13,7 @@ use lorelane_engine::workspace::{self, Failure, Workspace};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 const NOW: Timestamp = Timestamp(1_772_000_000);
 
@@ -159,6 +160,114 @@ fn a_file_made_by_hand_is_found_at_once() {
     assert_eq!(hits.len(), 1);
     fs::remove_file(project.file("queue")).unwrap();
     assert_eq!(workspace.recall(&Query::new("queue", NOW), 10).unwrap().hits, []);
+}
+
+/// Names that share words in every way: with titles, tags, beginnings, other scripts, and very many alike.
+fn by_hand_with_names(project: &Project, luck: &mut Seeded, count: usize) {
+    let vocabulary = ["redis", "cache", "auth", "authentication", "limit", "rate", "認証", "queue", "Café"];
+    for number in 0..count {
+        let mut some = |most: usize, between: &str| {
+            let words = (0..1 + luck.below(most)).map(|_| vocabulary[luck.below(vocabulary.len())]);
+            words.collect::<Vec<_>>().join(between)
+        };
+        let tags = format!(r#"["{}", "{}"]"#, some(1, ""), some(2, "-"));
+        let text = record(&format!("n{number}"), &format!("{} {number}", some(3, " ")));
+        fs::write(project.file(&format!("n{number}")), text.replace(r#"["made"]"#, &tags)).unwrap();
+    }
+}
+
+/// The index hands over few memories; the result must be the one that all of them would give.
+#[test]
+fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
+    for seed in 0..3 {
+        let project = Project::new();
+        let mut luck = Seeded::new(seed);
+        by_hand_with_names(&project, &mut luck, 400);
+        let mut workspace = project.open();
+        workspace.commit(&step("n7", Verb::Retire)).unwrap();
+        workspace.commit(&revise("n8", "title", "Rate of the queue")).unwrap();
+        let entries = workspace.entries(Wanted { prose: true, ..Wanted::default() }).unwrap();
+        for asked in
+            ["redis", "auth", "rate limit of the cache", "cafe 認証", "queue 17 authentication auth", "x"]
+        {
+            let mut query = Query::new(asked, NOW);
+            query.categories = vec![Category::Decision];
+            let all = entries.iter().map(|entry| (u32::MAX, entry));
+            let expected = recall::candidate(&query, all).map(|hit| (hit.address.to_string(), hit.score));
+            let verdict = workspace.candidate(Category::Decision, asked, None).unwrap();
+            let found = verdict.candidate.map(|found| (found.memory.address.to_string(), found.score));
+            assert_eq!(found, expected, "seed {seed}: {asked}");
+
+            let named = |hit: &Hit| hit.explain.iter().any(|part| part.signal < Signal::Content);
+            let mut expected = recall::rank(&query, entries.iter());
+            expected.retain(named);
+            let mut found = workspace.near(&query).unwrap();
+            assert!(found.iter().all(|hit| expected.contains(hit)), "seed {seed}: {asked}");
+            found.truncate(10);
+            expected.truncate(10);
+            assert_eq!(found, expected, "seed {seed}: {asked}");
+        }
+        let before = workspace.near(&Query::new("cache", NOW)).unwrap();
+        workspace.reindex().unwrap();
+        assert_eq!(workspace.near(&Query::new("cache", NOW)).unwrap(), before, "seed {seed}: made anew");
+    }
+}
+
+#[test]
+fn doctor_sees_a_name_that_the_index_has_wrong() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    workspace.commit(&create("first")).unwrap();
+    assert_eq!(workspace.diagnose_index().unwrap(), []);
+    for harm in [
+        "DELETE FROM names WHERE word = 'first'",
+        "INSERT INTO names VALUES ('extra', 0, x'01')",
+        "UPDATE names SET memories = x'0101' WHERE word = 'made'",
+    ] {
+        let other = rusqlite::Connection::open(project.index_file()).unwrap();
+        other.execute_batch(harm).unwrap();
+        assert_eq!(workspace.diagnose_index().unwrap().len(), 1, "{harm}");
+        let rebuilt = workspace.rebuilt_dump().unwrap();
+        assert_ne!(workspace.index_dump().unwrap(), rebuilt, "{harm}");
+        workspace.reindex().unwrap();
+        assert_equal_to_a_rebuild(&mut workspace, harm);
+    }
+}
+
+fn session(name: &str, completed: &[String]) -> Change {
+    let text = format!(
+        r#"{{"schema_version": "1.0", "category": "session_summary", "id": "{name}", "title": "{name}",
+ "record_status": "active", "created_at": "2026-02-01T00:00:00Z", "updated_at": "2026-02-01T00:00:00Z",
+ "tags": ["session"], "changes": [],
+ "content": {{"goal": "g", "outcome": "success", "completed": ["{}"], "next_actions": []}}}}
+"#,
+        completed.join("\", \"")
+    );
+    Change::Create { address: Address::record(Category::SessionSummary, name), text }
+}
+
+// Every memory was tokenised for every item of a leaving session, and later every memory once per session.
+#[test]
+fn a_session_that_did_very_much_leaves_in_good_time_and_names_what_nobody_remembers() {
+    let project = Project::new();
+    let config = project.0.0.join("project/.claude/memory/memory-config.json");
+    fs::write(config, r#"{"categories": {"session_summary": {"max_retained": 1}}}"#).unwrap();
+    for number in 0..200 {
+        project.by_hand(&format!("n{number}"), &format!("thing{number} quickly decided"));
+    }
+    let mut workspace = project.open();
+    workspace.commit(&step("n0", Verb::Retire)).unwrap();
+    let completed: Vec<String> = (0..3_000).map(|n| format!("did thing{n} quickly there")).collect();
+    workspace.commit(&plan(session("old", &completed))).unwrap();
+    let started = Instant::now();
+    let receipt = workspace.commit(&plan(session("new", &["nothing".to_owned()]))).unwrap();
+    let unique = receipt.notices.iter().find_map(|notice| match notice {
+        Notice::Leaving { items, .. } => Some(items.clone()),
+        _ => None,
+    });
+    let unique = unique.expect("most of it is nowhere else");
+    assert_eq!((unique.len(), unique[0].as_str()), (2_801, "did thing0 quickly there"));
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 /// What may befall a file in a cache folder.

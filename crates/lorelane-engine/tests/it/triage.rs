@@ -56,7 +56,7 @@ fn what_a_transcript_holds_is_kept_and_asked_for_once() {
     let mut workspace = project.open();
     let path = project.transcript();
     let mut stop = |may_ask| {
-        let spoken = Spoken::Transcript(&path, Format::ClaudeCode);
+        let spoken = Spoken::Transcript { path: &path, format: Format::ClaudeCode, last: "" };
         workspace
             .capture(&project.env, &Turn { client: "claude-code", session: "s", spoken, may_ask })
             .unwrap()
@@ -153,7 +153,7 @@ fn nothing_is_learned_from_what_lorelane_showed() {
 fn a_transcript_elsewhere_is_refused_with_its_name() {
     let project = Project::new("{}");
     let gone = project.temp.0.join("gone.jsonl");
-    let spoken = Spoken::Transcript(&gone, Format::ClaudeCode);
+    let spoken = Spoken::Transcript { path: &gone, format: Format::ClaudeCode, last: "" };
     let turn = Turn { client: "claude-code", session: "s", spoken, may_ask: MayAsk::Yes };
     let fault = project.open().capture(&project.env, &turn).unwrap_err();
     assert!(fault.to_string().starts_with("cannot read the transcript ") && fault.hint().is_some());

@@ -45,7 +45,8 @@ fn asked(env: &Env) -> Option<Said> {
         return None;
     }
     let path = payload.text("transcript_path")?;
-    let session = payload.text("session_id").unwrap_or(path);
+    // What the native hook knows of the same session is another matter.
+    let session = &format!("compat {}", payload.text("session_id").unwrap_or(path));
     if passes(&captures, session, env.now) {
         return None;
     }

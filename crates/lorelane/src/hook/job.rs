@@ -88,7 +88,7 @@ fn stop(env: &Env, call: &Call) -> Result<Answer, Failure> {
 fn capture(env: &Env, call: &Call, may_ask: MayAsk) -> Result<Answer, Failure> {
     let facts = &call.facts;
     let spoken = match (&facts.transcript, call.client.transcript()) {
-        (Some(path), Some(format)) => Spoken::Transcript(path, format),
+        (Some(path), Some(format)) => Spoken::Transcript { path, format, last: &facts.last_message },
         _ if facts.last_message.is_empty() => return Ok(Answer::Nothing),
         _ => Spoken::Last { assistant: &facts.last_message },
     };

@@ -350,3 +350,184 @@ fn the_keys_of_retrieval_and_briefing_act() {
     assert!((1..4).contains(&shown()), "{}", shown());
     assert!(scratch.exists(USE_JWT));
 }
+
+/// A turn in which something was decided, as Claude Code writes it down.
+const DECIDED: &str = "We decided to use pnpm over npm because the workspace links are strict.\\nWe chose it instead of yarn due to the lockfile size.";
+
+impl Scratch {
+    fn transcript_with(&self, lines: &[String]) -> Json {
+        let path = self.folder.join("transcript.jsonl");
+        fs::write(&path, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        Json::text(path.to_str().unwrap())
+    }
+
+    fn stop_hook(&self, members: &[(&str, Json)], vars: &[(&str, &str)]) -> Said {
+        let path = Json::text(self.folder.join("transcript.jsonl").to_str().unwrap());
+        let mut all = vec![("transcript_path", path), ("stop_hook_active", Json::Bool(false))];
+        all.extend(members.iter().cloned());
+        self.hook_with("claude-code", "stop", &payload(self, &all), vars)
+    }
+
+    fn decided(&self) {
+        let text = format!(
+            r#"{{"type":"assistant","message":{{"id":"m1","content":[{{"type":"text","text":"{DECIDED}"}}]}}}}"#
+        );
+        self.transcript_with(&[
+            r#"{"type":"user","message":{"content":"which package manager?"}}"#.to_owned(),
+            text,
+        ]);
+    }
+}
+
+#[test]
+fn a_stop_asks_once_for_what_was_decided() {
+    let scratch = Scratch::with_store();
+    scratch.decided();
+    let said = scratch.stop_hook(&[], &[]).expect(2);
+    assert!(said.out.is_empty() && said.err.len() < 2_048, "{said:?}");
+    let captures = fs::read_dir(scratch.home().join("state/lanes")).unwrap().next().unwrap().unwrap().path();
+    let text = said.err.replace(captures.strip_prefix(&scratch.folder).unwrap().to_str().unwrap(), "<lane>");
+    check(&text, &expect![[r#"
+        lorelane: this session has something worth remembering.
+        - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)
+        These are hints from keywords; leave out what is not worth keeping. Before you stop:
+        1. run `lorelane consolidate prepare --session s-1` and read what it prints
+        2. write the drafts that it asks for
+        3. run `lorelane consolidate commit`
+        The lines around each: ~/<lane>/captures/s-1-da3b5702f8eefc39.json
+    "#]]);
+    assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
+    // Our own request may come back as a prompt.
+    assert_eq!(scratch.prompt_hook(&said.err), "");
+    assert_eq!(scratch.hook_log(), "");
+}
+
+#[test]
+fn a_turn_that_goes_on_or_still_works_is_let_be() {
+    let scratch = Scratch::with_store();
+    scratch.decided();
+    let busy = Json::parse(r#"[{"id": "a", "type": "subagent", "status": "running"}]"#).unwrap();
+    for members in [("stop_hook_active", Json::Bool(true)), ("background_tasks", busy)] {
+        assert_eq!(scratch.stop_hook(&[members], &[]).expect(0).text(), "");
+    }
+    scratch.stop_hook(&[("background_tasks", Json::List(Vec::new()))], &[]).expect(2);
+}
+
+#[test]
+fn nobody_is_asked_in_an_unattended_run_and_the_next_session_is_offered_it() {
+    let scratch = Scratch::with_store();
+    scratch.decided();
+    for vars in [[("CLAUDE_CODE_SESSION_ATTENDED", "0")], [("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")]] {
+        assert_eq!(scratch.stop_hook(&[], &vars).expect(0).text(), "");
+    }
+    let start = context(&scratch.hook("session-start", &[]).expect(0).out);
+    assert!(start.contains("Not saved yet from the session of 2026-03-01: decision."), "{start}");
+    let other = [("session_id", Json::text("s-2"))];
+    let asked = [("CLAUDE_CODE_SESSION_ATTENDED", "0"), ("LORELANE_STOP_UNATTENDED", "ask")];
+    scratch.stop_hook(&other, &asked).expect(2);
+    scratch.put("lorelane.toml", "[stop]\nunattended = \"ask\"\n");
+    scratch
+        .stop_hook(&[("session_id", Json::text("s-3"))], &[("CLAUDE_CODE_SESSION_ATTENDED", "0")])
+        .expect(2);
+}
+
+#[test]
+fn before_a_compaction_and_at_the_end_it_is_only_kept() {
+    for event in ["pre-compact", "session-end"] {
+        let scratch = Scratch::with_store();
+        scratch.decided();
+        let path = Json::text(scratch.folder.join("transcript.jsonl").to_str().unwrap());
+        assert_eq!(scratch.hook(event, &[("transcript_path", path)]).expect(0).text(), "", "{event}");
+        assert!(
+            context(&scratch.hook("session-start", &[]).expect(0).out).contains("Not saved yet"),
+            "{event}"
+        );
+        // What is pending was found already: the stop has nothing new to ask for.
+        assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
+    }
+}
+
+#[test]
+fn nothing_is_learned_from_what_lorelane_showed() {
+    let scratch = Scratch::with_store();
+    let decision = "We decided to use pnpm over npm because the workspace links are strict";
+    let line = format!(
+        "create decision --title 'Use pnpm for packages' --tag pnpm --set context=c --set 'decision={decision}' --set rationale=r"
+    );
+    scratch.lorelane(&line).expect(0);
+    assert!(scratch.prompt_hook("which pnpm rules are there for packages").contains(decision));
+    let said = format!(
+        r#"{{"type":"assistant","message":{{"id":"m1","content":[{{"type":"text","text":"{decision}.\nAs noted: {decision}."}}]}}}}"#
+    )
+    .replace('\n', "\\n");
+    scratch.transcript_with(&[said]);
+    assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
+    // The same words in a session that was not told them are news.
+    scratch.stop_hook(&[("session_id", Json::text("another"))], &[]).expect(2);
+}
+
+#[test]
+fn a_full_category_is_said_to_the_person_once() {
+    let scratch = Scratch::with_jwt();
+    scratch.decided();
+    scratch.configure(r#"{"max_memories_per_category": 1}"#);
+    let said = scratch.stop_hook(&[], &[]).expect(0);
+    check(&said.out, &expect![[r#"
+        {"systemMessage": "- [DECISION] is left out: the category has max_memories_per_category memories; `lorelane list decision` shows what could be retired\n"}
+    "#]]);
+    assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
+}
+
+fn tool(name: &str, key: &str, value: &str) -> [(&'static str, Json); 2] {
+    let input = Json::Object([(key, Json::text(value))].into_iter().collect());
+    [("tool_name", Json::text(name)), ("tool_input", input)]
+}
+
+#[test]
+fn a_memory_written_by_hand_is_denied_with_the_command_to_use() {
+    let scratch = Scratch::with_jwt();
+    let file = scratch.project().join(USE_JWT);
+    let said = scratch.hook("before-tool", &tool("Write", "file_path", file.to_str().unwrap())).expect(0);
+    check(&said.out, &expect![[r#"
+        {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "cannot write ~/project/.claude/memory/decisions/use-jwt.json: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again\nhint: use `lorelane update decision/use-jwt --set FIELD=VALUE --because REASON`"}}
+    "#]]);
+    for (name, key, value) in [
+        ("Edit", "file_path", USE_JWT),
+        ("MultiEdit", "file_path", USE_JWT),
+        ("NotebookEdit", "notebook_path", USE_JWT),
+        ("Bash", "command", "echo '{}' > .claude/memory/decisions/x.json"),
+        ("Bash", "command", "rm -rf .claude/memory/decisions"),
+    ] {
+        let said = scratch.hook("before-tool", &tool(name, key, value)).expect(0);
+        assert!(
+            said.out.contains("\"permissionDecision\": \"deny\"") && said.out.contains("lorelane "),
+            "{value}: {said:?}"
+        );
+    }
+    for (name, key, value) in [
+        ("Read", "file_path", USE_JWT),
+        ("Write", "file_path", "src/main.rs"),
+        ("Bash", "command", "cat .claude/memory/decisions/use-jwt.json > /dev/null"),
+        ("Bash", "command", "lorelane retire use-jwt"),
+    ] {
+        assert_eq!(scratch.hook("before-tool", &tool(name, key, value)).expect(0).text(), "", "{value}");
+    }
+}
+
+#[test]
+fn what_got_in_anyway_is_quarantined_and_said() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("list").expect(0);
+    scratch.put(".claude/memory/decisions/by-hand.json", "{}");
+    let call = tool("Bash", "command", "echo '{}' > .claude/memory/decisions/by-hand.json");
+    let said = scratch.hook("after-tool", &call).expect(0);
+    let answer = Json::parse(&said.out).unwrap();
+    assert_eq!(answer.at("decision").and_then(Json::as_text), Some("block"));
+    let reason = answer.at("reason").and_then(Json::as_text).unwrap();
+    assert!(reason.contains("decisions/by-hand.json") && reason.contains("lorelane create"), "{reason}");
+    assert!(!scratch.exists(".claude/memory/decisions/by-hand.json"));
+    let kept = fs::read_dir(scratch.project().join(".claude/memory/decisions")).unwrap();
+    let kept: Vec<String> = kept.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(kept.iter().any(|name| name.starts_with("by-hand.json.invalid.")), "{kept:?}");
+    assert_eq!(scratch.hook("after-tool", &tool("Bash", "command", "ls")).expect(0).text(), "");
+}

@@ -221,7 +221,8 @@ impl Said {
     pub fn text(&self) -> String {
         let mut text = self.out.clone();
         for line in self.err.lines() {
-            text.push_str(&format!("2> {line}\n"));
+            text.push_str(format!("2> {line}").trim_end());
+            text.push('\n');
         }
         match self.code {
             Some(0) => {}

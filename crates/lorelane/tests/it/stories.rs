@@ -902,7 +902,7 @@ fn every_command_has_an_example_that_parses() {
         let (_, example) = help.split_once("Example:\n").unwrap_or_else(|| panic!("{name} has no example"));
         let example = example.replace("\\\n", " ");
         let lines: Vec<&str> =
-            example.lines().filter_map(|line| line.trim().strip_prefix("lorelane ")).collect();
+            example.lines().filter_map(|line| line.split_once("lorelane ").map(|(_, line)| line)).collect();
         assert!(!lines.is_empty(), "{name}");
         for line in lines {
             let line = line.split(" > ").next().unwrap();

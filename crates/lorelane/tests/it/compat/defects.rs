@@ -9,7 +9,7 @@ use lorelane_core::json::{Format, Json};
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::process::Stdio;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 fn check(seen: &str, expected: &Expect) {
     expected.assert_eq(seen);
@@ -698,4 +698,24 @@ fn a_session_is_let_pass_after_it_was_asked_and_no_other_is() {
     assert_eq!(scratch.stop("three", r#","stop_hook_active":true"#).text(), "");
     scratch.stop("three", r#","stop_hook_active":false"#).expect(2);
     assert!(!scratch.exists(".claude"), "nothing is written in the project");
+}
+
+// Row 28: the script waited for more after the value was complete.
+#[test]
+fn a_complete_payload_is_answered_while_stdin_stays_open() {
+    let scratch = Scratch::new();
+    let transcript = scratch.transcript(DECIDES);
+    let mut command = scratch.command(&["compat", "memory_triage"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let started = Instant::now();
+    let payload = format!(r#"{{"session_id": "s", "transcript_path": "{}"}}"#, transcript.display());
+    let (first, second) = payload.split_at(20);
+    stdin.write_all(first.as_bytes()).unwrap();
+    stdin.write_all(second.as_bytes()).unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(2));
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    drop(stdin);
 }

@@ -230,67 +230,67 @@ fn bad_arguments_are_answered_like_argparse() {
     check(
         &seen,
         &expect![[r#"
-        $
-        2> usage: lorelane compat {memory_write,memory_candidate,memory_index,memory_write_guard,memory_validate_hook} [arguments]
-        exit 2
-        $ memory_forget
-        2> usage: lorelane compat {memory_write,memory_candidate,memory_index,memory_write_guard,memory_validate_hook} [arguments]
-        exit 2
-        $ memory_write
-        2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
-        2> memory_write.py: error: the following arguments are required: --action, --target
-        exit 2
-        $ memory_write --help
-        usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
-        $ memory_write --action purge --target x
-        2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
-        2> memory_write.py: error: argument --action: invalid choice: 'purge' (choose from 'create', 'update', 'delete', 'archive', 'unarchive', 'restore', 'retire')
-        exit 2
-        $ memory_write --action create --category notes --target x
-        2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
-        2> memory_write.py: error: argument --category: invalid choice: 'notes' (choose from 'session_summary', 'decision', 'runbook', 'constraint', 'tech_debt', 'preference')
-        exit 2
-        $ memory_write --action delete --target
-        2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
-        2> memory_write.py: error: argument --target: expected one argument
-        exit 2
-        $ memory_write --action delete --target --reason x
-        2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
-        2> memory_write.py: error: argument --target: expected one argument
-        exit 2
-        $ memory_write.py --act delete --targ x --force more
-        2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
-        2> memory_write.py: error: unrecognized arguments: --force more
-        exit 2
-        $ memory_candidate --category decision
-        2> usage: memory_candidate.py [-h] --category {session_summary,decision,runbook,constraint,tech_debt,preference} --new-info NEW_INFO [--lifecycle-event {resolved,removed,reversed,superseded,deprecated}] [--root ROOT]
-        2> memory_candidate.py: error: the following arguments are required: --new-info
-        exit 2
-        $ memory_candidate --category decision --new-info x --lifecycle-event=gone
-        2> usage: memory_candidate.py [-h] --category {session_summary,decision,runbook,constraint,tech_debt,preference} --new-info NEW_INFO [--lifecycle-event {resolved,removed,reversed,superseded,deprecated}] [--root ROOT]
-        2> memory_candidate.py: error: argument --lifecycle-event: invalid choice: 'gone' (choose from 'resolved', 'removed', 'reversed', 'superseded', 'deprecated')
-        exit 2
-        $ memory_index
-        2> usage: memory_index.py [-h] [--root ROOT] (--rebuild | --validate | --query KEYWORD | --health | --gc)
-        2> memory_index.py: error: one of the arguments --rebuild --validate --query --health --gc is required
-        exit 2
-        $ memory_index --rebuild --validate
-        2> usage: memory_index.py [-h] [--root ROOT] (--rebuild | --validate | --query KEYWORD | --health | --gc)
-        2> memory_index.py: error: argument --validate: not allowed with argument --rebuild
-        exit 2
-        $ memory_index --rebuild=yes
-        2> usage: memory_index.py [-h] [--root ROOT] (--rebuild | --validate | --query KEYWORD | --health | --gc)
-        2> memory_index.py: error: argument --rebuild: ignored explicit argument 'yes'
-        exit 2
-        $ memory_index --r
-        2> usage: memory_index.py [-h] [--root ROOT] (--rebuild | --validate | --query KEYWORD | --health | --gc)
-        2> memory_index.py: error: ambiguous option: --r could match --root, --rebuild
-        exit 2
-        $ memory_index --query
-        2> usage: memory_index.py [-h] [--root ROOT] (--rebuild | --validate | --query KEYWORD | --health | --gc)
-        2> memory_index.py: error: argument --query: expected one argument
-        exit 2
-    "#]],
+            $
+            2> usage: lorelane compat {memory_write,memory_candidate,memory_index,memory_triage,memory_retrieve,memory_write_guard,memory_validate_hook} [arguments]
+            exit 2
+            $ memory_forget
+            2> usage: lorelane compat {memory_write,memory_candidate,memory_index,memory_triage,memory_retrieve,memory_write_guard,memory_validate_hook} [arguments]
+            exit 2
+            $ memory_write
+            2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
+            2> memory_write.py: error: the following arguments are required: --action, --target
+            exit 2
+            $ memory_write --help
+            usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
+            $ memory_write --action purge --target x
+            2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
+            2> memory_write.py: error: argument --action: invalid choice: 'purge' (choose from 'create', 'update', 'delete', 'archive', 'unarchive', 'restore', 'retire')
+            exit 2
+            $ memory_write --action create --category notes --target x
+            2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
+            2> memory_write.py: error: argument --category: invalid choice: 'notes' (choose from 'session_summary', 'decision', 'runbook', 'constraint', 'tech_debt', 'preference')
+            exit 2
+            $ memory_write --action delete --target
+            2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
+            2> memory_write.py: error: argument --target: expected one argument
+            exit 2
+            $ memory_write --action delete --target --reason x
+            2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
+            2> memory_write.py: error: argument --target: expected one argument
+            exit 2
+            $ memory_write.py --act delete --targ x --force more
+            2> usage: memory_write.py [-h] --action {create,update,delete,archive,unarchive,restore,retire} [--category {session_summary,decision,runbook,constraint,tech_debt,preference}] --target TARGET [--input INPUT] [--hash HASH] [--reason REASON]
+            2> memory_write.py: error: unrecognized arguments: --force more
+            exit 2
+            $ memory_candidate --category decision
+            2> usage: memory_candidate.py [-h] --category {session_summary,decision,runbook,constraint,tech_debt,preference} --new-info NEW_INFO [--lifecycle-event {resolved,removed,reversed,superseded,deprecated}] [--root ROOT]
+            2> memory_candidate.py: error: the following arguments are required: --new-info
+            exit 2
+            $ memory_candidate --category decision --new-info x --lifecycle-event=gone
+            2> usage: memory_candidate.py [-h] --category {session_summary,decision,runbook,constraint,tech_debt,preference} --new-info NEW_INFO [--lifecycle-event {resolved,removed,reversed,superseded,deprecated}] [--root ROOT]
+            2> memory_candidate.py: error: argument --lifecycle-event: invalid choice: 'gone' (choose from 'resolved', 'removed', 'reversed', 'superseded', 'deprecated')
+            exit 2
+            $ memory_index
+            2> usage: memory_index.py [-h] [--root ROOT] (--rebuild | --validate | --query KEYWORD | --health | --gc)
+            2> memory_index.py: error: one of the arguments --rebuild --validate --query --health --gc is required
+            exit 2
+            $ memory_index --rebuild --validate
+            2> usage: memory_index.py [-h] [--root ROOT] (--rebuild | --validate | --query KEYWORD | --health | --gc)
+            2> memory_index.py: error: argument --validate: not allowed with argument --rebuild
+            exit 2
+            $ memory_index --rebuild=yes
+            2> usage: memory_index.py [-h] [--root ROOT] (--rebuild | --validate | --query KEYWORD | --health | --gc)
+            2> memory_index.py: error: argument --rebuild: ignored explicit argument 'yes'
+            exit 2
+            $ memory_index --r
+            2> usage: memory_index.py [-h] [--root ROOT] (--rebuild | --validate | --query KEYWORD | --health | --gc)
+            2> memory_index.py: error: ambiguous option: --r could match --root, --rebuild
+            exit 2
+            $ memory_index --query
+            2> usage: memory_index.py [-h] [--root ROOT] (--rebuild | --validate | --query KEYWORD | --health | --gc)
+            2> memory_index.py: error: argument --query: expected one argument
+            exit 2
+        "#]],
     );
 }
 

@@ -1,0 +1,289 @@
+//! The words of the memories' names, and for each word the memories that have it.
+//!
+//! A row is a word in one kind of place: in titles or in tags, of one category and status. Its memories are
+//! numbers in one blob, so a question about a word costs a look at few rows, however many memories have it.
+
+use super::{Index, IndexError, rows};
+use lorelane_core::corpus::Entry;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::Category;
+use lorelane_core::recall::{Query, Signal, finds_beginnings, name_words};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+
+pub(super) const TABLE: &str = "
+    CREATE TABLE names (
+        word TEXT NOT NULL, kind INTEGER NOT NULL, memories BLOB NOT NULL, PRIMARY KEY (word, kind)
+    ) WITHOUT ROWID;
+";
+/// The greatest character: all words that begin with a word come before the word followed by it.
+const LAST: char = char::MAX;
+
+/// Where a word stands, for as many memories as have it there.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Place {
+    word: String,
+    kind: Kind,
+}
+
+/// Category, status and signal as one number: a rebuild writes thousands of these rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Kind(i64);
+
+impl Kind {
+    fn of(category: Category, status: Status, signal: Signal) -> Kind {
+        let known = Kind::all().position(|kind| kind == (category, status, signal));
+        Kind(known.and_then(|at| i64::try_from(at).ok()).expect("all kinds are numbered"))
+    }
+
+    /// `None` for a number that this version could not have written.
+    fn parts(self) -> Option<(Category, Status, Signal)> {
+        Kind::all().nth(usize::try_from(self.0).ok()?)
+    }
+
+    fn all() -> impl Iterator<Item = (Category, Status, Signal)> {
+        const STATUSES: [Status; 3] = [Status::Active, Status::Retired, Status::Archived];
+        const SIGNALS: [Signal; 2] = [Signal::Tag, Signal::Title];
+        Category::ALL.into_iter().flat_map(|category| {
+            STATUSES.into_iter().flat_map(move |status| SIGNALS.map(|signal| (category, status, signal)))
+        })
+    }
+}
+
+/// All places of one memory.
+#[derive(Debug)]
+pub(super) struct Name(Vec<Place>);
+
+impl Name {
+    pub(super) fn of(entry: &Entry) -> Name {
+        Name::new(entry.category, entry.status, &entry.title, &entry.tags.join("\n"))
+    }
+
+    /// With the tags as their column has them, so that a name is taken back as it was given.
+    pub(super) fn new(category: Category, status: Status, title: &str, tags: &str) -> Name {
+        let [in_tags, in_title] =
+            [Signal::Tag, Signal::Title].map(|signal| Kind::of(category, status, signal));
+        let kind = |signal| if signal == Signal::Tag { in_tags } else { in_title };
+        let words = name_words(title, &rows::tags(tags)).into_iter();
+        Name(words.map(|(signal, word)| Place { word, kind: kind(signal) }).collect())
+    }
+}
+
+/// What becomes of the names, gathered by place: a place that many memories share is written once.
+#[derive(Debug, Default)]
+pub(super) struct Changes(HashMap<Place, Change>);
+
+#[derive(Debug, Default)]
+struct Change {
+    come: Vec<i64>,
+    go: Vec<i64>,
+}
+
+impl Changes {
+    pub(super) fn come(&mut self, memory: i64, name: Name) {
+        name.0.into_iter().for_each(|place| self.0.entry(place).or_default().come.push(memory));
+    }
+
+    pub(super) fn go(&mut self, memory: i64, name: Name) {
+        name.0.into_iter().for_each(|place| self.0.entry(place).or_default().go.push(memory));
+    }
+
+    /// Writes them; a `fresh` table is empty and need not be asked.
+    pub(super) fn write(self, db: &Transaction<'_>, fresh: bool) -> rusqlite::Result<()> {
+        let mut read = db.prepare("SELECT memories FROM names WHERE word = ? AND kind = ?")?;
+        let mut forget = db.prepare("DELETE FROM names WHERE word = ? AND kind = ?")?;
+        let verb = if fresh { "INSERT" } else { "REPLACE" };
+        let mut put = db.prepare(&format!("{verb} INTO names VALUES (?, ?, ?)"))?;
+        // In the order of the table: neighbours lie on one page.
+        let mut changes: Vec<(Place, Change)> = self.0.into_iter().collect();
+        changes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        for (place, Change { come, go }) in changes {
+            if come == go {
+                continue;
+            }
+            let key = params![place.word, place.kind.0];
+            let before = if fresh { None } else { read.query_row(key, |row| row.get(0)).optional()? };
+            let mut memories = before.map_or_else(Vec::new, |blob: Vec<u8>| unpacked(&blob));
+            for gone in go {
+                memories.iter().position(|memory| *memory == gone).map(|at| memories.remove(at));
+            }
+            memories.extend(come);
+            if memories.is_empty() {
+                forget.execute(key)?;
+            } else {
+                put.execute(params![place.word, place.kind.0, packed(memories)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first word that has other memories in the table than those that came here.
+    pub(super) fn difference(mut self, db: &Connection) -> rusqlite::Result<Option<String>> {
+        let mut query = db.prepare("SELECT * FROM names")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let place = Place { word: row.get(0)?, kind: Kind(row.get(1)?) };
+            let wanted = self.0.remove(&place).map(|wanted| packed(wanted.come));
+            if wanted.is_none_or(|wanted| row.get_ref(2).ok() != Some(wanted.as_slice().into())) {
+                return Ok(Some(place.word));
+            }
+        }
+        Ok(self.0.into_keys().map(|place| place.word).min())
+    }
+}
+
+impl Index {
+    /// The numbers of the memories that the words of a query can find by their names, each with its reach (see
+    /// `recall::name_words`), the farthest first. At most `limit` of them: among equals those whose path
+    /// comes first, so that an index made anew answers the same.
+    pub(super) fn reaching(&self, query: &Query, limit: usize) -> rusqlite::Result<Vec<(u32, i64)>> {
+        let mut reach: HashMap<i64, u32> = HashMap::new();
+        self.each_place(
+            query.words(),
+            |category, status| query.admits(category, status),
+            |_, signal, memories| {
+                let points = signal.points();
+                for memory in memories {
+                    let reach = reach.entry(memory).or_default();
+                    *reach = reach.saturating_add(points);
+                }
+            },
+        )?;
+        let mut reaching: Vec<(u32, i64)> =
+            reach.into_iter().map(|(memory, reach)| (reach, memory)).collect();
+        reaching.sort_unstable_by_key(|(reach, memory)| (Reverse(*reach), *memory));
+        if let Some((last, _)) = reaching.get(limit).copied() {
+            let ahead = reaching.partition_point(|(reach, _)| *reach > last);
+            let behind = reaching.partition_point(|(reach, _)| *reach >= last);
+            let mut path = self.db.prepare("SELECT path FROM memories WHERE id = ?")?;
+            let mut path_of = |memory: i64| path.query_row([memory], |row| row.get::<_, String>(0)).ok();
+            reaching[ahead..behind].sort_by_cached_key(|(_, memory)| path_of(*memory));
+            reaching.truncate(limit);
+        }
+        Ok(reaching)
+    }
+
+    /// How many of these words stand in the title and tags of the one memory that has most of them, among those
+    /// of an admitted category and status.
+    pub fn shared_by_one(
+        &self,
+        words: &BTreeSet<String>,
+        admits: impl Fn(Category, Status) -> bool,
+    ) -> Result<usize, IndexError> {
+        // The last word that was counted, and how many were: a word of title and tags counts once.
+        let mut shared: HashMap<i64, (&str, usize)> = HashMap::new();
+        let mut most = 0;
+        self.each_place(words, admits, |asked, signal, memories| {
+            if signal == Signal::Prefix {
+                return;
+            }
+            for memory in memories {
+                let (last, count) = shared.entry(memory).or_insert(("", 0));
+                if *last != asked {
+                    (*last, *count) = (asked, *count + 1);
+                    most = most.max(*count);
+                }
+            }
+        })
+        .map_err(self.fault("read"))?;
+        Ok(most)
+    }
+
+    /// Hands over, word by word, the memories that have an asked word, or a longer one that it begins, and the
+    /// signal that this gives.
+    fn each_place<'w>(
+        &self,
+        asked: &'w BTreeSet<String>,
+        admits: impl Fn(Category, Status) -> bool,
+        mut take: impl FnMut(&'w str, Signal, Vec<i64>),
+    ) -> rusqlite::Result<()> {
+        let mut query = self.db.prepare("SELECT * FROM names WHERE word >= ? AND word <= ?")?;
+        for word in asked {
+            let end = if finds_beginnings(word) { format!("{word}{LAST}") } else { word.clone() };
+            let mut rows = query.query([word, &end])?;
+            while let Some(row) = rows.next()? {
+                let Some((category, status, place)) = Kind(row.get(1)?).parts() else { continue };
+                if admits(category, status) {
+                    let signal = if row.get_ref(0)?.as_str()? == word { place } else { Signal::Prefix };
+                    take(word, signal, unpacked(row.get_ref(2)?.as_blob()?));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All names as text, by the memories' paths: the numbers of the memories are this index's own.
+    pub(super) fn dump_names(&self) -> rusqlite::Result<Vec<String>> {
+        let mut query = self.db.prepare("SELECT * FROM names")?;
+        let mut path = self.db.prepare("SELECT path FROM memories WHERE id = ?")?;
+        let mut rows = query.query([])?;
+        let mut lines = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (word, kind): (String, Kind) = (row.get(0)?, Kind(row.get(1)?));
+            for memory in unpacked(row.get_ref(2)?.as_blob()?) {
+                let path = path.query_row([memory], |row| row.get::<_, String>(0)).ok();
+                lines.push(format!("names\t{path:?}\t{word:?}\t{:?}\n", kind.parts()));
+            }
+        }
+        lines.sort_unstable();
+        Ok(lines)
+    }
+}
+
+/// Numbers in few bytes: sorted, each as its distance from the one before, seven bits to a byte.
+fn packed(mut memories: Vec<i64>) -> Vec<u8> {
+    memories.sort_unstable();
+    let mut bytes = Vec::with_capacity(memories.len() + 8);
+    let mut last = 0;
+    for memory in memories {
+        let mut distance = memory.abs_diff(last);
+        last = memory;
+        while distance > 0x7f {
+            bytes.push(distance.to_le_bytes()[0] | 0x80);
+            distance >>= 7;
+        }
+        bytes.push(distance.to_le_bytes()[0]);
+    }
+    bytes
+}
+
+/// Bytes that `packed` did not write give some numbers or other: those of no memory are found nowhere.
+fn unpacked(bytes: &[u8]) -> Vec<i64> {
+    let mut memories = Vec::with_capacity(bytes.len());
+    let (mut last, mut distance, mut shift) = (0_i64, 0_i64, 0_u32);
+    for byte in bytes {
+        distance |= i64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+        shift += 7;
+        if byte & 0x80 == 0 {
+            last = last.wrapping_add(distance);
+            memories.push(last);
+            (distance, shift) = (0, 0);
+        }
+    }
+    memories
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_sorted() {
+        let table: [&[i64]; 6] =
+            [&[], &[1], &[5, 5, 5], &[1, 127, 128, 255, 256], &[9, 3, 1 << 40], &[i64::MAX, 1]];
+        for numbers in table {
+            let mut sorted = numbers.to_vec();
+            sorted.sort_unstable();
+            assert_eq!(unpacked(&packed(numbers.to_vec())), sorted, "{numbers:?}");
+        }
+    }
+
+    #[test]
+    fn foreign_bytes_give_some_numbers() {
+        for bytes in [&[0xff_u8; 40][..], &[0x80], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1]]
+        {
+            assert!(unpacked(bytes).len() <= bytes.len(), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Any bytes in the place of a transcript are read and scored without panic, and no score leaves its range.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lorelane_core::capture::At;
+use lorelane_core::conversation::{Backwards, Format};
+use lorelane_core::triage::{NATIVE, SCRIPTS, assess};
+
+fuzz_target!(|bytes: &[u8]| {
+    let text = String::from_utf8_lossy(bytes);
+    for format in [Format::ClaudeCode, Format::Codex, Format::Copilot] {
+        let mut backwards = Backwards::new(10);
+        for (at, line) in text.split('\n').enumerate().collect::<Vec<_>>().into_iter().rev() {
+            format.may_speak(line.as_bytes());
+            if format.read_line(line).is_some_and(|part| !backwards.add(At::Line(at as u64), part)) {
+                break;
+            }
+        }
+        let conversation = backwards.finish();
+        for lexicon in [&SCRIPTS, &NATIVE] {
+            for finding in assess(&conversation, lexicon, &|_| Some(0.0)).findings {
+                assert!((0.0..=1.0).contains(&finding.score));
+            }
+        }
+    }
+});
