@@ -17,7 +17,7 @@ pub struct Folders {
     pub config: PathBuf,
     /// Indexes: may be deleted at any time.
     pub cache: PathBuf,
-    /// Journals and drafts.
+    /// Journals, drafts, and what `setup` keeps.
     pub state: PathBuf,
 }
 

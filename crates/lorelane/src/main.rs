@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The variables that mean something to us; nothing else of the environment is looked at.
-const VARS: [&str; 16] = [
+const VARS: [&str; 19] = [
     "HOME",
     "USERPROFILE",
     "APPDATA",
@@ -29,6 +29,9 @@ const VARS: [&str; 16] = [
     "CLAUDE_PROJECT_DIR",
     "VISUAL",
     "EDITOR",
+    "PATH",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
 ];
 
 fn main() -> ExitCode {

@@ -4,11 +4,13 @@
 //! there byte for byte, a number as `0.50` and a key order included. So numbers keep their text, objects keep
 //! their order, and [`patch`] rewrites only what differs.
 
+mod entry;
 mod parse;
 mod patch;
 mod render;
 
-pub use parse::{Document, JsonFault, Member, Node, NodeKind};
+pub use entry::{Entry, EntryFault, Owned, Trace, Where, add, holds, said, take};
+pub use parse::{Document, Grammar, JsonFault, Member, Node, NodeKind};
 pub use patch::patch;
 pub use render::Format;
 

@@ -45,6 +45,17 @@ pub struct Member {
     pub value: Node,
 }
 
+/// What a reader lets pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grammar {
+    /// JSON and nothing else.
+    Strict,
+    /// Comments, too.
+    Commented,
+    /// Comments, and a comma after the last item.
+    Lenient,
+}
+
 /// Why a text is not JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonFault {
@@ -61,8 +72,17 @@ impl fmt::Display for JsonFault {
 
 impl Document {
     pub fn parse(text: &str) -> Result<Document, JsonFault> {
+        Document::parse_as(text, Grammar::Strict)
+    }
+
+    /// Reads JSON as editors' settings have it: with comments and with a comma after the last item.
+    pub fn parse_lenient(text: &str) -> Result<Document, JsonFault> {
+        Document::parse_as(text, Grammar::Lenient)
+    }
+
+    pub fn parse_as(text: &str, grammar: Grammar) -> Result<Document, JsonFault> {
         let mut reader =
-            Reader { text, at: 0, depth: 0, path: Vec::new(), doubled: Vec::new(), doubled_more: 0 };
+            Reader { text, grammar, at: 0, depth: 0, path: Vec::new(), doubled: Vec::new(), doubled_more: 0 };
         let root = reader.document().map_err(|what| fault(text, reader.at, what))?;
         Ok(Document { root, doubled: reader.doubled, doubled_more: reader.doubled_more })
     }
@@ -126,6 +146,7 @@ fn last_of_each(members: impl Iterator<Item = (String, Json)>) -> Vec<(String, J
 
 struct Reader<'t> {
     text: &'t str,
+    grammar: Grammar,
     at: usize,
     depth: usize,
     /// Where the keys on the way to this place stand: a path is only needed for a doubled key.
@@ -138,9 +159,9 @@ type Step<T> = Result<T, &'static str>;
 
 impl Reader<'_> {
     fn document(&mut self) -> Step<Node> {
-        self.blank();
+        self.blank()?;
         let root = self.value()?;
-        self.blank();
+        self.blank()?;
         if self.at < self.text.len() { Err("unexpected text after the value") } else { Ok(root) }
     }
 
@@ -148,9 +169,16 @@ impl Reader<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn blank(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
+    /// Blanks, and comments where they are allowed.
+    fn blank(&mut self) -> Step<()> {
+        loop {
+            while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+                self.at += 1;
+            }
+            if self.grammar == Grammar::Strict || self.peek() != Some(b'/') {
+                return Ok(());
+            }
+            self.at += comment(&self.text[self.at..])?;
         }
     }
 
@@ -183,23 +211,26 @@ impl Reader<'_> {
     fn object(&mut self) -> Step<NodeKind> {
         let mut members: Vec<Member> = Vec::new();
         let mut many = HashSet::new();
-        self.blank();
+        self.blank()?;
         if self.word("}") {
             return Ok(NodeKind::Object(members));
         }
         loop {
-            self.blank();
+            self.blank()?;
+            if self.ends_after_comma(&members, "}") {
+                return Ok(NodeKind::Object(members));
+            }
             let start = self.at;
             if self.peek() != Some(b'"') {
                 return Err("expected a key in double quotes");
             }
             let key = self.string()?;
             let key_span = start..self.at;
-            self.blank();
+            self.blank()?;
             if !self.word(":") {
                 return Err("expected `:` after the key");
             }
-            self.blank();
+            self.blank()?;
             self.path.push(key_span.clone());
             let value = self.value()?;
             if members.len() == 32 {
@@ -218,7 +249,7 @@ impl Reader<'_> {
                 return Err("an object of more than 10000 keys");
             }
             members.push(Member { key, key_span, value });
-            self.blank();
+            self.blank()?;
             if self.word("}") {
                 return Ok(NodeKind::Object(members));
             }
@@ -243,14 +274,17 @@ impl Reader<'_> {
 
     fn list(&mut self) -> Step<NodeKind> {
         let mut items = Vec::new();
-        self.blank();
+        self.blank()?;
         if self.word("]") {
             return Ok(NodeKind::List(items));
         }
         loop {
-            self.blank();
+            self.blank()?;
+            if self.ends_after_comma(&items, "]") {
+                return Ok(NodeKind::List(items));
+            }
             items.push(self.value()?);
-            self.blank();
+            self.blank()?;
             if self.word("]") {
                 return Ok(NodeKind::List(items));
             }
@@ -258,6 +292,10 @@ impl Reader<'_> {
                 return Err("expected `,` or `]`");
             }
         }
+    }
+
+    fn ends_after_comma<T>(&mut self, before: &[T], close: &str) -> bool {
+        self.grammar == Grammar::Lenient && !before.is_empty() && self.word(close)
     }
 
     fn word(&mut self, word: &str) -> bool {
@@ -377,6 +415,18 @@ impl Reader<'_> {
         self.at += 4;
         Ok(code)
     }
+}
+
+/// The length of the comment that a text begins with. A line's end is no part of its comment.
+pub(super) fn comment(text: &str) -> Step<usize> {
+    if text.starts_with("//") {
+        return Ok(text.find(['\n', '\r']).unwrap_or(text.len()));
+    }
+    if !text.starts_with("/*") {
+        return Err("expected a comment after `/`");
+    }
+    let end = text[2..].find("*/").ok_or("a comment has no end")?;
+    Ok(end + 4)
 }
 
 fn fault(text: &str, at: usize, what: &'static str) -> JsonFault {

@@ -17,16 +17,16 @@ pub fn patch(text: &str, value: &Json) -> Result<String, JsonFault> {
 
 /// How the neighbours of a value are laid out.
 #[derive(Clone, Copy)]
-struct Layout<'t> {
-    newline: &'t str,
+pub(super) struct Layout<'t> {
+    pub newline: &'t str,
     /// The blanks of one level.
-    unit: &'t str,
+    pub unit: &'t str,
     /// The blanks before the line that the value stands on; `None` when its neighbours have no lines of their own.
-    indent: Option<&'t str>,
+    pub indent: Option<&'t str>,
 }
 
 impl<'t> Layout<'t> {
-    fn of(text: &'t str, root: &Node) -> Layout<'t> {
+    pub fn of(text: &'t str, root: &Node) -> Layout<'t> {
         let first = match &root.kind {
             NodeKind::Object(members) => members.first().map(|member| member.key_span.start),
             NodeKind::List(items) => items.first().map(|item| item.span.start),
@@ -52,7 +52,7 @@ fn rewrite(out: &mut String, text: &str, node: &Node, value: &Json, layout: Layo
     }
 }
 
-fn fresh(out: &mut String, value: &Json, layout: Layout<'_>) {
+pub(super) fn fresh(out: &mut String, value: &Json, layout: Layout<'_>) {
     let Some(indent) = layout.indent else { return render(out, value, Format::LINE, 0) };
     let plain = value.render(Format::FILE);
     for (at, line) in plain.split('\n').enumerate() {

@@ -194,6 +194,7 @@ impl Workspace {
             declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
             declared.push((folders.state.join(HOOK_LOG), "what hooks could not do"));
+            declared.push((crate::setup::folder(folders), "what `setup` installed, and backups"));
         }
         declared
     }

@@ -30,7 +30,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
         &["init", "tour", "create", "show", "edit", "update", "list", "search", "pin", "unpin", "why"],
     ),
     ("Care", &["retire", "archive", "restore", "log", "undo", "status", "doctor", "reindex", "gc", "config"]),
-    ("Agents", &[]),
+    ("Agents", &["setup"]),
     ("Plumbing", &["hook", "candidate", "compat", "completions"]),
 ];
 
@@ -140,6 +140,14 @@ pub enum Command {
         after_help = "Example:\n  echo '{\"prompt\": \"how do services authenticate\"}' | lorelane hook prompt --client claude-code"
     )]
     Hook(Hook),
+    /// Connect agents with lorelane, or take it back
+    ///
+    /// Alone it finds the agents on this machine and asks for each. What is installed calls this program by its full
+    /// path. Files of others keep every other byte, and a backup; `--remove` gives back the bytes from before.
+    #[command(
+        after_help = "Example:\n  lorelane setup claude-code --dry-run\n  lorelane setup --remove claude-code"
+    )]
+    Setup(Setup),
     /// Find the memory that new information belongs to
     ///
     /// Prints a JSON document for an agent: the candidate, what may be done with it, and why.
@@ -326,6 +334,24 @@ pub struct Doctor {
     /// Only compare the index with a rebuild
     #[arg(long)]
     pub index: bool,
+    /// Only run the installed hooks as their agents do, and print how long they take
+    #[arg(long)]
+    pub latency: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Setup {
+    /// claude-code, codex, gemini, copilot, opencode, cursor, windsurf or zed; none means those that are found
+    #[arg(value_name = "CLIENT")]
+    pub clients: Vec<String>,
+    /// Take back what was installed
+    #[arg(long)]
+    pub remove: bool,
+    /// Do it for every agent that is found, without asking
+    #[arg(long)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub change: Change,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use super::args::{Change, Doctor, Gc, Log, One, Step};
 use super::everyday::finish;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{Ending, Outcome, Session, Trouble, agents, say};
 use lorelane_core::change::{self, Plan};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::lifecycle::{Status, Verb};
@@ -12,7 +12,7 @@ use lorelane_core::text::{cut, one_line};
 use lorelane_engine::store::{Entry as Logged, Outcome as Settled, Recent};
 use lorelane_engine::workspace::Sync;
 use std::fmt::Write as _;
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 
 pub(super) fn pin(session: &Session<'_>, args: &One) -> Outcome {
     mark(session, args, MarkKind::Pin)
@@ -226,8 +226,17 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
 }
 
 pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
+    if args.latency {
+        return agents::latency(session);
+    }
     let mut workspace = session.open()?;
-    let findings = if args.index { workspace.diagnose_index()? } else { workspace.diagnose(args.secrets)? };
+    let findings = if args.index {
+        workspace.diagnose_index()?
+    } else {
+        let mut findings = workspace.diagnose(args.secrets)?;
+        findings.extend(agents::findings(session));
+        findings
+    };
     if session.json {
         let finding = |finding: &lorelane_engine::workspace::Finding| {
             let members = [
@@ -291,10 +300,7 @@ pub(super) fn gc(session: &Session<'_>, args: &Gc) -> Outcome {
                 "nothing was changed; `--yes` deletes them, `--dry-run` shows them",
             ));
         }
-        say::err(&format!("delete {count} memories that were retired more than {days} days ago? [y/N]"));
-        let mut answer = String::new();
-        let _ = std::io::stdin().lock().read_line(&mut answer);
-        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+        if !say::ask(&format!("delete {count} memories that were retired more than {days} days ago?")) {
             say::err("nothing was deleted");
             return Ok(Ending::Nothing);
         }

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod agents;
 mod args;
 mod care;
 mod everyday;
@@ -21,6 +22,8 @@ enum Ending {
     Done,
     /// Nothing found, or a check failed.
     Nothing,
+    /// It was said already what could not be done.
+    Failed,
 }
 
 /// What a command could not do: the engine's failure, or a wish that cannot be understood.
@@ -72,6 +75,7 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
     match dispatch(&session, cli.command) {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Nothing) => ExitCode::from(1),
+        Ok(Ending::Failed) => ExitCode::from(2),
         Err(Trouble::Usage(what, hint)) => {
             say::err(&format!("error: {what}\nhint: {hint}"));
             ExitCode::from(2)
@@ -110,6 +114,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Reindex(change) => care::reindex(session, change),
         Command::Gc(args) => care::gc(session, &args),
         Command::Config(config) => settings::run(session, &config),
+        Command::Setup(args) => agents::setup(session, &args),
         Command::Candidate(args) => everyday::candidate(session, &args),
         // `main` answers these two before the parser; here they only have their help.
         Command::Hook(_) => Err(Trouble::usage(

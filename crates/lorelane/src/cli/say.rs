@@ -8,7 +8,7 @@ use lorelane_core::secret;
 use lorelane_core::text::{one_line, printable};
 use lorelane_engine::store::StoreError;
 use lorelane_engine::workspace::Failure;
-use std::io::Write;
+use std::io::{BufRead, Write};
 
 /// Prints a result. A reader that went away (`| head`) is no error.
 pub fn out(text: &str) {
@@ -22,6 +22,14 @@ pub fn out_raw(text: &str) {
 
 pub fn err(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable(&secret::masked(text)));
+}
+
+/// Asks a person, who can only say yes by saying so.
+pub fn ask(question: &str) -> bool {
+    err(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    let _ = std::io::stdin().lock().read_line(&mut answer);
+    matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
 /// A document: one object, with the version of its shape.

@@ -387,7 +387,9 @@ fn a_stop_asks_once_for_what_was_decided() {
     assert!(said.out.is_empty() && said.err.len() < 2_048, "{said:?}");
     let captures = fs::read_dir(scratch.home().join("state/lanes")).unwrap().next().unwrap().unwrap().path();
     let text = said.err.replace(captures.strip_prefix(&scratch.folder).unwrap().to_str().unwrap(), "<lane>");
-    check(&text, &expect![[r#"
+    check(
+        &text,
+        &expect![[r#"
         lorelane: this session has something worth remembering.
         - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)
         These are hints from keywords; leave out what is not worth keeping. Before you stop:
@@ -395,7 +397,8 @@ fn a_stop_asks_once_for_what_was_decided() {
         2. write the drafts that it asks for
         3. run `lorelane consolidate commit`
         The lines around each: ~/<lane>/captures/s-1-da3b5702f8eefc39.json
-    "#]]);
+    "#]],
+    );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
     // Our own request may come back as a prompt.
     assert_eq!(scratch.prompt_hook(&said.err), "");
@@ -472,9 +475,12 @@ fn a_full_category_is_said_to_the_person_once() {
     scratch.decided();
     scratch.configure(r#"{"max_memories_per_category": 1}"#);
     let said = scratch.stop_hook(&[], &[]).expect(0);
-    check(&said.out, &expect![[r#"
+    check(
+        &said.out,
+        &expect![[r#"
         {"systemMessage": "- [DECISION] is left out: the category has max_memories_per_category memories; `lorelane list decision` shows what could be retired\n"}
-    "#]]);
+    "#]],
+    );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
 }
 
@@ -488,9 +494,12 @@ fn a_memory_written_by_hand_is_denied_with_the_command_to_use() {
     let scratch = Scratch::with_jwt();
     let file = scratch.project().join(USE_JWT);
     let said = scratch.hook("before-tool", &tool("Write", "file_path", file.to_str().unwrap())).expect(0);
-    check(&said.out, &expect![[r#"
+    check(
+        &said.out,
+        &expect![[r#"
         {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "cannot write ~/project/.claude/memory/decisions/use-jwt.json: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again\nhint: use `lorelane update decision/use-jwt --set FIELD=VALUE --because REASON`"}}
-    "#]]);
+    "#]],
+    );
     for (name, key, value) in [
         ("Edit", "file_path", USE_JWT),
         ("MultiEdit", "file_path", USE_JWT),

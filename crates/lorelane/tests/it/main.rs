@@ -10,5 +10,6 @@ mod config;
 mod docs;
 mod hooks;
 mod scratch;
+mod setup;
 mod stories;
 mod storm;

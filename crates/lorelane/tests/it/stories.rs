@@ -764,7 +764,8 @@ fn status_tells_the_store_on_one_screen() {
               ~/home/state/lanes/<lane>/captures  (captures: what sessions left to be saved)
               ~/home/state/drafts/<lane>  (drafts of an editor)
               ~/home/cache/lanes/<lane>  (index: may be deleted)
-              ~/home/state/hooks.log  (what hooks could not do)"#]],
+              ~/home/state/hooks.log  (what hooks could not do)
+              ~/home/state/agents  (what `setup` installed, and backups)"#]],
     );
 }
 

@@ -55,7 +55,7 @@ impl Client {
             Client::Codex => codex::say(event, answer),
             Client::Gemini => gemini::say(event, answer),
             Client::Copilot => copilot::say(event, answer),
-            Client::Opencode => opencode::say(answer),
+            Client::Opencode => opencode::say(event, answer),
         }
     }
 

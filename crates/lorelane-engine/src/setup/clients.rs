@@ -1,0 +1,234 @@
+//! The table: which client gets what, and where it keeps it.
+
+use super::{Client, hook_line, plugin};
+use crate::env::Env;
+use lorelane_core::json::{Entry, Format, Json, Object, Owned, Where};
+use std::path::{Path, PathBuf};
+
+/// One thing that is installed.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    /// Entries in a file that the client and its user write, too.
+    Entries { path: PathBuf, entries: Vec<Entry> },
+    /// A file of our own.
+    Whole { path: PathBuf, text: String },
+    /// What the client itself writes down about us. Never added, taken away with the rest.
+    Trail { path: PathBuf, entries: Vec<Entry> },
+}
+
+impl Part {
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Part::Entries { path, .. } | Part::Whole { path, .. } | Part::Trail { path, .. } => path,
+        }
+    }
+}
+
+/// One hook: the client's name of the event, ours, the tools it is for, and how long it may take.
+struct Hook {
+    event: &'static str,
+    ours: &'static str,
+    matcher: Option<&'static str>,
+    seconds: u32,
+}
+
+const fn hook(event: &'static str, ours: &'static str, seconds: u32) -> Hook {
+    Hook { event, ours, matcher: None, seconds }
+}
+
+/// The events of Claude Code, which Codex took over.
+const CLASSIC: &[Hook] = &[
+    hook("SessionStart", "session-start", 5),
+    hook("UserPromptSubmit", "prompt", 5),
+    hook("PreToolUse", "before-tool", 5),
+    hook("PostToolUse", "after-tool", 5),
+    hook("Stop", "stop", 10),
+    hook("PreCompact", "pre-compact", 10),
+    // Codex grants a session's end three seconds.
+    hook("SessionEnd", "session-end", 3),
+];
+
+const GEMINI_WRITERS: Option<&str> = Some("write_file|replace|edit|run_shell_command");
+
+// No `PreCompress`: Gemini fires it before every model call.
+const GEMINI: &[Hook] = &[
+    hook("SessionStart", "session-start", 5),
+    hook("BeforeAgent", "prompt", 5),
+    Hook { matcher: GEMINI_WRITERS, ..hook("BeforeTool", "before-tool", 5) },
+    Hook { matcher: GEMINI_WRITERS, ..hook("AfterTool", "after-tool", 5) },
+    hook("AfterAgent", "stop", 10),
+    hook("SessionEnd", "session-end", 3),
+];
+
+const COPILOT: &[Hook] = &[
+    hook("sessionStart", "session-start", 5),
+    hook("userPromptSubmitted", "prompt", 5),
+    hook("preToolUse", "before-tool", 5),
+    hook("postToolUse", "after-tool", 5),
+    hook("agentStop", "stop", 10),
+    hook("sessionEnd", "session-end", 3),
+];
+
+/// The folder in which a client keeps its settings.
+pub(super) fn folder(client: Client, env: &Env) -> Option<PathBuf> {
+    let named = |name: &str| env.var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let below = |path: &str| env.home().map(|home| home.join(path));
+    match client {
+        Client::ClaudeCode => named("CLAUDE_CONFIG_DIR").or_else(|| below(".claude")),
+        Client::Codex => named("CODEX_HOME").or_else(|| below(".codex")),
+        Client::Gemini => below(".gemini"),
+        Client::Copilot => below(".copilot"),
+        Client::Opencode => {
+            named("XDG_CONFIG_HOME").or_else(|| below(".config")).map(|config| config.join("opencode"))
+        }
+        Client::Cursor => below(".cursor"),
+        Client::Windsurf => below(".codeium/windsurf"),
+        Client::Zed => named("XDG_CONFIG_HOME").or_else(|| below(".config")).map(|config| config.join("zed")),
+    }
+}
+
+/// Everything that a client gets. `own` is the folder for files that only we know.
+pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) -> Vec<Part> {
+    match client {
+        Client::ClaudeCode => claude(folder, &own.join("claude-code"), program),
+        Client::Codex => vec![entries(folder.join("hooks.json"), grouped(client, CLASSIC, program, 1))],
+        // Gemini counts in milliseconds.
+        Client::Gemini => vec![entries(folder.join("settings.json"), grouped(client, GEMINI, program, 1000))],
+        Client::Copilot => vec![entries(folder.join("hooks/lorelane.json"), copilot(program))],
+        Client::Opencode => {
+            let text = include_str!("opencode.js").replace(
+                "PROGRAM = \"lorelane\"",
+                &format!("PROGRAM = {}", Json::text(program).render(Format::LINE)),
+            );
+            vec![Part::Whole { path: folder.join("plugins/lorelane.js"), text }]
+        }
+        Client::Cursor => vec![entries(folder.join("mcp.json"), server("mcpServers", program))],
+        Client::Windsurf => vec![entries(folder.join("mcp_config.json"), server("mcpServers", program))],
+        Client::Zed => vec![entries(folder.join("settings.json"), server("context_servers", program))],
+    }
+}
+
+/// The MCP server, for clients that have no hooks for us.
+fn server(key: &str, program: &str) -> Vec<Entry> {
+    let value = object([("command", Json::text(program)), ("args", Json::texts(["mcp"]))]);
+    vec![member(&[key, "lorelane"], value, Owned::Says(program.to_owned()))]
+}
+
+fn entries(path: PathBuf, entries: Vec<Entry>) -> Part {
+    Part::Entries { path, entries }
+}
+
+/// How a hook of ours is known in a settings file.
+fn sign(client: Client, ours: &str) -> Owned {
+    Owned::Says(format!("hook {ours} --client {}", client.name()))
+}
+
+fn item(path: &[&str], value: Json, owned: Owned) -> Entry {
+    Entry { path: owned_path(path), place: Where::Item, value, owned }
+}
+
+fn member(path: &[&str], value: Json, owned: Owned) -> Entry {
+    Entry { path: owned_path(path), place: Where::Member, value, owned }
+}
+
+fn owned_path(path: &[&str]) -> Vec<String> {
+    path.iter().map(|key| (*key).to_owned()).collect()
+}
+
+fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+    Json::Object(members.into_iter().collect())
+}
+
+/// Hooks in the shape that Claude Code began: a list of groups per event, each with its own list.
+fn grouped(client: Client, hooks: &[Hook], program: &str, per_second: u32) -> Vec<Entry> {
+    let entry = |hook: &Hook| {
+        let line = hook_line(program, &format!("{} --client {}", hook.ours, client.name()));
+        let mut command = Object::new();
+        if client == Client::Gemini {
+            command.set("name", Json::text(format!("lorelane-{}", hook.ours)));
+        }
+        command.set("type", Json::text("command"));
+        command.set("command", Json::text(line));
+        command.set("timeout", Json::number(hook.seconds * per_second));
+        let mut group = Object::new();
+        if let Some(matcher) = hook.matcher {
+            group.set("matcher", Json::text(matcher));
+        }
+        group.set("hooks", Json::List(vec![Json::Object(command)]));
+        item(&["hooks", hook.event], Json::Object(group), sign(client, hook.ours))
+    };
+    hooks.iter().map(entry).collect()
+}
+
+fn copilot(program: &str) -> Vec<Entry> {
+    let entry = |hook: &Hook| {
+        let words = format!("{} --client copilot", hook.ours);
+        let value = object([
+            ("type", Json::text("command")),
+            ("bash", Json::text(hook_line(program, &words))),
+            ("powershell", Json::text(format!("& '{}' hook {words}", program.replace('\'', "''")))),
+            ("timeoutSec", Json::number(hook.seconds)),
+        ]);
+        item(&["hooks", hook.event], value, sign(Client::Copilot, hook.ours))
+    };
+    let version = member(&["version"], Json::number(1), Owned::Shared);
+    std::iter::once(version).chain(COPILOT.iter().map(entry)).collect()
+}
+
+/// A marketplace of our own with the plugin in it, known to the client and enabled.
+fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Part> {
+    let place = market.to_string_lossy().into_owned();
+    let source = || object([("source", Json::text("directory")), ("path", Json::text(&place))]);
+    let ours = || Owned::Says(place.clone());
+    let settings = vec![
+        member(&["extraKnownMarketplaces", "lorelane"], object([("source", source())]), ours()),
+        member(&["enabledPlugins", PLUGIN], Json::Bool(true), Owned::Named),
+    ];
+    // Older clients load a marketplace at their first start only if it stands here; newer ones write it themselves.
+    // The time is fixed, so that a second setup has nothing to change.
+    let known = object([
+        ("source", source()),
+        ("installLocation", Json::text(&place)),
+        ("lastUpdated", Json::text("2026-01-01T00:00:00.000Z")),
+    ]);
+    let mut parts: Vec<Part> = plugin::FILES
+        .iter()
+        .map(|(path, text)| Part::Whole {
+            path: market.join(path),
+            text: plugin::with_program(path, text, program),
+        })
+        .collect();
+    parts.push(entries(
+        folder.join("plugins/known_marketplaces.json"),
+        vec![member(&["lorelane"], known, ours())],
+    ));
+    parts.push(entries(folder.join("settings.json"), settings));
+    parts.push(Part::Trail {
+        path: folder.join("plugins/installed_plugins.json"),
+        entries: vec![member(&["plugins", PLUGIN], Json::Null, Owned::Named)],
+    });
+    parts
+}
+
+const PLUGIN: &str = "lorelane@lorelane";
+
+/// Where the hooks of a client stand: the file, and per event of ours the entry that holds its command line.
+pub(super) fn hook_entries(
+    client: Client,
+    folder: &Path,
+    own: &Path,
+) -> Option<(PathBuf, Vec<(&'static str, Entry)>)> {
+    let (path, hooks) = match client {
+        Client::ClaudeCode => (own.join("claude-code").join(plugin::HOOKS), CLASSIC),
+        Client::Codex => (folder.join("hooks.json"), CLASSIC),
+        Client::Gemini => (folder.join("settings.json"), GEMINI),
+        Client::Copilot => (folder.join("hooks/lorelane.json"), COPILOT),
+        Client::Opencode | Client::Cursor | Client::Windsurf | Client::Zed => return None,
+    };
+    let entry = |hook: &Hook| (hook.ours, item(&["hooks", hook.event], Json::Null, sign(client, hook.ours)));
+    Some((path, hooks.iter().map(entry).collect()))
+}
+
+/// What opencode's plugin asks for.
+pub(super) const OPENCODE_EVENTS: [&str; 5] =
+    ["session-start", "prompt", "before-tool", "after-tool", "session-end"];

@@ -1,0 +1,424 @@
+//! Setup: what lorelane puts into the files of other programs, and takes back.
+//!
+//! Nothing here is replaced that lorelane did not write, and a removal gives back the bytes from before. Where
+//! somebody edited a file since, only our entries go. So every file is seen in three states: as it was before us
+//! (kept as a backup), as we wrote it (kept as a digest), and as it is now.
+
+mod clients;
+mod error;
+mod latency;
+mod plan;
+mod plugin;
+mod record;
+
+use crate::config::write_plain;
+use crate::disk::{Disk, Kind, RealDisk};
+use crate::env::{Env, Folders};
+use crate::store::LOCK_DEADLINE;
+use crate::workspace::Finding;
+use lorelane_core::json::{self, Entry};
+use plan::{spoiled, spoiler, text_of};
+use record::{Kept, Record, digest};
+use std::path::{Path, PathBuf};
+
+pub use error::SetupError;
+pub use latency::{RUNS, Timing};
+
+/// An agent that lorelane can be set up for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Client {
+    ClaudeCode,
+    Codex,
+    Gemini,
+    Copilot,
+    Opencode,
+    Cursor,
+    Windsurf,
+    Zed,
+}
+
+impl Client {
+    pub const ALL: [Client; 8] = [
+        Client::ClaudeCode,
+        Client::Codex,
+        Client::Gemini,
+        Client::Copilot,
+        Client::Opencode,
+        Client::Cursor,
+        Client::Windsurf,
+        Client::Zed,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Client::ClaudeCode => "claude-code",
+            Client::Codex => "codex",
+            Client::Gemini => "gemini",
+            Client::Copilot => "copilot",
+            Client::Opencode => "opencode",
+            Client::Cursor => "cursor",
+            Client::Windsurf => "windsurf",
+            Client::Zed => "zed",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Client> {
+        Client::ALL.into_iter().find(|client| client.name() == name)
+    }
+
+    /// Whether it has hooks for us. The others can only ask a server.
+    pub fn has_hooks(self) -> bool {
+        !matches!(self, Client::Cursor | Client::Windsurf | Client::Zed)
+    }
+
+    fn executable(self) -> &'static str {
+        match self {
+            Client::ClaudeCode => "claude",
+            other => other.name(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    Install,
+    Remove,
+}
+
+/// A client that is on this machine, and how we know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub client: Client,
+    pub because: PathBuf,
+    pub installed: bool,
+}
+
+/// What shall be done for one client.
+#[derive(Debug)]
+pub struct SetupPlan {
+    pub client: Client,
+    pub aim: Aim,
+    /// Files that change.
+    pub steps: Vec<FileStep>,
+    /// What stays although it should go, and why.
+    pub left: Vec<String>,
+    /// What will keep it from working.
+    pub warnings: Vec<String>,
+    record: Record,
+    old: Option<Record>,
+}
+
+/// One file before and after; `None` where there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileStep {
+    pub path: PathBuf,
+    /// Our own folder that it lies in, where it does.
+    pub within: Option<PathBuf>,
+    pub before: Option<Vec<u8>>,
+    pub after: Option<Vec<u8>>,
+}
+
+/// The folder for records, backups and the plugin's files.
+pub fn folder(folders: &Folders) -> PathBuf {
+    folders.state.join("agents")
+}
+
+/// Installs and removes, for one user and one program.
+#[derive(Debug)]
+pub struct Setup {
+    disk: RealDisk,
+    env: Env,
+    /// The program that the hooks shall call.
+    program: PathBuf,
+    agents: PathBuf,
+}
+
+impl Setup {
+    pub fn new(env: &Env, program: &Path) -> Result<Setup, SetupError> {
+        let folders = env.folders().ok_or(SetupError::NoHome)?;
+        Ok(Setup { disk: RealDisk, env: env.clone(), program: program.to_owned(), agents: folder(&folders) })
+    }
+
+    /// The clients on this machine: their settings' folder is there, or their program is on the PATH.
+    pub fn found(&self) -> Vec<Found> {
+        let found = |client: Client| {
+            let folder = clients::folder(client, &self.env).filter(|folder| folder.is_dir());
+            let because = folder.or_else(|| self.on_path(client.executable()))?;
+            Some(Found { client, because, installed: self.is_installed(client) })
+        };
+        Client::ALL.into_iter().filter_map(found).collect()
+    }
+
+    fn on_path(&self, name: &str) -> Option<PathBuf> {
+        let path = self.env.var("PATH")?;
+        std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    }
+
+    pub fn is_installed(&self, client: Client) -> bool {
+        matches!(Record::read(&self.disk, &self.agents, client), Ok(Some(_)) | Err(SetupError::Record { .. }))
+    }
+
+    /// Does what was planned.
+    pub fn carry_out(&self, plan: &SetupPlan) -> Result<(), SetupError> {
+        if plan.aim == Aim::Remove && plan.steps.is_empty() && plan.old.is_none() {
+            return Ok(());
+        }
+        let made = plan.record.folders.iter().any(|folder| self.agents.starts_with(folder));
+        self.disk
+            .create_private_dir_all(&self.agents)
+            .map_err(|fault| SetupError::io("create", &self.agents, fault))?;
+        let lock = self
+            .disk
+            .lock_dir(&self.agents, LOCK_DEADLINE)
+            .map_err(|_| SetupError::Busy { path: self.agents.clone() })?;
+        match plan.aim {
+            Aim::Install => {
+                // Written down before it is done: a setup that is killed can be taken back.
+                if plan.old.as_ref() != Some(&plan.record) {
+                    plan.record.write(&self.disk, &self.agents, plan.client)?;
+                }
+                self.keep_changed(plan)?;
+                self.write_files(&plan.steps)
+            }
+            Aim::Remove => {
+                self.write_files(&plan.steps)?;
+                if let Some(old) = plan.old.as_ref().filter(|_| plan.left.is_empty()) {
+                    old.discard(&self.disk, &self.agents, plan.client)?;
+                }
+                drop(lock);
+                self.remove_own_folders(&plan.steps);
+                if plan.left.is_empty() {
+                    let made_now = if made { plan.record.folders.as_slice() } else { &[] };
+                    let made_then = plan.old.as_ref().map_or(made_now, |old| old.folders.as_slice());
+                    self.remove_folders(made_then)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A file of ours that somebody changed is mended, and what they wrote is kept beside the backups.
+    fn keep_changed(&self, plan: &SetupPlan) -> Result<(), SetupError> {
+        let Some(old) = &plan.old else { return Ok(()) };
+        for step in &plan.steps {
+            let whole = old.of(&step.path).filter(|kept| kept.entries.is_empty());
+            if let (Some(kept), Some(now)) = (whole, &step.before)
+                && digest(now) != kept.wrote
+            {
+                let name = format!("{}-{}.changed", plan.client.name(), &digest(now)[..12]);
+                write_plain(&self.disk, &self.agents.join("backups").join(name), now)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_files(&self, steps: &[FileStep]) -> Result<(), SetupError> {
+        for step in steps {
+            let path = self.real(&step.path)?;
+            if self.read(&path)? != step.before {
+                return Err(SetupError::Meanwhile { path });
+            }
+            match &step.after {
+                Some(bytes) => write_plain(&self.disk, &path, bytes)?,
+                None => {
+                    self.disk.remove_file(&path).map_err(|fault| SetupError::io("remove", &path, fault))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Folders inside ours need no record: empty they are good for nothing.
+    fn remove_own_folders(&self, steps: &[FileStep]) {
+        for (step, within) in steps.iter().filter_map(|step| Some((step, step.within.as_ref()?))) {
+            let above = step.path.ancestors().skip(1).take_while(|folder| *folder != within);
+            for folder in above {
+                let _ = self.disk.remove_dir(folder);
+            }
+        }
+    }
+
+    /// Innermost first, and only what is empty. What another client still needs is handed over to its record.
+    fn remove_folders(&self, folders: &[PathBuf]) -> Result<(), SetupError> {
+        let mut stayed: Vec<PathBuf> = Vec::new();
+        for folder in folders.iter().rev() {
+            if self.disk.remove_dir(folder).is_err() && folder.exists() {
+                stayed.insert(0, folder.clone());
+            }
+        }
+        let _ = self.disk.remove_dir(&self.agents);
+        for client in Client::ALL {
+            if let Some(mut other) =
+                Record::read(&self.disk, &self.agents, client)?.filter(|_| !stayed.is_empty())
+            {
+                stayed.extend(std::mem::take(&mut other.folders));
+                stayed.dedup();
+                other.folders = stayed;
+                return other.write(&self.disk, &self.agents, client);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with what is installed.
+    pub fn examine(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for client in Client::ALL.into_iter().filter(|client| client.has_hooks()) {
+            let mend = format!("`lorelane setup {}` mends it", client.name());
+            let mut found =
+                |what: String| findings.push(Finding { check: "setup", what, hint: mend.clone() });
+            let record = match Record::read(&self.disk, &self.agents, client) {
+                Ok(Some(record)) => record,
+                Ok(None) => continue,
+                Err(fault) => {
+                    found(fault.to_string());
+                    continue;
+                }
+            };
+            let name = client.name();
+            let called = record.program.display();
+            if !record.program.exists() {
+                found(format!("the hooks of {name} call {called}, which is gone"));
+            } else if !same_file(&record.program, &self.program) {
+                found(format!("the hooks of {name} call {called}, not {}", self.program.display()));
+            }
+            for kept in &record.files {
+                if let Some(what) = self.damage(kept) {
+                    found(format!("{name}: {} {what}", kept.path.display()));
+                }
+            }
+            for kept in record.files.iter().filter(|kept| !kept.entries.is_empty()) {
+                let now = self.read(&kept.path).ok().flatten();
+                if let Some(spoiler) = now.and_then(|now| spoiler(client, &now)) {
+                    let what = spoiled(client, &kept.path, spoiler);
+                    let hint = format!("take {spoiler} out of the file");
+                    findings.push(Finding { check: "setup", what, hint });
+                }
+            }
+        }
+        findings
+    }
+
+    fn damage(&self, kept: &Kept) -> Option<&'static str> {
+        let now = match self.read(&kept.path) {
+            Ok(now) => now,
+            Err(_) => return Some("cannot be read"),
+        };
+        let Some(now) = now else { return Some("is gone") };
+        if kept.is_as_written(Some(&now)) {
+            return None;
+        }
+        if kept.entries.is_empty() {
+            return Some("was changed since lorelane wrote it");
+        }
+        let entries: Vec<Entry> = kept.entries.iter().map(|(entry, _)| entry.clone()).collect();
+        let held = text_of(&now).is_some_and(|text| json::holds(text, &entries));
+        (!held).then_some("has lost an entry of lorelane")
+    }
+
+    fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, SetupError> {
+        let real = self.real(path)?;
+        self.disk.read(&real).map_err(|fault| SetupError::io("read", path, fault))
+    }
+
+    /// A linked file is edited where it is, and the link stays.
+    fn real(&self, path: &Path) -> Result<PathBuf, SetupError> {
+        let stat = self.disk.stat(path).map_err(|fault| SetupError::io("look at", path, fault))?;
+        if stat.is_none_or(|stat| stat.kind != Kind::Symlink) {
+            return Ok(path.to_owned());
+        }
+        std::fs::canonicalize(path).map_err(|fault| SetupError::io("follow the link", path, fault))
+    }
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    }
+}
+
+/// The command line of a hook for a shell. A program that is gone is not an agent's business.
+fn hook_line(program: &str, words: &str) -> String {
+    let program = quoted(program);
+    if cfg!(windows) {
+        return format!("{program} hook {words}");
+    }
+    format!("[ -x {program} ] || exit 0; exec {program} hook {words}")
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
+    if !path.is_empty() && path.chars().all(plain) {
+        return path.to_owned();
+    }
+    if cfg!(windows) {
+        return format!("\"{path}\"");
+    }
+    format!("'{}'", path.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clients::Part;
+    use super::*;
+    use lorelane_core::json::{Format, Json};
+
+    #[test]
+    fn a_file_that_a_client_passes_over_is_known() {
+        use Client::{ClaudeCode, Codex, Copilot, Gemini};
+        for (text, spoils) in [
+            ("{}", vec![]),
+            ("", vec![]),
+            ("{ // why\n}", vec![ClaudeCode, Codex, Copilot]),
+            ("{\"a\": 1,}", vec![ClaudeCode, Codex, Gemini, Copilot]),
+            ("\u{feff}{}", vec![Codex]),
+            ("{ broken", vec![]),
+        ] {
+            let spoilt = [ClaudeCode, Codex, Gemini, Copilot].into_iter();
+            let spoilt: Vec<Client> =
+                spoilt.filter(|client| spoiler(*client, text.as_bytes()).is_some()).collect();
+            assert_eq!(spoilt, spoils, "{text}");
+        }
+    }
+
+    // Not registered before the server exists; what would be is decided and tested.
+    #[test]
+    fn a_client_without_hooks_is_to_get_the_server() {
+        for (client, file, expected) in [
+            (
+                Client::Cursor,
+                "mcp.json",
+                r#"{"mcpServers": {"lorelane": {"command": "/bin/lorelane", "args": ["mcp"]}}}"#,
+            ),
+            (
+                Client::Windsurf,
+                "mcp_config.json",
+                r#"{"mcpServers": {"lorelane": {"command": "/bin/lorelane", "args": ["mcp"]}}}"#,
+            ),
+            (
+                Client::Zed,
+                "settings.json",
+                r#"{"context_servers": {"lorelane": {"command": "/bin/lorelane", "args": ["mcp"]}}}"#,
+            ),
+        ] {
+            let parts = clients::parts(client, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
+            let [Part::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
+            assert_eq!(path, &Path::new("/c").join(file));
+            let (text, _) = json::add("", entries).unwrap();
+            assert_eq!(Json::parse(&text).unwrap().render(Format::LINE), expected);
+        }
+    }
+
+    #[test]
+    fn a_path_is_one_word_whatever_is_in_it() {
+        for (path, expected) in [
+            ("/usr/bin/lorelane", "/usr/bin/lorelane"),
+            ("/opt/my tools/lorelane", "'/opt/my tools/lorelane'"),
+            ("/o'b/$(x)", "'/o'\\''b/$(x)'"),
+        ] {
+            assert_eq!(quoted(path), expected);
+        }
+    }
+}

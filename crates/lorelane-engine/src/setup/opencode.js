@@ -1,0 +1,84 @@
+// Installed by `lorelane setup opencode`; `lorelane setup --remove opencode` takes it away.
+//
+// Asks lorelane for reminders when a prompt comes and before a tool writes. Whatever goes wrong here is swallowed:
+// a memory must never stop the work.
+import { spawn } from "node:child_process"
+
+const PROGRAM = "lorelane"
+const WAIT_MS = 2000
+
+/** Runs one hook with its payload and returns its answer, or nothing. */
+function ask(event, payload, cwd) {
+  return new Promise((resolve) => {
+    let out = ""
+    const done = (answer) => resolve(answer ?? {})
+    try {
+      const child = spawn(PROGRAM, ["hook", event, "--client", "opencode"], {
+        cwd,
+        stdio: ["pipe", "pipe", "ignore"],
+        timeout: WAIT_MS,
+      })
+      child.on("error", () => done())
+      child.stdin.on("error", () => {})
+      child.stdout.on("data", (piece) => (out += piece))
+      child.on("close", () => {
+        try {
+          done(JSON.parse(out).hookSpecificOutput)
+        } catch {
+          done()
+        }
+      })
+      child.stdin.end(JSON.stringify({ hook_event_name: event, cwd, ...payload }) + "\n")
+    } catch {
+      done()
+    }
+  })
+}
+
+export const Lorelane = async ({ directory }) => {
+  // What each session is shown: the standing context once, the reminders of its last prompt.
+  const sessions = new Map()
+
+  return {
+    "chat.message": async (input, output) => {
+      const session = input.sessionID
+      const prompt = output.parts
+        .filter((part) => part.type === "text" && !part.synthetic)
+        .map((part) => part.text)
+        .join("\n")
+      let shown = sessions.get(session)
+      if (!shown) {
+        const start = await ask("session-start", { session_id: session, source: "startup" }, directory)
+        shown = { standing: start.additionalContext }
+        sessions.set(session, shown)
+      }
+      const answer = await ask("prompt", { session_id: session, prompt }, directory)
+      shown.reminders = answer.additionalContext
+    },
+
+    "experimental.chat.system.transform": async (input, output) => {
+      const shown = sessions.get(input.sessionID)
+      for (const text of [shown?.standing, shown?.reminders]) if (text) output.system.push(text)
+    },
+
+    "tool.execute.before": async (input, output) => {
+      const payload = { session_id: input.sessionID, tool_name: input.tool, tool_input: output.args }
+      const answer = await ask("before-tool", payload, directory)
+      // An error is how opencode lets a plugin refuse a tool; the model reads its text.
+      if (answer.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason ?? "denied by lorelane")
+    },
+
+    "tool.execute.after": async (input, output) => {
+      const payload = { session_id: input.sessionID, tool_name: input.tool, tool_input: input.args }
+      const answer = await ask("after-tool", payload, directory)
+      if (answer.additionalContext) output.output += "\n\n" + answer.additionalContext
+    },
+
+    event: async ({ event }) => {
+      if (event.type !== "session.deleted") return
+      const session = event.properties?.info?.id ?? event.properties?.sessionID
+      sessions.delete(session)
+      await ask("session-end", { session_id: session, reason: "other" }, directory)
+    },
+  }
+}

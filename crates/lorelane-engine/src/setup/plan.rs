@@ -1,0 +1,247 @@
+//! Decides what a setup changes: every file as it was before us, as we wrote it, and as it is now.
+
+use super::clients::{self, Part};
+use super::record::{Kept, Record, digest};
+use super::{Aim, Client, FileStep, Setup, SetupError, SetupPlan};
+use lorelane_core::json::{self, Document, Entry, EntryFault, Grammar, NodeKind, Trace};
+use std::path::Path;
+
+impl SetupPlan {
+    fn leave_changed(&mut self, path: &Path) {
+        self.left.push(format!("{} was changed since lorelane wrote it", path.display()));
+    }
+}
+
+impl Setup {
+    /// Decides what changes, and changes nothing.
+    pub fn plan(&self, client: Client, aim: Aim) -> Result<SetupPlan, SetupError> {
+        let parts = self.parts(client)?;
+        let old = Record::read(&self.disk, &self.agents, client)?;
+        let mut plan = SetupPlan {
+            client,
+            aim,
+            steps: Vec::new(),
+            left: Vec::new(),
+            warnings: Vec::new(),
+            record: Record { program: self.program.clone(), ..Record::default() },
+            old,
+        };
+        for part in &parts {
+            self.plan_part(&mut plan, part)?;
+        }
+        self.plan_orphans(&mut plan, &parts)?;
+        self.plan_folders(&mut plan);
+        Ok(plan)
+    }
+
+    fn parts(&self, client: Client) -> Result<Vec<Part>, SetupError> {
+        if !client.has_hooks() {
+            return Err(SetupError::NeedsServer(client));
+        }
+        let folder = clients::folder(client, &self.env).ok_or(SetupError::NoHome)?;
+        Ok(clients::parts(client, &folder, &self.agents, &self.program.to_string_lossy()))
+    }
+
+    fn plan_part(&self, plan: &mut SetupPlan, part: &Part) -> Result<(), SetupError> {
+        let path = part.path();
+        let now = self.read(path)?;
+        let kept = plan.old.as_ref().and_then(|old| old.of(path)).cloned();
+        let after = match (part, plan.aim) {
+            (Part::Whole { text, .. }, Aim::Install) => {
+                let keep = install_whole(path, now.as_deref(), kept, text)?;
+                plan.record.files.push(keep);
+                Some(text.clone().into_bytes())
+            }
+            (Part::Whole { text, .. }, Aim::Remove) => match (kept, &now) {
+                (Some(kept), Some(_)) if !kept.is_as_written(now.as_deref()) => {
+                    plan.leave_changed(path);
+                    now.clone()
+                }
+                (Some(kept), _) => kept.before,
+                (None, Some(now)) if !is_ours(now, text) => Some(now.clone()),
+                (None, _) => None,
+            },
+            (Part::Entries { entries, .. }, Aim::Install) => {
+                let (after, keep) = install_entries(path, now.as_deref(), kept.as_ref(), entries)?;
+                plan.record.files.push(keep);
+                if let Some(spoiler) = now.as_deref().and_then(|now| spoiler(plan.client, now)) {
+                    plan.warnings.push(spoiled(plan.client, path, spoiler));
+                }
+                after
+            }
+            (Part::Entries { entries, .. }, Aim::Remove) => {
+                without_ours(path, now.as_deref(), kept.as_ref(), entries)?
+            }
+            // A client's notes speak of us only if something of ours was there to speak of.
+            (Part::Trail { entries, .. }, Aim::Remove) if plan.old.is_some() || !plan.steps.is_empty() => {
+                let taken = Trace { added: true, ..Trace::default() };
+                take(path, now.as_deref(), entries, Some(&vec![taken; entries.len()]))?
+            }
+            (Part::Trail { .. }, _) => now.clone(),
+        };
+        if after != now {
+            plan.steps.push(self.step(path, now, after));
+        }
+        Ok(())
+    }
+
+    fn step(&self, path: &Path, before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> FileStep {
+        let within = path.starts_with(&self.agents).then(|| self.agents.clone());
+        FileStep { path: path.to_owned(), within, before, after }
+    }
+
+    /// Files that an older version installed and this one does not.
+    fn plan_orphans(&self, plan: &mut SetupPlan, parts: &[Part]) -> Result<(), SetupError> {
+        let Some(old) = plan.old.clone() else { return Ok(()) };
+        for kept in old.files.iter().filter(|kept| !parts.iter().any(|part| part.path() == kept.path)) {
+            let now = self.read(&kept.path)?;
+            if kept.entries.is_empty() && now.is_some() && !kept.is_as_written(now.as_deref()) {
+                plan.leave_changed(&kept.path);
+                continue;
+            }
+            let after = without_ours(&kept.path, now.as_deref(), Some(kept), &[])?;
+            if after != now {
+                plan.steps.push(self.step(&kept.path, now, after));
+            }
+        }
+        Ok(())
+    }
+
+    /// Which folders will be made, and which were made before.
+    fn plan_folders(&self, plan: &mut SetupPlan) {
+        let mut folders = plan.old.as_ref().map(|old| old.folders.clone()).unwrap_or_default();
+        let written = plan.record.files.iter().map(|kept| kept.path.as_path());
+        let notes = self.agents.join("backups/any");
+        for file in written.chain([notes.as_path()]) {
+            let above = file.ancestors().skip(1);
+            let missing: Vec<&Path> = above.take_while(|folder| !folder.exists()).collect();
+            for folder in missing.into_iter().rev() {
+                if !folders.iter().any(|known| known == folder) {
+                    folders.push(folder.to_owned());
+                }
+            }
+        }
+        plan.record.folders = folders;
+    }
+}
+
+pub(super) fn text_of(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
+
+fn readable<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, SetupError> {
+    text_of(bytes)
+        .ok_or_else(|| SetupError::Broken { path: path.to_owned(), why: "it is not UTF-8".to_owned() })
+}
+
+fn refused(path: &Path, fault: &EntryFault) -> SetupError {
+    let (path, why) = (path.to_owned(), fault.to_string());
+    match fault {
+        EntryFault::Taken { .. } => SetupError::Foreign { path, why },
+        EntryFault::Json(_) | EntryFault::Shape { .. } => SetupError::Broken { path, why },
+    }
+}
+
+fn take(
+    path: &Path,
+    now: Option<&[u8]>,
+    entries: &[Entry],
+    traces: Option<&[Trace]>,
+) -> Result<Option<Vec<u8>>, SetupError> {
+    let Some(now) = now else { return Ok(None) };
+    let text = readable(path, now)?;
+    let text = json::take(text, entries, traces).map_err(|fault| refused(path, &fault))?;
+    Ok(Some(text.into_bytes()))
+}
+
+/// The file as it would be had we never been there.
+fn without_ours(
+    path: &Path,
+    now: Option<&[u8]>,
+    kept: Option<&Kept>,
+    entries: &[Entry],
+) -> Result<Option<Vec<u8>>, SetupError> {
+    let Some(kept) = kept else { return take(path, now, entries, None) };
+    if kept.is_as_written(now) {
+        return Ok(kept.before.clone());
+    }
+    let (entries, traces): (Vec<Entry>, Vec<Trace>) = kept.entries.iter().cloned().unzip();
+    let left = take(path, now, &entries, Some(&traces))?;
+    // An object that we began and that nobody used goes as a whole.
+    let began = kept.before.as_deref().is_none_or(|before| text_of(before).is_some_and(is_blank));
+    let unused = left.as_deref().and_then(text_of).is_some_and(is_empty_object);
+    Ok(if began && unused { kept.before.clone() } else { left })
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+fn is_empty_object(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let empty = |kind: &NodeKind| matches!(kind, NodeKind::Object(members) if members.is_empty());
+    Document::parse(text).is_ok_and(|document| empty(&document.root.kind))
+}
+
+/// A file of our own: whatever else has its name is left alone.
+fn install_whole(
+    path: &Path,
+    now: Option<&[u8]>,
+    kept: Option<Kept>,
+    text: &str,
+) -> Result<Kept, SetupError> {
+    if kept.is_none() && now.is_some_and(|now| !is_ours(now, text)) {
+        let why = "it is there already, and lorelane did not write it".to_owned();
+        return Err(SetupError::Foreign { path: path.to_owned(), why });
+    }
+    let before = kept.and_then(|kept| kept.before);
+    Ok(Kept { path: path.to_owned(), before, wrote: digest(text.as_bytes()), entries: Vec::new() })
+}
+
+/// Our own files in foreign folders say where they come from, so that they are known without a record.
+fn is_ours(now: &[u8], text: &str) -> bool {
+    let says_so = |now: &str| now.starts_with("// Installed by `lorelane setup");
+    now == text.as_bytes() || text_of(now).is_some_and(says_so)
+}
+
+/// A file that has every entry stays as it is, wherever its user has moved them.
+fn install_entries(
+    path: &Path,
+    now: Option<&[u8]>,
+    kept: Option<&Kept>,
+    entries: &[Entry],
+) -> Result<(Option<Vec<u8>>, Kept), SetupError> {
+    let held = now.and_then(text_of).is_some_and(|now| json::holds(now, entries));
+    if let Some(kept) = kept.filter(|_| held) {
+        return Ok((now.map(<[u8]>::to_vec), kept.clone()));
+    }
+    let before = without_ours(path, now, kept, entries)?;
+    let text = readable(path, before.as_deref().unwrap_or_default())?;
+    let (text, traces) = json::add(text, entries).map_err(|fault| refused(path, &fault))?;
+    let after = text.into_bytes();
+    let entries = entries.iter().cloned().zip(traces).collect();
+    let keep = Kept { path: path.to_owned(), before, wrote: digest(&after), entries };
+    Ok((Some(after), keep))
+}
+
+/// What makes a client pass over the whole of a settings file, without a word. Measured in the real ones: Gemini alone
+/// takes comments, nobody a trailing comma, and Codex no byte order mark.
+pub(super) fn spoiler(client: Client, bytes: &[u8]) -> Option<&'static str> {
+    let text = text_of(bytes)?;
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let reads = |grammar| Document::parse_as(body, grammar).is_ok();
+    if client == Client::Codex && body.len() < text.len() {
+        Some("a byte order mark")
+    } else if reads(Grammar::Strict) {
+        None
+    } else if reads(Grammar::Commented) {
+        Some("comments").filter(|_| client != Client::Gemini)
+    } else {
+        Some("a trailing comma").filter(|_| reads(Grammar::Lenient))
+    }
+}
+
+pub(super) fn spoiled(client: Client, path: &Path, spoiler: &str) -> String {
+    let (path, name) = (path.display(), client.name());
+    format!("{path} has {spoiler}, so {name} passes over all of it, also over what is yours")
+}

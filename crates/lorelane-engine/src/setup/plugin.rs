@@ -1,0 +1,88 @@
+//! The files of the Claude Code plugin, carried inside the binary.
+//!
+//! `plugin/` calls `lorelane` from the PATH. What is installed calls the program that installed it by its full path,
+//! in the hooks and in every command line that a skill, a command or an agent shows to the model.
+
+use lorelane_core::json::{Json, patch};
+
+macro_rules! carried {
+    ($($path:literal),* $(,)?) => {
+        /// Paths below the marketplace's folder with their texts.
+        pub(super) const FILES: &[(&str, &str)] =
+            &[$(($path, include_str!(concat!("../../../../", $path)))),*];
+    };
+}
+
+carried! {
+    ".claude-plugin/marketplace.json",
+    "plugin/.claude-plugin/plugin.json",
+    "plugin/README.md",
+    "plugin/agents/memory-drafter.md",
+    "plugin/agents/memory-verifier.md",
+    "plugin/commands/config.md",
+    "plugin/commands/save.md",
+    "plugin/commands/search.md",
+    "plugin/commands/status.md",
+    "plugin/hooks/hooks.json",
+    "plugin/skills/memory-management/SKILL.md",
+}
+
+pub(super) const HOOKS: &str = "plugin/hooks/hooks.json";
+
+/// How the checked-in hooks begin.
+const FROM_PATH: &str = "command -v lorelane >/dev/null 2>&1 || exit 0; exec lorelane hook ";
+
+/// A file's text with the program called by its full path.
+pub(super) fn with_program(path: &str, text: &str, program: &str) -> String {
+    if path == HOOKS {
+        let mut hooks = Json::parse(text).expect("the plugin's hooks are JSON");
+        hooks.map_texts(&mut |text| {
+            text.strip_prefix(FROM_PATH).map(|words| super::hook_line(program, words))
+        });
+        return patch(text, &hooks).expect("the plugin's hooks are JSON");
+    }
+    if path.ends_with(".md") {
+        let quoted = super::quoted(program);
+        return text
+            .replace("`lorelane ", &format!("`{quoted} "))
+            .replace("Bash(lorelane ", &format!("Bash({quoted} "));
+    }
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
+
+    fn walk(folder: &Path, files: &mut BTreeSet<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { walk(&path, files) } else { assert!(files.insert(path)) }
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_plugin_is_carried() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut files = BTreeSet::new();
+        walk(&root.join("plugin"), &mut files);
+        files.insert(root.join(".claude-plugin/marketplace.json"));
+        let carried: BTreeSet<PathBuf> = FILES.iter().map(|(path, _)| root.join(path)).collect();
+        assert_eq!(carried, files);
+    }
+
+    #[test]
+    fn what_is_installed_calls_the_program_by_its_path() {
+        for (path, text) in FILES {
+            let installed = with_program(path, text, "/opt/my tools/lorelane");
+            for rest in [" lorelane hook", "`lorelane ", "Bash(lorelane ", "command -v"] {
+                assert!(!installed.contains(rest), "{path} still has {rest}");
+            }
+        }
+        let hooks = FILES.iter().find(|(path, _)| *path == HOOKS).unwrap().1;
+        let line = "[ -x '/opt/my tools/lorelane' ] || exit 0; exec '/opt/my tools/lorelane' hook stop --client claude-code";
+        assert!(with_program(HOOKS, hooks, "/opt/my tools/lorelane").contains(line));
+    }
+}

@@ -1,0 +1,311 @@
+//! Agents: connecting them, taking it back, and how fast their hooks are.
+
+use super::args::Setup as Args;
+use super::{Ending, Outcome, Session, Trouble, say};
+use lorelane_core::json::{Json, Object};
+use lorelane_core::text::cut;
+use lorelane_engine::setup::{Aim, Client, FileStep, Found, RUNS, Setup, SetupError, SetupPlan, Timing};
+use lorelane_engine::workspace::Finding;
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+
+/// How many lines of a change are shown.
+const DIFF_LINES: usize = 12;
+
+impl From<SetupError> for Trouble {
+    fn from(fault: SetupError) -> Trouble {
+        Trouble::usage(fault.to_string(), fault.hint().unwrap_or_default())
+    }
+}
+
+fn open(session: &Session<'_>) -> Result<Setup, Trouble> {
+    let program = std::env::current_exe().map_err(|why| {
+        Trouble::usage(format!("cannot find this program: {why}"), "run it by its full path")
+    })?;
+    Ok(Setup::new(session.env, &program)?)
+}
+
+/// What one client got.
+struct Did {
+    client: Client,
+    result: Result<SetupPlan, SetupError>,
+}
+
+pub(super) fn setup(session: &Session<'_>, args: &Args) -> Outcome {
+    let setup = open(session)?;
+    let aim = if args.remove { Aim::Remove } else { Aim::Install };
+    let wanted = if args.clients.is_empty() {
+        let Some(wanted) = choose(session, &setup, args, aim) else { return list(session, &setup) };
+        wanted
+    } else {
+        named(&args.clients)?
+    };
+    let did: Vec<Did> = wanted
+        .into_iter()
+        .map(|client| {
+            let planned = setup.plan(client, aim);
+            let result = planned.and_then(|plan| {
+                if !args.change.dry_run {
+                    setup.carry_out(&plan)?;
+                }
+                Ok(plan)
+            });
+            Did { client, result }
+        })
+        .collect();
+    report(session, &did, args.change.dry_run)
+}
+
+fn named(names: &[String]) -> Result<Vec<Client>, Trouble> {
+    let read = |name: &String| {
+        Client::parse(name).ok_or_else(|| {
+            let known = Client::ALL.map(Client::name).join(", ");
+            Trouble::usage(format!("there is no client `{name}`"), format!("choose from {known}"))
+        })
+    };
+    let mut clients = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    clients.dedup();
+    Ok(clients)
+}
+
+/// The clients that a person agreed to; `None` when nobody can be asked.
+fn choose(session: &Session<'_>, setup: &Setup, args: &Args, aim: Aim) -> Option<Vec<Client>> {
+    let candidates: Vec<Client> = match aim {
+        Aim::Remove => Client::ALL.into_iter().filter(|client| setup.is_installed(*client)).collect(),
+        Aim::Install => {
+            setup.found().into_iter().map(|found| found.client).filter(|c| c.has_hooks()).collect()
+        }
+    };
+    if candidates.is_empty() {
+        return None;
+    }
+    if args.yes || args.change.dry_run {
+        return Some(candidates);
+    }
+    if session.json || !std::io::stdin().is_terminal() {
+        return None;
+    }
+    let question = |client: &Client| match aim {
+        Aim::Install => format!("set up {}?", client.name()),
+        Aim::Remove => format!("take lorelane out of {}?", client.name()),
+    };
+    Some(candidates.into_iter().filter(|client| say::ask(&question(client))).collect())
+}
+
+/// Nobody can be asked: what was found, and the commands to run.
+fn list(session: &Session<'_>, setup: &Setup) -> Outcome {
+    let found = setup.found();
+    if session.json {
+        let client = |found: &Found| {
+            Json::Object(Object::from_iter([
+                ("client", Json::text(found.client.name())),
+                ("found", Json::text(found.because.display().to_string())),
+                ("installed", Json::Bool(found.installed)),
+                ("hooks", Json::Bool(found.client.has_hooks())),
+            ]))
+        };
+        say::document([("found", Json::List(found.iter().map(client).collect()))]);
+    } else if found.is_empty() {
+        say::err(
+            "no agent was found on this machine\nhint: `lorelane setup CLIENT` sets one up all the same",
+        );
+    } else {
+        let mut text = String::new();
+        for found in &found {
+            let name = found.client.name();
+            let next = match (found.installed, found.client.has_hooks()) {
+                (true, _) => format!("is set up; `lorelane setup --remove {name}` takes it back"),
+                (false, true) => format!("run `lorelane setup {name}`"),
+                (false, false) => "joins with the MCP server".to_owned(),
+            };
+            let _ = writeln!(text, "{name:<12} {next}  ({})", found.because.display());
+        }
+        say::out(&text);
+    }
+    Ok(if found.is_empty() { Ending::Nothing } else { Ending::Done })
+}
+
+fn report(session: &Session<'_>, did: &[Did], dry_run: bool) -> Outcome {
+    if session.json {
+        say::document([
+            ("dry_run", Json::Bool(dry_run)),
+            ("clients", Json::List(did.iter().map(did_json).collect())),
+        ]);
+    } else {
+        say::out(
+            &did.iter()
+                .filter_map(|did| did.result.as_ref().ok())
+                .map(|plan| told(plan, dry_run))
+                .collect::<String>(),
+        );
+    }
+    let mut refused = false;
+    let mut failed = None;
+    for did in did {
+        match &did.result {
+            Ok(plan) => {
+                for warning in &plan.warnings {
+                    say::err(&format!("warning: {warning}"));
+                }
+                for left in &plan.left {
+                    say::err(&format!("left alone: {left}\nhint: delete it yourself if nobody needs it"));
+                    refused = true;
+                }
+            }
+            Err(fault) => {
+                let hint = fault.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+                say::err(&format!("error: {fault}{hint}"));
+                refused = true;
+                failed = failed.or((!fault.is_refusal()).then_some(Ending::Failed));
+            }
+        }
+    }
+    Ok(failed.unwrap_or(if refused { Ending::Nothing } else { Ending::Done }))
+}
+
+/// What was done for one client, or would be.
+fn told(plan: &SetupPlan, dry_run: bool) -> String {
+    let name = plan.client.name();
+    if plan.steps.is_empty() {
+        return match plan.aim {
+            Aim::Install => format!("{name} is set up already\n"),
+            Aim::Remove => format!("{name} has nothing of lorelane\n"),
+        };
+    }
+    let mut text = match (plan.aim, dry_run) {
+        (Aim::Install, false) => format!("set up {name}\n"),
+        (Aim::Install, true) => format!("would set up {name}\n"),
+        (Aim::Remove, false) => format!("took lorelane out of {name}\n"),
+        (Aim::Remove, true) => format!("would take lorelane out of {name}\n"),
+    };
+    // Files in our own folder are many and nobody else's.
+    let own = plan.steps.iter().filter(|step| step.within.is_some()).count();
+    if let Some(within) = plan.steps.iter().find_map(|step| step.within.as_ref()) {
+        let _ = writeln!(text, "  {own:<7}  files of our own in {}", within.display());
+    }
+    for step in plan.steps.iter().filter(|step| step.within.is_none()) {
+        let did = match (&step.before, &step.after) {
+            (None, _) => "new    ",
+            (_, None) => "gone   ",
+            _ => "changed",
+        };
+        let _ = writeln!(text, "  {did}  {}", step.path.display());
+        if dry_run {
+            text.push_str(&difference(step));
+        }
+    }
+    if let (Aim::Install, false) = (plan.aim, dry_run) {
+        let _ = writeln!(text, "  next     {}", next(plan.client));
+    }
+    text
+}
+
+fn next(client: Client) -> &'static str {
+    match client {
+        Client::Codex => "start codex and approve the hooks once: it runs none that you did not see",
+        Client::ClaudeCode => "start a new session; `/lorelane:status` shows that it works",
+        _ => "start a new session",
+    }
+}
+
+/// The lines between what begins and what ends equally, the first few of them.
+fn difference(step: &FileStep) -> String {
+    let text =
+        |bytes: &Option<Vec<u8>>| String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
+    let (before, after) = (text(&step.before), text(&step.after));
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let head = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
+    let (before, after) = (&before[head..], &after[head..]);
+    let foot = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
+    let gone = before[..before.len() - foot].iter().map(|line| ('-', line));
+    let new = after[..after.len() - foot].iter().map(|line| ('+', line));
+    let mut text = String::new();
+    let mut more = 0;
+    for (count, (sign, line)) in gone.chain(new).enumerate() {
+        if count < DIFF_LINES {
+            let _ = writeln!(text, "    {sign} {}", cut(line, 100));
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        let _ = writeln!(text, "    … {more} lines more");
+    }
+    text
+}
+
+fn did_json(did: &Did) -> Json {
+    let mut object = Object::new();
+    object.set("client", Json::text(did.client.name()));
+    match &did.result {
+        Ok(plan) => {
+            let files = plan.steps.iter().map(|step| step.path.display().to_string());
+            object.set("files", Json::texts(files));
+            object.set("warnings", Json::texts(plan.warnings.iter().map(String::as_str)));
+            object.set("left", Json::texts(plan.left.iter().map(String::as_str)));
+        }
+        Err(fault) => {
+            object.set("error", Json::text(fault.to_string()));
+            object.set("hint", fault.hint().map_or(Json::Null, Json::text));
+        }
+    }
+    Json::Object(object)
+}
+
+/// What is wrong with what is installed. Without a home there is nothing that could be.
+pub(super) fn findings(session: &Session<'_>) -> Vec<Finding> {
+    open(session).map(|setup| setup.examine()).unwrap_or_default()
+}
+
+pub(super) fn latency(session: &Session<'_>) -> Outcome {
+    let Some(timings) = open(session)?.latency(&session.env.cwd, RUNS)? else {
+        say::err("no hook is installed\nhint: `lorelane setup` connects the agents on this machine");
+        return Ok(Ending::Nothing);
+    };
+    if session.json {
+        say::document([
+            ("runs", Json::number(RUNS)),
+            ("hooks", Json::List(timings.iter().map(timing_json).collect())),
+        ]);
+    } else {
+        let mut text =
+            format!("{:<12} {:<14} {:>8} {:>8}   wall ms of {RUNS} runs\n", "client", "hook", "p50", "p99");
+        for timing in &timings {
+            let name = timing.client.name();
+            let _ = writeln!(
+                text,
+                "{name:<12} {:<14} {:>8.1} {:>8.1}",
+                timing.event,
+                ms(timing.p50),
+                ms(timing.p99)
+            );
+        }
+        say::out(&text);
+    }
+    let mut ending = Ending::Done;
+    for timing in &timings {
+        if let Some(why) = &timing.failed {
+            let name = timing.client.name();
+            say::err(&format!(
+                "warning: the hook {} of {name} failed: {why}\nhint: `lorelane doctor` looks for why",
+                timing.event
+            ));
+            ending = Ending::Nothing;
+        }
+    }
+    Ok(ending)
+}
+
+fn ms(time: std::time::Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+fn timing_json(timing: &Timing) -> Json {
+    Json::Object(Object::from_iter([
+        ("client", Json::text(timing.client.name())),
+        ("hook", Json::text(timing.event)),
+        ("p50_ms", Json::number(format!("{:.2}", ms(timing.p50)))),
+        ("p99_ms", Json::number(format!("{:.2}", ms(timing.p99)))),
+        ("failed", timing.failed.as_ref().map_or(Json::Null, Json::text)),
+    ]))
+}

@@ -1,0 +1,451 @@
+//! Setup from outside: what goes into the files of agents comes out again, byte for byte.
+
+use crate::scratch::{Said, Scratch};
+use expect_test::expect;
+use lorelane_core::json::Json;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// The clients that have hooks, each with the settings file that others write, too.
+const CLIENTS: [(&str, &str); 5] = [
+    ("claude-code", ".claude/settings.json"),
+    ("codex", ".codex/hooks.json"),
+    ("gemini", ".gemini/settings.json"),
+    ("copilot", ".copilot/hooks/lorelane.json"),
+    ("opencode", ".config/opencode/opencode.json"),
+];
+
+/// Settings as people have them.
+const FOREIGN: [(&str, &str); 21] = [
+    ("empty", ""),
+    ("blank", " \n\n"),
+    ("object", "{}"),
+    ("object on two lines", "{\n}\n"),
+    ("object with blanks", "{  }\n"),
+    ("plain", "{\n  \"model\": \"opus\"\n}\n"),
+    ("no last newline", "{\n  \"model\": \"opus\"\n}"),
+    ("four blanks", "{\n    \"a\": {\n        \"b\": [1, 2]\n    }\n}\n"),
+    ("tabs", "{\n\t\"a\": {\n\t\t\"b\": 1\n\t}\n}\n"),
+    ("odd indent", "{\n \"a\": 1,\n      \"b\": 2\n   }\n"),
+    ("one line", "{\"a\":1,\"b\":[]}\n"),
+    ("crlf", "{\r\n  \"a\": 1,\r\n  \"b\": {}\r\n}\r\n"),
+    ("bom", "\u{feff}{\n  \"a\": 1\n}\n"),
+    ("line comments", "// head\n{\n  \"a\": 1 // why\n  // \"b\": 2\n}\n// foot\n"),
+    ("block comments", "{ /* nothing, } yet */ }\n"),
+    ("trailing comma", "{\n  \"a\": [\n    1,\n  ],\n}\n"),
+    ("comma and comments", "{\n  \"a\": 1, // one\n  /* two */\n}\n"),
+    (
+        "hooks of others",
+        "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] }\n    ],\n    \"BeforeAgent\": [], // none\n    \"agentStop\": [],\n  }\n}\n",
+    ),
+    ("empty hooks", "{ \"hooks\": {} }"),
+    (
+        "plugins of others",
+        "{\n  \"enabledPlugins\": { \"other@market\": true },\n  \"extraKnownMarketplaces\": {}\n}\n",
+    ),
+    (
+        "escapes and numbers",
+        "{\"k\\u00e9y\": 1.50e3, \"v\": \"\\ud83d\\ude00 // no comment\", \"version\": 1}",
+    ),
+];
+
+fn home(scratch: &Scratch, path: &str) -> PathBuf {
+    scratch.home().join(path)
+}
+
+fn put(scratch: &Scratch, path: &str, text: &str) -> PathBuf {
+    let file = home(scratch, path);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, text).unwrap();
+    file
+}
+
+/// Bytes, links, folders and modes.
+fn state(scratch: &Scratch) -> BTreeMap<String, (Vec<u8>, u32)> {
+    let tree = scratch.tree();
+    let mode = |name: &str| fs::symlink_metadata(scratch.folder.join(name)).unwrap().mode();
+    tree.into_iter().map(|(name, bytes)| (name.clone(), (bytes, mode(&name)))).collect()
+}
+
+fn without_program(said: &Said) -> String {
+    said.text().replace(env!("CARGO_BIN_EXE_lorelane"), "/bin/lorelane")
+}
+
+#[test]
+fn removal_gives_back_tree_and_bytes_of_every_settings_file() {
+    for (client, file) in CLIENTS {
+        for (name, text) in FOREIGN {
+            let scratch = Scratch::new();
+            let path = put(&scratch, file, text);
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o440)).unwrap();
+            let before = state(&scratch);
+            scratch.lorelane(&format!("setup {client}")).expect(0);
+            let after = state(&scratch);
+            assert_ne!(before, after, "{client}, {name}");
+            let again = scratch.lorelane(&format!("setup {client}")).expect(0);
+            assert_eq!(again.out, format!("{client} is set up already\n"));
+            assert_eq!(state(&scratch), after, "{client}, {name}: a second setup");
+            scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+            assert_eq!(state(&scratch), before, "{client}, {name}");
+            scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+            assert_eq!(state(&scratch), before, "{client}, {name}: a second removal");
+        }
+    }
+}
+
+#[test]
+fn removal_leaves_no_trace_where_nothing_was() {
+    let scratch = Scratch::new();
+    let before = state(&scratch);
+    for (client, _) in CLIENTS {
+        scratch.lorelane(&format!("setup {client}")).expect(0);
+    }
+    // Not in the order of the setup: folders that the first one made are handed on.
+    for (client, _) in CLIENTS {
+        scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+    }
+    assert_eq!(state(&scratch), before);
+}
+
+#[test]
+fn what_somebody_writes_meanwhile_stays() {
+    for (client, file) in CLIENTS.into_iter().filter(|(client, _)| *client != "opencode") {
+        for (name, text) in FOREIGN.into_iter().filter(|(_, text)| text.contains("\"a\"")) {
+            let scratch = Scratch::new();
+            let path = put(&scratch, file, text);
+            scratch.lorelane(&format!("setup {client}")).expect(0);
+            let edited = fs::read_to_string(&path).unwrap().replace("\"a\"", "\"a of the user\"");
+            fs::write(&path, edited).unwrap();
+            let again = scratch.lorelane(&format!("setup {client}")).expect(0);
+            assert_eq!(again.out, format!("{client} is set up already\n"), "{name}");
+            scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+            let expected = text.replace("\"a\"", "\"a of the user\"");
+            assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{client}, {name}");
+        }
+    }
+}
+
+// A record that is gone must not make our own entries foreign ones.
+#[test]
+fn what_is_surely_ours_goes_without_a_record() {
+    for (client, file) in CLIENTS.into_iter().filter(|(client, _)| *client != "opencode") {
+        let scratch = Scratch::new();
+        let path = put(&scratch, file, "{\n  \"a\": 1\n}\n");
+        scratch.lorelane(&format!("setup {client}")).expect(0);
+        let agents = home(&scratch, "state/agents");
+        fs::remove_file(agents.join(format!("{client}.json"))).unwrap();
+        fs::remove_dir_all(agents.join("backups")).unwrap();
+        scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+        let left = fs::read_to_string(&path).unwrap();
+        assert!(!left.contains("lorelane") && left.contains("\"a\": 1"), "{client}: {left}");
+        assert!(!agents.exists(), "{client}");
+    }
+}
+
+#[test]
+fn a_linked_settings_file_is_edited_where_it_is() {
+    for (client, file) in CLIENTS.into_iter().filter(|(client, _)| *client != "opencode") {
+        let scratch = Scratch::new();
+        let real = put(&scratch, "dotfiles/real.json", "{\n  // mine\n}\n");
+        let link = home(&scratch, file);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(&real, &link).unwrap();
+        let before = state(&scratch);
+        scratch.lorelane(&format!("setup {client}")).expect(0);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "{client}");
+        assert!(fs::read_to_string(&real).unwrap().contains("lorelane"), "{client}");
+        scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+        assert_eq!(state(&scratch), before, "{client}");
+    }
+}
+
+#[test]
+fn a_dry_run_shows_the_lines_and_writes_nothing() {
+    let scratch = Scratch::new();
+    put(&scratch, ".claude/settings.json", "{\n  \"model\": \"opus\" // mine\n}\n");
+    let before = state(&scratch);
+    let said = scratch.lorelane("setup claude-code --dry-run").expect(0);
+    expect![[r#"
+        would set up claude-code
+          11       files of our own in ~/home/state/agents
+          new      ~/home/.claude/plugins/known_marketplaces.json
+            + {
+            +   "lorelane": {
+            +     "source": {
+            +       "source": "directory",
+            +       "path": "~/home/state/agents/claude-code"
+            +     },
+            +     "installLocation": "~/home/state/agents/claude-code",
+            +     "lastUpdated": "2026-01-01T00:00:00.000Z"
+            +   }
+            + }
+          changed  ~/home/.claude/settings.json
+            -   "model": "opus" // mine
+            +   "model": "opus", // mine
+            +   "extraKnownMarketplaces": {
+            +     "lorelane": {
+            +       "source": {
+            +         "source": "directory",
+            +         "path": "~/home/state/agents/claude-code"
+            +       }
+            +     }
+            +   },
+            +   "enabledPlugins": {
+            +     "lorelane@lorelane": true
+            … 1 lines more
+        2> warning: ~/home/.claude/settings.json has comments, so claude-code passes over all of it, also over what is yours
+    "#]]
+    .assert_eq(&said.text());
+    for (client, _) in CLIENTS {
+        scratch.lorelane(&format!("setup {client} --dry-run")).expect(0);
+    }
+    assert_eq!(state(&scratch), before);
+    scratch.lorelane("setup claude-code").expect(0);
+    let before = state(&scratch);
+    scratch.lorelane("setup --remove claude-code --dry-run").expect(0);
+    assert_eq!(state(&scratch), before);
+}
+
+// Claude Code 2.1.325 and 2.1.197 load nothing from such a file, and say nothing.
+#[test]
+fn settings_that_a_client_passes_over_are_said() {
+    let scratch = Scratch::with_store();
+    put(&scratch, ".claude/settings.json", "{\n  \"model\": \"opus\", // mine\n}\n");
+    let said = scratch.lorelane("setup claude-code").expect(0);
+    let expected = "~/home/.claude/settings.json has a trailing comma, so claude-code passes over all of it";
+    assert!(said.err.contains(expected), "{}", said.text());
+    let said = scratch.lorelane("doctor").expect(1);
+    assert!(said.out.contains(expected), "{}", said.text());
+    put(&scratch, ".gemini/settings.json", "{} // mine\n");
+    let said = scratch.lorelane("setup gemini").expect(0);
+    assert_eq!(said.err, "");
+}
+
+#[test]
+fn what_lorelane_did_not_write_is_never_replaced() {
+    for (client, file, text) in [
+        (
+            "claude-code",
+            ".claude/settings.json",
+            r#"{"extraKnownMarketplaces": {"lorelane": {"source": {"source": "github", "repo": "x/y"}}}}"#,
+        ),
+        ("claude-code", ".claude/settings.json", r#"{"enabledPlugins": {"lorelane@lorelane": false}}"#),
+        ("claude-code", ".claude/plugins/known_marketplaces.json", r#"{"lorelane": {"source": {}}}"#),
+        ("opencode", ".config/opencode/plugins/lorelane.js", "export const Mine = 1\n"),
+    ] {
+        let scratch = Scratch::new();
+        put(&scratch, file, text);
+        let before = state(&scratch);
+        let said = scratch.lorelane(&format!("setup {client}")).expect(1);
+        assert!(said.err.contains("lorelane did not write it"), "{}", said.text());
+        assert_eq!(state(&scratch), before, "{client} {file}");
+        scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+        assert_eq!(state(&scratch), before, "{client} {file}");
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_not_written() {
+    for text in ["{\"a\": ", "[]", "{'a': 1}", "{ /* ", "{\"hooks\": 1}", "// nothing but this\n"] {
+        let scratch = Scratch::new();
+        put(&scratch, ".codex/hooks.json", text);
+        let before = state(&scratch);
+        let said = scratch.lorelane("setup codex").expect(2);
+        assert!(said.err.contains("hint: nothing was changed; mend the file first"), "{}", said.text());
+        assert_eq!(state(&scratch), before, "{text}");
+    }
+    let scratch = Scratch::new();
+    fs::create_dir_all(home(&scratch, ".codex")).unwrap();
+    fs::write(home(&scratch, ".codex/hooks.json"), b"{\"a\": \"\xff\"}").unwrap();
+    scratch.lorelane("setup codex").expect(2);
+    fs::remove_file(home(&scratch, ".codex/hooks.json")).unwrap();
+    symlink("nowhere", home(&scratch, ".codex/hooks.json")).unwrap();
+    let said = scratch.lorelane("setup codex").expect(2);
+    assert!(said.err.contains("cannot follow the link"), "{}", said.text());
+}
+
+#[test]
+fn our_own_file_that_was_changed_is_mended_and_the_change_is_kept() {
+    let scratch = Scratch::new();
+    scratch.lorelane("setup opencode").expect(0);
+    let path = home(&scratch, ".config/opencode/plugins/lorelane.js");
+    let ours = fs::read_to_string(&path).unwrap();
+    fs::write(&path, "// mine\n").unwrap();
+    let said = scratch.lorelane("setup --remove opencode").expect(1);
+    assert!(said.err.contains("was changed since lorelane wrote it"), "{}", said.text());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "// mine\n");
+    scratch.lorelane("setup opencode").expect(0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), ours);
+    let kept = fs::read_dir(home(&scratch, "state/agents/backups")).unwrap();
+    let kept: Vec<String> = kept.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+    assert_eq!(kept, ["// mine\n"]);
+}
+
+#[test]
+fn a_folder_that_the_client_names_is_used() {
+    let scratch = Scratch::new();
+    let elsewhere = scratch.folder.join("elsewhere");
+    let run = |words: &[&str]| {
+        let mut command = scratch.command(words);
+        command.env("CLAUDE_CONFIG_DIR", &elsewhere).env("CODEX_HOME", &elsewhere);
+        scratch.said(&command.output().unwrap()).expect(0)
+    };
+    run(&["setup", "claude-code", "codex"]);
+    assert!(elsewhere.join("settings.json").exists() && elsewhere.join("hooks.json").exists());
+    assert!(!home(&scratch, ".claude").exists() && !home(&scratch, ".codex").exists());
+    // The record knows the place: the variable need not be set to take it back.
+    scratch.lorelane("setup --remove claude-code codex").expect(0);
+    assert!(!elsewhere.exists());
+}
+
+#[test]
+fn alone_it_says_what_is_there_and_what_to_run() {
+    let scratch = Scratch::new();
+    let run = |words: &[&str]| {
+        let mut command = scratch.command(words);
+        command.env("PATH", scratch.folder.join("bin"));
+        scratch.said(&command.output().unwrap())
+    };
+    expect![[r"
+        2> no agent was found on this machine
+        2> hint: `lorelane setup CLIENT` sets one up all the same
+        exit 1
+    "]]
+    .assert_eq(&run(&["setup"]).text());
+    for folder in [".claude", ".cursor", ".gemini"] {
+        fs::create_dir_all(home(&scratch, folder)).unwrap();
+    }
+    fs::create_dir_all(scratch.folder.join("bin")).unwrap();
+    fs::write(scratch.folder.join("bin/codex"), "").unwrap();
+    run(&["setup", "gemini"]).expect(0);
+    expect![[r"
+        claude-code  run `lorelane setup claude-code`  (~/home/.claude)
+        codex        run `lorelane setup codex`  (~/bin/codex)
+        gemini       is set up; `lorelane setup --remove gemini` takes it back  (~/home/.gemini)
+        cursor       joins with the MCP server  (~/home/.cursor)
+    "]]
+    .assert_eq(&run(&["setup"]).expect(0).text());
+    run(&["setup", "--yes"]).expect(0);
+    let found = Json::parse(&run(&["setup", "--json"]).expect(0).out).unwrap();
+    let installed: Vec<bool> = found
+        .at("found")
+        .unwrap()
+        .as_list()
+        .unwrap()
+        .iter()
+        .map(|client| client.at("installed").unwrap().as_bool().unwrap())
+        .collect();
+    assert_eq!(installed, [true, true, true, false]);
+    run(&["setup", "--remove", "--yes"]).expect(0);
+    assert!(!home(&scratch, "state").exists());
+}
+
+#[test]
+fn a_client_without_hooks_waits_for_the_server() {
+    let scratch = Scratch::new();
+    let before = state(&scratch);
+    for client in ["cursor", "windsurf", "zed"] {
+        let said = scratch.lorelane(&format!("setup {client}")).expect(1);
+        assert!(said.err.contains("it joins with the MCP server"), "{}", said.text());
+    }
+    scratch.lorelane("setup emacs").expect(2);
+    assert_eq!(state(&scratch), before);
+}
+
+/// A copy of the program that can be moved away.
+fn copy_of_program(scratch: &Scratch, folder: &str) -> PathBuf {
+    let path = scratch.folder.join(folder).join("lorelane");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    // By another process: while this one had it open for writing, a child of another test could not run it.
+    let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_lorelane")).arg(&path).status();
+    assert!(copied.unwrap().success());
+    path
+}
+
+fn run_program(scratch: &Scratch, program: &Path, line: &str) -> Said {
+    let words = crate::scratch::words(line);
+    let mut command = std::process::Command::new(program);
+    command.args(words).current_dir(scratch.project()).env_clear();
+    command
+        .env("HOME", scratch.home())
+        .env("LORELANE_HOME", scratch.home())
+        .stdin(std::process::Stdio::null());
+    scratch.said(&command.output().unwrap())
+}
+
+#[test]
+fn doctor_finds_a_program_that_is_gone_or_another_and_setup_mends_it() {
+    let scratch = Scratch::with_store();
+    let other = copy_of_program(&scratch, "my tools");
+    run_program(&scratch, &other, "setup codex gemini").expect(0);
+    let hooks = fs::read_to_string(home(&scratch, ".codex/hooks.json")).unwrap();
+    let line = format!("[ -x '{0}' ] || exit 0; exec '{0}' hook stop --client codex", other.display());
+    assert!(hooks.contains(&line), "{hooks}");
+    let said = without_program(&scratch.lorelane("doctor").expect(1));
+    expect![[r"
+        setup: the hooks of codex call ~/my tools/lorelane, not /bin/lorelane
+          hint: `lorelane setup codex` mends it
+        setup: the hooks of gemini call ~/my tools/lorelane, not /bin/lorelane
+          hint: `lorelane setup gemini` mends it
+        exit 1
+    "]]
+    .assert_eq(&said);
+    fs::remove_file(&other).unwrap();
+    fs::remove_file(home(&scratch, ".gemini/settings.json")).unwrap();
+    let said = without_program(&scratch.lorelane("doctor").expect(1));
+    expect![[r"
+        setup: the hooks of codex call ~/my tools/lorelane, which is gone
+          hint: `lorelane setup codex` mends it
+        setup: the hooks of gemini call ~/my tools/lorelane, which is gone
+          hint: `lorelane setup gemini` mends it
+        setup: gemini: ~/home/.gemini/settings.json is gone
+          hint: `lorelane setup gemini` mends it
+        exit 1
+    "]]
+    .assert_eq(&said);
+    scratch.lorelane("setup codex gemini").expect(0);
+    scratch.lorelane("doctor").expect(0);
+    let hooks = fs::read_to_string(home(&scratch, ".codex/hooks.json")).unwrap();
+    assert!(!hooks.contains("my tools") && hooks.matches("hook stop").count() == 1, "{hooks}");
+}
+
+#[test]
+fn latency_runs_what_is_installed_as_the_client_would() {
+    let scratch = Scratch::with_store();
+    let said = scratch.lorelane("doctor --latency").expect(1);
+    assert!(said.err.contains("hint: `lorelane setup`"), "{}", said.text());
+    scratch.lorelane("setup claude-code codex gemini copilot opencode").expect(0);
+    // Every way a command line can be installed, with a program that notes what it was called with.
+    let log = scratch.folder.join("log");
+    let fake = scratch.folder.join("fake");
+    fs::write(&fake, format!("#!/bin/sh\necho \"$@\" >> {}\ncat > /dev/null\n", log.display())).unwrap();
+    fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
+    let files = [
+        "state/agents/claude-code/plugin/hooks/hooks.json",
+        ".codex/hooks.json",
+        ".gemini/settings.json",
+        ".copilot/hooks/lorelane.json",
+        "state/agents/opencode.json",
+    ];
+    for file in files {
+        let path = home(&scratch, file);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace(env!("CARGO_BIN_EXE_lorelane"), fake.to_str().unwrap())).unwrap();
+    }
+    let timings = scratch.json("doctor --latency");
+    let hooks = timings.at("hooks").unwrap().as_list().unwrap();
+    let log = fs::read_to_string(log).unwrap();
+    assert_eq!(hooks.len(), 7 + 7 + 6 + 6 + 5);
+    assert_eq!(log.lines().count(), 50 * hooks.len());
+    for hook in hooks {
+        let client = hook.at("client").unwrap().as_text().unwrap();
+        let event = hook.at("hook").unwrap().as_text().unwrap();
+        let ran = log.lines().filter(|line| *line == format!("hook {event} --client {client}")).count();
+        assert_eq!(ran, 50, "{client} {event}");
+        let ms = |key| hook.at(key).and_then(Json::as_f64).unwrap();
+        assert!(0.0 < ms("p50_ms") && ms("p50_ms") <= ms("p99_ms"), "{client} {event}");
+        assert_eq!(hook.at("failed"), Some(&Json::Null), "{client} {event}");
+    }
+}
