@@ -90,7 +90,7 @@ fn proofs(clients: &[&'static Client], choice: &Choice) -> Result<Vec<Proof>, Fa
     let known: BTreeSet<String> = proofs.iter().map(|proof| proof.scenario.name.clone()).collect();
     let known: Vec<String> = known.into_iter().collect();
     let known = known.join(", ");
-    // `hostile` stands for all of them.
+    // `hostile` stands for all of them, `guard` for that of every client.
     let chosen = |name: &str| {
         let wanted = choice.scenario.as_deref();
         wanted.is_none_or(|wanted| {
@@ -211,7 +211,8 @@ mod tests {
         assert_eq!(choose("claude-code-2.1.197", "guard"), Ok(1));
         assert_eq!(choose("claude-code", "hostile"), Ok(14));
         assert_eq!(choose("claude-code", "hostile-bidi"), Ok(1));
-        assert!(choose("codex", "guard").unwrap_err().to_string().contains("prompt-matches"));
+        assert_eq!(choose("codex", "guard"), Ok(1));
+        assert!(choose("codex", "stop-asks").unwrap_err().to_string().contains("prompt-matches"));
         assert!(choose("emacs", "guard").unwrap_err().to_string().contains("codex-"));
     }
 }
