@@ -6,6 +6,7 @@
 pub mod args;
 pub mod bench;
 pub mod check;
+pub mod clients;
 pub mod corpus;
 pub mod failure;
 pub mod repo;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use xtask::args::Args;
 use xtask::failure::Failure;
-use xtask::{bench, check, schemas, simulate, storm};
+use xtask::{bench, check, clients, schemas, simulate, storm};
 
 /// Whether the command's own question was answered with yes.
 type Verdict = Result<bool, Failure>;
@@ -29,6 +29,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--processes 16] [--writes 200] [--seed 1] [--binary PATH]",
         about: "Write from many processes at once, kill some, and account for every write",
         run: storm::command,
+    },
+    Command {
+        name: "clients",
+        usage: "[--only CLIENT] [--scenario NAME] [--binary PATH] [--keep] [--record]",
+        about: "Run the real agent clients against a scripted model, or record what they send",
+        run: clients::command,
     },
     Command {
         name: "simulate",

@@ -7,14 +7,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::failure::Failure;
 
-/// Removed with everything in it when dropped.
+/// Removed with everything in it when dropped, unless it is kept.
 #[derive(Debug)]
 pub struct Sandbox {
     folder: PathBuf,
+    kept: bool,
 }
 
 impl Sandbox {
+    /// With a folder for memories, as if `init` had been there.
     pub fn new(purpose: &str) -> Result<Sandbox, Failure> {
+        let sandbox = Sandbox::empty(purpose)?;
+        let records = sandbox.records();
+        fs::create_dir_all(&records).map_err(|error| Failure::on("create", &records, error))?;
+        Ok(sandbox)
+    }
+
+    /// A home and a project with nothing in them.
+    pub fn empty(purpose: &str) -> Result<Sandbox, Failure> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("lorelane-{purpose}-{}-{count}", std::process::id());
@@ -24,8 +34,8 @@ impl Sandbox {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder).map_err(|error| Failure::on("create", &folder, error))?;
-        let sandbox = Sandbox { folder };
-        for inner in [sandbox.records(), sandbox.home()] {
+        let sandbox = Sandbox { folder, kept: false };
+        for inner in [sandbox.project(), sandbox.home()] {
             fs::create_dir_all(&inner).map_err(|error| Failure::on("create", &inner, error))?;
         }
         Ok(sandbox)
@@ -71,13 +81,26 @@ impl Sandbox {
         command
     }
 
-    fn home(&self) -> PathBuf {
+    pub fn home(&self) -> PathBuf {
         self.folder.join("home")
+    }
+
+    /// The folder that holds everything else.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Leaves everything for a person to look at.
+    pub fn keep(&mut self) {
+        self.kept = true;
     }
 }
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
         // Best effort: a leftover in the temp folder is no reason to fail a run that is over.
         let _ = fs::remove_dir_all(&self.folder);
     }

@@ -13,6 +13,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use crate::args::Args;
+use crate::clients;
 use crate::failure::Failure;
 use crate::repo;
 use tools::Tool;
@@ -32,6 +33,8 @@ enum Work {
     Dependencies,
     /// The tests that mean nothing when run by root.
     Unprivileged,
+    /// The real agent clients, against a scripted model.
+    Clients,
 }
 
 /// Formatting comes first because it is fast, tests before docs because they say more.
@@ -66,6 +69,7 @@ const STEPS: &[Step] = &[
         work: Work::Quiet { args: &["check", "--manifest-path", FUZZ_MANIFEST, "--locked"], env: &[] },
     },
     Step { name: "unprivileged tests", needs: Some(Tool::UnprivilegedUser), work: Work::Unprivileged },
+    Step { name: "clients", needs: Some(Tool::Clients), work: Work::Clients },
 ];
 
 const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
@@ -98,7 +102,7 @@ pub fn command(args: Args) -> Result<bool, Failure> {
 
 /// Runs one step between its announcement and its time; tells whether it passed.
 fn run(step: &Step) -> bool {
-    let shown = matches!(step.work, Work::Shown { .. });
+    let shown = matches!(step.work, Work::Shown { .. } | Work::Clients);
     print!("{:<20}{}", step.name, if shown { "\n" } else { "" });
     // Nobody reads a check whose standard output is gone.
     let _ = std::io::stdout().flush();
@@ -122,6 +126,7 @@ impl Work {
             Work::Shown { args } => cargo(args, &[], Stdio::inherit),
             Work::Dependencies => dependencies::run(),
             Work::Unprivileged => tools::unprivileged_tests(),
+            Work::Clients => clients::prove().map(|count| format!("runs: {count}")),
         }
     }
 }

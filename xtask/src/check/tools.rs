@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::Outcome;
+use crate::clients;
 use crate::failure::Failure;
 use crate::repo;
 
@@ -13,6 +14,8 @@ pub(super) enum Tool {
     CppCompiler,
     /// Root passes every permission check, so a test of refusals proves nothing under root.
     UnprivilegedUser,
+    /// Node, and the agent clients that run on it.
+    Clients,
 }
 
 /// `nobody` on every Linux system.
@@ -38,6 +41,7 @@ impl Tool {
                     "run by root, and the user nobody cannot reach the target folder: run it as another user";
                 (!reaches).then(|| why.to_owned())
             }
+            Tool::Clients => clients::missing(ci),
         }
     }
 }

@@ -3,6 +3,7 @@
 // The stand-in goes by many names, which are links.
 #[cfg(unix)]
 mod bench;
+mod payloads;
 #[cfg(unix)]
 mod storm;
 mod tidy;

@@ -1,0 +1,85 @@
+//! `clients`: the real agent clients, without a terminal, against a scripted model on loopback.
+//!
+//! A hook is proven by what the model was shown, not by what the hook printed. So each scenario runs the
+//! real client with the product's hooks, and asks the requests that arrived.
+
+mod client;
+mod expect;
+mod hooks;
+mod hostile;
+mod http;
+mod install;
+mod proof;
+mod record;
+mod run;
+mod scenario;
+mod stub;
+mod wire;
+
+use std::path::PathBuf;
+
+use crate::args::Args;
+use crate::failure::Failure;
+use crate::repo;
+use install::Cellar;
+use proof::Choice;
+
+pub fn command(mut args: Args) -> Result<bool, Failure> {
+    let choice = Choice {
+        only: args.option("--only")?,
+        scenario: args.option("--scenario")?,
+        keep: args.flag("--keep"),
+    };
+    let binary: Option<PathBuf> = args.option("--binary")?;
+    let recording = args.flag("--record");
+    args.finish()?;
+    let clients = proof::chosen_clients(&choice)?;
+    let cellar = Cellar::find()?;
+    cellar.install(&clients)?;
+    if recording {
+        return record::run(&cellar, &clients, &choice).map(|()| true);
+    }
+    let binary = match binary {
+        Some(binary) => repo::given_program(&binary)?,
+        None => repo::build_product(&[])?,
+    };
+    let (count, failed) = proof::run(&cellar, &binary, &choice)?;
+    println!("{count} runs, {failed} failed");
+    Ok(failed == 0)
+}
+
+/// Why the proofs cannot run here, or `None` when they can.
+///
+/// Under CI what is missing is installed; elsewhere a check does not change a person's machine.
+pub fn missing(ci: bool) -> Option<String> {
+    let clients: Vec<&client::Client> = client::CLIENTS.iter().collect();
+    let cellar = match Cellar::find() {
+        Ok(cellar) => cellar,
+        Err(failure) => return Some(failure.to_string()),
+    };
+    let missing = cellar.missing(&clients);
+    if missing.is_empty() {
+        return None;
+    }
+    if !install::npm_found() {
+        return Some("no npm: install Node.js, then `cargo xtask clients` installs the clients".to_owned());
+    }
+    if ci {
+        return cellar.install(&clients).err().map(|failure| failure.to_string());
+    }
+    Some(format!("not installed: {}; `cargo xtask clients` installs them", missing.join(", ")))
+}
+
+/// Runs every proof; returns how many there were.
+pub fn prove() -> Result<usize, Failure> {
+    let cellar = Cellar::find()?;
+    let binary = repo::build_product(&[])?;
+    match proof::run(&cellar, &binary, &Choice::default())? {
+        (count, 0) => Ok(count),
+        (count, failed) => {
+            let hint = "run one alone with `cargo xtask clients --only CLIENT --scenario NAME --keep`";
+            Err(Failure::new(format!("{failed} of {count} runs of clients failed; they are above"))
+                .hint(hint))
+        }
+    }
+}
