@@ -37,6 +37,7 @@ pub enum Format {
     /// Claude Code's, and the flat one that the first system expected in its place.
     ClaudeCode,
     Codex,
+    Gemini,
     Copilot,
 }
 
@@ -176,6 +177,7 @@ impl Format {
         let (wanted, unwanted): (&[&str], &[&str]) = match self {
             Format::ClaudeCode => (&["user", "human", "assistant", "tool_use"], &["tool_result"]),
             Format::Codex => (&["message", "function_call", "custom_tool_call", "local_shell_call"], &[]),
+            Format::Gemini => (&["user", "gemini"], &[]),
             Format::Copilot => (&["user.message", "assistant.message"], &[]),
         };
         let mut speaks = false;
@@ -198,6 +200,7 @@ impl Format {
         let part = match self {
             Format::ClaudeCode => claude_code(fields),
             Format::Codex => codex(fields),
+            Format::Gemini => gemini(fields),
             Format::Copilot => copilot(fields),
         }?;
         (!part.text.is_empty() || !part.tools.is_empty()).then_some(part)
@@ -283,6 +286,23 @@ fn codex(line: &Object) -> Option<Part> {
     }
 }
 
+/// A message is a line of its own; what a `$set` puts in place of earlier ones was said before or by nobody.
+fn gemini(line: &Object) -> Option<Part> {
+    let speaker = match line.text("type")? {
+        "user" => Speaker::Human,
+        "gemini" => Speaker::Assistant,
+        _ => return None,
+    };
+    let texts: Vec<Json> = match line.get("content")? {
+        Json::List(parts) => parts.iter().filter_map(|part| part.at("text").cloned()).collect(),
+        content => vec![content.clone()],
+    };
+    let calls = line.get("toolCalls").and_then(Json::as_list).unwrap_or_default();
+    let mut part = part(None, speaker, &Json::List(texts), &[]);
+    part.tools.extend(calls.iter().filter_map(|call| call.at("name")?.as_text()).map(str::to_owned));
+    Some(part)
+}
+
 fn copilot(line: &Object) -> Option<Part> {
     let data = line.get("data")?.as_object()?;
     let speaker = match line.text("type")? {
@@ -355,7 +375,7 @@ const FENCES: &[&str] = &[
 ];
 
 /// Removes whole fenced elements. A tag that is never closed is somebody writing about it, and hides nothing.
-fn without_fences(text: &str) -> String {
+pub fn without_fences(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     // A name that is not closed any more is not searched for again: a text full of open tags costs no more.
@@ -480,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn codex_and_copilot_lines_become_messages() {
+    fn the_lines_of_other_clients_become_messages() {
         let codex = [
             r#"{"timestamp":"t","type":"session_meta","payload":{"type":"message"}}"#,
             r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]}}"#,
@@ -493,6 +513,17 @@ mod tests {
         assert_eq!(
             read(Format::Codex, &codex, 50),
             [r#"4 Human "Choose" []"#, r#"5 Assistant "" ["shell"]"#, r#"7 Assistant "Chose" []"#]
+        );
+        let gemini = [
+            r#"{"sessionId":"x","kind":"main"}"#,
+            r#"{"$set":{"messages":[{"id":"a","type":"user","content":[{"text":"<session_context>x"}]}]}}"#,
+            r#"{"id":"b","type":"user","content":[{"text":"Choose"},{"text":"<hook_context>&lt;lorelane-memory&gt;we chose</hook_context>"}]}"#,
+            r#"{"id":"c","type":"gemini","content":"","toolCalls":[{"name":"read_file"}]}"#,
+            r#"{"id":"d","type":"gemini","content":"Chose"}"#,
+        ];
+        assert_eq!(
+            read(Format::Gemini, &gemini, 50),
+            [r#"3 Human "Choose" []"#, r#"4 Assistant "" ["read_file"]"#, r#"5 Assistant "Chose" []"#]
         );
         let copilot = [
             r#"{"type":"session.start","data":{"sessionId":"x"}}"#,

@@ -1,6 +1,7 @@
 //! What a client tells us, in one shape.
 
 use super::clients::Client;
+use lorelane_core::conversation::without_fences;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 use lorelane_engine::env::Env;
@@ -88,7 +89,9 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn read(env: &Env, event: Event, client: Client, payload: &Json) -> Call {
-        let facts = client.read(payload);
+        let mut facts = client.read(payload);
+        // Gemini puts the answers of earlier hooks into the prompt.
+        facts.prompt = without_fences(&facts.prompt);
         let start = facts.cwd.clone().filter(|cwd| cwd.is_absolute()).unwrap_or_else(|| env.cwd.clone());
         Call { event, client, unattended: client.is_unattended(env), start, facts }
     }

@@ -29,12 +29,16 @@ impl Scratch {
     }
 
     pub fn hook_with(&self, client: &str, event: &str, payload: &str, vars: &[(&str, &str)]) -> Said {
+        self.hook_bytes(client, event, payload.as_bytes(), vars)
+    }
+
+    pub fn hook_bytes(&self, client: &str, event: &str, payload: &[u8], vars: &[(&str, &str)]) -> Said {
         use std::io::Write;
         let mut command = self.command(&["hook", event, "--client", client]);
         command.env("LORELANE_HOOK_DEADLINE_MS", "20000").envs(vars.iter().copied());
         let pipe = std::process::Stdio::piped;
         let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
-        let _ = child.stdin.take().unwrap().write_all(payload.as_bytes());
+        let _ = child.stdin.take().unwrap().write_all(payload);
         self.said(&child.wait_with_output().unwrap())
     }
 

@@ -64,8 +64,9 @@ impl Client {
         match self {
             Client::ClaudeCode => Some(Format::ClaudeCode),
             Client::Codex => Some(Format::Codex),
+            Client::Gemini => Some(Format::Gemini),
             Client::Copilot => Some(Format::Copilot),
-            Client::Gemini | Client::Opencode => None,
+            Client::Opencode => None,
         }
     }
 

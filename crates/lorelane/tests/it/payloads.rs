@@ -1,0 +1,211 @@
+//! The payloads that real clients sent (`cargo xtask clients --record`), and broken ones.
+
+use crate::scratch::{Said, Scratch};
+use lorelane_core::json::{Format, Json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const CLIENTS: [&str; 4] = ["claude-code", "codex", "gemini", "copilot"];
+const PROMPT: &str = "how do we sign sessions in this project?";
+const BY_HAND: &str = ".claude/memory/decisions/by-hand.json";
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/payloads")
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file() && path.file_name().is_none_or(|name| name != "environment.json"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Our name of a client's event; `None` for one that is not registered.
+fn event(name: &str) -> Option<&'static str> {
+    Some(match name.split('.').next()? {
+        "SessionStart" | "sessionStart" => "session-start",
+        "UserPromptSubmit" | "BeforeAgent" | "userPromptSubmitted" => "prompt",
+        "PreToolUse" | "BeforeTool" | "preToolUse" => "before-tool",
+        "PostToolUse" | "AfterTool" | "postToolUse" => "after-tool",
+        "Stop" | "AfterAgent" | "agentStop" => "stop",
+        "PreCompact" | "PreCompress" => "pre-compact",
+        "SessionEnd" | "sessionEnd" => "session-end",
+        _ => return None,
+    })
+}
+
+/// A recorded payload with this scratch folder in the place of the one it was recorded in.
+fn recorded(scratch: &Scratch, file: &Path) -> Json {
+    let text = fs::read_to_string(file).unwrap();
+    let text = text.replace("<PROJECT>", scratch.project().to_str().unwrap());
+    Json::parse(&text.replace("<HOME>", scratch.home().to_str().unwrap())).unwrap()
+}
+
+fn store() -> Scratch {
+    let scratch = Scratch::with_store();
+    let line = "create decision --title 'Sign sessions with PASETO' --tag auth --set context=c --set decision=d --set rationale=r";
+    scratch.lorelane(line).expect(0);
+    scratch
+}
+
+/// Every recorded event of every client, as `call` changes it, with what came back.
+fn each(scratch: &Scratch, call: &dyn Fn(&str, &mut Json), seen: &dyn Fn(&str, &str, &str, &Said)) -> usize {
+    let mut count = 0;
+    for client in CLIENTS {
+        for file in files(&folder().join(client)) {
+            let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+            let Some(event) = event(&name) else { continue };
+            let mut payload = recorded(scratch, &file);
+            call(event, &mut payload);
+            let said = scratch.hook_of(client, event, &payload.render(Format::LINE));
+            seen(client, event, &name, &said);
+            count += 1;
+        }
+    }
+    count
+}
+
+#[test]
+fn every_recorded_event_is_taken_as_it_came() {
+    let scratch = store();
+    let count = each(&scratch, &|_, _| {}, &|client, _, name, said| {
+        assert_eq!((said.code, said.text().as_str()), (Some(0), ""), "{client} {name}");
+    });
+    assert!(count > 40, "{count} payloads");
+}
+
+#[test]
+fn every_client_is_reminded_at_a_prompt() {
+    let scratch = store();
+    let ask = |event: &str, payload: &mut Json| {
+        if let (Json::Object(object), "prompt") = (payload, event) {
+            let machine = object.text("prompt").is_some_and(|prompt| prompt.starts_with(['<', '/']));
+            if !machine {
+                object.set("prompt", Json::text(PROMPT));
+            }
+        }
+    };
+    each(&scratch, &ask, &|client, event, name, said| {
+        let machine = name.ends_with(".machine") || name.ends_with(".command");
+        let reminded =
+            said.out.contains("<lorelane-memory>") && said.out.contains("sign-sessions-with-paseto");
+        assert_eq!(reminded, event == "prompt" && !machine, "{client} {name}: {}", said.text());
+    });
+}
+
+/// Puts another path or command into a tool's input, wherever the client has it.
+fn aim(value: &mut Json) {
+    let Json::Object(object) = value else { return };
+    for key in ["file_path", "notebook_path", "path"] {
+        if object.contains(key) {
+            object.set(key, Json::text(BY_HAND));
+        }
+    }
+    if object.contains("command") {
+        object.set("command", Json::text(format!("echo '{{}}' > {BY_HAND}")));
+    }
+    for key in ["tool_input", "toolArgs"] {
+        if let Some(inner) = object.get_mut(key) {
+            aim(inner);
+        }
+    }
+}
+
+#[test]
+fn every_client_is_told_in_its_form_that_a_hand_written_memory_is_denied() {
+    let scratch = store();
+    let hand_write = |event: &str, payload: &mut Json| {
+        if event == "before-tool" {
+            aim(payload);
+        }
+    };
+    each(&scratch, &hand_write, &|client, event, name, said| {
+        let reads = ["Read", "view", "read_file", "Agent"].iter().any(|tool| name.contains(tool));
+        let (denied, form) = match client {
+            "gemini" => ("\"decision\": \"deny\"", "\"reason\""),
+            "copilot" => ("\"permissionDecision\": \"deny\"", "\"permissionDecisionReason\""),
+            _ => ("\"permissionDecision\": \"deny\"", "\"hookEventName\": \"PreToolUse\""),
+        };
+        let is_denied =
+            said.out.contains(denied) && said.out.contains(form) && said.out.contains("lorelane create");
+        assert_eq!(is_denied, event == "before-tool" && !reads, "{client} {name}: {}", said.text());
+        assert_eq!(said.code, Some(0));
+    });
+}
+
+#[test]
+fn every_client_that_can_go_on_is_asked_in_its_form() {
+    const SAID: &str = "We decided to use pnpm over npm because the links are strict.\nWe chose it instead of yarn due to its size.";
+    let scratch = store();
+    let lines = [
+        (
+            "transcript_path",
+            "claude-code",
+            r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":SAID}]}}"#,
+        ),
+        (
+            "transcript_path",
+            "codex",
+            r#"{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":SAID}]}}"#,
+        ),
+        ("transcript_path", "gemini", r#"{"id":"d","type":"gemini","content":SAID}"#),
+        (
+            "transcriptPath",
+            "copilot",
+            r#"{"type":"assistant.message","data":{"messageId":"n","content":SAID}}"#,
+        ),
+    ];
+    for (key, client, line) in lines {
+        let transcript = scratch.folder.join(format!("{client}.jsonl"));
+        let said = Json::text(SAID).render(Format::LINE);
+        fs::write(&transcript, format!("{}\n", line.replace("SAID", &said))).unwrap();
+        let stops = files(&folder().join(client));
+        let stop =
+            stops.iter().find(|file| event(file.file_stem().unwrap().to_str().unwrap()) == Some("stop"));
+        let Json::Object(mut payload) = recorded(&scratch, stop.unwrap()) else { panic!("an object") };
+        payload.set(key, Json::text(transcript.to_str().unwrap()));
+        payload.set("stop_hook_active", Json::Bool(false));
+        let session = if client == "copilot" { "sessionId" } else { "session_id" };
+        payload.set(session, Json::text(client));
+        payload.remove("background_tasks");
+        payload.remove("last_assistant_message");
+        payload.remove("prompt_response");
+        let said = scratch.hook_of(client, "stop", &Json::Object(payload).render(Format::LINE));
+        let (text, code) = match client {
+            "claude-code" | "codex" => (said.err.clone(), Some(2)),
+            _ => (said.out.clone(), Some(0)),
+        };
+        assert_eq!(said.code, code, "{client}: {}", said.text());
+        assert!(
+            text.contains("something worth remembering") && text.contains("[DECISION]"),
+            "{client}: {text}"
+        );
+        let form = match client {
+            "gemini" => "\"decision\": \"deny\"",
+            "copilot" => "\"decision\": \"block\"",
+            _ => "",
+        };
+        assert!(text.contains(form), "{client}: {text}");
+    }
+}
+
+#[test]
+fn broken_payloads_disturb_no_client() {
+    let scratch = store();
+    let events =
+        ["session-start", "prompt", "before-tool", "after-tool", "stop", "pre-compact", "session-end"];
+    let broken = files(&folder().join("broken"));
+    assert!(broken.len() > 20);
+    for (number, file) in broken.iter().enumerate() {
+        let bytes = fs::read(file).unwrap();
+        let client = CLIENTS[number % CLIENTS.len()];
+        for event in events {
+            let said = scratch.hook_bytes(client, event, &bytes, &[]);
+            assert_eq!(said.code, Some(0), "{client} {event} {}: {}", file.display(), said.text());
+            assert_eq!(said.err, "", "{client} {event} {}", file.display());
+        }
+    }
+}
