@@ -303,10 +303,15 @@ fn whatever_goes_wrong_the_agent_is_not_disturbed() {
 #[test]
 fn a_hook_gives_up_at_its_deadline() {
     let scratch = Scratch::with_jwt();
-    let payload = payload(&scratch, &[("prompt", Json::text("which jwt auth do we use"))]);
-    let said = scratch.hook_with("claude-code", "prompt", &payload, &[("LORELANE_HOOK_DEADLINE_MS", "0")]);
-    assert_eq!(said.expect(0).text(), "");
-    assert!(scratch.hook_log().contains("not done after 0 ms"), "{}", scratch.hook_log());
+    let mut command = scratch.command(&["hook", "prompt"]);
+    command.env("LORELANE_HOOK_DEADLINE_MS", "50");
+    let pipe = std::process::Stdio::piped;
+    let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+    // A client that keeps its end open and says nothing.
+    let open = child.stdin.take().unwrap();
+    assert_eq!(scratch.said(&child.wait_with_output().unwrap()).expect(0).text(), "");
+    assert!(scratch.hook_log().contains("not done after 50 ms"), "{}", scratch.hook_log());
+    drop(open);
 }
 
 #[test]
