@@ -1,6 +1,7 @@
 //! What a triage found in one session: the words to save, and where they stand.
 
 use crate::digest::Revision;
+use crate::forget::Traces;
 use crate::json::{Format, Json, Object};
 use crate::memory::Category;
 use crate::secret;
@@ -121,11 +122,21 @@ impl Capture {
 
     /// Nothing of a settled item is kept but that it was there: its words are in a memory now, or unwanted.
     pub fn settle(&mut self, category: Category) {
-        for item in self.items.iter_mut().filter(|item| item.category == category) {
-            item.settled = true;
-            item.snippets.clear();
-            item.excerpt.clear();
+        self.items.iter_mut().filter(|item| item.category == category).for_each(Item::settle);
+    }
+
+    /// Settles what may hold words of a forgotten memory: everything of a session that it came from, because what
+    /// was found in one session stands close together, and elsewhere what tells of it. Returns how many had words.
+    pub fn forget(&mut self, traces: &Traces) -> usize {
+        let is_source = traces.sessions.contains(&self.session);
+        let mut emptied = 0;
+        for item in self.items.iter_mut().filter(|item| item.has_words()) {
+            if is_source || traces.are_told_in(&format!("{}\n{}", item.snippets.join("\n"), item.excerpt)) {
+                item.settle();
+                emptied += 1;
+            }
         }
+        emptied
     }
 
     /// Whether nobody needs it any more. One that was asked about, or told of, is kept when it is settled: forgetting
@@ -192,6 +203,16 @@ impl Stage {
 }
 
 impl Item {
+    fn settle(&mut self) {
+        self.settled = true;
+        self.snippets.clear();
+        self.excerpt.clear();
+    }
+
+    fn has_words(&self) -> bool {
+        !self.snippets.is_empty() || !self.excerpt.is_empty()
+    }
+
     fn to_json(&self) -> Json {
         object([
             ("category", Json::text(self.category.name())),

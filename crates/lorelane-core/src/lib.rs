@@ -11,6 +11,7 @@ pub mod corpus;
 pub mod dialect;
 pub mod digest;
 pub mod fence;
+pub mod forget;
 pub mod guard;
 pub mod json;
 pub mod leak;

@@ -5,6 +5,7 @@
 
 use crate::capture::{Origin, words_digest};
 use crate::digest::Revision;
+use crate::forget::Traces;
 use crate::json::{Format, Json, Object};
 use crate::lifecycle::REASON_MAX;
 use crate::memory::{Address, Body, Category, Memory};
@@ -155,6 +156,46 @@ impl MarkKind {
     }
 }
 
+/// The file of marks without what it says of a forgotten memory, and how many of its lines that changed.
+///
+/// A mark of the memory goes whole, a rejection too: its line holds the address, and digests that would confirm a
+/// guess. Of another memory's rejection only the reason goes that names this one.
+pub fn purged(bytes: &[u8], traces: &Traces) -> (Vec<u8>, usize) {
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let marks: Vec<Option<Mark>> =
+        lines.iter().map(|line| Mark::read(String::from_utf8_lossy(line).trim_end())).collect();
+    // What stands before the move belongs to the memory that moved; what follows, to the one that came after it.
+    let moved = |address: &Address| {
+        let is_move = |mark: &Mark| mark.address == *address && matches!(mark.kind, MarkKind::Alias { .. });
+        marks.iter().rposition(|mark| mark.as_ref().is_some_and(is_move))
+    };
+    let moves: BTreeMap<&Address, Option<usize>> =
+        traces.taken.iter().map(|address| (address, moved(address))).collect();
+    let is_ours = |address: &Address, at: usize| {
+        traces.addresses.contains(address)
+            || moves.get(address).is_some_and(|moved| moved.is_some_and(|moved| at <= moved))
+    };
+    let (mut kept, mut changed) = (Vec::new(), 0);
+    for (at, (line, mark)) in lines.iter().zip(&marks).enumerate() {
+        let after = match mark {
+            None if traces.are_named_in(&String::from_utf8_lossy(line)) => None,
+            None => Some(line.to_vec()),
+            Some(mark) if is_ours(&mark.address, at) => None,
+            Some(Mark { kind: MarkKind::Alias { to }, .. }) if is_ours(to, at) => None,
+            Some(mark @ Mark { kind: MarkKind::Reject(rejection), .. })
+                if traces.are_named_in(&rejection.because) =>
+            {
+                let silent = Rejection { because: String::new(), ..rejection.clone() };
+                Some(Mark { kind: MarkKind::Reject(silent), ..mark.clone() }.line().into_bytes())
+            }
+            Some(_) => Some(line.to_vec()),
+        };
+        changed += usize::from(after.as_deref() != Some(line));
+        kept.extend(after.into_iter().flatten());
+    }
+    (kept, changed)
+}
+
 impl Marks {
     pub fn read(bytes: &[u8]) -> Marks {
         let mut marks = Marks::default();
@@ -212,6 +253,12 @@ impl Marks {
                 || address.category() == Some(category)
                     && origin.as_ref().is_some_and(|origin| rejection.origins.contains(origin))
         })
+    }
+
+    /// The addresses that a memory had before, however often it moved.
+    pub fn former(&self, address: &Address) -> BTreeSet<Address> {
+        let leads_here = |old: &&Address| *old != address && self.follow(old) == address;
+        self.aliases.keys().filter(leads_here).cloned().collect()
     }
 
     /// The address a memory has now, however often it moved.
@@ -294,6 +341,55 @@ mod tests {
         let marks = Marks::read(file.concat().as_bytes());
         let expected = BTreeMap::from([(address("b"), vec![origin(3, "x"), origin(9, "y")])]);
         assert_eq!((marks.origins, marks.unread), (expected, 0));
+    }
+
+    #[test]
+    fn what_marks_say_of_a_forgotten_memory_goes_and_nothing_else() {
+        let reject = |name: &str, because: &str| {
+            let rejection = Rejection { because: because.to_owned(), ..rejection("T", "B", &[]) };
+            mark(name, MarkKind::Reject(rejection))
+        };
+        let file = [
+            mark("was-here", MarkKind::Pin),
+            mark("kept", MarkKind::Pin),
+            mark("was-here", MarkKind::Alias { to: address("was-there") }),
+            mark("was-there", MarkKind::Alias { to: address("is-gone") }),
+            mark("is-gone", MarkKind::Origin(origin(3, "x"))),
+            "<<<<<<< HEAD\n".to_owned(),
+            "{\"mark\":\"pin\",\"address\":\"decision/is-gone\"\n".to_owned(),
+            // Another memory came to a former address.
+            mark("was-here", MarkKind::Pin),
+            reject("is-gone", "wrong"),
+            reject("kept", "like is-gone"),
+            mark("last", MarkKind::Pin).trim_end().to_owned(),
+        ];
+        let traces = Traces {
+            addresses: [address("is-gone"), address("was-there")].into(),
+            taken: [address("was-here")].into(),
+            ..Traces::default()
+        };
+        let (left, changed) = purged(file.concat().as_bytes(), &traces);
+        let expected = [
+            mark("kept", MarkKind::Pin),
+            "<<<<<<< HEAD\n".to_owned(),
+            mark("was-here", MarkKind::Pin),
+            reject("kept", ""),
+            mark("last", MarkKind::Pin).trim_end().to_owned(),
+        ];
+        assert_eq!((String::from_utf8(left).unwrap(), changed), (expected.concat(), 7));
+        assert_eq!(purged(expected.concat().as_bytes(), &traces), (expected.concat().into_bytes(), 0));
+    }
+
+    #[test]
+    fn a_memory_knows_where_it_was() {
+        let file = [
+            mark("a", MarkKind::Alias { to: address("b") }),
+            mark("b", MarkKind::Alias { to: address("c") }),
+            mark("x", MarkKind::Alias { to: address("y") }),
+        ];
+        let marks = Marks::read(file.concat().as_bytes());
+        assert_eq!(marks.former(&address("c")), BTreeSet::from([address("a"), address("b")]));
+        assert_eq!(marks.former(&address("a")), BTreeSet::new());
     }
 
     #[test]

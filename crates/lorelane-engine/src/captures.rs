@@ -4,6 +4,7 @@ use crate::disk::{Disk, Kind, LockFault};
 use crate::workspace::Failure;
 use lorelane_core::capture::{Capture, is_outdated};
 use lorelane_core::digest::short_digest;
+use lorelane_core::forget::{Act, Traces};
 use lorelane_core::json::Json;
 use lorelane_core::memory::Category;
 use lorelane_core::secret;
@@ -21,6 +22,8 @@ const PENDING_MAX: usize = 10;
 const LOOKED_AT_MAX: usize = 50;
 /// A hook has no time to wait, and the holder is done in a millisecond.
 const LOCK_WAIT: Duration = Duration::from_millis(100);
+/// Somebody who forgets has time.
+const FORGET_WAIT: Duration = Duration::from_secs(5);
 const PRIVATE: Option<u32> = Some(0o600);
 
 /// What triage found, session by session.
@@ -52,7 +55,7 @@ impl Captures {
     /// Replaces what is known of a session, and clears away what nobody needs any more. Returns the file.
     pub fn save(&self, capture: &Capture) -> Result<PathBuf, Failure> {
         let path = self.path_of(&capture.session);
-        self.locked(|| {
+        self.locked(LOCK_WAIT, || {
             self.keep(&path, capture)?;
             self.clear_away(capture.at);
             Ok(())
@@ -78,7 +81,7 @@ impl Captures {
         if self.load(session).is_none() {
             return Ok(());
         }
-        self.locked(|| {
+        self.locked(LOCK_WAIT, || {
             let Some(mut capture) = self.load(session) else { return Ok(()) };
             capture.settle(category);
             self.keep(&self.path_of(session), &capture)
@@ -88,7 +91,7 @@ impl Captures {
     /// Puts a text for another program beside the captures, under a name of this session's own.
     pub fn put_beside(&self, session: &str, name: &str, text: &str) -> Result<PathBuf, Failure> {
         let path = self.beside(session, name);
-        self.locked(|| self.put(&path, secret::masked(text).as_bytes()))?;
+        self.locked(LOCK_WAIT, || self.put(&path, secret::masked(text).as_bytes()))?;
         Ok(path)
     }
 
@@ -102,11 +105,67 @@ impl Captures {
         let _ = self.disk.remove_file(&self.beside(session, name));
     }
 
+    /// Takes away the words that may be a forgotten memory's, in captures and in what lies beside them. That there
+    /// was a capture stays: else the same words would be captured again. Returns how many places had such words.
+    pub fn forget(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+        let fault = |attempt| move |source| Failure::io(attempt, &self.folder, source);
+        if self.disk.stat(&self.folder).map_err(fault("look at"))?.is_none() {
+            return Ok(0);
+        }
+        if act == Act::Look {
+            return self.forget_words(traces, act);
+        }
+        self.locked(FORGET_WAIT, || {
+            let count = self.forget_words(traces, act)?;
+            self.disk.sync_dir(&self.folder).map_err(fault("sync"))?;
+            Ok(count)
+        })
+    }
+
+    fn forget_words(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+        let mut count = 0;
+        for (_, path) in self.files() {
+            if let Some(mut capture) = self.read(&path) {
+                let emptied = capture.forget(traces);
+                count += emptied;
+                if act == Act::Purge {
+                    if emptied > 0 {
+                        self.keep(&path, &capture)?;
+                    }
+                    self.sync_if_there(&path)?;
+                }
+            } else if self.is_told_in(traces, &path)? {
+                count += 1;
+                if act == Act::Purge {
+                    self.disk.remove_file(&path).map_err(|source| Failure::io("remove", &path, source))?;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Of a file that is no capture: what lies beside one, or what an interrupted write left.
+    fn is_told_in(&self, traces: &Traces, path: &Path) -> Result<bool, Failure> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.ends_with(".tmp") || traces.sessions.iter().any(|from| name.starts_with(&file_stem(from))) {
+            return Ok(true);
+        }
+        let text = self.disk.read(path).map_err(|source| Failure::io("read", path, source))?;
+        Ok(traces.are_told_in(&String::from_utf8_lossy(&text.unwrap_or_default())))
+    }
+
+    fn sync_if_there(&self, path: &Path) -> Result<(), Failure> {
+        match self.disk.sync_file(path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Failure::io("sync", path, source)),
+            _ => Ok(()),
+        }
+    }
+
     /// Two sessions may settle the same capture at once.
-    fn locked<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    fn locked<T>(&self, wait: Duration, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         let fault = |attempt, source| Failure::io(attempt, &self.folder, source);
         self.disk.create_private_dir_all(&self.folder).map_err(|source| fault("create", source))?;
-        let _guard = self.disk.lock_dir(&self.folder, LOCK_WAIT).map_err(|why| {
+        let _guard = self.disk.lock_dir(&self.folder, wait).map_err(|why| {
             let source = match why {
                 LockFault::Timeout { .. } => io::Error::other("another process is writing there"),
                 LockFault::Io(source) => source,

@@ -1,6 +1,8 @@
 //! Drafts that a person works on: private, per project, kept until they are saved.
 
+use crate::disk::{Disk, Kind};
 use crate::workspace::Failure;
+use lorelane_core::forget::{Act, Traces};
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -68,6 +70,27 @@ fn editing(editor: &str, draft: &Path) -> Command {
     let mut command = Command::new("cmd");
     command.raw_arg(format!("/S /C \"{editor} \"{}\"\"", draft.display()));
     command
+}
+
+/// Removes the drafts that name a memory or tell of it, and what an editor left beside them.
+pub fn forget(disk: &dyn Disk, folder: &Path, traces: &Traces, act: Act) -> Result<usize, Failure> {
+    let fault = |attempt| move |source| Failure::io(attempt, folder, source);
+    let Some(listed) = disk.list(folder).map_err(fault("list"))? else { return Ok(0) };
+    let mut count = 0;
+    for file in listed.iter().filter(|listed| listed.kind == Kind::File) {
+        let path = folder.join(&file.name);
+        let text = disk.read(&path).map_err(fault("read"))?.unwrap_or_default();
+        if traces.are_named_in(&file.name) || traces.are_told_in(&String::from_utf8_lossy(&text)) {
+            count += 1;
+            if act == Act::Purge {
+                disk.remove_file(&path).map_err(fault("remove"))?;
+            }
+        }
+    }
+    if act == Act::Purge {
+        disk.sync_dir(folder).map_err(fault("sync"))?;
+    }
+    Ok(count)
 }
 
 pub fn discard(draft: &Path) {

@@ -30,6 +30,9 @@ const OF_ANOTHER_REPOSITORY: [&str; 17] = [
 /// Files go in by standard input: a garbage collection may name more than a command line holds.
 const FILES_FROM_INPUT: [&str; 2] = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
+/// So many commits fit on a command line.
+const GREP_MAX: usize = 200;
+
 /// Commits exactly these files. The reason of a refusal is git's own.
 pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(), String> {
     let files: BTreeSet<&Path> =
@@ -57,6 +60,90 @@ pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(
         let _ = run(&mut forget, &new);
     }
     committed.map(drop)
+}
+
+/// What git keeps of a file that is gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Commits with the file, with a line about it in another file, or with its name in their message: those of
+    /// branches, tags and stashes, and those that only the reflog still knows. Newest first.
+    pub commits: Vec<Commit>,
+    /// Whether the file waits in git's index for the next commit.
+    pub staged: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    pub id: String,
+    /// As git writes it.
+    pub date: String,
+}
+
+impl Held {
+    pub fn is_empty(&self) -> bool {
+        self.commits.is_empty() && !self.staged
+    }
+}
+
+/// What git holds of these files, and of these names in the files that list them. `None` without a repository.
+pub fn held(
+    project: &Path,
+    files: &[PathBuf],
+    lists: &[PathBuf],
+    names: &[&str],
+) -> Result<Option<Held>, String> {
+    if !project.ancestors().any(|folder| folder.join(".git").exists()) {
+        return Ok(None);
+    }
+    // Without `D`: a commit that removes the file does not hold it. `-m`: a stash is a merge.
+    let mut touching = history(project);
+    touching.args(["-m", "--no-renames", "--diff-filter=AMT", "--"]).args(files);
+    let mut commits = commits(&run(&mut touching, &[])?);
+    for name in names {
+        let mut listing = history(project);
+        listing.args(["-m", &format!("-S{name}"), "--"]).args(lists);
+        let listed = self::commits(&run(&mut listing, &[])?);
+        commits.extend(with_name(project, name, &listed, lists)?);
+        let mut told = history(project);
+        commits.extend(self::commits(&run(told.args(["--fixed-strings", "--grep", name]), &[])?));
+    }
+    commits.sort_by(|a, b| b.date.cmp(&a.date).then_with(|| a.id.cmp(&b.id)));
+    commits.dedup();
+    let staged = run(git(project).args(["ls-files", "--cached", "--"]).args(files), &[])?;
+    Ok(Some(Held { commits, staged: !staged.is_empty() }))
+}
+
+/// Every commit that anything leads to, a dropped stash included.
+fn history(project: &Path) -> Command {
+    let mut command = git(project);
+    command.args(["log", "--all", "--reflog", "--full-history", "--date=iso-strict", "--format=%H %cd"]);
+    command
+}
+
+fn commits(printed: &[u8]) -> Vec<Commit> {
+    let text = String::from_utf8_lossy(printed);
+    let lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines.map(|(id, date)| Commit { id: id.to_owned(), date: date.to_owned() }).collect()
+}
+
+/// Those of the commits whose files have the name: one that took it out does not.
+fn with_name(
+    project: &Path,
+    name: &str,
+    commits: &[Commit],
+    lists: &[PathBuf],
+) -> Result<Vec<Commit>, String> {
+    let mut held = Vec::new();
+    for some in commits.chunks(GREP_MAX) {
+        let mut grep = git(project);
+        // Of nothing found git says exit code 1.
+        grep.args(["grep", "--fixed-strings", "--name-only", "-e", name]);
+        grep.args(some.iter().map(|commit| &commit.id)).arg("--").args(lists);
+        let found = grep.output().map_err(|fault| format!("git could not be run: {fault}"))?.stdout;
+        let found = String::from_utf8_lossy(&found).into_owned();
+        held.extend(some.iter().filter(|commit| found.contains(&commit.id)).cloned());
+    }
+    Ok(held)
 }
 
 /// Those of the files that git knows, as git spells them.

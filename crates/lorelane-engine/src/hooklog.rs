@@ -2,9 +2,13 @@
 
 use crate::disk::{Disk, RealDisk};
 use crate::env::Env;
+use crate::lines;
+use crate::workspace::Failure;
+use lorelane_core::forget::{Act, Traces};
 use lorelane_core::secret;
 use lorelane_core::text::{cut, one_line};
-use std::path::PathBuf;
+use lorelane_core::time::Timestamp;
+use std::path::{Path, PathBuf};
 
 const LOG_MAX_BYTES: u64 = 1 << 20;
 
@@ -22,8 +26,19 @@ pub fn write(env: &Env, hook: &str, what: &str) {
     if let Some(folder) = path.parent() {
         let _ = RealDisk.create_private_dir_all(folder);
     }
-    if matches!(RealDisk.stat(&path), Ok(Some(stat)) if stat.len > LOG_MAX_BYTES) {
-        let _ = RealDisk.rename(&path, &path.with_extension("old.log"));
-    }
+    let _ = lines::turn_over(&RealDisk, &path, &former(&path), LOG_MAX_BYTES);
     let _ = RealDisk.append(&path, line.as_bytes());
+}
+
+/// Blanks the lines that name a memory, and those that have no time: the rest of one that was blanked in part.
+pub fn forget(disk: &dyn Disk, log: &Path, traces: &Traces, act: Act) -> Result<usize, Failure> {
+    let goes = |line: &str| {
+        let time = line.split_whitespace().next();
+        time.is_some_and(|time| Timestamp::parse(time).is_none()) || traces.are_named_in(line)
+    };
+    lines::blank(disk, &[&former(log), log], act, &goes).map_err(|source| Failure::io("purge", log, source))
+}
+
+fn former(log: &Path) -> PathBuf {
+    log.with_extension("old.log")
 }

@@ -1,7 +1,9 @@
 //! The ledger on disk: what was put into prompts, one line each, in the lane's state folder.
 
 use crate::disk::Disk;
+use crate::lines;
 use crate::workspace::Failure;
+use lorelane_core::forget::{Act, Traces};
 use lorelane_core::ledger::Line;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,9 +35,7 @@ impl Ledger {
         let path = self.current();
         let fault = |source| Failure::io("write", &path, source);
         self.disk.create_private_dir_all(&self.folder).map_err(fault)?;
-        if matches!(self.disk.stat(&path), Ok(Some(stat)) if stat.len > LEDGER_MAX_BYTES) {
-            self.disk.rename(&path, &self.former()).map_err(fault)?;
-        }
+        lines::turn_over(&*self.disk, &path, &self.former(), LEDGER_MAX_BYTES).map_err(fault)?;
         self.disk.append(&path, line.line().as_bytes()).map_err(fault)
     }
 
@@ -47,6 +47,13 @@ impl Ledger {
         }
         lines.reverse();
         lines
+    }
+
+    /// Blanks the lines that speak of a memory, whole: what was shown beside it and the prompt go with it.
+    pub fn forget(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+        let (current, former) = (self.current(), self.former());
+        lines::blank(&*self.disk, &[&former, &current], act, &|line| traces.are_in_ledger(line))
+            .map_err(|source| Failure::io("purge", &current, source))
     }
 
     fn read(&self, path: &Path) -> Vec<Line> {

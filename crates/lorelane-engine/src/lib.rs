@@ -9,6 +9,7 @@ pub mod git;
 pub mod hooklog;
 pub mod index;
 pub mod ledger;
+mod lines;
 pub mod setup;
 pub mod store;
 pub mod transcript;

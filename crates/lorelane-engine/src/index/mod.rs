@@ -16,7 +16,8 @@ use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{
-    Connection, OpenFlags, OptionalExtension, Row as SqlRow, TransactionBehavior, params, params_from_iter,
+    Connection, OpenFlags, OptionalExtension, Row as SqlRow, TransactionBehavior, ffi, params,
+    params_from_iter,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,6 +29,8 @@ use std::time::Duration;
 const STAMP: i32 = 4;
 /// Another process writes for milliseconds; a search does not wait longer for it.
 const BUSY: Duration = Duration::from_millis(500);
+/// Somebody who forgets waits until nobody reads any more.
+const SCRUB_WAIT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
     CREATE TABLE memories (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
@@ -196,6 +199,19 @@ impl Index {
             let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             let _ = self.db.busy_timeout(BUSY);
         }
+    }
+
+    /// Leaves nothing of rows that are gone: in no free page, no slack of a page, no frame of the log of writes.
+    /// Made anew in place, because a process that has the file open must not be left with another one's log.
+    pub fn scrub(&self) -> Result<(), IndexError> {
+        let _ = self.db.busy_timeout(SCRUB_WAIT);
+        let scrubbed = self.db.execute_batch("VACUUM").and_then(|()| {
+            self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+        });
+        let _ = self.db.busy_timeout(BUSY);
+        let busy = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None);
+        let all_written = scrubbed.and_then(|held| if held == 0 { Ok(()) } else { Err(busy()) });
+        all_written.map_err(self.fault("scrub"))
     }
 
     pub fn folder_times(&self) -> Result<FolderTimes, IndexError> {

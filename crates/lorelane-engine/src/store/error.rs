@@ -134,7 +134,7 @@ impl fmt::Display for StoreError {
             StoreError::Purged { number } => {
                 write!(
                     f,
-                    "cannot undo change {number}: the bytes from before it were purged for good\nhint: older changes cannot be undone either"
+                    "cannot undo change {number}: it touched a memory that was forgotten, and its bytes were purged for good\nhint: older changes cannot be undone either"
                 )
             }
             StoreError::JournalDamaged { journal, offset } => write!(

@@ -159,7 +159,7 @@ impl Store {
         Ok(changed)
     }
 
-    fn journals(&self) -> Result<Vec<PathBuf>, StoreError> {
+    pub(super) fn journals(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut folders = vec![self.home.state.clone()];
         if self.is_sheltered()? {
             folders.push(self.shelter());
@@ -172,7 +172,7 @@ impl Store {
         Ok(Chain::read(&bytes, 0, Some(Digest::genesis())))
     }
 
-    fn pack(&self, folder: &Path) -> Result<Pack, StoreError> {
+    pub(super) fn pack(&self, folder: &Path) -> Result<Pack, StoreError> {
         Pack::open(&*self.disk, folder.join(BLOBS))
     }
 
@@ -313,10 +313,14 @@ pub(super) fn undone(told: &[(&Intent, Outcome)]) -> BTreeSet<u64> {
     effective.filter_map(|(intent, _)| intent.undoes).collect()
 }
 
-/// The place of the newest change that is neither void, nor undone, nor itself an undo.
+/// The place of the newest change that is neither void, nor undone, nor itself an undo. A line without steps only
+/// tells that something was forgotten.
 pub(super) fn undoable(told: &[(&Intent, Outcome)], undone: &BTreeSet<u64>) -> Option<usize> {
     told.iter().rposition(|(intent, outcome)| {
-        *outcome != Outcome::Void && intent.undoes.is_none() && !undone.contains(&intent.number)
+        *outcome != Outcome::Void
+            && intent.undoes.is_none()
+            && !intent.steps.is_empty()
+            && !undone.contains(&intent.number)
     })
 }
 

@@ -17,6 +17,7 @@ mod journal;
 mod log;
 mod marks;
 mod pack;
+mod purge;
 mod recover;
 mod shelter;
 pub mod simulation;
@@ -37,6 +38,7 @@ use book::Book;
 pub use error::{StoreError, Warning};
 pub use journal::Digest;
 pub use log::{Changed, Entry, Fault, Outcome, Recent};
+pub use purge::Unwanted;
 use simulation::Sabotage;
 pub use transaction::{Receipt, Transaction};
 

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
@@ -89,9 +90,9 @@ impl Blob {
         self.digest
     }
 
-    /// Overwrites the blob in place. The caller syncs the pack.
-    pub(super) fn purge(&self, disk: &dyn Disk, pack: &Path) -> io::Result<()> {
-        disk.overwrite_at(pack, self.offset, &vec![0; SALT + self.len])
+    /// Where its salt and its bytes lie.
+    pub(super) fn span(&self) -> Range<u64> {
+        self.offset..self.offset.saturating_add((SALT as u64).saturating_add(self.len as u64))
     }
 }
 

@@ -4,8 +4,8 @@ use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
 use super::book::Book;
-use super::journal::{Event, Intent, Step};
-use super::pack::{Blob, Held, Parcel};
+use super::journal::{Event, Intent};
+use super::pack::Parcel;
 use super::recover::{Deed, Resolved, work};
 use super::simulation::Sabotage;
 use super::write::Failed;
@@ -25,8 +25,8 @@ pub struct Receipt {
 /// writer checks the last change once more.
 #[derive(Debug)]
 pub struct Transaction<'s> {
-    store: &'s Store,
-    book: Book,
+    pub(super) store: &'s Store,
+    pub(super) book: Book,
     /// A change that is made and not yet called done.
     unfinished: Option<u64>,
     /// A change that could neither be made nor taken back: nothing may follow it here.
@@ -106,37 +106,6 @@ impl<'s> Transaction<'s> {
             Some(number) => self.book.append(self.store, &[Event::Done(number)]),
             None => Ok(()),
         }
-    }
-
-    /// Overwrites what the journal holds of these paths: their names, their bytes, and the reasons of
-    /// the changes that touched them. Returns how many blobs were overwritten.
-    ///
-    /// No command calls it yet: it waits for `forget`, which removes a memory from the history as well.
-    pub fn purge(&mut self, paths: &[RelPath]) -> Result<usize, StoreError> {
-        let (mut contents, mut names) = (Vec::new(), Vec::new());
-        for line in self.book.read_all(self.store)?.lines {
-            let Event::Intent(intent) = line.event else { continue };
-            for step in &intent.steps {
-                let Step::File { path, old, new, .. } = step else { continue };
-                let Held::Bytes(name) = self.book.blob(self.store, *path)? else { continue };
-                if paths.iter().any(|path| path.as_str().as_bytes() == name) {
-                    contents.extend([Some(intent.because), *old, *new].into_iter().flatten());
-                    names.push(*path);
-                }
-            }
-        }
-        // Names last: as long as a name stands, purging again after a crash finds its contents.
-        self.overwrite(&contents)?;
-        self.overwrite(&names)?;
-        Ok(contents.len() + names.len())
-    }
-
-    fn overwrite(&self, blobs: &[Blob]) -> Result<(), StoreError> {
-        let pack = &self.book.blobs;
-        for blob in blobs {
-            blob.purge(&*self.store.disk, pack).map_err(StoreError::io("purge", pack))?;
-        }
-        if blobs.is_empty() { Ok(()) } else { self.store.sync_file(pack, Sabotage::SkipBlobSync) }
     }
 
     /// Turns edits into what each file was and shall be, leaving out what is so already.
@@ -219,9 +188,7 @@ impl<'s> Transaction<'s> {
         because: &str,
         now: Timestamp,
     ) -> Result<Receipt, StoreError> {
-        if let Some(number) = self.stuck {
-            return Err(StoreError::Waiting { journal: self.book.journal.clone(), number });
-        }
+        self.refuse_when_stuck()?;
         if deeds.is_empty() {
             return Ok(Receipt::default());
         }
@@ -247,6 +214,24 @@ impl<'s> Transaction<'s> {
                 self.stuck = Some(number);
                 Err(StoreError::Unsettled { number, source: Box::new(error) })
             }
+        }
+    }
+
+    /// Puts a line into the log about something that no journal may hold. There is nothing in it to undo.
+    pub fn tell(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError> {
+        self.refuse_when_stuck()?;
+        let number = self.book.newest + 1;
+        let intent = self.pack(&[], number, None, because, now)?;
+        let earlier = self.book.clone();
+        self.announce(intent, &earlier)?;
+        self.unfinished = Some(number);
+        Ok(number)
+    }
+
+    fn refuse_when_stuck(&self) -> Result<(), StoreError> {
+        match self.stuck {
+            Some(number) => Err(StoreError::Waiting { journal: self.book.journal.clone(), number }),
+            None => Ok(()),
         }
     }
 

@@ -64,7 +64,7 @@ impl Workspace {
         self.refuse_when_misconfigured()?;
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
-        let mut notices = self.catch_up(&writer)?;
+        let mut notices = self.catch_up(&mut writer)?;
         let plan = make_plan(self)?;
         let staged = self.staged(&plan)?;
         let touched = staged.touched();
@@ -100,7 +100,7 @@ impl Workspace {
         self.refuse_when_misconfigured()?;
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
-        let mut notices = self.catch_up(&writer)?;
+        let mut notices = self.catch_up(&mut writer)?;
         let done = writer.undo(self.now)?;
         notices.extend(warnings(&done.warnings));
         let touched: Vec<RelPath> = done.changes.iter().filter_map(lane_path).collect();
@@ -134,8 +134,8 @@ impl Workspace {
         }
         // The lane's lock: two settings at once must not lose one another.
         let store = Arc::clone(&self.store);
-        let writer = store.begin()?;
-        let notices = self.catch_up(&writer)?;
+        let mut writer = store.begin()?;
+        let notices = self.catch_up(&mut writer)?;
         let text = self.config.with(&*self.disk, home, key, value)?;
         let file = self.config.save(&*self.disk, home, &text)?;
         self.policy = self.config.read(&*self.disk);
@@ -155,8 +155,8 @@ impl Workspace {
         if stopping.is_empty() { Ok(()) } else { Err(Failure::Misconfigured(stopping)) }
     }
 
-    /// Brings the index up to what the lane says before a rule relies on it.
-    pub(super) fn catch_up(&mut self, writer: &Transaction<'_>) -> Result<Vec<Notice>, Failure> {
+    /// Brings the index up to what the lane says before a rule relies on it, and completes what was begun.
+    pub(super) fn catch_up(&mut self, writer: &mut Transaction<'_>) -> Result<Vec<Notice>, Failure> {
         let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(lane_path).collect();
         self.refresh()?;
         let mut notices = warnings(writer.warnings());
@@ -164,6 +164,7 @@ impl Workspace {
             self.note(&recovered)?;
             notices.extend(self.write_listing());
         }
+        notices.extend(self.complete_forgetting(writer));
         Ok(notices)
     }
 
@@ -198,7 +199,7 @@ impl Workspace {
         notices
     }
 
-    fn commit_with_git(&self, changes: &[Place], listed: bool, because: &str) -> Option<Notice> {
+    pub(super) fn commit_with_git(&self, changes: &[Place], listed: bool, because: &str) -> Option<Notice> {
         let mut files: Vec<PathBuf> = changes.iter().map(|place| self.store.path_of(place)).collect();
         if listed {
             files.push(self.lane.join(LISTING));

@@ -29,6 +29,10 @@ pub enum Failure {
         lane: PathBuf,
         project: PathBuf,
     },
+    /// What the state folder holds of a memory cannot be removed from here.
+    Sheltered {
+        state: PathBuf,
+    },
     /// More than one memory is meant, or none.
     Unclear(Unclear),
     Io {
@@ -64,6 +68,10 @@ impl Failure {
                 "lorelane writes only inside the project; move the folder into it or remove the link"
                     .to_owned(),
             ),
+            Failure::Sheltered { .. } => Some(
+                "run it where that folder can be written; `lorelane retire` takes it out of recall meanwhile"
+                    .to_owned(),
+            ),
             Failure::Unclear(unclear) if unclear.near.is_empty() => {
                 Some("`lorelane list` shows what there is".to_owned())
             }
@@ -92,6 +100,11 @@ impl fmt::Display for Failure {
                 "cannot open {}: it does not lie inside the project {}",
                 lane.display(),
                 project.display()
+            ),
+            Failure::Sheltered { state } => write!(
+                f,
+                "cannot forget: {} cannot be written, and it holds log, ledger and captures",
+                state.display()
             ),
             Failure::Unclear(Unclear { typed, near }) => {
                 if near.is_empty() {

@@ -138,7 +138,7 @@ impl Workspace {
         self.refuse_when_misconfigured()?;
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
-        self.catch_up(&writer)?;
+        self.catch_up(&mut writer)?;
         let (mut edits, mut left, mut examined) = (Vec::new(), Vec::new(), Vec::new());
         for path in paths {
             match self.sight(path) {

@@ -2,7 +2,7 @@
 
 use super::{Failure, Workspace};
 use crate::config::write_plain;
-use crate::disk::Kind;
+use crate::disk::{Disk, Kind};
 use crate::index::{FolderTimes, Index, IndexError, Row, Seen, UNSETTLED};
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
@@ -12,6 +12,7 @@ use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::Category;
 use lorelane_core::path::RelPath;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// How many files are read before their rows are written.
 const LOOK_PART: usize = 500;
@@ -116,7 +117,16 @@ impl Workspace {
         // A folder that is opened to us again keeps its time, so its time is not kept while it is closed.
         let mut times = times.clone();
         times.retain(|folder, _| !self.closed.contains(folder));
-        match self.index.update(rows.into_iter(), &times) {
+        // Asked again inside the index's transaction: a row of a file that was forgotten since it was read would
+        // bring its words back behind the one who scrubbed them.
+        let (disk, lane) = (&*self.disk, &self.lane);
+        let standing = rows.into_iter().map(|row| match &row {
+            Row::Memory { entry, .. } if is_gone(disk, lane, &entry.path) => {
+                Row::Gone { path: entry.path.clone() }
+            }
+            _ => row,
+        });
+        match self.index.update(standing, &times) {
             Ok(()) => Ok(()),
             Err(fault) => self.replace_index(fault),
         }
@@ -126,8 +136,9 @@ impl Workspace {
     pub fn reindex(&mut self) -> Result<(usize, Vec<Notice>), Failure> {
         self.refuse_when_misconfigured()?;
         let store = std::sync::Arc::clone(&self.store);
-        let writer = store.begin()?;
+        let mut writer = store.begin()?;
         let mut notices = warnings(writer.warnings());
+        notices.extend(self.complete_forgetting(&mut writer));
         if let Some(fault) = self.fill()? {
             self.replace_index(fault)?;
         }
@@ -188,7 +199,7 @@ impl Workspace {
         Some(Notice::warning(format!("the listing is not up to date: {failure}")))
     }
 
-    fn put_listing(&mut self) -> Result<(), Failure> {
+    pub(super) fn put_listing(&mut self) -> Result<(), Failure> {
         let (path, text) = self.listing()?;
         Ok(write_plain(&*self.disk, &self.lane.join(path.as_str()), text.as_bytes())?)
     }
@@ -269,6 +280,10 @@ impl Workspace {
             }
         }
     }
+}
+
+fn is_gone(disk: &dyn Disk, lane: &Path, path: &RelPath) -> bool {
+    matches!(disk.stat(&lane.join(path.as_str())), Ok(None))
 }
 
 /// A folder's time, if nothing can happen any more that would leave it the same.

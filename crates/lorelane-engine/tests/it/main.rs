@@ -4,6 +4,7 @@
 
 mod captures;
 mod fence;
+mod forget;
 mod full_disk;
 mod index;
 mod simulation;

@@ -11,7 +11,7 @@ use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::sim::{SimDisk, Verb};
 use lorelane_engine::disk::{Disk, RealDisk};
-use lorelane_engine::store::{Edit, Fault, Home, Outcome, Place, Store, StoreError, Warning};
+use lorelane_engine::store::{Edit, Fault, Home, Outcome, Place, Store, StoreError, Unwanted, Warning};
 use proptest::prelude::*;
 
 const NOW: Timestamp = Timestamp(1_700_000_000);
@@ -48,6 +48,21 @@ fn undo(store: &Store) -> Result<(), StoreError> {
     let mut transaction = store.begin()?;
     transaction.undo(NOW)?;
     transaction.finish()
+}
+
+/// What is wanted nowhere any more: files of `secrets`, and whatever says `hunter2`.
+fn unwanted<'u>(taken: &[&str]) -> Unwanted<'u> {
+    Unwanted {
+        is_path: &|path| path.folder() == Some("secrets"),
+        taken: taken.iter().map(|at| path(at)).collect(),
+        in_reason: &|reason| reason.contains("hunter2"),
+        without: &|marks| {
+            let lines: Vec<&[u8]> = marks.split_inclusive(|byte| *byte == b'\n').collect();
+            let says = |line: &&&[u8]| !String::from_utf8_lossy(line).contains("hunter2");
+            let kept: Vec<&[u8]> = lines.iter().filter(says).copied().collect();
+            (kept.concat(), lines.len() - kept.len())
+        },
+    }
 }
 
 fn in_lane(disk: &SimDisk, at: &str) -> Option<String> {
@@ -483,7 +498,7 @@ fn purging_leaves_no_byte_and_a_chain_that_verifies() {
     commit(&store, vec![put("secrets/token.json", "hunter2")]).unwrap();
     commit(&store, vec![put("a.json", "kept")]).unwrap();
     commit(&store, vec![Edit::Remove { path: path("secrets/token.json") }]).unwrap();
-    store.begin().unwrap().purge(&[path("secrets/token.json")]).unwrap();
+    store.begin().unwrap().purge(&unwanted(&[])).unwrap();
     let pack = String::from_utf8_lossy(&disk.peek(Path::new("/s/lane/blobs")).unwrap()).into_owned();
     assert!(!pack.contains("hunter2") && !pack.contains("token.json") && pack.contains("kept"));
     assert_eq!(store.verify(), []);

@@ -32,8 +32,8 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Care",
         &[
-            "retire", "archive", "restore", "reject", "log", "undo", "status", "doctor", "reindex", "gc",
-            "config",
+            "retire", "archive", "restore", "reject", "forget", "log", "undo", "status", "doctor", "reindex",
+            "gc", "config",
         ],
     ),
     ("Agents", &["setup"]),
@@ -118,6 +118,15 @@ pub enum Command {
         after_help = "Example:\n  lorelane reject use-jwt-for-service-auth --because \"it was a joke\""
     )]
     Reject(Reject),
+    /// Remove a memory for good, from log, index and every other file
+    ///
+    /// Shows each place that was checked, and the commits in which git still holds it: those are yours to rewrite.
+    /// Cannot be undone. It also works for a memory whose file is gone already. Exit code 1 says that a place could
+    /// not be changed; the next change tries again.
+    #[command(
+        after_help = "Example:\n  lorelane forget use-jwt-for-service-auth --because \"a customer asked\""
+    )]
+    Forget(Forget),
     /// Show what was changed, newest first
     #[command(after_help = "Example:\n  lorelane log -n 5\n  lorelane log --verify")]
     Log(Log),
@@ -346,6 +355,20 @@ pub struct Reject {
     /// Why, for whoever looks for it later
     #[arg(long, value_name = "REASON")]
     pub because: String,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Args)]
+pub struct Forget {
+    /// An address such as decision/use-jwt, or a unique name
+    pub address: String,
+    /// Why, for the log; left out there if it names the memory
+    #[arg(long, value_name = "REASON")]
+    pub because: Option<String>,
+    /// Forget without asking; needed where nobody can be asked
+    #[arg(long)]
+    pub yes: bool,
     #[command(flatten)]
     pub change: Change,
 }

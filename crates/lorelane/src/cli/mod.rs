@@ -5,6 +5,7 @@ mod args;
 mod care;
 mod consolidate;
 mod everyday;
+mod forget;
 mod say;
 mod settings;
 mod tour;
@@ -109,6 +110,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Archive(args) => care::archive(session, &args),
         Command::Restore(args) => care::restore(session, &args),
         Command::Reject(args) => care::reject(session, &args),
+        Command::Forget(args) => forget::run(session, &args),
         Command::Log(args) => care::log(session, &args),
         Command::Undo(change) => care::undo(session, change),
         Command::Status => care::status(session),

@@ -9,6 +9,7 @@ mod compat;
 mod config;
 mod consolidate;
 mod docs;
+mod forget;
 mod hooks;
 mod payloads;
 mod scratch;

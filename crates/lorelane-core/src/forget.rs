@@ -1,0 +1,247 @@
+//! Which texts speak of a memory that shall be forgotten.
+//!
+//! Whoever keeps such texts (log, ledger, captures, drafts) asks here, so that all of them mean the same. A name
+//! that is one everyday word counts only where it stands as an address or a file: else forgetting `auth` would
+//! take away every text about authentication.
+
+use crate::json::{Format, Json, Object};
+use crate::ledger::Line;
+use crate::memory::Address;
+use crate::text::words;
+use std::collections::BTreeSet;
+
+/// A title of one word stands in many texts that do not mean it.
+const TITLE_WORDS_MIN: usize = 2;
+
+/// Whether something is done or only counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    Look,
+    Purge,
+}
+
+/// What is known of a memory that shall be forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traces {
+    /// The address it has and those it had, as far as no other memory has them now.
+    pub addresses: BTreeSet<Address>,
+    /// Former addresses at which another memory stands now: that one stays.
+    pub taken: BTreeSet<Address>,
+    pub titles: BTreeSet<String>,
+    /// The sessions that it was captured from.
+    pub sessions: BTreeSet<String>,
+}
+
+impl Traces {
+    /// Whether a text names the memory: by its address, its file, or a name of several words.
+    pub fn are_named_in(&self, text: &str) -> bool {
+        let text = text.to_ascii_lowercase();
+        self.addresses.iter().any(|address| names(&text, address))
+    }
+
+    /// Whether a text names the memory or holds every word of a title of it.
+    pub fn are_told_in(&self, text: &str) -> bool {
+        self.are_named_in(text) || {
+            let said: BTreeSet<String> = words(text).into_iter().collect();
+            self.titles.iter().any(|title| {
+                let title = words(title);
+                title.len() >= TITLE_WORDS_MIN && title.iter().all(|word| said.contains(word))
+            })
+        }
+    }
+
+    /// Whether a line of the ledger has to go. One that cannot be read may be the rest of one that does.
+    pub fn are_in_ledger(&self, text: &str) -> bool {
+        match Line::read(text) {
+            None => !text.trim().is_empty(),
+            Some(line) => {
+                let mut known = self.addresses.iter().chain(&self.taken);
+                known.any(|address| line.speaks_of(address)) || self.are_named_in(&line.query)
+            }
+        }
+    }
+
+    pub fn to_json(&self) -> Json {
+        let addresses = |of: &BTreeSet<Address>| Json::texts(of.iter().map(ToString::to_string));
+        let members = [
+            ("addresses", addresses(&self.addresses)),
+            ("taken", addresses(&self.taken)),
+            ("titles", Json::texts(&self.titles)),
+            ("sessions", Json::texts(&self.sessions)),
+        ];
+        Json::Object(members.into_iter().collect())
+    }
+
+    pub fn from_json(json: &Json) -> Option<Traces> {
+        let texts = |key: &str| Some(json.at(key)?.to_texts());
+        let addresses =
+            |key: &str| Some(texts(key)?.iter().filter_map(|text| Address::parse(text)).collect());
+        Some(Traces {
+            addresses: addresses("addresses")?,
+            taken: addresses("taken")?,
+            titles: texts("titles")?.into_iter().collect(),
+            sessions: texts("sessions")?.into_iter().collect(),
+        })
+    }
+}
+
+/// A forgetting that was begun: enough for whoever comes next to complete it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forgetting {
+    pub traces: Traces,
+    /// The newest change when it began: a later one is the log's own line about it.
+    pub after: u64,
+    pub because: String,
+}
+
+impl Forgetting {
+    pub fn to_text(&self) -> String {
+        let mut object = Object::new();
+        object.set("after", Json::number(self.after));
+        object.set("because", Json::text(&self.because));
+        object.set("traces", self.traces.to_json());
+        format!("{}\n", Json::Object(object).render(Format::LINE))
+    }
+
+    /// `None` for what a power cut left of it: then nothing had begun.
+    pub fn read(text: &str) -> Option<Forgetting> {
+        let json = Json::parse(text).ok()?;
+        Some(Forgetting {
+            traces: Traces::from_json(json.at("traces")?)?,
+            after: json.at("after")?.as_u64()?,
+            because: json.at("because")?.as_text()?.to_owned(),
+        })
+    }
+
+    /// What the log says of it: never the memory's name, also if the reason has it.
+    pub fn reason(&self) -> String {
+        match self.because.trim() {
+            because if because.is_empty() || self.traces.are_told_in(because) => "forget a memory".to_owned(),
+            because => format!("forget a memory: {because}"),
+        }
+    }
+}
+
+/// `text` is lower case.
+fn names(text: &str, address: &Address) -> bool {
+    let name = address.name();
+    let groups = address.category().map(|category| [category.name(), category.folder()]);
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let is_file = after.starts_with(".json");
+        let is_address = before
+            .strip_suffix('/')
+            .is_some_and(|before| groups.iter().flatten().any(|group| before.ends_with(group)));
+        let bounded = !ends_in_word(before) && !after.starts_with(joins);
+        bounded && (is_file || is_address || name.contains('-'))
+    })
+}
+
+fn joins(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_')
+}
+
+/// In the text of a JSON file the `n` of `\n` is no letter.
+fn ends_in_word(before: &str) -> bool {
+    let mut last = before.chars().rev();
+    match (last.next(), last.next()) {
+        (Some('n' | 'r' | 't'), Some('\\')) => false,
+        (Some(c), _) => joins(c),
+        (None, _) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Category;
+    use proptest::prelude::*;
+
+    fn traces(names: &[&str]) -> Traces {
+        let addresses = names.iter().map(|name| Address::record(Category::TechDebt, name)).collect();
+        Traces { addresses, titles: ["Retry the Zanzibar queue".to_owned()].into(), ..Traces::default() }
+    }
+
+    #[test]
+    fn a_text_names_a_memory_by_address_file_or_a_name_of_several_words() {
+        let table = [
+            ("auth", "all about auth and authorisation", false),
+            ("auth", "see tech_debt/auth, please", true),
+            ("auth", "see tech-debt/auth", true),
+            ("auth", "cannot read /p/.claude/memory/tech-debt/auth.json: gone", true),
+            ("auth", "see oauth.json", false),
+            ("auth", "decision/auth", false),
+            ("retry-queue", "retry-queue", true),
+            ("retry-queue", "Replaces Retry-Queue.", true),
+            ("retry-queue", "no-retry-queue", false),
+            ("retry-queue", "retry-queue-v2", false),
+            ("retry-queue", r#"{"text": "first\nretry-queue\nlast"}"#, true),
+            ("retry-queue", "retry queue", false),
+        ];
+        for (name, text, named) in table {
+            assert_eq!(traces(&[name]).are_named_in(text), named, "{name} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_tells_of_a_memory_by_all_words_of_its_title() {
+        let traces = traces(&["q"]);
+        assert!(traces.are_told_in("so we retry: the queue of Zanzibar"));
+        assert!(!traces.are_told_in("so we retry the queue"));
+        let one_word = Traces { titles: ["Zanzibar".to_owned()].into(), ..Traces::default() };
+        assert!(!one_word.are_told_in("Zanzibar"));
+    }
+
+    #[test]
+    fn the_log_does_not_repeat_a_name_that_the_reason_has() {
+        let table = [
+            ("", "forget a memory"),
+            ("a customer asked", "forget a memory: a customer asked"),
+            ("retry-queue was wrong", "forget a memory"),
+            ("nobody may know of the Zanzibar retry queue", "forget a memory"),
+        ];
+        for (because, said) in table {
+            let forgetting =
+                Forgetting { traces: traces(&["retry-queue"]), after: 7, because: because.to_owned() };
+            assert_eq!(forgetting.reason(), said);
+        }
+    }
+
+    #[test]
+    fn a_line_of_the_ledger_that_cannot_be_read_goes_too() {
+        let traces = traces(&["retry-queue"]);
+        let line = |query: &str| {
+            format!(
+                r#"{{"at":"2026-03-01T12:00:00Z","client":"c","session":"s","event":"prompt","query":"{query}","tokens":1,"shown":[],"left_out":[{{"address":"tech_debt/other","score":1,"parts":{{}},"rule":"irrelevant"}}]}}"#
+            )
+        };
+        let table = [
+            (line("something else"), false),
+            (line("why retry-queue?"), true),
+            (line("x").replace("tech_debt/other", "tech_debt/retry-queue"), true),
+            ("      anzibar\"}".to_owned(), true),
+            ("      ".to_owned(), false),
+        ];
+        for (line, goes) in table {
+            assert_eq!(traces.are_in_ledger(&line), goes, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_forgetting_reads_back(title in "\\PC{0,20}", session in "\\PC{0,20}", after in 0..u64::MAX) {
+            let mut traces = traces(&["a", "b-c"]);
+            traces.titles.insert(title.clone());
+            traces.sessions.insert(session);
+            traces.taken.insert(Address::record(Category::Decision, "d"));
+            let forgetting = Forgetting { traces, after, because: title };
+            prop_assert_eq!(Forgetting::read(&forgetting.to_text()), Some(forgetting));
+        }
+
+        #[test]
+        fn any_text_is_judged_without_panic(text in "\\PC{0,60}") {
+            let _ = Forgetting::read(&text);
+            let _ = (traces(&["a"]).are_told_in(&text), traces(&["a"]).are_in_ledger(&text));
+        }
+    }
+}

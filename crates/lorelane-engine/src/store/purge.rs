@@ -1,0 +1,259 @@
+//! Taking something out of the store for good: the files, the journal's pack, the marks.
+//!
+//! Every step can be done again, and finds what an earlier try left: the names in the pack go after the contents
+//! that they lead to. Nothing of it is journalled, because the journal would hold it. Whoever calls this keeps
+//! his own note of what is unwanted until all of it is done, and calls it again after a crash.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use lorelane_core::path::RelPath;
+
+use super::book::Book;
+use super::journal::{Chain, Event, Intent, Step};
+use super::log::{Outcome, told};
+use super::pack::{Blob, Held, Pack};
+use super::recover::lane_path;
+use super::simulation::Sabotage;
+use super::transaction::Transaction;
+use super::write::{Failed, Target, Work};
+use super::{Store, StoreError, Warning};
+use crate::disk::Kind;
+
+/// What shall be in no file of the store any more.
+pub struct Unwanted<'u> {
+    pub is_path: &'u dyn Fn(&RelPath) -> bool,
+    /// Paths where something else stands since: only what was there before counts.
+    pub taken: BTreeSet<RelPath>,
+    /// Whether the reason of a change speaks of it.
+    pub in_reason: &'u dyn Fn(&str) -> bool,
+    /// The marks without it, and how many lines that changed.
+    pub without: &'u Without<'u>,
+}
+
+/// From the bytes of a file to those that may stay, and how many lines that changed.
+pub type Without<'u> = dyn Fn(&[u8]) -> (Vec<u8>, usize) + 'u;
+
+impl fmt::Debug for Unwanted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unwanted").field("taken", &self.taken).finish_non_exhaustive()
+    }
+}
+
+/// The blobs that have to be overwritten.
+#[derive(Debug, Default)]
+struct Found {
+    contents: Vec<Blob>,
+    names: Vec<Blob>,
+}
+
+impl Store {
+    /// How much the journals hold of it, without a lock.
+    pub fn count_in_journals(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+        let mut count = 0;
+        for folder in self.journals()? {
+            let chain = self.chain(&folder)?;
+            let found = found(&chain, &mut self.pack(&folder)?, unwanted)?;
+            count += found.contents.len() + found.names.len();
+        }
+        Ok(count)
+    }
+
+    /// How many lines of the marks speak of it.
+    pub fn count_in_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+        Ok((unwanted.without)(&self.read_marks()?).1)
+    }
+}
+
+impl Transaction<'_> {
+    /// The newest change that the journal knows.
+    pub fn newest(&self) -> u64 {
+        self.book.newest
+    }
+
+    /// Whether the journal lies inside the lane: then what the state folder holds cannot be changed.
+    pub fn is_sheltered(&self) -> bool {
+        self.book.journal.parent() != Some(self.store.home.state.as_path())
+    }
+
+    /// Removes files without keeping their bytes anywhere. Returns how many there were.
+    pub fn remove_for_good(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError> {
+        let (store, mut removed) = (self.store, 0);
+        for path in paths {
+            let file = store.file(path);
+            store.refuse_unless_inside(&file)?;
+            if store.kind(&file)?.is_some() {
+                store.disk.remove_file(&file).map_err(StoreError::io("remove", &file))?;
+                removed += 1;
+            }
+        }
+        // Synced also when nothing was there: whoever removed it may have died before.
+        for folder in self.folders_of(paths) {
+            if store.kind(&folder)? == Some(Kind::Folder) {
+                store.sweep(&folder)?;
+                store.sync_dir(&folder, Sabotage::SkipFolderSync)?;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Overwrites what the journal holds of it: names, contents, the reasons of the changes that touched it or
+    /// speak of it, and marks. Returns how many blobs were overwritten.
+    pub fn purge(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+        let Book { journal, blobs, .. } = &self.book;
+        // A line that a killed writer left in the page cache must not be lost with bytes that no line speaks of:
+        // those would be taken for leftovers.
+        self.book.sync(self.store)?;
+        let chain = self.book.read_all(self.store)?;
+        if chain.tail == super::journal::Tail::Damaged {
+            return Err(StoreError::JournalDamaged { journal: journal.clone(), offset: chain.end });
+        }
+        let mut pack = Pack::open(&*self.store.disk, blobs.clone())?;
+        let found = found(&chain, &mut pack, unwanted)?;
+        let len = self.store.disk.stat(blobs).map_err(StoreError::io("look at", blobs))?;
+        let len = len.map_or(0, |stat| stat.len);
+        let mut leftovers = gaps(&chain, len);
+        leftovers.extend(damaged(&chain, &mut pack, len)?);
+        let overwrite = |spans: &mut dyn Iterator<Item = Range<u64>>| {
+            for span in spans {
+                let zeroes = vec![0; usize::try_from(span.end - span.start).unwrap_or_default()];
+                let written = self.store.disk.overwrite_at(blobs, span.start, &zeroes);
+                written.map_err(StoreError::io("purge", blobs))?;
+            }
+            self.store.sync_file(blobs, Sabotage::SkipBlobSync)
+        };
+        overwrite(&mut found.contents.iter().map(Blob::span).chain(leftovers))?;
+        // Names last: as long as a name stands, purging again after a crash finds its contents.
+        overwrite(&mut found.names.iter().map(Blob::span))?;
+        Ok(found.contents.len() + found.names.len())
+    }
+
+    /// Takes it out of the marks. Returns how many lines that changed.
+    pub fn purge_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+        let (store, folder) = (self.store, &self.store.home.marks);
+        if store.kind(folder)?.is_none() {
+            return Ok(0);
+        }
+        let _lock = store.lock_marks()?;
+        store.sweep(folder)?;
+        let content = store.read_marks()?;
+        let mut warnings: Vec<Warning> = Vec::new();
+        let sound = store.sound_marks(&content, &mut warnings);
+        let (left, changed) = (unwanted.without)(sound);
+        if left != content {
+            let new = Some(left).filter(|left| !left.is_empty());
+            let target = Target { path: store.marks_file(), old: Some(content), new, mode: None };
+            let work = Work { targets: vec![target], marks: None };
+            store.perform(&work, &mut warnings).map_err(|failed| match failed {
+                Failed::TakenBack(error) | Failed::Stuck(error) => error,
+            })?;
+        }
+        store.sync_dir(folder, Sabotage::SkipFolderSync)?;
+        Ok(changed)
+    }
+
+    fn folders_of(&self, paths: &BTreeSet<RelPath>) -> BTreeSet<PathBuf> {
+        let parents = paths.iter().filter_map(|path| Some(self.store.file(path).parent()?.to_owned()));
+        parents.chain([self.store.home.lane.clone()]).collect()
+    }
+}
+
+fn found(chain: &Chain, pack: &mut Pack, unwanted: &Unwanted<'_>) -> Result<Found, StoreError> {
+    let told = told(&chain.lines);
+    let left = last_left(&told, pack, &unwanted.taken)?;
+    let mut found = Found::default();
+    for (intent, _) in &told {
+        let mut touches = false;
+        for step in &intent.steps {
+            match step {
+                Step::File { path, old, new, .. } => {
+                    let Some(name) = pack.held(*path)?.as_deref().and_then(lane_path) else { continue };
+                    let was_ours = left.get(&name).is_some_and(|last| intent.number <= *last);
+                    if (unwanted.is_path)(&name) || was_ours {
+                        touches = true;
+                        found.contents.extend([*old, *new].into_iter().flatten());
+                        found.names.push(*path);
+                    }
+                }
+                Step::Mark { text, .. } | Step::Unmark { text, .. } => {
+                    if let Some(lines) = pack.held(*text)?
+                        && (unwanted.without)(&lines).1 > 0
+                    {
+                        touches = true;
+                        found.contents.push(*text);
+                    }
+                }
+            }
+        }
+        let reason = pack.held(intent.because)?;
+        let speaks = |reason: &[u8]| (unwanted.in_reason)(&String::from_utf8_lossy(reason));
+        if reason.is_some_and(|reason| touches || speaks(&reason)) {
+            found.contents.push(intent.because);
+        }
+    }
+    let mut purged = Vec::new();
+    for blob in &found.contents {
+        purged.push(pack.read(*blob)? == Held::Purged);
+    }
+    let mut purged = purged.into_iter();
+    found.contents.retain(|_| purged.next() == Some(false));
+    Ok(found)
+}
+
+/// Blobs that are not what the journal says: perhaps what a power cut left of an earlier try, and of use to nobody.
+/// One that the pack ends in cannot be overwritten without making it longer; recovery never gets there.
+fn damaged(chain: &Chain, pack: &mut Pack, len: u64) -> Result<Vec<Range<u64>>, StoreError> {
+    let mut damaged = Vec::new();
+    for blob in intents(chain).flat_map(Intent::blobs) {
+        let span = blob.span();
+        if pack.read(blob)? == Held::Damaged && span.end <= len {
+            damaged.push(span);
+        }
+    }
+    Ok(damaged)
+}
+
+/// For each path the number of the last change that took a file away from there.
+fn last_left(
+    told: &[(&Intent, Outcome)],
+    pack: &mut Pack,
+    paths: &BTreeSet<RelPath>,
+) -> Result<BTreeMap<RelPath, u64>, StoreError> {
+    let mut left = BTreeMap::new();
+    for (intent, outcome) in told.iter().filter(|_| !paths.is_empty()) {
+        for step in &intent.steps {
+            let Step::File { path, new: None, .. } = step else { continue };
+            if let Some(name) = pack.held(*path)?.as_deref().and_then(lane_path)
+                && *outcome != Outcome::Void
+                && paths.contains(&name)
+            {
+                left.insert(name, intent.number);
+            }
+        }
+    }
+    Ok(left)
+}
+
+/// The parts of a pack of this length that no line speaks of: what writers left there that died before their line
+/// was in the journal. It may hold anything.
+fn gaps(chain: &Chain, len: u64) -> Vec<Range<u64>> {
+    let mut spans: Vec<Range<u64>> = intents(chain).flat_map(Intent::blobs).map(|blob| blob.span()).collect();
+    spans.sort_by_key(|span| span.start);
+    let (mut gaps, mut at) = (Vec::new(), 0);
+    for span in spans.into_iter().chain(std::iter::once(len..len)) {
+        if span.start.min(len) > at {
+            gaps.push(at..span.start.min(len));
+        }
+        at = at.max(span.end);
+    }
+    gaps
+}
+
+fn intents(chain: &Chain) -> impl Iterator<Item = &Intent> {
+    chain.lines.iter().filter_map(|line| match &line.event {
+        Event::Intent(intent) => Some(intent),
+        Event::Done(_) | Event::Void(_) => None,
+    })
+}

@@ -1,0 +1,433 @@
+//! Forgetting: a memory is taken out of every place that lorelane writes to, and what git still holds is named.
+//!
+//! Before anything is touched, a private note beside the journal says which memory goes. Every step finds what an
+//! earlier try left and syncs what it did, and the note goes last. So whoever is killed anywhere leaves the note,
+//! and the next writer completes it, or the same command run again. A note that cannot be read was never synced:
+//! nothing had begun.
+
+use super::look::warnings;
+use super::{Failure, Workspace};
+use crate::disk::Kind;
+use crate::git::{self, Held};
+use crate::hooklog::{self, HOOK_LOG};
+use crate::index::Index;
+use crate::store::{Place, Transaction, Unwanted};
+use crate::{drafts, env};
+use lorelane_core::change::Notice;
+use lorelane_core::dialect::Dialect;
+use lorelane_core::dialect::records::{LISTING, Records};
+use lorelane_core::forget::{Act, Forgetting, Traces};
+use lorelane_core::guard::quarantine::is_aside;
+use lorelane_core::mark;
+use lorelane_core::memory::{Address, Category};
+use lorelane_core::path::RelPath;
+use lorelane_core::secret;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const NOTE: &str = "forgetting";
+const NOTE_MAX_BYTES: u64 = 1 << 20;
+const PRIVATE: Option<u32> = Some(0o600);
+
+/// What became of a memory in every place.
+#[derive(Debug)]
+pub struct Forgotten {
+    pub address: Address,
+    pub receipt: Option<u64>,
+    pub places: Vec<Checked>,
+    /// Other memories that name it: their words are theirs.
+    pub mentioned_by: Vec<Address>,
+    pub git: InGit,
+    pub notices: Vec<Notice>,
+}
+
+/// One place that was looked into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    pub place: &'static str,
+    pub path: PathBuf,
+    pub did: Did,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// So many files, lines, rows or blobs. Of a look: so many would be.
+    Removed(usize),
+    Nothing,
+    /// Something may still be there, and why. The next change tries again.
+    Stays(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InGit {
+    NoRepository,
+    Holds(Held),
+    /// Git could not be asked.
+    Unknown(String),
+}
+
+impl Forgotten {
+    /// Whether nothing of it is left anywhere that we know of.
+    pub fn is_complete(&self) -> bool {
+        let in_git = match &self.git {
+            InGit::NoRepository => false,
+            InGit::Holds(held) => !held.is_empty(),
+            InGit::Unknown(_) => true,
+        };
+        !in_git && all_done(&self.places)
+    }
+}
+
+impl Workspace {
+    /// The memory that shall be forgotten. Its file may be gone: then it is one that left something somewhere.
+    pub fn find_forgettable(&mut self, typed: &str) -> Result<Address, Failure> {
+        let unclear = match self.find(typed) {
+            Err(Failure::Unclear(unclear)) => unclear,
+            found => return found,
+        };
+        let several = unclear.near.iter().any(|near| near.name() == typed);
+        let left: Vec<Address> = match Address::parse(typed) {
+            Some(address) if self.is_left_somewhere(&address)? => vec![address],
+            None if !several => self.named_in_log(typed)?,
+            _ => Vec::new(),
+        };
+        match left.as_slice() {
+            [only] => Ok(only.clone()),
+            _ => Err(Failure::Unclear(unclear)),
+        }
+    }
+
+    /// The memories of this name that the log knows, or that somebody began to forget.
+    fn named_in_log(&self, name: &str) -> Result<Vec<Address>, Failure> {
+        let changes = self.store.log()?.into_iter().flat_map(|entry| entry.changes);
+        let known: BTreeSet<Place> = changes.filter_map(|changed| changed.place).collect();
+        let begun = self.forgetting_left()?.map(|left| left.traces.addresses).unwrap_or_default();
+        let logged = |address: &Address| {
+            self.dialect.place(address).is_some_and(|path| known.contains(&Place::Lane(path)))
+        };
+        let named = Category::ALL.into_iter().filter_map(|of| Address::parse(&format!("{of}/{name}")));
+        Ok(named.filter(|address| logged(address) || begun.contains(address)).collect())
+    }
+
+    fn is_left_somewhere(&mut self, address: &Address) -> Result<bool, Failure> {
+        if self.forgetting_left()?.is_some_and(|left| left.traces.addresses.contains(address)) {
+            return Ok(true);
+        }
+        let seen = self.preview_forgetting(address)?;
+        let in_git = matches!(&seen.git, InGit::Holds(held) if !held.is_empty());
+        Ok(in_git || seen.places.iter().any(|checked| matches!(checked.did, Did::Removed(_))))
+    }
+
+    /// What forgetting a memory would remove; nothing is locked or written.
+    pub fn preview_forgetting(&mut self, address: &Address) -> Result<Forgotten, Failure> {
+        self.refresh()?;
+        let traces = self.traces(address)?;
+        let places = self.go_through(&traces, None)?;
+        Ok(self.told(address, &traces, None, places, Vec::new()))
+    }
+
+    /// Removes a memory from every place that we write to.
+    pub fn forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
+        self.refuse_when_misconfigured()?;
+        let store = Arc::clone(&self.store);
+        let mut writer = store.begin()?;
+        if writer.is_sheltered() {
+            return Err(Failure::Sheltered { state: self.state.clone() });
+        }
+        let mut notices = self.catch_up_with_files(&writer)?;
+        let forgetting = match self.forgetting_left()? {
+            Some(same) if same.traces.addresses.contains(address) => same,
+            other => {
+                notices.extend(other.map(|other| self.complete(&mut writer, &other)));
+                let because = secret::masked(because).into_owned();
+                let begun = Forgetting { traces: self.traces(address)?, after: writer.newest(), because };
+                self.keep_note(&begun)?;
+                begun
+            }
+        };
+        let (receipt, places) = self.carry_through(&mut writer, &forgetting)?;
+        if let Err(fault) = writer.finish() {
+            notices.push(Notice::warning(format!(
+                "the journal's last line is missing and comes with the next change: {fault}"
+            )));
+        }
+        let traces = &forgetting.traces;
+        if self.policy.auto_commit() {
+            let mut changes: Vec<Place> =
+                self.paths(&traces.addresses).into_iter().map(Place::Lane).collect();
+            changes.push(Place::Marks);
+            notices.extend(self.commit_with_git(&changes, true, "forget a memory"));
+        }
+        Ok(self.told(address, traces, Some(receipt), places, notices))
+    }
+
+    /// Completes what somebody began and was killed at. Any writer does it before its own work.
+    pub(super) fn complete_forgetting(&mut self, writer: &mut Transaction<'_>) -> Option<Notice> {
+        if writer.is_sheltered() {
+            // What the state folder holds cannot be changed from here.
+            return None;
+        }
+        match self.forgetting_left() {
+            Ok(left) => left.map(|left| self.complete(writer, &left)),
+            Err(failure) => {
+                Some(Notice::warning(format!("cannot tell whether a memory is half forgotten: {failure}")))
+            }
+        }
+    }
+
+    fn complete(&mut self, writer: &mut Transaction<'_>, forgetting: &Forgetting) -> Notice {
+        let trouble = match self.carry_through(writer, forgetting) {
+            Ok((_, places)) => places.into_iter().find_map(|checked| match checked.did {
+                Did::Stays(why) => Some(why),
+                Did::Removed(_) | Did::Nothing => None,
+            }),
+            Err(failure) => Some(failure.to_string()),
+        };
+        Notice::warning(match trouble {
+            None => "completed the forgetting of a memory, which was interrupted".to_owned(),
+            Some(why) => {
+                format!("a memory is not wholly forgotten yet, and the next change tries again: {why}")
+            }
+        })
+    }
+
+    fn carry_through(
+        &mut self,
+        writer: &mut Transaction<'_>,
+        forgetting: &Forgetting,
+    ) -> Result<(u64, Vec<Checked>), Failure> {
+        self.changed = true;
+        // The log's line comes first: it syncs what the journal said before, so that no recovery meets a change
+        // whose bytes are purged.
+        if writer.newest() == forgetting.after {
+            writer.tell(&forgetting.reason(), self.now)?;
+        }
+        let places = self.go_through(&forgetting.traces, Some(writer))?;
+        if all_done(&places) {
+            self.discard_note()?;
+        }
+        Ok((forgetting.after + 1, places))
+    }
+
+    /// Looks into every place, and with a writer removes what is there. The order matters nowhere: the note knows
+    /// all that any step needs.
+    fn go_through(
+        &mut self,
+        traces: &Traces,
+        writer: Option<&Transaction<'_>>,
+    ) -> Result<Vec<Checked>, Failure> {
+        let act = if writer.is_some() { Act::Purge } else { Act::Look };
+        let places = self.paths(&traces.addresses);
+        let is_path =
+            |path: &RelPath| places.contains(path) || is_aside(path.file_name()) && is_beside(path, &places);
+        let unwanted = Unwanted {
+            is_path: &is_path,
+            taken: self.paths(&traces.taken),
+            in_reason: &|reason| traces.are_told_in(reason),
+            without: &|marks| mark::purged(marks, traces),
+        };
+        let files: BTreeSet<RelPath> = places.iter().cloned().chain(self.put_aside(&places)?).collect();
+        let listed = self.count_listed(&places);
+        let (in_lane, in_journal, in_marks) = match writer {
+            Some(writer) => {
+                (writer.remove_for_good(&files)?, writer.purge(&unwanted)?, writer.purge_marks(&unwanted)?)
+            }
+            None => (
+                files.iter().filter(|path| self.stands_in_lane(path)).count(),
+                self.store.count_in_journals(&unwanted)?,
+                self.store.count_in_marks(&unwanted)?,
+            ),
+        };
+        let removed = |count| if count == 0 { Did::Nothing } else { Did::Removed(count) };
+        let soft =
+            |done: Result<usize, Failure>| done.map_or_else(|why| Did::Stays(why.to_string()), removed);
+        let mut checked = Vec::new();
+        let mut check = |place, path, did| checked.push(Checked { place, path, did });
+        check("memories", self.lane.clone(), removed(in_lane));
+        check("log and undo", self.state.join("blobs"), removed(in_journal));
+        check("marks", self.store.path_of(&Place::Marks), removed(in_marks));
+        check("index", self.index_file(), self.forget_in_index(&places, act));
+        let listing = match act {
+            Act::Look => Ok(listed),
+            Act::Purge => self.put_listing_for_good().map(|()| listed),
+        };
+        check("listing", self.lane.join(LISTING), soft(listing));
+        check("ledger", self.state.join("ledger.jsonl"), soft(self.ledger().forget(traces, act)));
+        check("captures", self.captures().folder().to_owned(), soft(self.captures().forget(traces, act)));
+        let folder = self.drafts_folder();
+        let drafts = drafts::forget(&*self.disk, &folder, traces, act);
+        check("drafts", folder, soft(drafts));
+        if let Some(folders) = &self.folders {
+            let log = folders.state.join(HOOK_LOG);
+            let lines = hooklog::forget(&*self.disk, &log, traces, act);
+            check("log of hooks", log, soft(lines));
+        }
+        Ok(checked)
+    }
+
+    fn told(
+        &self,
+        address: &Address,
+        traces: &Traces,
+        receipt: Option<u64>,
+        places: Vec<Checked>,
+        notices: Vec<Notice>,
+    ) -> Forgotten {
+        let paths = self.paths(&traces.addresses);
+        let mentions = |path: &RelPath| {
+            let text = self.read_lane(path).ok().flatten().unwrap_or_default();
+            traces.are_named_in(&String::from_utf8_lossy(&text))
+        };
+        let others = self.files().files.into_iter().filter(|path| !paths.contains(path) && mentions(path));
+        let mentioned_by = others.filter_map(|path| Records::address_of(&path)).collect();
+        let git = self.in_git(traces, &paths);
+        Forgotten { address: address.clone(), receipt, places, mentioned_by, git, notices }
+    }
+
+    fn in_git(&self, traces: &Traces, paths: &BTreeSet<RelPath>) -> InGit {
+        let files: Vec<PathBuf> = paths.iter().map(|path| self.lane.join(path.as_str())).collect();
+        let lists = [self.lane.join(LISTING), self.store.path_of(&Place::Marks)];
+        let addresses: Vec<String> = traces.addresses.iter().map(ToString::to_string).collect();
+        let names: Vec<&str> =
+            addresses.iter().map(String::as_str).chain(paths.iter().map(RelPath::as_str)).collect();
+        match git::held(&self.project, &files, &lists, &names) {
+            Ok(None) => InGit::NoRepository,
+            Ok(Some(held)) => InGit::Holds(held),
+            Err(why) => InGit::Unknown(why),
+        }
+    }
+
+    fn traces(&self, address: &Address) -> Result<Traces, Failure> {
+        let marks = self.read_marks()?;
+        let (taken, mut addresses): (BTreeSet<Address>, BTreeSet<Address>) =
+            marks.former(address).into_iter().partition(|former| self.exists(former));
+        addresses.insert(address.clone());
+        let title = self.load(address).ok().map(|loaded| loaded.memory.title);
+        let origins = marks.origins.get(address).into_iter().flatten();
+        Ok(Traces {
+            addresses,
+            taken,
+            titles: title.into_iter().collect(),
+            sessions: origins.map(|origin| origin.session.clone()).collect(),
+        })
+    }
+
+    fn paths(&self, addresses: &BTreeSet<Address>) -> BTreeSet<RelPath> {
+        addresses.iter().filter_map(|address| self.dialect.place(address)).collect()
+    }
+
+    fn stands_in_lane(&self, path: &RelPath) -> bool {
+        matches!(self.disk.stat(&self.lane.join(path.as_str())), Ok(Some(_)))
+    }
+
+    /// Files that were written into these places by hand and put aside.
+    fn put_aside(&self, places: &BTreeSet<RelPath>) -> Result<Vec<RelPath>, Failure> {
+        let folders: BTreeSet<&str> = places.iter().filter_map(RelPath::folder).collect();
+        let mut aside = Vec::new();
+        for folder in folders {
+            let path = self.lane.join(folder);
+            let listed = self.disk.list(&path).map_err(|source| Failure::io("list", &path, source))?;
+            let files = listed.unwrap_or_default().into_iter().filter(|listed| listed.kind == Kind::File);
+            let paths = files.filter_map(|file| RelPath::parse(&format!("{folder}/{}", file.name)).ok());
+            aside.extend(paths.filter(|path| is_aside(path.file_name()) && is_beside(path, places)));
+        }
+        Ok(aside)
+    }
+
+    fn index_file(&self) -> PathBuf {
+        let key = env::Folders::lane_key(&self.lane);
+        let cache = self.folders.as_ref().map(|folders| folders.cache.join("lanes").join(key));
+        cache.unwrap_or_else(|| self.state.clone()).join("index.db")
+    }
+
+    fn forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: Act) -> Did {
+        match self.try_forget_in_index(places, act) {
+            Err(failure) => Did::Stays(failure.to_string()),
+            // An index in memory stands for a file that may still have it.
+            Ok(_)
+                if self.index_fault.is_some()
+                    && matches!(self.disk.stat(&self.index_file()), Ok(Some(_))) =>
+            {
+                Did::Stays(self.index_fault.clone().unwrap_or_default())
+            }
+            Ok(0) => Did::Nothing,
+            Ok(rows) => Did::Removed(rows),
+        }
+    }
+
+    fn try_forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: Act) -> Result<usize, Failure> {
+        let known = self.ask(Index::seen)?;
+        let rows = places.iter().filter(|path| known.contains_key(path.as_str())).count();
+        if act == Act::Purge {
+            self.note(&places.iter().cloned().collect::<Vec<_>>())?;
+            // What was forgotten leaves bytes behind in free pages; so do its earlier versions.
+            self.index.scrub()?;
+        }
+        Ok(rows)
+    }
+
+    fn count_listed(&self, places: &BTreeSet<RelPath>) -> usize {
+        let listing = self.disk.read(&self.lane.join(LISTING)).ok().flatten().unwrap_or_default();
+        let listed: Vec<String> = places.iter().map(|path| self.listed_path(path)).collect();
+        let text = String::from_utf8_lossy(&listing);
+        text.lines().filter(|line| listed.iter().any(|path| line.contains(path.as_str()))).count()
+    }
+
+    /// The listing as usual, and so that no power cut brings the old one back.
+    fn put_listing_for_good(&mut self) -> Result<(), Failure> {
+        self.put_listing()?;
+        let listing = self.lane.join(LISTING);
+        self.sync(&listing, &self.lane)
+    }
+
+    fn note_file(&self) -> PathBuf {
+        self.state.join(NOTE)
+    }
+
+    fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
+        let path = self.note_file();
+        let bytes = self.disk.read_regular(&path, NOTE_MAX_BYTES);
+        let bytes = bytes.map_err(|source| Failure::io("read", &path, source))?;
+        Ok(bytes.and_then(|bytes| Forgetting::read(std::str::from_utf8(&bytes).ok()?)))
+    }
+
+    fn keep_note(&self, forgetting: &Forgetting) -> Result<(), Failure> {
+        self.discard_note()?;
+        let path = self.note_file();
+        self.disk
+            .create_new(&path, forgetting.to_text().as_bytes(), PRIVATE)
+            .map_err(|source| Failure::io("write", &path, source))?;
+        self.sync(&path, &self.state)
+    }
+
+    fn discard_note(&self) -> Result<(), Failure> {
+        let path = self.note_file();
+        let fault = |attempt, source| Failure::io(attempt, &path, source);
+        if self.disk.stat(&path).map_err(|source| fault("look at", source))?.is_some() {
+            self.disk.remove_file(&path).map_err(|source| fault("remove", source))?;
+            self.disk.sync_dir(&self.state).map_err(|source| fault("sync", source))?;
+        }
+        Ok(())
+    }
+
+    fn sync(&self, file: &Path, folder: &Path) -> Result<(), Failure> {
+        let synced = self.disk.sync_file(file).and_then(|()| self.disk.sync_dir(folder));
+        synced.map_err(|source| Failure::io("sync", file, source))
+    }
+
+    /// Brings the index up to what the lane says, and says what the store had to settle.
+    fn catch_up_with_files(&mut self, writer: &Transaction<'_>) -> Result<Vec<Notice>, Failure> {
+        self.look_at_every_file()?;
+        Ok(warnings(writer.warnings()))
+    }
+}
+
+fn all_done(places: &[Checked]) -> bool {
+    !places.iter().any(|checked| matches!(checked.did, Did::Stays(_)))
+}
+
+/// Whether a file has the name of one of these and something behind it.
+fn is_beside(path: &RelPath, places: &BTreeSet<RelPath>) -> bool {
+    places.iter().any(|place| path.as_str().starts_with(&format!("{place}.")))
+}

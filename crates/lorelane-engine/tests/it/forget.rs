@@ -1,0 +1,181 @@
+//! A forgetting that is killed at any call, or loses its power, is completed by whoever comes next.
+
+use crate::index::{create, plan};
+use lorelane_core::capture::{At, Capture, Item, Origin, words_digest};
+use lorelane_core::change::Change;
+use lorelane_core::ledger::{Event, LeftOut, Line};
+use lorelane_core::mark::MarkKind;
+use lorelane_core::memory::{Address, Category};
+use lorelane_core::time::Timestamp;
+use lorelane_engine::disk::sim::{Crash, SimDisk, When};
+use lorelane_engine::disk::{Disk, Kind};
+use lorelane_engine::env::Env;
+use lorelane_engine::workspace::{Failure, Located, Workspace};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const NOW: Timestamp = Timestamp(1_772_000_000);
+const NAME: &str = "use-quokkastream";
+
+/// Its index lives in memory: no such home is on the real disk, where SQLite would look for it.
+fn open(disk: &SimDisk) -> Result<Workspace, Failure> {
+    let vars = BTreeMap::from([("LORELANE_HOME".to_owned(), "/dev/null/simulated".to_owned())]);
+    let env = Env { now: NOW, cwd: "/p".into(), vars };
+    let located = Located {
+        project: "/p".into(),
+        lane: "/p/.claude/memory".into(),
+        root_from_project: ".claude/memory".to_owned(),
+    };
+    Workspace::open_on(Arc::new(disk.clone()), &env, located)
+}
+
+fn address() -> Address {
+    Address::record(Category::Decision, NAME)
+}
+
+/// A store with a memory that left something everywhere, and one beside it.
+fn store() -> SimDisk {
+    let disk = SimDisk::new(7);
+    disk.create_dir_all(Path::new("/p/.claude/memory/decisions")).unwrap();
+    let mut workspace = open(&disk).unwrap();
+    for name in ["kept", NAME] {
+        workspace.commit(&create(name)).unwrap();
+        let address = Address::record(Category::Decision, name);
+        workspace.commit(&plan(Change::Mark { address, kind: MarkKind::Pin })).unwrap();
+    }
+    let origin = Origin { session: "s-1".to_owned(), at: At::Line(3), words: words_digest("x") };
+    let kind = MarkKind::Origin(origin.clone());
+    workspace.commit(&plan(Change::Mark { address: address(), kind })).unwrap();
+    let mut capture = Capture::new("s-1", "claude-code", NOW);
+    capture.asked = true;
+    capture.items.push(Item {
+        category: Category::TechDebt,
+        score: 0.5,
+        snippets: vec!["a quokkastream".to_owned()],
+        excerpt: "a quokkastream".to_owned(),
+        origin,
+        settled: false,
+    });
+    workspace.captures().save(&capture).unwrap();
+    workspace.captures().put_beside("s-1", "context-tech_debt.txt", "a quokkastream").unwrap();
+    for name in [NAME, "kept"] {
+        let left = LeftOut {
+            address: Address::record(Category::Decision, name),
+            score: 1,
+            parts: Vec::new(),
+            rule: lorelane_core::briefing::Rule::Irrelevant,
+        };
+        let line = Line {
+            at: NOW,
+            client: "c".to_owned(),
+            session: "s".to_owned(),
+            event: Event::Prompt,
+            query: format!("what is {name}"),
+            shown: Vec::new(),
+            left_out: vec![left],
+            tokens: 0,
+        };
+        workspace.ledger().append(&line).unwrap();
+    }
+    let drafts = workspace.drafts_folder();
+    disk.create_dir_all(&drafts).unwrap();
+    disk.append(&drafts.join(format!("{NAME}.json")), b"{}").unwrap();
+    // All of it is old: what a power cut may take is what the forgetting did.
+    sync_all(&disk, Path::new("/"));
+    disk
+}
+
+fn files(disk: &SimDisk, folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for listed in disk.peek_list(folder) {
+        let path = folder.join(&listed.name);
+        match listed.kind {
+            Kind::Folder => found.extend(files(disk, &path)),
+            _ => drop(found.insert(path.clone(), disk.peek(&path).unwrap_or_default())),
+        }
+    }
+    found
+}
+
+fn sync_all(disk: &SimDisk, folder: &Path) {
+    disk.sync_dir(folder).unwrap();
+    for listed in disk.peek_list(folder) {
+        let path = folder.join(&listed.name);
+        match listed.kind {
+            Kind::Folder => sync_all(disk, &path),
+            _ => disk.sync_file(&path).unwrap(),
+        }
+    }
+}
+
+fn holding(disk: &SimDisk) -> Vec<PathBuf> {
+    let says = |text: &[u8]| String::from_utf8_lossy(text).to_lowercase().contains("quokkastream");
+    let found = files(disk, Path::new("/")).into_iter();
+    found
+        .filter(|(path, bytes)| says(bytes) || says(path.to_string_lossy().as_bytes()))
+        .map(|(path, _)| path)
+        .collect()
+}
+
+/// What must be as it was, whatever happens.
+fn check_the_rest(disk: &SimDisk, before: &BTreeMap<PathBuf, Vec<u8>>, why: &str) {
+    let kept = Path::new("/p/.claude/memory/decisions/kept.json");
+    assert_eq!(disk.peek(kept), before.get(kept).cloned(), "{why}");
+    let workspace = open(disk).unwrap();
+    assert_eq!(workspace.store().verify(), [], "{why}");
+    assert!(workspace.marks().pinned.contains(&Address::record(Category::Decision, "kept")), "{why}");
+    assert_eq!(workspace.ledger().lines().len(), 1, "{why}");
+}
+
+#[test]
+fn a_forgetting_that_is_cut_short_anywhere_is_completed() {
+    let calls = {
+        let disk = store();
+        assert!(holding(&disk).len() >= 7, "{:?}", holding(&disk));
+        let before = disk.calls();
+        assert!(open(&disk).unwrap().forget(&address(), "").unwrap().is_complete());
+        assert_eq!(holding(&disk), Vec::<PathBuf>::new());
+        disk.calls() - before
+    };
+    let mut cut_short = 0;
+    for (crash, step) in [Crash::Kill, Crash::PowerCut]
+        .into_iter()
+        .flat_map(|crash| (0..=calls).map(move |step| (crash, step)))
+    {
+        for again in [true, false] {
+            let why = format!("{crash:?} at call {step} of {calls}, the same command: {again}");
+            let disk = store();
+            let before = files(&disk, Path::new("/"));
+            let dying = disk.process();
+            disk.crash_at(When::Call(disk.calls() + step), crash);
+            let died = open(&dying).and_then(|mut workspace| workspace.forget(&address(), "")).is_err();
+            disk.heal();
+            let disk = disk.process();
+            let untouched = files(&disk, Path::new("/"))
+                .contains_key(Path::new(&format!("/p/.claude/memory/decisions/{NAME}.json")));
+            let mut workspace = open(&disk).unwrap();
+            match again {
+                true => match workspace.find_forgettable(NAME) {
+                    Ok(address) => drop(workspace.forget(&address, "").unwrap()),
+                    Err(failure) => assert!(holding(&disk).is_empty(), "{why}: {failure}"),
+                },
+                false => drop(workspace.commit(&create("another")).unwrap()),
+            }
+            cut_short += usize::from(died);
+            // Nobody completes what had not begun.
+            if again || !untouched {
+                assert_eq!(holding(&disk), Vec::<PathBuf>::new(), "{why}");
+                check_the_rest(&disk, &before, &why);
+            }
+            // Nothing of it comes back with the power but the note, and the next writer sees to that.
+            disk.power_cut();
+            let disk = disk.process();
+            if again || !untouched {
+                open(&disk).unwrap().commit(&create("later")).unwrap();
+                assert_eq!(holding(&disk), Vec::<PathBuf>::new(), "{why}, then the power");
+            }
+        }
+    }
+    assert!(cut_short as u64 > calls, "only {cut_short} of {calls} steps were cut short");
+}

@@ -1,0 +1,168 @@
+//! Forgetting, and the account of it: every place with what was done there, and what git still holds.
+
+use super::args::Forget;
+use super::{Ending, Outcome, Session, Trouble, say};
+use lorelane_core::json::{Json, Object};
+use lorelane_core::memory::Address;
+use lorelane_engine::git::{Commit, Held};
+use lorelane_engine::workspace::{Checked, Did, Forgotten, InGit, Workspace};
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+
+/// The others are counted; `--json` has them all.
+const COMMITS_SHOWN: usize = 10;
+
+pub(super) fn run(session: &Session<'_>, args: &Forget) -> Outcome {
+    let mut workspace = session.open()?;
+    let address = workspace.find_forgettable(&args.address)?;
+    let dry_run = args.change.dry_run;
+    if !dry_run && !args.yes && !agreed(session, &address)? {
+        say::err("nothing was forgotten");
+        return Ok(Ending::Nothing);
+    }
+    let told = match dry_run {
+        true => workspace.preview_forgetting(&address)?,
+        false => workspace.forget(&address, args.because.as_deref().unwrap_or_default())?,
+    };
+    say::notices(&told.notices);
+    match session.json {
+        true => document(&told, dry_run),
+        false => say::out(&text(&told, dry_run)),
+    }
+    warn(&workspace, &told);
+    let left = told.places.iter().any(|checked| matches!(checked.did, Did::Stays(_)));
+    Ok(if left { Ending::Nothing } else { Ending::Done })
+}
+
+fn agreed(session: &Session<'_>, address: &Address) -> Result<bool, Trouble> {
+    if session.json || !std::io::stdin().is_terminal() {
+        return Err(Trouble::usage(
+            format!("cannot forget {address}: nobody can be asked, and it cannot be undone"),
+            "nothing was changed; `--yes` forgets it, `--dry-run` shows what would go",
+        ));
+    }
+    Ok(say::ask(&format!("forget {address} for good? This cannot be undone.")))
+}
+
+fn text(told: &Forgotten, dry_run: bool) -> String {
+    let address = &told.address;
+    let mut text = match (dry_run, told.is_complete()) {
+        (true, _) => format!("would forget {address}\n"),
+        (false, true) => format!("forgot {address}\n"),
+        (false, false) => format!("removed {address}, but it is not gone everywhere\n"),
+    };
+    for Checked { place, path, did } in &told.places {
+        let did = match did {
+            Did::Removed(count) if dry_run => format!("{count} to remove"),
+            Did::Removed(count) => format!("removed {count}"),
+            Did::Nothing => "nothing found".to_owned(),
+            Did::Stays(_) => "cannot be changed".to_owned(),
+        };
+        let _ = writeln!(text, "  {place:<13} {did:<18} {}", path.display());
+    }
+    let git = match &told.git {
+        InGit::NoRepository => "no repository".to_owned(),
+        InGit::Holds(held) if held.is_empty() => "nothing found".to_owned(),
+        InGit::Holds(held) => holding(held),
+        InGit::Unknown(_) => "could not be asked".to_owned(),
+    };
+    let _ = writeln!(text, "  {:<13} {git}", "git");
+    text
+}
+
+fn holding(held: &Held) -> String {
+    let mut text = match held.commits.len() {
+        0 => "holds it".to_owned(),
+        1 => "holds it in 1 commit".to_owned(),
+        count => format!("holds it in {count} commits"),
+    };
+    if held.staged {
+        text.push_str(if held.commits.is_empty() { " in its index" } else { " and in its index" });
+    }
+    for Commit { id, date } in held.commits.iter().take(COMMITS_SHOWN) {
+        let _ = write!(text, "\n    {} {date}", id.get(..12).unwrap_or(id));
+    }
+    if held.commits.len() > COMMITS_SHOWN {
+        let _ = write!(text, "\n    and {} more: `--json` has them all", held.commits.len() - COMMITS_SHOWN);
+    }
+    text
+}
+
+/// What is left to do for the person who wants it gone.
+fn warn(workspace: &Workspace, told: &Forgotten) {
+    for Checked { place, did, .. } in &told.places {
+        if let Did::Stays(why) = did {
+            say::err(&format!("warning: {place}: {why}\nhint: run it again; the next change tries too"));
+        }
+    }
+    if !told.mentioned_by.is_empty() {
+        let names: Vec<String> = told.mentioned_by.iter().map(ToString::to_string).collect();
+        say::err(&format!(
+            "warning: other memories name it, and stay as they are: {}\nhint: `lorelane edit` changes them",
+            names.join(", ")
+        ));
+    }
+    match &told.git {
+        InGit::NoRepository => {}
+        InGit::Holds(held) if held.is_empty() => {}
+        InGit::Holds(held) => {
+            say::err(&format!("warning: git still holds it: it is not forgotten\n{}", hint(workspace, held)))
+        }
+        InGit::Unknown(why) => {
+            say::err(&format!("warning: git could not be asked what it still holds: {why}"));
+        }
+    }
+}
+
+fn hint(workspace: &Workspace, held: &Held) -> String {
+    if held.commits.is_empty() {
+        return "hint: `git rm --cached` takes it out of git's index, `git gc --prune=now` its bytes"
+            .to_owned();
+    }
+    format!(
+        "hint: rewrite the history of {} with `git filter-repo --invert-paths --path FILE` and of the listing with\n\
+         `--replace-text`, drop stashes (`git stash list`), then `git reflog expire --expire=now --all` and\n\
+         `git gc --prune=now`; remotes and clones hold it too until they are replaced",
+        workspace.project().display()
+    )
+}
+
+fn document(told: &Forgotten, dry_run: bool) {
+    let (held, unknown) = match &told.git {
+        InGit::NoRepository => (Held::default(), None),
+        InGit::Holds(held) => (held.clone(), None),
+        InGit::Unknown(why) => (Held::default(), Some(why)),
+    };
+    let commit = |commit: &Commit| {
+        let members = [("commit", Json::text(&commit.id)), ("date", Json::text(&commit.date))];
+        Json::Object(members.into_iter().collect())
+    };
+    say::document([
+        ("address", Json::text(told.address.to_string())),
+        ("dry_run", Json::Bool(dry_run)),
+        ("forgotten", Json::Bool(!dry_run && told.is_complete())),
+        ("receipt", told.receipt.map_or(Json::Null, Json::number)),
+        ("places", Json::List(told.places.iter().map(place_json).collect())),
+        ("mentioned_by", Json::texts(told.mentioned_by.iter().map(ToString::to_string))),
+        ("git", Json::List(held.commits.iter().map(commit).collect())),
+        ("git_staged", Json::Bool(held.staged)),
+        ("git_unknown", unknown.map_or(Json::Null, Json::text)),
+    ]);
+}
+
+fn place_json(checked: &Checked) -> Json {
+    let mut object = Object::new();
+    object.set("place", Json::text(checked.place));
+    object.set("path", Json::text(checked.path.display().to_string()));
+    let (did, count) = match &checked.did {
+        Did::Removed(count) => ("removed", *count),
+        Did::Nothing => ("nothing", 0),
+        Did::Stays(_) => ("stays", 0),
+    };
+    object.set("did", Json::text(did));
+    object.set("count", Json::number(count));
+    if let Did::Stays(why) = &checked.did {
+        object.set("why", Json::text(why));
+    }
+    Json::Object(object)
+}
