@@ -506,6 +506,40 @@ fn purging_leaves_no_byte_and_a_chain_that_verifies() {
     assert!(matches!(undo(&store), Err(StoreError::Purged { number: 3 })));
 }
 
+// A writer that dies between pack and journal leaves bytes that no line speaks of.
+#[test]
+fn purging_overwrites_what_a_dead_writer_left_in_the_pack() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("a.json", "kept")]).unwrap();
+    let pack = Path::new("/s/lane/blobs");
+    disk.append(pack, b"hunter2 before its line").unwrap();
+    commit(&store, vec![put("b.json", "kept too")]).unwrap();
+    disk.append(pack, b"hunter2 again").unwrap();
+    store.begin().unwrap().purge(&unwanted(&[])).unwrap();
+    let left = String::from_utf8_lossy(&disk.peek(pack).unwrap()).into_owned();
+    assert!(!left.contains("hunter2") && left.contains("kept too"), "{left}");
+    assert_eq!(store.verify(), []);
+    undo(&store).unwrap();
+    assert_eq!(in_lane(&disk, "b.json"), None);
+}
+
+#[test]
+fn purging_spares_what_came_to_a_path_later() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("old.json", "moved away")]).unwrap();
+    commit(&store, vec![Edit::Remove { path: path("old.json") }, put("secrets/new.json", "moved away")])
+        .unwrap();
+    commit(&store, vec![put("old.json", "a newcomer")]).unwrap();
+    store.begin().unwrap().purge(&unwanted(&["old.json"])).unwrap();
+    let pack = String::from_utf8_lossy(&disk.peek(Path::new("/s/lane/blobs")).unwrap()).into_owned();
+    assert!(!pack.contains("moved away") && pack.contains("a newcomer"), "{pack}");
+    undo(&store).unwrap();
+    assert_eq!(in_lane(&disk, "old.json"), None);
+    assert!(matches!(undo(&store), Err(StoreError::Purged { number: 2 })));
+}
+
 #[test]
 fn marks_end_in_a_line_end_and_survive_an_editor_that_drops_it() {
     let disk = SimDisk::new(1);
