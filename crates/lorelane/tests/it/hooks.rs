@@ -394,14 +394,14 @@ fn a_stop_asks_once_for_what_was_decided() {
     check(
         &text,
         &expect![[r#"
-        lorelane: this session has something worth remembering.
-        - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)
-        These are hints from keywords; leave out what is not worth keeping. Before you stop:
-        1. run `lorelane consolidate prepare --session s-1` and read what it prints
-        2. write the drafts that it asks for
-        3. run `lorelane consolidate commit`
-        The lines around each: ~/<lane>/captures/s-1-da3b5702f8eefc39.json
-    "#]],
+            lorelane: this session has something worth remembering.
+            - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)
+            These are hints from keywords; leave out what is not worth keeping. Before you stop:
+            1. run `lorelane consolidate prepare --session s-1` and read what it prints
+            2. write the drafts that it asks for
+            3. run `lorelane consolidate commit --session s-1`
+            The lines around each: ~/<lane>/captures/s-1-da3b5702f8eefc39.json
+        "#]],
     );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
     // Our own request may come back as a prompt.
