@@ -46,14 +46,13 @@ fn examine(env: &Env, call: &Call) -> Result<Answer, Failure> {
 fn standing(env: &Env, call: &Call) -> Result<Answer, Failure> {
     let mut workspace = open(env, call)?;
     let standing = workspace.standing()?;
-    let (text, shown) = standing.text(workspace.policy());
-    if text.is_empty() {
+    let told = standing.text(workspace.policy());
+    if told.text.is_empty() {
         return Ok(Answer::Nothing);
     }
-    let (client, session) = (call.client.name(), &call.facts.session);
-    let line = Line::of_start(env.now, client, session, &shown, briefing::tokens(&text));
+    let line = Line::of_start(env.now, call.client.name(), &call.facts.session, &told);
     account(env, call, &workspace, &line);
-    Ok(Answer::Context(text))
+    Ok(Answer::Context(told.text))
 }
 
 fn brief(env: &Env, call: &Call) -> Result<Answer, Failure> {
