@@ -355,10 +355,16 @@ fn whatever_goes_wrong_the_agent_is_not_disturbed() {
 #[test]
 fn a_hook_gives_up_at_its_deadline() {
     let scratch = Scratch::with_jwt();
-    let payload = payload(&scratch, &[("prompt", Json::text("which jwt auth do we use"))]);
-    let said = scratch.hook_with("claude-code", "prompt", &payload, &[("LORELANE_HOOK_DEADLINE_MS", "0")]);
+    let mut command = scratch.command(&["hook", "prompt"]);
+    command.env("LORELANE_HOOK_DEADLINE_MS", "20");
+    let pipe = std::process::Stdio::piped;
+    let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+    // A payload that never ends: with one that does, a busy machine may be done before the deadline is looked at.
+    let open = child.stdin.take();
+    let said = scratch.said(&child.wait_with_output().unwrap());
+    drop(open);
     assert_eq!(said.expect(0).text(), "");
-    assert!(scratch.hook_log().contains("not done after 0 ms"), "{}", scratch.hook_log());
+    assert!(scratch.hook_log().contains("not done after 20 ms"), "{}", scratch.hook_log());
 }
 
 #[test]
@@ -595,4 +601,16 @@ fn what_got_in_anyway_is_quarantined_and_said() {
     let kept: Vec<String> = kept.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(kept.iter().any(|name| name.starts_with("by-hand.json.invalid.")), "{kept:?}");
     assert_eq!(scratch.hook("after-tool", &tool("Bash", "command", "ls")).expect(0).text(), "");
+}
+
+// A tool that names its file needs no index to tell what is new; without one nothing was looked at.
+#[test]
+fn what_a_tool_wrote_is_quarantined_also_where_no_index_is() {
+    let scratch = Scratch::new();
+    let by_hand = ".claude/memory/decisions/by-hand.json";
+    scratch.put(by_hand, "{}");
+    scratch.put(".claude/memory/decisions/of-before.json", "{}");
+    let said = scratch.hook("after-tool", &tool("Write", "file_path", by_hand)).expect(0);
+    assert!(said.out.contains("by-hand.json.invalid."), "{}", said.text());
+    assert!(!scratch.exists(by_hand) && scratch.exists(".claude/memory/decisions/of-before.json"));
 }
