@@ -3,7 +3,7 @@
 mod everyday;
 mod standing;
 
-pub use standing::{Standing, Waiting};
+pub use standing::{Standing, Told, Waiting};
 
 use crate::care;
 use crate::conversation::is_machine_text;
@@ -42,6 +42,8 @@ pub struct Briefing {
 /// Why a memory is not shown: the first rule that dropped it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
+    /// Nothing is shown at any prompt.
+    Off,
     Gone,
     Retired,
     Archived,
@@ -54,7 +56,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Rule; 9] = [
+    pub const ALL: [Rule; 10] = [
+        Rule::Off,
         Rule::Gone,
         Rule::Retired,
         Rule::Archived,
@@ -69,6 +72,7 @@ impl Rule {
     /// The name in the ledger.
     pub fn name(self) -> &'static str {
         match self {
+            Rule::Off => "off",
             Rule::Gone => "gone",
             Rule::Retired => "retired",
             Rule::Archived => "archived",
@@ -88,6 +92,7 @@ impl Rule {
     /// The rule in words, for a person who asks why.
     pub fn says(self) -> &'static str {
         match self {
+            Rule::Off => "reminders are off (retrieval.enabled, retrieval.max_inject)",
             Rule::Gone => "its file is gone or cannot be read",
             Rule::Retired => "it is retired",
             Rule::Archived => "it is archived",

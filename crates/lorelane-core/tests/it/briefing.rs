@@ -2,7 +2,9 @@
 
 use crate::support::{Members, NOW, record_of, text};
 use expect_test::{Expect, expect};
-use lorelane_core::briefing::{Composer, Rule, Standing, Waiting, barred, is_machine, is_relevant, tokens};
+use lorelane_core::briefing::{
+    Composer, Rule, Standing, Told, Waiting, barred, is_machine, is_relevant, tokens,
+};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::Records;
@@ -181,7 +183,7 @@ fn the_standing_context_has_dates_and_one_order() {
             categories: vec![Category::Decision, Category::Decision, Category::Runbook],
         }],
     };
-    let (text, shown) = standing.text(&policy(&[]));
+    let Told { text, shown, .. } = standing.text(&policy(&[]));
     check(
         &text,
         &expect![[r#"
@@ -206,7 +208,7 @@ fn the_standing_context_has_dates_and_one_order() {
         session_summary/use-jwt: unfinished work
         preference/use-jwt: strong preference"#]],
     );
-    assert_eq!(Standing::default().text(&policy(&[])).0, "");
+    assert_eq!(Standing::default().text(&policy(&[])).text, "");
 }
 
 #[test]
@@ -240,7 +242,12 @@ fn a_ledger_line_reads_back_as_it_was_written() {
     assert!(!line.line().contains("4TGHN2WQ7VKJX3ZD"), "{}", line.line());
     assert_eq!(Line::read(&line.line()), Some(line.clone()));
     assert!(line.speaks_of(&Address::record(Category::Runbook, "use-jwt")));
-    let start = Line::of_start(NOW, "gemini", "s", &[(memories[0].address.clone(), "pinned")], 90);
+    let told = Told {
+        text: "said".to_owned(),
+        shown: vec![(memories[0].address.clone(), "pinned")],
+        left_out: vec![memories[1].address.clone()],
+    };
+    let start = Line::of_start(NOW, "gemini", "s", &told);
     assert_eq!(Line::read(&start.line()), Some(start));
     for foreign in ["", "{}", "[1]", "{\"at\": 3}", "<<<<<<<"] {
         assert_eq!(Line::read(foreign), None);

@@ -159,7 +159,7 @@ pub enum Command {
     /// Reads the client's payload from standard input and answers in the client's form. `setup` installs it; nobody
     /// types it. A hook never breaks its agent: what goes wrong is a line in `hooks.log`, and the exit code is 0.
     #[command(
-        after_help = "Example:\n  echo '{\"prompt\": \"how do services authenticate\"}' | lorelane hook prompt --client claude-code"
+        after_help = "Example:\n  echo '{\"prompt\": \"how does service auth work\"}' | lorelane hook prompt --client claude-code"
     )]
     Hook(Hook),
     /// Turn what sessions left to be saved into memories

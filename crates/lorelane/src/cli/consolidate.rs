@@ -4,6 +4,7 @@ use super::args::Consolidate;
 use super::everyday::read_input;
 use super::{Ending, Outcome, Session, Trouble, say};
 use lorelane_core::candidate::Action;
+use lorelane_core::capture::session_option;
 use lorelane_core::consolidate::{self, Answer, Unclear};
 use lorelane_core::dialect::records::draft::{self, Wanted};
 use lorelane_core::digest::Revision;
@@ -50,7 +51,7 @@ fn prepare(session: &Session<'_>, workspace: &mut Workspace, named: Option<&str>
             ("verification_model", Json::text(verifier)),
             ("note", Json::text(DATA)),
             ("tasks", Json::List(work.tasks.iter().map(|task| task_json(&work.session, task)).collect())),
-            ("commit", Json::text("lorelane consolidate commit")),
+            ("commit", Json::text(format!("lorelane consolidate commit{}", session_option(&work.session)))),
         ]);
     } else {
         say::out(&page(&work, verifier));
@@ -125,8 +126,9 @@ fn page(work: &Work, verifier: &str) -> String {
          {}\n\
          Give target and revision with UPDATE and DELETE only. An UPDATE says only the fields that change: lists are given whole, tags are added.\n\
          Verify each draft against its context with {verifier}: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused.\n\
-         Then run `lorelane consolidate commit`: it takes the answer files, or the FILEs that follow it, or `-` for standard input.\n",
-        Json::Object(example).render(Format::LINE)
+         Then run `lorelane consolidate commit{}`: it takes the answer files, or the FILEs that follow it, or `-` for standard input.\n",
+        Json::Object(example).render(Format::LINE),
+        session_option(&work.session)
     );
     page
 }
