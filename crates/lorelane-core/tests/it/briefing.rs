@@ -211,6 +211,23 @@ fn the_standing_context_has_dates_and_one_order() {
     assert_eq!(Standing::default().text(&policy(&[])).text, "");
 }
 
+// The line that counts what did not fit came on top of the budget.
+#[test]
+fn the_standing_context_costs_no_more_than_its_budget() {
+    let named = |number: usize| {
+        let name = format!("\"topic-{number}\"");
+        let title = format!("\"{}\"", "Eine Regel für Namen ".repeat(4));
+        memory(Category::Preference, &[("id", &name), ("title", &title)])
+    };
+    let standing = Standing { preferences: (0..300).map(named).collect(), ..Standing::default() };
+    for max in [100, 150, 200, 250, 600, 2_400] {
+        let told = standing.text(&policy(&[("briefing.max_tokens", &max.to_string())]));
+        assert!(tokens(&told.text) <= max, "{max}: {}", tokens(&told.text));
+        assert!(told.text.is_empty() || told.text.contains("more did not fit"), "{max}");
+        assert_eq!(told.shown.len() + told.left_out.len(), 300, "{max}");
+    }
+}
+
 #[test]
 fn strong_preferences_and_high_constraints_always_stand() {
     let preference = |strength: &str| {
