@@ -130,7 +130,20 @@ pub fn is_relevant(hit: &Hit) -> bool {
     };
     let telling = |words: &BTreeSet<&str>| words.iter().any(|word| !everyday::is_everyday(word));
     let names = words(&[Signal::Tag, Signal::Title, Signal::Prefix]);
-    telling(&words(&[Signal::Tag])) || (names.len() >= 2 && telling(&names))
+    telling(&words(&[Signal::Tag])) || (apart(&names) >= 2 && telling(&names))
+}
+
+/// How many words these are: where a script writes no blanks, a word of three characters is two pairs that overlap.
+fn apart(words: &BTreeSet<&str>) -> usize {
+    let is_pair = |word: &str| !word.is_ascii() && word.chars().count() == 2;
+    let goes_on = |word: &str| {
+        let first = word.chars().next();
+        is_pair(word)
+            && words
+                .iter()
+                .any(|before| is_pair(before) && *before != word && before.chars().next_back() == first)
+    };
+    words.iter().filter(|word| !goes_on(word)).count()
 }
 
 /// Prompts that no person typed, and commands that bring their own text.

@@ -95,7 +95,7 @@ struct Page {
 
 impl Page {
     fn new(policy: &Policy) -> Page {
-        let frame = Fence::Standing.around(PREFACE);
+        let frame = Fence::Standing.around(&format!("{PREFACE}\n{}", missing(9_999)));
         Page {
             tokens: policy.briefing_max_tokens().saturating_sub(tokens(&frame)),
             chars: MAX_CHARS.saturating_sub(frame.chars().count()),
@@ -183,11 +183,15 @@ impl Page {
             return Told { left_out: self.left_out, ..Told::default() };
         }
         if self.missing > 0 {
-            self.lines.push(format!("({} more did not fit; `lorelane list` shows all)", self.missing));
+            self.lines.push(missing(self.missing));
         }
         let text = Fence::Standing.around(&format!("{PREFACE}\n{}", self.lines.join("\n")));
         Told { text, shown: self.shown, left_out: self.left_out }
     }
+}
+
+fn missing(count: usize) -> String {
+    format!("({count} more did not fit; `lorelane list` shows all)")
 }
 
 /// A session's name without what a shell would act on.

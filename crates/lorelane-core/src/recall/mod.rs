@@ -10,7 +10,7 @@ pub use keyword::keyword;
 use crate::corpus::Entry;
 use crate::lifecycle::Status;
 use crate::memory::{Address, Category, Kind};
-use crate::text::{fold, held_words, words};
+use crate::text::{fold, held_words, short_words, words};
 use crate::time::Timestamp;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -92,6 +92,14 @@ impl Query {
     pub fn new(text: &str, now: Timestamp) -> Query {
         let words = words(text).into_iter().collect();
         Query { words, categories: Vec::new(), include_retired: false, now }
+    }
+
+    /// What a person asks. Words of two letters count, too, because a tag may be one: `ci`, `db`. The first system
+    /// left them out, so whatever answers in its place has [`Query::new`].
+    pub fn of_person(text: &str, now: Timestamp) -> Query {
+        let mut query = Query::new(text, now);
+        query.words.extend(short_words(text));
+        query
     }
 
     /// The words that are looked for, each once.
@@ -378,6 +386,26 @@ mod tests {
             preference/cafe-naming 2 (title 2)
         "#]],
         );
+    }
+
+    // A prompt that names such a tag was answered with nothing.
+    #[test]
+    fn a_tag_of_two_letters_is_found_when_a_person_asks() {
+        let tagged = |tag: &str| entry(Category::Decision, "Runners", &[tag], "", 100);
+        for (prompt, tag, found) in [
+            ("how does our CI work", "ci", true),
+            ("CI/CD", "cd", true),
+            ("drop the db.", "DB", true),
+            ("circular", "ci", false),
+            ("précis", "ci", false),
+            ("is it so", "is", false),
+            ("認証db", "db", false),
+        ] {
+            let entries = [tagged(tag)];
+            let hits = rank(&Query::of_person(prompt, Timestamp(0)), entries.iter());
+            assert_eq!(hits.iter().any(|hit| hit.explain[0].signal == Signal::Tag), found, "{prompt}");
+            assert_eq!(rank(&Query::new(prompt, Timestamp(0)), entries.iter()), [], "{prompt}");
+        }
     }
 
     #[test]

@@ -67,6 +67,14 @@ pub fn words(text: &str) -> Vec<String> {
     found
 }
 
+/// The words of two ASCII letters that [`words`] leaves out and that can be a name all the same: `ci`, `db`.
+pub fn short_words(text: &str) -> Vec<String> {
+    let folded = fold(text);
+    let words = folded.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c));
+    let short = words.filter(|word| word.len() == 2 && word.is_ascii() && !is_stop_word(word));
+    short.map(str::to_owned).collect()
+}
+
 /// Whether a folded text has this word, as [`words`] would find it, without taking the text apart.
 pub fn holds_word(folded: &str, word: &str) -> bool {
     let joins = |c: Option<char>| c.is_some_and(is_of_a_word);

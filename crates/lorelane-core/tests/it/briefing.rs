@@ -53,6 +53,17 @@ fn a_tag_or_two_title_words_are_relevant_and_everyday_words_never() {
         ("Rate limits of the search API", r#"["rate limit"]"#, "what is the rate limit?", true),
         ("Sessions expire after a day", r#"["auth"]"#, "does a session expire", true),
         ("認証トークンの期限", r#"["認証"]"#, "認証はどうする", true),
+        // Small words of other languages, ends of verbs, and one word that is two pairs.
+        ("Die Regeln und der Ablauf", r#"["x"]"#, "Schreib die Tests und der Rest folgt", false),
+        ("Die Regeln und der Ablauf", r#"["x"]"#, "wie ist der Ablauf der Regeln", true),
+        ("Les règles pour les images", r#"["x"]"#, "écris les tests pour moi", false),
+        ("Как мы выпускаем на проде", r#"["x"]"#, "как мы пишем на расте", false),
+        ("デプロイは金曜日にしない", r#"["x"]"#, "これはテストにしない", false),
+        ("デプロイは金曜日にしない", r#"["x"]"#, "金曜日のデプロイ", true),
+        ("認証局の設定", r#"["x"]"#, "認証局", false),
+        ("認証局の設定", r#"["x"]"#, "認証局を設定する", true),
+        ("모든 서비스는 레디스를 사용합니다", r#"["x"]"#, "이 함수는 타입을 사용합니다", false),
+        ("모든 서비스는 레디스를 사용합니다", r#"["x"]"#, "서비스 레디스", true),
     ];
     for (title, tags, prompt, expected) in table {
         let title = format!("{title:?}");
@@ -229,6 +240,23 @@ fn the_standing_context_has_dates_and_one_order() {
         preference/use-jwt: strong preference"#]],
     );
     assert_eq!(Standing::default().text(&policy(&[])).text, "");
+}
+
+// The line that counts what did not fit came on top of the budget.
+#[test]
+fn the_standing_context_costs_no_more_than_its_budget() {
+    let named = |number: usize| {
+        let name = format!("\"topic-{number}\"");
+        let title = format!("\"{}\"", "Eine Regel für Namen ".repeat(4));
+        memory(Category::Preference, &[("id", &name), ("title", &title)])
+    };
+    let standing = Standing { preferences: (0..300).map(named).collect(), ..Standing::default() };
+    for max in [100, 150, 200, 250, 600, 2_400] {
+        let told = standing.text(&policy(&[("briefing.max_tokens", &max.to_string())]));
+        assert!(tokens(&told.text) <= max, "{max}: {}", tokens(&told.text));
+        assert!(told.text.is_empty() || told.text.contains("more did not fit"), "{max}");
+        assert_eq!(told.shown.len() + told.left_out.len(), 300, "{max}");
+    }
 }
 
 #[test]

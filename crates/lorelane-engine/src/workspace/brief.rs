@@ -42,7 +42,7 @@ impl Workspace {
         if !self.reminds() || briefing::is_machine(prompt) {
             return Ok(composer.finish());
         }
-        let query = Query::new(prompt, self.now);
+        let query = Query::of_person(prompt, self.now);
         for hit in self.near(&query)? {
             if !briefing::is_relevant(&hit) {
                 composer.drop(hit, Rule::Irrelevant);
@@ -148,7 +148,7 @@ impl Workspace {
         if let Some((hit, rule)) = left_out.into_iter().find(|(hit, _)| hit.address == *address) {
             return Ok((Some(hit), Fate::Dropped(rule)));
         }
-        Ok(match self.judge(&Query::new(prompt, self.now), address) {
+        Ok(match self.judge(&Query::of_person(prompt, self.now), address) {
             // So many name it as well that no prompt looks at all of them.
             Ok((hit, _)) => (Some(hit), Fate::Dropped(Rule::Surplus)),
             Err(rule) => (None, Fate::Dropped(rule)),

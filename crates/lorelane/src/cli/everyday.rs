@@ -350,7 +350,7 @@ fn entry_json(entry: &Entry, pinned: bool, workspace: &Workspace) -> Json {
 pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
     let mut workspace = session.open()?;
     let text = args.query.join(" ");
-    let mut query = Query::new(&text, workspace.now());
+    let mut query = Query::of_person(&text, workspace.now());
     query.include_retired = args.include_retired;
     query.categories = args.category.iter().map(|name| category(name)).collect::<Result<_, _>>()?;
     let Recall { hits, total } = workspace.recall(&query, args.limit)?;

@@ -88,6 +88,9 @@ fn a_prompt_is_answered_with_what_it_asks_for() {
     {
         assert_eq!(scratch.prompt_hook(prompt), "", "{prompt}");
     }
+    // A tag may be as short as names are.
+    scratch.lorelane(&format!("create decision --title 'Runners' --tag ci {DECISION}")).expect(0);
+    assert!(scratch.prompt_hook("is our CI slow?").contains("decision/runners"));
     assert_eq!(scratch.hook_log(), "");
 }
 
