@@ -20,6 +20,7 @@ pub mod link;
 pub mod mark;
 pub mod markdown;
 pub mod memory;
+pub mod passage;
 pub mod path;
 pub mod policy;
 pub mod recall;

@@ -5,6 +5,8 @@ mod standing;
 
 pub use standing::{Standing, Told, Waiting};
 
+pub use crate::text::tokens;
+
 use crate::care;
 use crate::conversation::is_machine_text;
 use crate::corpus::Entry;
@@ -290,12 +292,4 @@ fn gist_texts(memory: &Memory) -> Vec<String> {
         other => other.to_texts().join("; "),
     });
     texts.filter(|text| !text.trim().is_empty()).collect()
-}
-
-/// An estimate that errs on the side of more: four characters of plain text are about one token, a character of
-/// another script up to one.
-pub fn tokens(text: &str) -> usize {
-    let ascii = text.bytes().filter(u8::is_ascii).count();
-    let others = text.chars().filter(|c| !c.is_ascii()).count();
-    ascii.div_ceil(4) + others
 }

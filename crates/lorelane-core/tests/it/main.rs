@@ -9,6 +9,7 @@ mod guard;
 mod harmless;
 mod laws;
 mod lifecycle;
+mod notes;
 mod policy;
 mod revise;
 mod schemas;
