@@ -10,7 +10,7 @@ pub use keyword::keyword;
 use crate::corpus::Entry;
 use crate::lifecycle::Status;
 use crate::memory::{Address, Category};
-use crate::text::{fold, holds_word, words};
+use crate::text::{fold, held_words, words};
 use crate::time::Timestamp;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -121,7 +121,7 @@ pub fn finds_beginnings(word: &str) -> bool {
 /// The points of the signals, summed over the asked words, are the memory's reach: its name brings that many
 /// points or fewer, as a tag of several words counts once and only whole.
 pub fn name_words(title: &str, tags: &[String]) -> Vec<(Signal, String)> {
-    let title: BTreeSet<String> = words(title).into_iter().collect();
+    let title = title_words(title);
     let in_tags = tags.iter().flat_map(|tag| tag_words(tag)).map(|word| (Signal::Tag, word));
     title.into_iter().map(|word| (Signal::Title, word)).chain(in_tags).collect()
 }
@@ -195,15 +195,15 @@ fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
 fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
     // Most memories share no word with a query: that is seen without taking their names apart.
     let folded = fold(&format!("{}\n{}", entry.title, entry.tags.join("\n")));
-    if !query.words.iter().any(|word| folded.contains(word.as_str())) {
+    if !may_name(&folded, &query.words) {
         return Vec::new();
     }
-    let title: BTreeSet<String> = words(&entry.title).into_iter().collect();
+    let title = title_words(&entry.title);
     let tags: Vec<Vec<String>> = entry.tags.iter().map(|tag| tag_words(tag)).collect();
     let asked: Vec<&Vec<String>> =
         tags.iter().filter(|tag| tag.iter().all(|word| query.words.contains(word))).collect();
     let in_tags: Vec<String> = asked.iter().copied().flatten().cloned().collect();
-    let in_title: Vec<String> = title.intersection(&query.words).cloned().collect();
+    let in_title: Vec<String> = title.iter().filter(|word| query.words.contains(*word)).cloned().collect();
     let begins = |word: &str| {
         title
             .iter()
@@ -230,6 +230,23 @@ fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
     parts.into_iter().filter(|part| part.points > 0).collect()
 }
 
+/// Each once, in order.
+fn title_words(title: &str) -> Vec<String> {
+    let mut words = words(title);
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// Whether a folded name can have one of the words, or a longer one that begins with it.
+fn may_name(folded: &str, words: &BTreeSet<String>) -> bool {
+    if !folded.is_ascii() {
+        return words.iter().any(|word| folded.contains(word.as_str()));
+    }
+    let mut runs = folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|run| !run.is_empty());
+    runs.any(|run| words.iter().any(|word| run.starts_with(word.as_str())))
+}
+
 /// A tag is a name: also `ci` or `go` is one, though as a word of a text it would be too short to count.
 fn tag_words(tag: &str) -> Vec<String> {
     let found = words(tag);
@@ -237,12 +254,12 @@ fn tag_words(tag: &str) -> Vec<String> {
 }
 
 fn content_part(query: &Query, entry: &Entry, used: &BTreeSet<&String>) -> Option<Part> {
-    let wanted: BTreeSet<&String> = query.words.iter().filter(|word| !used.contains(word)).collect();
+    let wanted: Vec<&str> =
+        query.words.iter().filter(|word| !used.contains(word)).map(String::as_str).collect();
     if wanted.is_empty() || entry.prose.is_empty() {
         return None;
     }
-    let matched: Vec<String> =
-        wanted.into_iter().filter(|word| holds_word(&entry.prose, word)).cloned().collect();
+    let matched: Vec<String> = held_words(&entry.prose, &wanted).into_iter().map(str::to_owned).collect();
     let points = u32::try_from(matched.len()).unwrap_or(u32::MAX);
     (points > 0).then_some(Part { signal: Signal::Content, points, matched })
 }

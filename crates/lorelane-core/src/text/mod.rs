@@ -6,4 +6,4 @@ mod words;
 
 pub use clean::{cut, escaped, one_line, printable};
 pub use slug::{SLUG_MAX, is_slug, slug, title_changed_enough_for_a_new_slug};
-pub use words::{fold, holds_word, words};
+pub use words::{fold, held_words, holds_word, words};

@@ -310,6 +310,7 @@ impl Index {
         take: impl FnOnce(&mut dyn Iterator<Item = (u32, Entry)>) -> T,
     ) -> Result<T, IndexError> {
         let fault = self.fault("read");
+        let _reading = self.reading().map_err(&fault)?;
         let reaching = self.reaching(query, limit).map_err(&fault)?;
         let sql = format!("{} WHERE id = ?", select_entries(prose));
         let mut read = self.db.prepare(&sql).map_err(&fault)?;
@@ -328,6 +329,11 @@ impl Index {
             None => Ok(taken),
             Some(source) => Err(fault(source)),
         }
+    }
+
+    /// One view for many questions: each alone would lock the file and let it go again.
+    fn reading(&self) -> rusqlite::Result<rusqlite::Transaction<'_>> {
+        self.db.unchecked_transaction()
     }
 
     /// How many memories there are of each category and status.
@@ -373,7 +379,9 @@ impl Index {
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
     ) -> Result<Option<String>, IndexError> {
-        let in_rows = rows::difference(&self.db, rows).map_err(self.fault("read"))?;
+        let fault = self.fault("read");
+        let _reading = self.reading().map_err(&fault)?;
+        let in_rows = rows::difference(&self.db, rows).map_err(&fault)?;
         let recorded = self.folder_times()?;
         let differs = |(folder, time): (&String, &i64)| *time != UNSETTLED && times.get(folder) != Some(time);
         let in_times = recorded.iter().any(differs).then(|| "the times of the folders".to_owned());

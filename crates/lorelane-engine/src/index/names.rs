@@ -152,7 +152,13 @@ impl Index {
         )?;
         let mut reaching: Vec<(u32, i64)> =
             reach.into_iter().map(|(memory, reach)| (reach, memory)).collect();
-        reaching.sort_unstable_by_key(|(reach, memory)| (Reverse(*reach), *memory));
+        let order = |(reach, memory): &(u32, i64)| (Reverse(*reach), *memory);
+        if limit < reaching.len() {
+            // A common word is in the names of thousands: only those that come in question are put in order.
+            let (_, &mut (last, _), _) = reaching.select_nth_unstable_by_key(limit, order);
+            reaching.retain(|(reach, _)| *reach >= last);
+        }
+        reaching.sort_unstable_by_key(order);
         if let Some((last, _)) = reaching.get(limit).copied() {
             let ahead = reaching.partition_point(|(reach, _)| *reach > last);
             let behind = reaching.partition_point(|(reach, _)| *reach >= last);
