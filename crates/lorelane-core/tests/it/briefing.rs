@@ -158,6 +158,26 @@ fn number_and_tokens_are_bounded_and_what_is_left_out_says_why() {
     assert_eq!(brief(&[], &[]), "");
 }
 
+// A prompt whose first reminders used up the tokens read hundreds of files for nothing.
+#[test]
+fn after_three_that_do_not_fit_no_further_memory_is_tried() {
+    let long = format!("{:?}", "jwt ".repeat(200));
+    let content =
+        format!(r#"{{"status": "accepted", "context": "c", "decision": {long}, "rationale": ["r"]}}"#);
+    let long = memory(Category::Decision, &[("content", &content)]);
+    let short = memory(Category::Decision, &[]);
+    let hit = rank(&Query::new("jwt auth", NOW), std::iter::once(&entry(&short))).remove(0);
+    let mut composer = Composer::new(&policy(&[("briefing.max_tokens", "100")]));
+    for misfits in 0..3 {
+        assert_eq!(composer.closed(), None, "after {misfits}");
+        composer.take(hit.clone(), &long, NOW);
+    }
+    assert_eq!(composer.closed(), Some(Rule::Budget));
+    composer.take(hit, &short, NOW);
+    let briefing = composer.finish();
+    assert_eq!((briefing.reminders.len(), briefing.left_out.len()), (0, 4));
+}
+
 #[test]
 fn tokens_are_estimated_from_above() {
     for (text, expected) in [("", 0), ("abcd", 1), ("abcde", 2), ("日本語", 3), ("aé", 2)] {

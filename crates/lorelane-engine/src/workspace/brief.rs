@@ -44,8 +44,8 @@ impl Workspace {
         for hit in self.near(&query)? {
             if !briefing::is_relevant(&hit) {
                 composer.drop(hit, Rule::Irrelevant);
-            } else if composer.is_full() {
-                composer.drop(hit, Rule::Surplus);
+            } else if let Some(rule) = composer.closed() {
+                composer.drop(hit, rule);
             } else {
                 match self.judge(&query, &hit.address) {
                     Ok((hit, memory)) => composer.take(hit, &memory, self.now),
