@@ -93,6 +93,7 @@ fn head(line: &str) -> &str {
 mod tests {
     use super::*;
     use crate::disk::RealDisk;
+    use lorelane_core::briefing::Told;
     use lorelane_core::memory::{Address, Category};
     use lorelane_core::time::Timestamp;
 
@@ -102,7 +103,8 @@ mod tests {
         let ledger = Ledger::new(Arc::new(RealDisk), folder.clone());
         let append = |session: &str, name: &str| {
             let shown = vec![(Address::record(Category::Decision, name), "pinned"); 40];
-            ledger.append(&Line::of_start(Timestamp(0), "claude-code", session, &shown, 7)).unwrap();
+            let told = Told { text: "x".to_owned(), shown, left_out: Vec::new() };
+            ledger.append(&Line::of_start(Timestamp(0), "claude-code", session, &told)).unwrap();
         };
         let names = |session: &str| -> Vec<String> {
             let lines = ledger.lines_of(session);

@@ -92,7 +92,7 @@ impl Target {
     /// The target of this job at this size, else the one at its largest.
     pub fn of(job: &str, size: usize) -> Option<&'static Target> {
         let of_job = || TARGETS.iter().filter(|target| target.job == job);
-        of_job().find(|target| target.size == size).or_else(|| of_job().last())
+        of_job().find(|target| target.size == size).or_else(|| of_job().next_back())
     }
 
     pub fn judge(&self, size: usize, cpu_ms: f64, empty_ms: f64, peak_mb: f64) -> Verdict {
