@@ -11,7 +11,7 @@ use crate::corpus::Entry;
 use crate::fence::{Fence, inline};
 use crate::json::Json;
 use crate::lifecycle::Status;
-use crate::memory::{Body, Category, Memory};
+use crate::memory::{Category, Memory};
 use crate::policy::Policy;
 use crate::recall::{Hit, Signal};
 use crate::time::Timestamp;
@@ -111,7 +111,9 @@ pub fn barred(entry: &Entry, policy: &Policy, now: Timestamp) -> Option<Rule> {
     match entry.status {
         Status::Retired => Some(Rule::Retired),
         Status::Archived => Some(Rule::Archived),
-        Status::Active if !policy.enabled(entry.category) => Some(Rule::Disabled),
+        Status::Active if !entry.kind.category().is_none_or(|category| policy.enabled(category)) => {
+            Some(Rule::Disabled)
+        }
         Status::Active if care::expired(entry, policy, now) => Some(Rule::Expired),
         Status::Active => None,
     }
@@ -259,7 +261,8 @@ fn gist(memory: &Memory) -> String {
 
 /// The fields that say what a memory is about, in a few words.
 fn gist_texts(memory: &Memory) -> Vec<String> {
-    let names: &[&str] = match memory.category {
+    let Some(category) = memory.kind.category() else { return vec![memory.body.prose()] };
+    let names: &[&str] = match category {
         Category::SessionSummary => &["goal", "outcome"],
         Category::Decision => &["decision", "rationale"],
         Category::Runbook => &["trigger", "steps"],
@@ -267,8 +270,7 @@ fn gist_texts(memory: &Memory) -> Vec<String> {
         Category::TechDebt => &["description", "suggested_fix"],
         Category::Preference => &["value", "reason"],
     };
-    let Body::Fields(content) = &memory.body;
-    let texts = names.iter().filter_map(|name| content.get(name)).map(|value| match value {
+    let texts = names.iter().filter_map(|name| memory.body.field(name)).map(|value| match value {
         Json::Text(text) => text.clone(),
         other => other.to_texts().join("; "),
     });

@@ -7,7 +7,7 @@ use super::{Dating, MAX_CHARS, line, tokens};
 use crate::capture::Capture;
 use crate::fence::{Fence, inline};
 use crate::json::Json;
-use crate::memory::{Address, Body, Category, Memory};
+use crate::memory::{Address, Category, Kind, Memory};
 use crate::policy::Policy;
 use std::collections::BTreeSet;
 
@@ -58,11 +58,11 @@ pub struct Told {
 impl Standing {
     /// Whether a memory stands in every session because of what it says.
     pub fn holds_always(memory: &Memory) -> bool {
-        let Body::Fields(content) = &memory.body;
-        match memory.category {
-            Category::Preference => content.text("strength") == Some("strong"),
-            Category::Constraint => {
-                content.text("severity") == Some("high") && content.get("active") != Some(&Json::Bool(false))
+        let says = |field: &str| memory.body.field(field).and_then(Json::as_text);
+        match memory.kind {
+            Kind::Record(Category::Preference) => says("strength") == Some("strong"),
+            Kind::Record(Category::Constraint) => {
+                says("severity") == Some("high") && memory.body.field("active") != Some(&Json::Bool(false))
             }
             _ => false,
         }
@@ -137,12 +137,11 @@ impl Page {
     }
 
     fn unfinished(&mut self, session: &Memory) {
-        let Body::Fields(content) = &session.body;
         let mut items = Vec::new();
         for (field, says) in
             [("in_progress", "in progress"), ("blockers", "blocked"), ("next_actions", "next")]
         {
-            for item in content.get(field).map(Json::to_texts).unwrap_or_default() {
+            for item in session.body.field(field).map(Json::to_texts).unwrap_or_default() {
                 items.push(format!("- {says}: {}", inline(&item, ITEM_MAX)));
             }
         }

@@ -9,7 +9,7 @@ pub use keyword::keyword;
 
 use crate::corpus::Entry;
 use crate::lifecycle::Status;
-use crate::memory::{Address, Category};
+use crate::memory::{Address, Category, Kind};
 use crate::text::{fold, holds_word, short_words, words};
 use crate::time::Timestamp;
 use std::borrow::Borrow;
@@ -34,7 +34,7 @@ pub struct Query {
 pub struct Hit {
     pub address: Address,
     pub title: String,
-    pub category: Category,
+    pub kind: Kind,
     pub status: Status,
     pub tags: Vec<String>,
     pub score: u32,
@@ -107,14 +107,15 @@ impl Query {
         &self.words
     }
 
-    /// Whether memories of this category and status are asked for.
-    pub fn admits(&self, category: Category, status: Status) -> bool {
+    /// Whether memories of this kind and status are asked for.
+    pub fn admits(&self, kind: Kind, status: Status) -> bool {
+        let asked = |category| self.categories.contains(&category);
         (self.include_retired || status == Status::Active)
-            && (self.categories.is_empty() || self.categories.contains(&category))
+            && (self.categories.is_empty() || kind.category().is_some_and(asked))
     }
 
     fn wants(&self, entry: &Entry) -> bool {
-        self.admits(entry.category, entry.status)
+        self.admits(entry.kind, entry.status)
     }
 }
 
@@ -154,7 +155,7 @@ pub fn rank(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) ->
         })
         .collect();
     hits.sort_by(|a, b| {
-        let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.category));
+        let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.kind));
         order(a).cmp(&order(b)).then_with(|| a.address.cmp(&b.address))
     });
     hits
@@ -191,7 +192,7 @@ fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
     Hit {
         address: entry.address.clone(),
         title: entry.title.clone(),
-        category: entry.category,
+        kind: entry.kind,
         status: entry.status,
         tags: entry.tags.clone(),
         score: explain.iter().map(|part| part.points).sum(),
@@ -256,14 +257,15 @@ fn content_part(query: &Query, entry: &Entry, used: &BTreeSet<&String>) -> Optio
 }
 
 /// Among equals, what binds comes before what happened.
-fn priority(category: Category) -> u32 {
-    match category {
-        Category::Decision => 1,
-        Category::Constraint => 2,
-        Category::Preference => 3,
-        Category::Runbook => 4,
-        Category::TechDebt => 5,
-        Category::SessionSummary => 6,
+fn priority(kind: Kind) -> u32 {
+    match kind {
+        Kind::Record(Category::Decision) => 1,
+        Kind::Record(Category::Constraint) => 2,
+        Kind::Record(Category::Preference) => 3,
+        Kind::Record(Category::Runbook) => 4,
+        Kind::Record(Category::TechDebt) => 5,
+        Kind::Record(Category::SessionSummary) => 6,
+        Kind::Note(_) => 7,
     }
 }
 
@@ -278,7 +280,7 @@ mod tests {
         Entry {
             path: RelPath::parse(&format!("{}/{}.json", category.folder(), address.name())).unwrap(),
             address,
-            category,
+            kind: Kind::Record(category),
             title: title.to_owned(),
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
             status: Status::Active,

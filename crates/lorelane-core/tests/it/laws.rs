@@ -5,7 +5,7 @@ use lorelane_core::change::Draft;
 use lorelane_core::dialect::{Circumstances, Dialect, Edit};
 use lorelane_core::json::{Document, Json, NodeKind, Object};
 use lorelane_core::lifecycle::{Lifecycle, Step, Verb, step};
-use lorelane_core::memory::{Address, Body, Category, Event, Memory};
+use lorelane_core::memory::{Address, Body, Category, Event, Kind, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use proptest::prelude::*;
@@ -86,7 +86,7 @@ fn any_memory_can_replace_any_other_in_its_file() {
             let before =
                 spoken.dialect.read(&fixture.path, fixture.text.as_bytes()).memory.expect("readable");
             after.address = before.address.clone();
-            after.category = before.category;
+            after.kind = before.kind;
             let edits = spoken.dialect.write(Some(&fixture.text), Some(&before), Some(&after)).unwrap();
             if let Some(Edit::Put { text, path }) = edits.first() {
                 prop_assert_eq!(spoken.dialect.read(path, text.as_bytes()).memory, Some(after), "{}", text);
@@ -125,7 +125,7 @@ fn a_step_of_life_leaves_every_other_byte() {
 fn a_rename_moves_the_file_and_leaves_every_other_byte() {
     for_each_fixture(|spoken, fixture, memory| {
         let mut after = memory.clone();
-        after.address = Address::record(memory.category, "another-name");
+        after.address = Address::record(memory.kind.category().expect("a record"), "another-name");
         let edits = spoken.dialect.write(Some(&fixture.text), Some(memory), Some(&after)).unwrap();
         let [Edit::Put { path, text }, Edit::Remove { path: old }] = edits.as_slice() else {
             panic!("{edits:?}")
@@ -414,7 +414,7 @@ fn any_record() -> impl Strategy<Value = Memory> {
             let (confidence, revised, key, filled) = rest;
             Memory {
                 address: Address::record(category, &name),
-                category,
+                kind: Kind::Record(category),
                 title,
                 body: Body::Fields(if filled { object(content(category)) } else { Object::new() }),
                 history: tags
@@ -422,6 +422,7 @@ fn any_record() -> impl Strategy<Value = Memory> {
                     .map(|tag| Event::new(NOW, tag).with("tags", Json::Null, Json::Null))
                     .collect(),
                 tags,
+                links: Vec::new(),
                 about,
                 lifecycle,
                 confidence,

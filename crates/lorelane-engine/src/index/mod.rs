@@ -10,7 +10,7 @@ mod rows;
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Address, Category};
+use lorelane_core::memory::{Address, Category, Kind};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
@@ -455,7 +455,7 @@ fn entry(row: &SqlRow<'_>) -> Option<Entry> {
     let address = Address::parse(&text(1)?)?;
     Some(Entry {
         path: RelPath::parse(&text(0)?).ok()?,
-        category: address.category()?,
+        kind: Kind::Record(address.category()?),
         address,
         title: text(2)?,
         tags: rows::tags(&text(3)?),

@@ -171,7 +171,7 @@ impl Dialect for Records {
         if title.is_empty() {
             title.push_str(memory.address.name());
         }
-        let display = memory.category.display();
+        let display = memory.kind.display();
         let mut text = format!("- [{display}] {title} -> {path}");
         let tags: Vec<String> = memory
             .tags
