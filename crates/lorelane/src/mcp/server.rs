@@ -111,9 +111,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tools::find(&request.name) else {
+            // A model can mend what it reads, and clients show it results only.
             let known = tools::TOOLS.map(|tool| tool.name).join(", ");
-            let what = format!("there is no tool `{}`: the tools are {known}", request.name);
-            return Err(ErrorData::invalid_params(what, None));
+            let unknown =
+                Trouble::new(format!("there is no tool `{}`", request.name), format!("call one of {known}"));
+            return Ok(failed(&unknown).into());
         };
         let Some(sent) = bridge::from_client(request.arguments) else {
             return Ok(failed(&Trouble::new("cannot read the arguments", "nest them less deeply")).into());

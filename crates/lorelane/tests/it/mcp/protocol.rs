@@ -118,7 +118,6 @@ fn nonsense_is_answered_and_ends_nothing() {
         ("tools/call", "{}", -32602),
         ("tools/call", r#"{"name": 5}"#, -32602),
         ("tools/call", r#"{"name": "memory_search", "arguments": []}"#, -32602),
-        ("tools/call", r#"{"name": "rm"}"#, -32602),
         ("prompts/get", r#"{"name": "nope"}"#, -32602),
         ("prompts/get", r#"{"name": "recall"}"#, -32602),
         ("resources/read", r#"{"uri": "file:///etc/passwd"}"#, -32002),
