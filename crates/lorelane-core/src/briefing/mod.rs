@@ -235,6 +235,11 @@ impl Briefing {
     }
 }
 
+/// A memory in one line for a model that asked: the line of a reminder.
+pub fn reminder(memory: &Memory, now: Timestamp) -> String {
+    line(memory, Dating::Age(now))
+}
+
 /// How a line says when its memory was last changed.
 #[derive(Clone, Copy, Debug)]
 enum Dating {

@@ -10,6 +10,7 @@ mod config;
 mod consolidate;
 mod docs;
 mod hooks;
+mod mcp;
 mod payloads;
 mod scratch;
 mod setup;
