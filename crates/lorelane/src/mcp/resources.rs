@@ -70,7 +70,7 @@ pub(super) fn list(desk: &Desk, after: Option<&str>) -> Result<(Vec<Listed>, Opt
     let listed = page.into_iter().map(|entry| Listed {
         uri: uri(&entry.address),
         title: one_line(&entry.title),
-        about: format!("{} ({})", entry.category.display(), entry.status),
+        about: format!("{} ({})", entry.kind.display(), entry.status),
         address: entry.address,
     });
     Ok((listed.collect(), next))
