@@ -14,7 +14,8 @@ use rmcp::{RoleServer, Service};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
-use tokio::sync::{mpsc, oneshot};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// Longer lines are no requests of ours: a record has at most 1 MiB.
 const LINE_MAX: u64 = 8 << 20;
@@ -23,7 +24,8 @@ const AHEAD: usize = 64;
 
 /// Serves until the client closes its end.
 pub(super) async fn serve(server: Server) {
-    let served = serve_directly(Greeted(server), Stdio::start(), None);
+    let gone = server.gone();
+    let served = serve_directly(Greeted(server), Stdio::start(gone), None);
     let _ = served.waiting().await;
 }
 
@@ -77,15 +79,16 @@ type Outgoing = (Vec<u8>, Option<oneshot::Sender<()>>);
 struct Stdio {
     incoming: mpsc::Receiver<Incoming>,
     outgoing: mpsc::UnboundedSender<Outgoing>,
+    gone: Arc<watch::Sender<bool>>,
 }
 
 impl Stdio {
-    fn start() -> Stdio {
+    fn start(gone: Arc<watch::Sender<bool>>) -> Stdio {
         let (read, incoming) = mpsc::channel(AHEAD);
         let (outgoing, written) = mpsc::unbounded_channel();
         std::thread::spawn(move || read_lines(&mut io::stdin().lock(), &read));
         std::thread::spawn(move || write_lines(&mut io::stdout().lock(), written));
-        Stdio { incoming, outgoing }
+        Stdio { incoming, outgoing, gone }
     }
 }
 
@@ -106,7 +109,11 @@ impl Transport<RoleServer> for Stdio {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            match self.incoming.recv().await? {
+            let Some(incoming) = self.incoming.recv().await else {
+                self.gone.send_replace(true);
+                return None;
+            };
+            match incoming {
                 Ok(message) => return Some(*message),
                 // Not waited for: a read may be dropped at any moment.
                 Err(answer) => {

@@ -91,6 +91,10 @@ fn a_client_of_the_newest_protocol_listens() {
     client.send(format!(
         r#"{{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {{"requestId": {id}}}}}"#
     ));
+    // Who hangs up while it listens is let go at once.
+    client.post("subscriptions/listen", &params);
+    assert!(client.told("notifications/subscriptions/acknowledged").is_some());
+    scratch.decide("Use yarn");
     client.leave();
 }
 
