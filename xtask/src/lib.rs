@@ -7,6 +7,7 @@ pub mod args;
 pub mod bench;
 pub mod check;
 pub mod corpus;
+pub mod distil;
 pub mod failure;
 pub mod repo;
 pub mod sandbox;
