@@ -47,7 +47,7 @@ pub const WORDNET: Source = Source {
     sha256: "61060d960f9ada8fa120872312eccd3ecebfbab8c4579e4f5a74e1cf67620752",
 };
 
-/// Documentation of software, each under MIT or Apache-2.0.
+/// Documentation of software written in Rust, each under MIT or Apache-2.0.
 #[rustfmt::skip]
 pub const CRATES: &[Source] = &[
     package("actix-web", "4.18.1", "MIT OR Apache-2.0", "81f8da0d2ae4200dde8773d72ba47a65c220b251ba7b9248db5bd263c247e959"),
@@ -94,6 +94,44 @@ pub const CRATES: &[Source] = &[
     package("winit", "0.30.13", "Apache-2.0", "a6755fa58a9f8350bd1e472d4c3fcc25f824ec358933bba33306d0b63df5978d"),
 ];
 
+/// Documentation of software written in Python, each under MIT, Apache-2.0 or BSD-3-Clause. Wheels that carry
+/// other people's packages inside are not taken.
+#[rustfmt::skip]
+pub const WHEELS: &[Source] = &[
+    wheel("celery", "5.7.0", "BSD-3-Clause", "18310a9c919f9029e4735367484d93e6a25cdfd30afdc474622cc263d9b35f6e"),
+    wheel("click", "8.5.1", "BSD-3-Clause", "8bb5376d2006950386f8c6427613334a2acadc5f559cb80e638d00b4df957e37"),
+    wheel("dask", "2026.8.0", "BSD-3-Clause", "ccc0c83a189b0398602435189771d28dad7b5773b6089bb8dce14ae732dd782c"),
+    wheel("django", "5.2.19", "BSD-3-Clause", "5965d974a5218a2b68a11dd1276434707f23886525c23f0598eccedaf4f4ca00"),
+    wheel("docker", "7.2.0", "Apache-2.0", "a3f45fdeb9165e2d25d9a1d02ddf3bc70fb572cf5ebbf9b58558c22caf29b71f"),
+    wheel("fastapi", "0.162.4", "MIT", "f093bc306d3958278d30ffd14f3834ca3d9b144fbb898ab5c9b652cf6e75f869"),
+    wheel("flask", "3.1.3", "BSD-3-Clause", "f4bcbefc124291925f1a26446da31a5178f9483862233b23c0c96a20701f670c"),
+    wheel("fsspec", "2026.9.0", "BSD-3-Clause", "8dd6e646e99ea382bd85f97a45e6b526a442d79423a7dc673f1e2756d05fcb5f"),
+    wheel("httpx", "0.28.1", "BSD-3-Clause", "d909fcccc110f8c7faf814ca82a9a4d816bc5a6dbfea25d6591d6985b8ba59ad"),
+    wheel("jinja2", "3.1.6", "BSD-3-Clause", "85ece4451f492d0c13c5dd7c13a64681a86afae63a5f347908daf103ce6d2f67"),
+    wheel("jsonschema", "4.26.0", "MIT", "d489f15263b8d200f8387e64b4c3a75f06629559fb73deb8fdfb525f2dab50ce"),
+    wheel("marshmallow", "4.4.0", "MIT", "03a882ff2eabb9a4e24b433c2949f359ef4d172a12fdc14cde10375fd55328b4"),
+    wheel("networkx", "3.6.1", "BSD-3-Clause", "d47fbf302e7d9cbbb9e2555a0d267983d2aa476bac30e90dfbe5669bd57f3762"),
+    wheel("nltk", "3.10.4", "Apache-2.0", "769ba5413f265b7d3e87cd163cc28efa01e29eeef8bb6080bc907949d9fcfb51"),
+    wheel("pydantic", "2.14.3", "MIT", "3f7b347782ab7e4cf4c798496ae3a82787d9f21ec12676a9c564355eeef8daa8"),
+    wheel("pytest", "9.2.0", "MIT", "07acdcf88ec174f907dc01af70bf52d49b014bbab03faeeade31c96b18c2e588"),
+    wheel("requests", "2.34.2", "Apache-2.0", "2a0d60c172f83ac6ab31e4554906c0f3b3588d37b5cb939b1c061f4907e278e0"),
+    wheel("rich", "15.0.0", "MIT", "33bd4ef74232fb73fe9279a257718407f169c09b78a87ad3d296f548e27de0bb"),
+    wheel("scrapy", "2.19.0", "BSD-3-Clause", "44c1ad4b008f1976e946c75b2adce0e448cbfe470c584b1b59469abf270e8013"),
+    wheel("sympy", "1.14.0", "BSD-3-Clause", "e091cc3e99d2141a0ba2847328f5479b05d94a6635cb96148ccb3f34671bd8f5"),
+    wheel("twisted", "26.10.0", "MIT", "3732f42af218925a0fe78d6668db55853f7fb532245a89a2669babe7d3000fa8"),
+    wheel("werkzeug", "3.1.9", "BSD-3-Clause", "6392e50c78460ba618e5b21f08a71f59c99ce99cdc6cf6e3dd7e6ccca8754fab"),
+    wheel("xarray", "2026.9.0", "Apache-2.0", "fe349fa871628b1a0a5217af3fe1283a2862d5485156e6eda354fffb81c3bb7c"),
+];
+
+const fn wheel(
+    name: &'static str,
+    version: &'static str,
+    licence: &'static str,
+    sha256: &'static str,
+) -> Source {
+    Source { registry: Registry::Pip, name, version, licence, sha256 }
+}
+
 const fn package(
     name: &'static str,
     version: &'static str,
@@ -104,7 +142,7 @@ const fn package(
 }
 
 pub fn all() -> impl Iterator<Item = &'static Source> {
-    [&MODEL, &WORDNET].into_iter().chain(CRATES)
+    [&MODEL, &WORDNET].into_iter().chain(CRATES).chain(WHEELS)
 }
 
 impl Source {
@@ -124,7 +162,7 @@ impl Source {
 
     fn suffixes(&self) -> &'static [&'static str] {
         match self.registry {
-            Registry::Pip => &["/model.safetensors", "/vocab.txt"],
+            Registry::Pip => &["/model.safetensors", "/vocab.txt", ".py"],
             Registry::Apt => &["/data.noun", "/data.verb", "/data.adj", "/data.adv"],
             Registry::Cargo => &[".rs", ".md"],
         }

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::sources::{CRATES, WORDNET};
+use super::sources::{CRATES, WHEELS, WORDNET};
 use crate::failure::Failure;
 use lorelane_core::digest::short_digest;
 
 /// How many sentences of each kind are shown to the teacher.
-const EXAMPLES: usize = 12_000;
-const DEFINITIONS: usize = 12_000;
-const DOCUMENTATION: usize = 16_000;
+const EXAMPLES: usize = 10_000;
+const DEFINITIONS: usize = 10_000;
+const DOCUMENTATION: usize = 20_000;
 /// Of one package, so that none sets the tone.
-const PER_PACKAGE: usize = 900;
+const PER_PACKAGE: usize = 700;
 
 const SHORTEST: usize = 20;
 const LONGEST: usize = 220;
@@ -33,7 +33,7 @@ pub fn gather(work: &Path) -> Result<Texts, Failure> {
     chosen.extend(few(&definitions, DEFINITIONS));
     let mut all: Vec<String> = examples.into_iter().chain(definitions).collect();
     let mut documentation = BTreeSet::new();
-    for source in CRATES {
+    for source in CRATES.iter().chain(WHEELS) {
         let found = documented(&source.folder(work))?;
         documentation.extend(few(&found, PER_PACKAGE));
         all.extend(found);
@@ -76,6 +76,7 @@ fn documented(folder: &Path) -> Result<BTreeSet<String>, Failure> {
     let mut sentences = BTreeSet::new();
     for path in files(folder)? {
         let text = read(&path)?;
+        // Python is read whole: its docstrings and comments make sentences, its code hardly any.
         let prose =
             if path.extension().is_some_and(|ending| ending == "rs") { comments(&text) } else { text };
         for paragraph in paragraphs(&prose) {
@@ -96,14 +97,15 @@ fn comments(code: &str) -> String {
     prose
 }
 
-/// Paragraphs, items and headings of Markdown as single lines, without code blocks, tables and markup.
+/// Paragraphs, items and headings of Markdown or reStructuredText as single lines, without code blocks, tables and markup.
 fn paragraphs(markdown: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     let mut fenced = false;
     for line in markdown.lines().map(str::trim) {
         let fence = line.starts_with("```") || line.starts_with("~~~");
         fenced ^= fence;
-        if fence || fenced || line.is_empty() || line.starts_with(['|', '<', '[', '!']) {
+        let wordless = !line.contains(char::is_alphanumeric);
+        if fence || fenced || wordless || line.starts_with(['|', '<', '[', '!', ':', '.']) {
             paragraphs.push(String::new());
             continue;
         }
@@ -130,7 +132,9 @@ fn plain(line: &str) -> String {
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
         match c {
-            '`' | '*' | '[' => {}
+            // `:role:` before a quote belongs to the markup.
+            '`' => out.truncate(out.strip_suffix(':').and_then(|role| role.rfind(':')).unwrap_or(out.len())),
+            '*' | '[' => {}
             // A target in round or square brackets belongs to the link, not to the sentence.
             ']' => {
                 let closing = [('(', ')'), ('[', ']')];
