@@ -10,6 +10,7 @@ pub mod conversation;
 pub mod corpus;
 pub mod dialect;
 pub mod digest;
+pub mod embed;
 pub mod fence;
 pub mod guard;
 pub mod json;

@@ -5,6 +5,7 @@ mod candidate;
 mod care;
 mod consolidate;
 mod create;
+mod embed;
 mod guard;
 mod harmless;
 mod laws;
