@@ -19,6 +19,12 @@ fn main() -> ExitCode {
     if fault == "finds-nothing" && rest[0] == "update" {
         return ExitCode::FAILURE;
     }
+    match rest {
+        ["hook", "session-start" | "prompt"] if fault != "says-nothing" => println!("a memory"),
+        // It asks for something to be saved.
+        ["hook", "stop"] => return ExitCode::from(2),
+        _ => {}
+    }
     match run(&folder, rest, fault) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {

@@ -8,6 +8,7 @@ pub mod bench;
 pub mod check;
 pub mod clients;
 pub mod corpus;
+pub mod distil;
 pub mod failure;
 pub mod repo;
 pub mod sandbox;

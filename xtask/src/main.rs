@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use xtask::args::Args;
 use xtask::failure::Failure;
-use xtask::{bench, check, clients, schemas, simulate, storm};
+use xtask::{bench, check, clients, distil, schemas, simulate, storm};
 
 /// Whether the command's own question was answered with yes.
 type Verdict = Result<bool, Failure>;
@@ -47,6 +47,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--check]",
         about: "Write the JSON schemas of the records, or compare them",
         run: schemas::command,
+    },
+    Command {
+        name: "distil",
+        usage: "[--write]",
+        about: "Make the static table of vectors again from its sources, and compare it",
+        run: distil::command,
     },
 ];
 

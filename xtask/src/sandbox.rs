@@ -55,7 +55,7 @@ impl Sandbox {
         self.folder.join(name)
     }
 
-    /// `<binary> -C <project> <args>`, seeing nothing of the user's environment but `PATH`.
+    /// `<binary> -C <project> <args>`, seeing nothing of the user's environment but `PATH` and `TMPDIR`.
     pub fn command(&self, binary: &Path, args: &[&str]) -> Command {
         let mut command = self.bare(binary);
         command.arg("-C").arg(self.project()).args(args);
@@ -75,8 +75,11 @@ impl Sandbox {
         ] {
             command.env(name, self.home().join(folder));
         }
-        if let Some(path) = std::env::var_os("PATH") {
-            command.env("PATH", path);
+        // A transcript counts only below the home or the temporary folder, and the sandbox lies in the latter.
+        for name in ["PATH", "TMPDIR"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
         }
         command
     }

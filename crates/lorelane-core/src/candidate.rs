@@ -2,7 +2,7 @@
 
 use crate::json::{Json, Object};
 use crate::lifecycle::Status;
-use crate::memory::{Body, Category, Memory};
+use crate::memory::{Category, Memory};
 
 const EXCERPT_MAX: usize = 200;
 
@@ -138,7 +138,8 @@ impl Candidate {
 }
 
 fn key_fields(memory: &Memory) -> Object {
-    let names: &[&str] = match memory.category {
+    let Some(category) = memory.kind.category() else { return Object::new() };
+    let names: &[&str] = match category {
         Category::SessionSummary => &["goal", "outcome"],
         Category::Decision => &["context", "decision", "rationale"],
         Category::Runbook => &["trigger", "root_cause"],
@@ -146,7 +147,6 @@ fn key_fields(memory: &Memory) -> Object {
         Category::TechDebt => &["description", "reason_deferred"],
         Category::Preference => &["topic", "value", "reason"],
     };
-    let Body::Fields(content) = &memory.body;
     let text = |value: &Json| match value {
         Json::Text(text) => Some(text.clone()),
         Json::List(_) => Some(value.to_texts().join("; ")),
@@ -154,7 +154,9 @@ fn key_fields(memory: &Memory) -> Object {
     };
     names
         .iter()
-        .filter_map(|name| content.get(name).and_then(text).map(|text| (*name, Json::Text(start_of(&text)))))
+        .filter_map(|name| {
+            memory.body.field(name).and_then(text).map(|text| (*name, Json::Text(start_of(&text))))
+        })
         .collect()
 }
 

@@ -307,10 +307,10 @@ fn compose(session: &str, items: &[Item], full: &[Category], detail: &Path, snip
     }
     text.push_str(&full_text(full));
     text.push_str("These are hints from keywords; leave out what is not worth keeping. Before you stop:\n");
-    let name = if session.is_empty() { String::new() } else { format!(" --session {}", shell_word(session)) };
+    let name = if session.is_empty() { String::new() } else { session_option(session) };
     text.push_str(&format!("1. run `lorelane consolidate prepare{name}` and read what it prints\n"));
     text.push_str("2. write the drafts that it asks for\n");
-    text.push_str("3. run `lorelane consolidate commit`\n");
+    text.push_str(&format!("3. run `lorelane consolidate commit{name}`\n"));
     if !detail.as_os_str().is_empty() {
         text.push_str(&format!("The lines around each: {}\n", detail.display()));
     }
@@ -326,6 +326,12 @@ pub fn full_text(full: &[Category]) -> String {
         )
     };
     full.iter().map(line).collect()
+}
+
+/// Names a session on a command line. Without it a command takes the newest session, and that may be another one
+/// that stopped meanwhile.
+pub fn session_option(session: &str) -> String {
+    format!(" --session {}", shell_word(session))
 }
 
 /// A session's id as one word of a command line: it is foreign text, and an agent runs what it reads here.
@@ -471,7 +477,7 @@ mod tests {
             These are hints from keywords; leave out what is not worth keeping. Before you stop:
             1. run `lorelane consolidate prepare --session 7b23-x` and read what it prints
             2. write the drafts that it asks for
-            3. run `lorelane consolidate commit`
+            3. run `lorelane consolidate commit --session 7b23-x`
             The lines around each: /s/7b23-x.json
         "#]]
         .assert_eq(&text);

@@ -5,7 +5,7 @@ use crate::change::{Change, Notice};
 use crate::corpus::Entry;
 use crate::json::Json;
 use crate::lifecycle::{Status, Verb};
-use crate::memory::{Body, Category, Memory};
+use crate::memory::{Category, Kind, Memory};
 use crate::policy::Policy;
 use crate::text::words;
 use crate::time::Timestamp;
@@ -15,7 +15,9 @@ pub const WINDOW_REASON: &str = "Session rolling window: exceeded max_retained l
 
 /// Whether a memory is past the retention of its category.
 pub fn expired(entry: &Entry, policy: &Policy, now: Timestamp) -> bool {
-    let Some(days) = policy.retention_days(entry.category) else { return false };
+    let Some(days) = entry.kind.category().and_then(|category| policy.retention_days(category)) else {
+        return false;
+    };
     let touched = entry.updated.or(entry.created);
     entry.status == Status::Active && touched.is_some_and(|touched| now.days_since(touched) >= days)
 }
@@ -49,10 +51,14 @@ pub fn collect<'e>(entries: impl Iterator<Item = &'e Entry>, policy: &Policy, no
             }
             (Status::Active, _) if expired(entry, policy, now) => {
                 collection.expired.push(entry.clone());
-                let days = policy.retention_days(entry.category).unwrap_or_default();
+                let days = entry
+                    .kind
+                    .category()
+                    .and_then(|category| policy.retention_days(category))
+                    .unwrap_or_default();
                 let reason = format!(
                     "Expired: not changed for {days} days (categories.{}.retention_days)",
-                    entry.category
+                    entry.kind
                 );
                 collection.changes.push(Change::Step { address, verb: Verb::Retire, reason });
             }
@@ -64,8 +70,8 @@ pub fn collect<'e>(entries: impl Iterator<Item = &'e Entry>, policy: &Policy, no
 
 /// Whether what this memory's title and tags say counts as kept when a session leaves. Sessions are asked apart,
 /// for all they say.
-pub fn remembers(category: Category, status: Status) -> bool {
-    status == Status::Active && category != Category::SessionSummary
+pub fn remembers(kind: Kind, status: Status) -> bool {
+    status == Status::Active && kind != Kind::Record(Category::SessionSummary)
 }
 
 /// The oldest sessions that leave when a new one comes, and what would be forgotten with them.
@@ -119,9 +125,8 @@ fn said(session: &Memory) -> BTreeSet<String> {
 
 /// What a session did, met and left to do.
 fn items(session: &Memory) -> Vec<String> {
-    let Body::Fields(content) = &session.body;
     ["completed", "blockers", "next_actions"]
         .iter()
-        .flat_map(|key| content.get(key).map(Json::to_texts).unwrap_or_default())
+        .flat_map(|key| session.body.field(key).map(Json::to_texts).unwrap_or_default())
         .collect()
 }

@@ -47,6 +47,8 @@ pub enum Change {
 pub enum Draft {
     /// All of it, in its dialect, its own history entry included.
     Whole(String),
+    /// A text that follows what stands there.
+    Append { text: String },
     /// All of it; lorelane writes the history entries.
     Edited { text: String, because: Option<String> },
     /// Only these fields; lorelane writes the history entries.

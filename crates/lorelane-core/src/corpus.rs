@@ -1,7 +1,7 @@
 //! What is known of every memory without opening its file: one row per memory.
 
 use crate::lifecycle::{Lifecycle, Status};
-use crate::memory::{Address, Category, Memory};
+use crate::memory::{Address, Kind, Memory};
 use crate::path::RelPath;
 use crate::text::fold;
 use crate::time::Timestamp;
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 pub struct Entry {
     pub address: Address,
     pub path: RelPath,
-    pub category: Category,
+    pub kind: Kind,
     pub title: String,
     pub tags: Vec<String>,
     pub status: Status,
@@ -28,7 +28,7 @@ impl Entry {
         Entry {
             address: memory.address.clone(),
             path: path.clone(),
-            category: memory.category,
+            kind: memory.kind,
             title: memory.title.clone(),
             tags: memory.tags.clone(),
             status: memory.lifecycle.status(),

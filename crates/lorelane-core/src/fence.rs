@@ -3,7 +3,7 @@
 //! A memory is data that somebody wrote earlier, perhaps copied from a web page. Inside a fence it is one line
 //! without anything that acts: no markup, no line break, no invisible character.
 
-use crate::text::{cut, one_line};
+use crate::text::{cut, one_line, printable};
 
 /// What stands between our opening and closing tag is said by memories, not by us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,12 @@ impl Fence {
 /// escapes, so that none is cut in two.
 pub fn inline(text: &str, max: usize) -> String {
     escape(&cut(&one_line(text), max))
+}
+
+/// At most `max` characters of a foreign text with its lines. Quotes stay: they end nothing inside a fence, and a
+/// record without them could not be read.
+pub fn block(text: &str, max: usize) -> String {
+    cut(&printable(text), max).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 pub fn escape(text: &str) -> String {
@@ -71,6 +77,8 @@ mod tests {
                 let fenced = fence.around(&line);
                 prop_assert_eq!(fenced.matches(&format!("</{}>", fence.tag())).count(), 1);
                 prop_assert_eq!(fenced.lines().count(), 3);
+                let fenced = fence.around(&block(&text, max));
+                prop_assert_eq!(fenced.matches('<').count(), 2);
             }
         }
     }

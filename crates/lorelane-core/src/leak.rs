@@ -70,7 +70,7 @@ pub fn drafted(before: Option<&Memory>, draft: &Draft) -> Vec<SecretFault> {
         }
     };
     let (text, set, tags): (Option<&String>, &[Assignment], &[String]) = match draft {
-        Draft::Whole(text) | Draft::Edited { text, .. } => (Some(text), &[], &[]),
+        Draft::Whole(text) | Draft::Edited { text, .. } | Draft::Append { text } => (Some(text), &[], &[]),
         Draft::Partial { from, set, add_tags, .. } => (from.as_ref(), set, add_tags),
     };
     if let Some(record) = text.and_then(|text| Json::parse(text).ok()) {
@@ -95,11 +95,15 @@ pub fn redact_added(before: Option<&Memory>, after: &mut Memory) {
         }
         Some(secret::redact(text).into_owned())
     };
-    let Body::Fields(content) = &mut after.body;
-    let mut fields = Json::Object(std::mem::take(content));
-    fields.map_texts(&mut redact);
-    if let Json::Object(object) = fields {
-        *content = object;
+    match &mut after.body {
+        Body::Fields(content) => redact_object(content, &mut redact),
+        Body::Prose(text) => {
+            // A heading may be the title, and the rest of the head is as much its author's text.
+            for part in [text, &mut after.title] {
+                *part = redact(part).unwrap_or_else(|| part.clone());
+            }
+            redact_object(&mut after.extra, &mut redact);
+        }
     }
     for text in after.tags.iter_mut().chain(&mut after.about) {
         if let Some(redacted) = redact(text) {
@@ -113,6 +117,14 @@ pub fn redact_added(before: Option<&Memory>, after: &mut Memory) {
     }
     for Event(event) in &mut after.history {
         event.map_texts(&mut redact);
+    }
+}
+
+fn redact_object(object: &mut Object, redact: &mut dyn FnMut(&str) -> Option<String>) {
+    let mut fields = Json::Object(std::mem::take(object));
+    fields.map_texts(redact);
+    if let Json::Object(redacted) = fields {
+        *object = redacted;
     }
 }
 
@@ -136,9 +148,14 @@ fn each_text(memory: &Memory, visit: &mut dyn FnMut(&str, &str)) {
     {
         visit("reason", reason);
     }
-    let Body::Fields(content) = &memory.body;
     let changes = Json::List(memory.history.iter().map(|event| event.0.clone()).collect());
-    let record: Object =
-        [("content", Json::Object(content.clone())), ("changes", changes)].into_iter().collect();
+    let mut record: Object = [("changes", changes)].into_iter().collect();
+    match &memory.body {
+        Body::Fields(content) => record.set("content", Json::Object(content.clone())),
+        Body::Prose(text) => {
+            record.set("content", Json::text(text));
+            record.set("frontmatter", Json::Object(memory.extra.clone()));
+        }
+    }
     Json::Object(record).each_text(visit);
 }

@@ -1,6 +1,6 @@
 //! What was put into prompts, one line each: the answer to "why did the agent see this, and why not that?".
 
-use crate::briefing::{Briefing, Rule};
+use crate::briefing::{self, Briefing, Rule, Told};
 use crate::json::{Format, Json, Object};
 use crate::memory::Address;
 use crate::recall::{Hit, Part, Signal};
@@ -85,14 +85,14 @@ impl Line {
         }
     }
 
-    pub fn of_start(
-        at: Timestamp,
-        client: &str,
-        session: &str,
-        shown: &[(Address, &'static str)],
-        tokens: usize,
-    ) -> Line {
-        let shown = shown.iter().map(|(address, because)| Shown {
+    pub fn of_start(at: Timestamp, client: &str, session: &str, told: &Told) -> Line {
+        let left_out = told.left_out.iter().map(|address| LeftOut {
+            address: address.clone(),
+            score: 0,
+            parts: Vec::new(),
+            rule: Rule::Budget,
+        });
+        let shown = told.shown.iter().map(|(address, because)| Shown {
             address: address.clone(),
             reason: Reason::Standing { because: (*because).to_owned() },
             tokens: 0,
@@ -104,8 +104,8 @@ impl Line {
             event: Event::SessionStart,
             query: String::new(),
             shown: shown.collect(),
-            left_out: Vec::new(),
-            tokens,
+            left_out: left_out.take(LEFT_OUT_MAX).collect(),
+            tokens: briefing::tokens(&told.text),
         }
     }
 

@@ -137,7 +137,13 @@ pub fn step(memory: &Memory, verb: Verb, reason: &str, now: Timestamp) -> Result
     let (old, new) = (Json::text(status.name()), Json::text(lifecycle.status().name()));
     after.lifecycle = lifecycle;
     after.updated = Some(now);
-    record(&mut after.history, Event::new(now, &cut(&summary, REASON_MAX)).with("record_status", old, new));
+    // A note has no room for a history in its file; the journal keeps it.
+    if memory.kind.category().is_some() {
+        record(
+            &mut after.history,
+            Event::new(now, &cut(&summary, REASON_MAX)).with("record_status", old, new),
+        );
+    }
     Ok(Step::Changed(Box::new(after)))
 }
 

@@ -422,10 +422,11 @@ mod tests {
         let secret = concat!("AKIA", "4TGHN2WQ7VKJX3ZD");
         let memory = Memory {
             address: address("a"),
-            category: Category::Decision,
+            kind: crate::memory::Kind::Record(Category::Decision),
             title: "T".to_owned(),
             body: Body::Fields(Object::new()),
             tags: Vec::new(),
+            links: Vec::new(),
             about: Vec::new(),
             lifecycle: crate::lifecycle::Lifecycle::Active,
             confidence: None,

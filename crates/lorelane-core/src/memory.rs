@@ -3,6 +3,8 @@
 use crate::digest::short_digest;
 use crate::json::{Json, Object};
 use crate::lifecycle::Lifecycle;
+use crate::link::Link;
+use crate::path::RelPath;
 use crate::text::{SLUG_MAX, is_slug, slug};
 use crate::time::Timestamp;
 use std::fmt;
@@ -12,10 +14,12 @@ use unicode_normalization::UnicodeNormalization;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     pub address: Address,
-    pub category: Category,
+    pub kind: Kind,
     pub title: String,
     pub body: Body,
     pub tags: Vec<String>,
+    /// What its text points to. The text is what counts: a reader fills these in, and a writer ignores them.
+    pub links: Vec<Link>,
     /// The files it speaks of, as paths from the project's root.
     pub about: Vec<String>,
     pub lifecycle: Lifecycle,
@@ -34,20 +38,37 @@ pub struct Memory {
 pub enum Body {
     /// Named fields, as the records have them.
     Fields(Object),
+    /// Text, as a note has it: from its first line that says something to its last character that does.
+    Prose(String),
 }
 
 impl Body {
+    /// The field of this name; prose has none.
+    pub fn field(&self, name: &str) -> Option<&Json> {
+        match self {
+            Body::Fields(fields) => fields.get(name),
+            Body::Prose(_) => None,
+        }
+    }
+
     /// All that is said, as prose for a search.
     pub fn prose(&self) -> String {
-        let Body::Fields(fields) = self;
-        let mut prose = String::new();
-        fields.iter().for_each(|(_, value)| value.append_texts(&mut prose));
-        prose
+        match self {
+            Body::Fields(fields) => {
+                let mut prose = String::new();
+                fields.iter().for_each(|(_, value)| value.append_texts(&mut prose));
+                prose
+            }
+            Body::Prose(text) => text.clone(),
+        }
     }
 
     /// All that is said, for a comparison: the order of the fields makes no difference.
     pub fn statement(&self) -> String {
-        let Body::Fields(fields) = self;
+        let fields = match self {
+            Body::Fields(fields) => fields,
+            Body::Prose(text) => return text.clone(),
+        };
         let mut said = Vec::new();
         for (key, value) in fields.iter() {
             value.each_text(&mut |path, text| said.push((format!("{key}.{path}"), text.to_owned())));
@@ -85,7 +106,98 @@ impl Event {
     }
 }
 
-/// The six kinds of memory. They are the contract with every agent that writes records; other topics are tags.
+/// What sort of memory it is, in the words of its lane.
+///
+/// One type for all lanes, because ranking, filters and forgetting ask every memory the same question; a rule that
+/// only records have asks for the [`Kind::category`], and a note has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Record(Category),
+    Note(NoteType),
+}
+
+impl Kind {
+    /// Every kind there is, in an order that only grows at its end: indexes number them.
+    pub fn all() -> impl Iterator<Item = Kind> {
+        Category::ALL.into_iter().map(Kind::Record).chain(NoteType::ALL.into_iter().map(Kind::Note))
+    }
+
+    pub fn category(self) -> Option<Category> {
+        if let Kind::Record(category) = self { Some(category) } else { None }
+    }
+
+    pub fn note_type(self) -> Option<NoteType> {
+        if let Kind::Note(note_type) = self { Some(note_type) } else { None }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Record(category) => category.name(),
+            Kind::Note(note_type) => note_type.name(),
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Kind> {
+        Kind::all().find(|kind| kind.name() == name)
+    }
+
+    /// The name in listings.
+    pub fn display(self) -> &'static str {
+        match self {
+            Kind::Record(category) => category.display(),
+            Kind::Note(note_type) => note_type.display(),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The types of notes, as the first notes had them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoteType {
+    Plan,
+    /// What a note is that does not say, or says something else.
+    #[default]
+    Journal,
+    Fact,
+    Observation,
+    Reflection,
+}
+
+impl NoteType {
+    pub const ALL: [NoteType; 5] =
+        [NoteType::Plan, NoteType::Journal, NoteType::Fact, NoteType::Observation, NoteType::Reflection];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            NoteType::Plan => "plan",
+            NoteType::Journal => "journal",
+            NoteType::Fact => "fact",
+            NoteType::Observation => "observation",
+            NoteType::Reflection => "reflection",
+        }
+    }
+
+    pub fn display(self) -> &'static str {
+        match self {
+            NoteType::Plan => "PLAN",
+            NoteType::Journal => "JOURNAL",
+            NoteType::Fact => "FACT",
+            NoteType::Observation => "OBSERVATION",
+            NoteType::Reflection => "REFLECTION",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<NoteType> {
+        NoteType::ALL.into_iter().find(|note_type| note_type.name() == text)
+    }
+}
+
+/// The six categories of records. They are the contract with every agent that writes records; other topics are tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     SessionSummary,
@@ -156,7 +268,17 @@ impl fmt::Display for Category {
     }
 }
 
-/// Where a memory is found: `decision/use-jwt`.
+/// The group of every note's address.
+const NOTES: &str = "notes";
+/// What people may write before a note's name: the address's own group, the folder of the lane, the first
+/// system's id.
+const NOTE_PREFIXES: [&str; 3] = ["notes/", ".memories/", "memory:"];
+/// The first system's index. Its document tells people to delete it, so no note may live there.
+const FORMER_INDEX: &str = "indices";
+/// Where deleted notes lie. Their names end in the time of their deletion.
+pub const TRASH: &str = ".trash";
+
+/// Where a memory is found: `decision/use-jwt`, `notes/plans/login`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
     group: String,
@@ -184,8 +306,29 @@ impl Address {
         Address::record(category, &name)
     }
 
-    /// Reads `category/slug`; the category's folder is as good as its name, and `.json` may follow.
+    /// The address of the note that lies at this path without its `.md`, when a note may lie there.
+    ///
+    /// What a person keeps in the folder is theirs to name, so this admits every script and sign; the names that
+    /// lorelane gives are stricter. Hidden files are none of ours, apart from the trash.
+    pub fn note(name: &str) -> Option<Address> {
+        let path = RelPath::parse(&format!("{name}.md")).ok()?;
+        let visible = match name.split_once('/') {
+            Some((TRASH, rest)) => rest,
+            _ => name,
+        };
+        let hidden = visible.split('/').any(|part| part.is_empty() || part.starts_with('.'));
+        let foreign = path.as_str().split('/').next() == Some(FORMER_INDEX);
+        // A name that ends in `.md` could not be told from one whose extension somebody typed.
+        let ours = !hidden && !foreign && !name.ends_with(".md");
+        ours.then(|| Address { group: NOTES.to_owned(), name: name.to_owned() })
+    }
+
+    /// Reads `category/slug` or `notes/path`. A category's folder is as good as its name, and the file's
+    /// extension may follow.
     pub fn parse(text: &str) -> Option<Address> {
+        if let Some(name) = NOTE_PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix)) {
+            return Address::note(name.strip_suffix(".md").unwrap_or(name));
+        }
         let (group, name) = text.rsplit_once('/')?;
         let category = Category::parse(group.rsplit_once('/').map_or(group, |(_, last)| last))?;
         let name = name.strip_suffix(".json").unwrap_or(name);
@@ -196,6 +339,16 @@ impl Address {
         Category::parse(&self.group)
     }
 
+    pub fn is_note(&self) -> bool {
+        self.group == NOTES
+    }
+
+    /// Whether it is the address of a deleted note.
+    pub fn is_trash(&self) -> bool {
+        self.is_note() && self.name.split_once('/').is_some_and(|(folder, _)| folder == TRASH)
+    }
+
+    /// A slug in its category, or a note's path without its extension.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -234,6 +387,18 @@ mod tests {
             ("decision/../x", None),
             ("topic/x", None),
             ("use-jwt", None),
+            ("notes/plans/日本語 v1.2.md", Some("notes/plans/日本語 v1.2")),
+            ("notes/tech-debt/old", Some("notes/tech-debt/old")),
+            (".memories/auth-plan.md", Some("notes/auth-plan")),
+            ("memory:auth-plan", Some("notes/auth-plan")),
+            ("notes/.trash/old_20250110_143022.md", Some("notes/.trash/old_20250110_143022")),
+            ("notes/.trash/.hidden", None),
+            ("notes/.obsidian/x", None),
+            ("notes/indices/x", None),
+            ("notes/../x", None),
+            ("notes//etc/passwd", None),
+            ("notes/", None),
+            ("notes/x.md.md", None),
         ];
         for (text, expected) in table {
             assert_eq!(Address::parse(text).map(|a| a.to_string()).as_deref(), expected, "{text}");

@@ -329,6 +329,12 @@ impl Policy {
         Policy { settings, problems }
     }
 
+    /// The folder of the records that this value for `memory_root` settles on, without all the other keys.
+    pub fn root_of(given: Option<&Json>) -> String {
+        let usable = given.and_then(|value| judge(&KeyKind::Root, value, None).ok());
+        usable.as_ref().and_then(Json::as_text).unwrap_or(DEFAULT_ROOT).to_owned()
+    }
+
     pub fn settings(&self) -> impl Iterator<Item = &Setting> {
         self.settings.values()
     }

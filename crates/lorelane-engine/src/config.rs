@@ -89,11 +89,9 @@ impl ConfigFiles {
         let given = || {
             let bytes = disk.read_regular(&self.records, CONFIG_MAX_BYTES).ok()??;
             let Json::Object(root) = Json::parse(text(&bytes).ok()?).ok()? else { return None };
-            let value = root.get(MEMORY_ROOT)?.clone();
-            let file = self.records.display().to_string();
-            Some(Given { key: MEMORY_ROOT.to_owned(), value, file, home: Home::Records })
+            root.get(MEMORY_ROOT).cloned()
         };
-        Policy::settle(given().as_slice(), Vec::new()).memory_root().to_owned()
+        Policy::root_of(given().as_ref())
     }
 
     /// Settles all files. What cannot be read is a problem, and the defaults count.

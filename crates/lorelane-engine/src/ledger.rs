@@ -1,15 +1,21 @@
 //! The ledger on disk: what was put into prompts, one line each, in the lane's state folder.
 
-use crate::disk::Disk;
+use crate::disk::{Disk, Kind};
 use crate::lines;
 use crate::workspace::Failure;
 use lorelane_core::forget::{Act, Traces};
+use lorelane_core::json::{Format, Json};
 use lorelane_core::ledger::Line;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A full ledger becomes the old one, and the one before that goes: months of prompts for most people.
 const LEDGER_MAX_BYTES: u64 = 4 << 20;
+
+/// The end of a ledger in which a session that goes on has its lines: hundreds of prompts.
+const RECENT_BYTES: usize = 512 << 10;
+/// A line names its session before all that grows.
+const HEAD_BYTES: usize = 400;
 
 #[derive(Debug)]
 pub struct Ledger {
@@ -56,8 +62,76 @@ impl Ledger {
             .map_err(|source| Failure::io("purge", &current, source))
     }
 
+    /// The newest lines of one session, newest first. Only the end of the ledger is looked at, and only lines that
+    /// name the session are parsed: a stop waits for this.
+    pub fn lines_of(&self, session: &str) -> Vec<Line> {
+        let named = Json::text(session).render(Format::LINE);
+        let mut lines = Vec::new();
+        for path in [self.current(), self.former()] {
+            let tail = self.tail(&path);
+            let newest_first = tail.lines().rev().filter(|line| head(line).contains(&named));
+            lines.extend(newest_first.filter_map(Line::read).filter(|line| line.session == session));
+            if tail.len() > RECENT_BYTES / 2 {
+                break;
+            }
+        }
+        lines
+    }
+
+    fn tail(&self, path: &Path) -> String {
+        if !matches!(self.disk.stat(path), Ok(Some(stat)) if stat.kind == Kind::File) {
+            return String::new();
+        }
+        let read = self.disk.read_tail(path, RECENT_BYTES as u64).ok().flatten();
+        read.map_or_else(String::new, |(bytes, _)| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     fn read(&self, path: &Path) -> Vec<Line> {
         let bytes = self.disk.read_regular(path, 2 * LEDGER_MAX_BYTES).ok().flatten().unwrap_or_default();
         String::from_utf8_lossy(&bytes).lines().filter_map(Line::read).collect()
+    }
+}
+
+fn head(line: &str) -> &str {
+    &line[..line.floor_char_boundary(HEAD_BYTES)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::RealDisk;
+    use lorelane_core::briefing::Told;
+    use lorelane_core::memory::{Address, Category};
+    use lorelane_core::time::Timestamp;
+
+    #[test]
+    fn the_lines_of_a_session_are_found_at_the_end_of_both_files() {
+        let folder = std::env::temp_dir().join(format!("lorelane-ledger-{}", std::process::id()));
+        let ledger = Ledger::new(Arc::new(RealDisk), folder.clone());
+        let append = |session: &str, name: &str| {
+            let shown = vec![(Address::record(Category::Decision, name), "pinned"); 40];
+            let told = Told { text: "x".to_owned(), shown, left_out: Vec::new() };
+            ledger.append(&Line::of_start(Timestamp(0), "claude-code", session, &told)).unwrap();
+        };
+        let names = |session: &str| -> Vec<String> {
+            let lines = ledger.lines_of(session);
+            lines.iter().map(|line| line.shown[0].address.name().to_owned()).collect()
+        };
+        assert_eq!(names("a"), [""; 0]);
+        append("a", "first");
+        append("b", "foreign");
+        append("quoted \"a\"", "quoted");
+        std::fs::rename(ledger.current(), ledger.former()).unwrap();
+        append("a", "second");
+        assert_eq!(names("a"), ["second", "first"]);
+        assert_eq!(names("quoted \"a\""), ["quoted"]);
+        // More than the end of one file holds: what lies before is not looked at.
+        for _ in 0..400 {
+            append("c", "third");
+        }
+        assert!(ledger.current().metadata().unwrap().len() > RECENT_BYTES as u64);
+        assert_eq!(names("a"), [""; 0]);
+        assert!((100..400).contains(&names("c").len()));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

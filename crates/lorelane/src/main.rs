@@ -1,8 +1,10 @@
 //! `lorelane`: faces show what the engine does. They hold no rules and never call each other.
 
+mod captured;
 mod cli;
 mod compat;
 mod hook;
+mod mcp;
 mod stdin;
 
 use lorelane_core::time::Timestamp;
@@ -12,7 +14,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The variables that mean something to us; nothing else of the environment is looked at.
-const VARS: [&str; 19] = [
+const VARS: [&str; 20] = [
     "HOME",
     "USERPROFILE",
     "APPDATA",
@@ -32,6 +34,7 @@ const VARS: [&str; 19] = [
     "PATH",
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
+    "LORELANE_MCP_TOKEN",
 ];
 
 fn main() -> ExitCode {
@@ -47,7 +50,11 @@ fn main() -> ExitCode {
         (Ok(env), Some((name, begin))) => {
             let env = if begin == 3 { Env { cwd: env.cwd.join(&arguments[1]), ..env } } else { env };
             let words = &arguments[begin..];
-            if name == "hook" { hook::run(&env, words) } else { compat::run(&env, &lossy(words)) }
+            match name {
+                "hook" => hook::run(&env, words),
+                "mcp" => mcp::run(&env, clock, &lossy(words)),
+                _ => compat::run(&env, &lossy(words)),
+            }
         }
         (Ok(env), None) => cli::run(&env, arguments),
         // A hook never breaks its agent.
@@ -59,13 +66,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// The face that is chosen before any parser is built, and where its words begin: `hook` and `compat`, which may
-/// stand after `-C DIR`. Help is for the parser.
+/// The face that is chosen before any parser is built, and where its words begin: `hook`, `mcp` and `compat`, which
+/// may stand after `-C DIR`. Help is for the parser.
 fn face(arguments: &[OsString]) -> Option<(&'static str, usize)> {
     let at = if arguments.first().is_some_and(|word| word == "-C") { 2 } else { 0 };
     let is_help = |word: &OsString| word == "-h" || word == "--help";
-    let name =
-        ["hook", "compat"].into_iter().find(|name| arguments.get(at).is_some_and(|word| word == name))?;
+    let names = ["hook", "mcp", "compat"];
+    let name = names.into_iter().find(|name| arguments.get(at).is_some_and(|word| word == name))?;
     (!arguments.get(at + 1).is_some_and(is_help)).then_some((name, at + 1))
 }
 
@@ -73,13 +80,17 @@ fn lossy(words: &[OsString]) -> Vec<String> {
     words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
+fn clock() -> Timestamp {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since_epoch.as_secs()).unwrap_or(0))
+}
+
 fn capture() -> Result<Env, String> {
     let vars = VARS.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();
     let cwd = std::env::current_dir().map_err(|fault| {
         format!("cannot tell the current folder: {fault}\nhint: change to a folder that exists")
     })?;
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut env = Env { now: Timestamp(i64::try_from(since_epoch.as_secs()).unwrap_or(0)), cwd, vars };
+    let mut env = Env { now: clock(), cwd, vars };
     if let Some(fixed) = env.var("LORELANE_NOW") {
         let read = Timestamp::parse(fixed);
         env.now = read

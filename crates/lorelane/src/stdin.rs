@@ -14,7 +14,8 @@ pub(crate) fn read_value() -> Option<Json> {
 fn read_from(input: &mut dyn Read) -> Option<Json> {
     let mut bytes = Vec::new();
     let mut end = End::default();
-    let mut chunk = vec![0; 64 << 10];
+    // Small: a guard stands before every tool, and memory that is not touched costs nothing.
+    let mut chunk = [0; 8 << 10];
     while !end.reached && bytes.len() < MAX_BYTES {
         match input.read(&mut chunk) {
             Ok(0) => break,

@@ -14,17 +14,28 @@ pub struct Cost {
     pub peak_kb: u64,
 }
 
-/// Runs the command to its end. Its exit code is `None` when a signal ended it; its standard error
-/// goes to the file `log`, since a pipe would have to be read while it runs.
+/// The files that stand for a process's streams: a pipe would have to be fed and read while it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Streams<'p> {
+    pub input: Option<&'p Path>,
+    pub output: &'p Path,
+    pub log: &'p Path,
+}
+
+/// Runs the command to its end. Its exit code is `None` when a signal ended it.
 #[cfg(unix)]
-pub fn measure(command: &mut Command, log: &Path) -> Result<(Cost, Option<i32>), Failure> {
+pub fn measure(command: &mut Command, streams: Streams<'_>) -> Result<(Cost, Option<i32>), Failure> {
     use std::fs::File;
     use std::mem::MaybeUninit;
     use std::process::Stdio;
 
-    let log = File::create(log).map_err(|error| Failure::on("create", log, error))?;
+    let create = |path: &Path| File::create(path).map_err(|error| Failure::on("create", path, error));
+    let input = match streams.input {
+        Some(path) => File::open(path).map_err(|error| Failure::on("open", path, error))?.into(),
+        None => Stdio::null(),
+    };
     let program = command.get_program().to_string_lossy().into_owned();
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    command.stdin(input).stdout(create(streams.output)?).stderr(create(streams.log)?);
     let child = command.spawn().map_err(|error| Failure::on("run", Path::new(&program), error))?;
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
@@ -52,8 +63,8 @@ pub fn measure(command: &mut Command, log: &Path) -> Result<(Cost, Option<i32>),
 }
 
 #[cfg(not(unix))]
-pub fn measure(_: &mut Command, log: &Path) -> Result<(Cost, Option<i32>), Failure> {
-    Err(Failure::on("measure a process into", log, "this system keeps no account of a child's time"))
+pub fn measure(_: &mut Command, streams: Streams<'_>) -> Result<(Cost, Option<i32>), Failure> {
+    Err(Failure::on("measure a process into", streams.log, "this system keeps no account of a child's time"))
 }
 
 #[cfg(unix)]

@@ -3,21 +3,27 @@
 //! CPU time, not wall time: it hardly changes with what else the machine does. An empty process
 //! of the same profile is measured in between, so that a ratio can be compared across machines.
 
+mod jobs;
 mod measure;
 mod report;
 mod targets;
+mod transcript;
 
+use std::cell::Cell;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::args::Args;
 use crate::corpus;
 use crate::failure::Failure;
 use crate::repo;
 use crate::sandbox::Sandbox;
-use lorelane_engine::disk::Seeded;
+use jobs::{Call, JOBS, JOURNAL_JOBS, Job, REINDEX, UPDATE};
+use lorelane_core::policy::DEFAULT_ROOT;
+use lorelane_engine::config::RECORDS_CONFIG;
+use transcript::Transcripts;
 
-pub use measure::{Cost, measure};
+pub use measure::{Cost, Streams, measure};
 pub use report::{Row, table};
 pub use targets::{TARGETS, Target, Verdict};
 
@@ -33,7 +39,11 @@ pub struct Bench {
     pub runs: usize,
     /// Changes that are made, by the binary, before the jobs that read the journal.
     pub receipts: usize,
+    /// The length of the longest transcript.
+    pub transcript_bytes: usize,
 }
+
+const TRANSCRIPT_BYTES: usize = 200 << 20;
 
 /// As many as a project collects in months.
 const RECEIPTS: usize = 1_000;
@@ -71,7 +81,8 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
         }
         None => repo::find_program(&programs, "lorelane")?,
     };
-    let rows = Bench { binary, empty, sizes, runs, receipts: RECEIPTS }.run()?;
+    let bench = Bench { binary, empty, sizes, runs, receipts: RECEIPTS, transcript_bytes: TRANSCRIPT_BYTES };
+    let rows = bench.run()?;
     let journal = format!("`log` and `undo --dry-run` read a journal of at least {RECEIPTS} receipts");
     let (today, machine) = (report::today(), report::machine());
     let text = format!("`{origin}`, {today}, {machine}. {journal}.\n\n{}", table(&rows));
@@ -82,60 +93,36 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     Ok(rows.iter().all(|row| row.verdict() != Verdict::Missed))
 }
 
-/// A command line to measure. `turn` counts the runs, for jobs that need something fresh each time.
-struct Job {
-    name: &'static str,
-    args: fn(&Store, turn: usize) -> Result<Vec<String>, Failure>,
-    /// Exit codes that mean the work was done. Anything else would be measured as very fast.
-    done: &'static [i32],
-}
-
-const JOBS: &[Job] = &[
-    Job { name: "create", args: create, done: &[0] },
-    UPDATE,
-    Job {
-        name: "candidate",
-        args: |_, _| Ok(words(&["candidate", "decision", "--new-info", NEWS])),
-        done: &[0],
-    },
-    REINDEX,
-    Job { name: "status", args: |_, _| Ok(words(&["status"])), done: &[0] },
-    // A doctor that finds something to say has looked at everything, too.
-    Job { name: "doctor", args: |_, _| Ok(words(&["doctor"])), done: &[0, 1] },
-    Job { name: "search", args: |_, _| Ok(words(&["search", SOUGHT])), done: &[0] },
-    Job { name: "list", args: |_, _| Ok(words(&["list", "-n", "20"])), done: &[0] },
-    // Each pushes the oldest of the active sessions out of the window.
-    Job { name: "create session", args: create_session, done: &[0] },
-];
-
-/// Measured last: the changes they need would make the memories of the other jobs larger.
-const JOURNAL_JOBS: &[Job] = &[
-    Job { name: "log", args: |_, _| Ok(words(&["log", "-n", "20"])), done: &[0] },
-    Job { name: "undo --dry-run", args: |_, _| Ok(words(&["undo", "--dry-run"])), done: &[0] },
-];
-
-const UPDATE: Job = Job { name: "update", args: update, done: &[0] };
-
-const REINDEX: Job = Job { name: "reindex", args: |_, _| Ok(words(&["reindex"])), done: &[0] };
-
-const SOUGHT: &str = "redis cache invalidation in the importer";
-
-const NEWS: &str =
-    "We decided to replace Redis in the session cache because cache invalidation failed under load";
-
 /// A project full of memories, and what the jobs need to know of it.
-struct Store {
+struct Store<'r> {
     sandbox: Sandbox,
     decisions: Vec<String>,
+    transcripts: &'r Transcripts,
+    sessions: Cell<u32>,
 }
+
+impl Store<'_> {
+    /// A number that no session of this store had yet.
+    fn next_session(&self) -> u32 {
+        self.sessions.set(self.sessions.get() + 1);
+        self.sessions.get()
+    }
+}
+
+/// Whoever has 10,000 memories has raised the limit: with a full category a stop finds nothing to ask for.
+const CONFIG: &str = "{\"max_memories_per_category\": 20000}\n";
+/// A machine that does other things, too, must not make a hook give up.
+const DEADLINE_MS: (&str, &str) = ("LORELANE_HOOK_DEADLINE_MS", "60000");
 
 impl Bench {
     pub fn run(&self) -> Result<Vec<Row>, Failure> {
+        let transcripts = Transcripts::write(self.transcript_bytes, SEED)?;
         let mut rows = Vec::new();
         for size in &self.sizes {
             let sandbox = Sandbox::new("bench")?;
             let decisions = corpus::write(&sandbox.records(), *size, SEED)?;
-            let store = Store { sandbox, decisions };
+            jobs::write_file(&sandbox.project().join(DEFAULT_ROOT).join(RECORDS_CONFIG), CONFIG)?;
+            let store = Store { sandbox, decisions, transcripts: &transcripts, sessions: Cell::new(0) };
             self.process(&store, &REINDEX, 0)?;
             for job in JOBS {
                 rows.push(self.row(&store, job, *size)?);
@@ -150,7 +137,7 @@ impl Bench {
         Ok(rows)
     }
 
-    fn row(&self, store: &Store, job: &Job, size: usize) -> Result<Row, Failure> {
+    fn row(&self, store: &Store<'_>, job: &Job, size: usize) -> Result<Row, Failure> {
         let (mut costs, mut empties) = (Vec::new(), Vec::new());
         // Turn 0 warms the page cache and is not counted.
         for turn in 0..=self.runs {
@@ -164,57 +151,30 @@ impl Bench {
         Ok(Row::new(job.name, size, &costs, &empties))
     }
 
-    fn process(&self, store: &Store, job: &Job, turn: usize) -> Result<Cost, Failure> {
-        let args = (job.args)(store, turn)?;
+    fn process(&self, store: &Store<'_>, job: &Job, turn: usize) -> Result<Cost, Failure> {
+        let Call { args, input } = (job.call)(store, turn)?;
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let log = store.sandbox.scratch("stderr");
-        let (cost, code) = measure(&mut store.sandbox.command(&self.binary, &args), &log)?;
-        if code.is_some_and(|code| job.done.contains(&code)) {
+        let (output, log) = (store.sandbox.scratch("stdout"), store.sandbox.scratch("stderr"));
+        let mut command = store.sandbox.command(&self.binary, &args);
+        command.env(DEADLINE_MS.0, DEADLINE_MS.1);
+        let streams = Streams { input: input.as_deref(), output: &output, log: &log };
+        let (cost, code) = measure(&mut command, streams)?;
+        let printed = output.metadata().is_ok_and(|output| output.len() > 0);
+        if code.is_some_and(|code| job.done.contains(&code)) && job.says.allows(printed) {
             return Ok(cost);
         }
         let said = fs::read_to_string(&log).unwrap_or_default();
         let code = code.map_or("a signal".to_owned(), |code| format!("exit {code}"));
+        let printed = if printed { "an answer" } else { "no answer" };
         Err(Failure::new(format!(
-            "cannot measure `lorelane {}`: it ended with {code}\n{said}",
+            "cannot measure `lorelane {}`: it ended with {code} and {printed}\n{said}",
             args.join(" ")
         )))
     }
 
-    fn empty_process(&self, store: &Store) -> Result<Cost, Failure> {
-        Ok(measure(&mut store.sandbox.bare(&self.empty), &store.sandbox.scratch("stderr"))?.0)
+    fn empty_process(&self, store: &Store<'_>) -> Result<Cost, Failure> {
+        let (output, log) = (store.sandbox.scratch("stdout"), store.sandbox.scratch("stderr"));
+        let streams = Streams { input: None, output: &output, log: &log };
+        Ok(measure(&mut store.sandbox.bare(&self.empty), streams)?.0)
     }
-}
-
-fn create(store: &Store, turn: usize) -> Result<Vec<String>, Failure> {
-    let mut prng = Seeded::new(SEED + turn as u64);
-    let title = format!("Record bench run {turn} of the create job");
-    let context = corpus::sentences(3, &mut prng);
-    let draft = store.sandbox.scratch("draft.json");
-    write_file(&draft, &corpus::decision_draft(&title, &context, &mut prng))?;
-    Ok(words(&["create", "decision", "--from", &draft.to_string_lossy()]))
-}
-
-fn create_session(store: &Store, turn: usize) -> Result<Vec<String>, Failure> {
-    let mut prng = Seeded::new(SEED + turn as u64);
-    let draft = store.sandbox.scratch("draft.json");
-    write_file(&draft, &corpus::session_draft(&format!("Session of bench run {turn}"), &mut prng))?;
-    Ok(words(&["create", "session_summary", "--from", &draft.to_string_lossy()]))
-}
-
-fn update(store: &Store, turn: usize) -> Result<Vec<String>, Failure> {
-    if store.decisions.is_empty() {
-        return Err(Failure::new("cannot measure update: the store has no decision").hint("--sizes 100"));
-    }
-    // Another memory each time: a history that grows would make later runs dearer.
-    let slug = &store.decisions[turn % store.decisions.len()];
-    let context = format!("content.context=Measured once more in bench run {turn}");
-    Ok(words(&["update", &format!("decision/{slug}"), "--set", &context]))
-}
-
-fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
-}
-
-fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::on("write", path, error))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::measure::Cost;
-use super::targets::{Target, Verdict};
+use super::targets::{Limit, Target, Verdict};
 use crate::failure::Failure;
 use crate::repo;
 
@@ -37,8 +37,9 @@ impl Row {
     }
 
     pub fn verdict(&self) -> Verdict {
-        Target::of(self.job)
-            .map_or(Verdict::Unjudged, |target| target.judge(self.size, self.median_ms, self.peak_mb))
+        Target::of(self.job, self.size).map_or(Verdict::Unjudged, |target| {
+            target.judge(self.size, self.median_ms, self.empty_ms, self.peak_mb)
+        })
     }
 }
 
@@ -56,28 +57,31 @@ pub fn table(rows: &[Row]) -> String {
          | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n",
     );
     for row in rows {
-        let target = Target::of(row.job);
-        let limit = |ms: Option<f64>| ms.map_or("–".to_owned(), |ms| format!("{ms:.0}"));
-        let must = match target {
-            Some(target) => {
-                format!("{} ms, {:.0} MB", limit(target.must_ms), target.peak_mb).replace("– ms, ", "")
-            }
-            None => "–".to_owned(),
-        };
+        let target = Target::of(row.job, row.size);
+        let or_dash = |limit: Option<String>| limit.unwrap_or_else(|| "–".to_owned());
+        let must = target.map(|target| {
+            let time = match target.must {
+                Some(Limit::Ms(limit)) => format!("{limit} ms, "),
+                Some(times) => format!("{times}, "),
+                None => String::new(),
+            };
+            format!("{time}{:.0} MB", target.peak_mb)
+        });
         let ratio = if row.empty_ms > 0.0 {
             format!("{:.1}", row.median_ms / row.empty_ms)
         } else {
             "–".to_owned()
         };
         text.push_str(&format!(
-            "| {} | {} | {:.1} / {:.1} | {ratio} | {:.1} | {must} | {} | {} | {} |\n",
+            "| {} | {} | {:.1} / {:.1} | {ratio} | {:.1} | {} | {} | {} | {} |\n",
             row.job,
             row.size,
             row.median_ms,
             row.p95_ms,
             row.peak_mb,
-            limit(target.and_then(|target| target.aim_ms)),
-            limit(target.and_then(|target| target.scripts_ms)),
+            or_dash(must),
+            or_dash(target.and_then(|target| target.aim).map(|aim| aim.to_string())),
+            or_dash(target.and_then(|target| target.scripts_ms).map(|ms| format!("{ms:.0}"))),
             match row.verdict() {
                 Verdict::Unjudged => "–",
                 Verdict::Missed => "**missed**",
@@ -136,7 +140,13 @@ mod tests {
     #[test]
     fn the_table_shows_targets_and_verdict() {
         let row = |job, size| Row { job, size, median_ms: 4.0, p95_ms: 6.26, empty_ms: 0.5, peak_mb: 9.0 };
-        let table = table(&[row("create", 10_000), row("create", 100), row("list", 10_000)]);
+        let table = table(&[
+            row("create", 10_000),
+            row("create", 100),
+            row("list", 10_000),
+            row("hook prompt", 1_000),
+            row("hook guard", 10_000),
+        ]);
         let lines: Vec<&str> = table.lines().skip(2).collect();
         assert_eq!(
             lines,
@@ -144,6 +154,8 @@ mod tests {
                 "| create | 10000 | 4.0 / 6.3 | 8.0 | 9.0 | 15 ms, 20 MB | 5 | 280 | aim met |",
                 "| create | 100 | 4.0 / 6.3 | 8.0 | 9.0 | 15 ms, 20 MB | 5 | 280 | – |",
                 "| list | 10000 | 4.0 / 6.3 | 8.0 | 9.0 | 20 MB | – | – | met |",
+                "| hook prompt | 1000 | 4.0 / 6.3 | 8.0 | 9.0 | 6 ms, 20 MB | 3 | 76 | met |",
+                "| hook guard | 10000 | 4.0 / 6.3 | 8.0 | 9.0 | 2 ×, 20 MB | 1.4 × | 26 | **missed** |",
             ]
         );
     }

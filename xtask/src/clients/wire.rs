@@ -262,14 +262,22 @@ fn responses_item(block: &Block, number: usize, at: usize) -> Json {
                 ])]),
             ),
         ]),
-        Block::Tool { name, input } => object([
-            ("type", text("function_call")),
-            ("id", Json::text(format!("f{number}_{at}"))),
-            ("call_id", Json::text(format!("call_{number}_{at}"))),
-            ("name", text(name)),
-            ("arguments", Json::text(input.render(Format::LINE))),
-            ("status", text("completed")),
-        ]),
+        Block::Tool { name, input } => {
+            // Codex offers the tools of a server as a namespace; a scenario writes `NAMESPACE/NAME`.
+            let (namespace, name) = match name.split_once('/') {
+                Some((namespace, name)) => (Some(("namespace", text(namespace))), name),
+                None => (None, name.as_str()),
+            };
+            let call = [
+                ("type", text("function_call")),
+                ("id", Json::text(format!("f{number}_{at}"))),
+                ("call_id", Json::text(format!("call_{number}_{at}"))),
+                ("name", text(name)),
+                ("arguments", Json::text(input.render(Format::LINE))),
+                ("status", text("completed")),
+            ];
+            Json::Object(call.into_iter().chain(namespace).collect())
+        }
     }
 }
 

@@ -92,6 +92,19 @@ pub const RULES: &[Rule] = &[
         but_in: &["crates/lorelane/src/cli/tour.rs"],
         why: "a face writes through the engine",
     },
+    Rule::Forbid {
+        within: "crates/lorelane/src/",
+        forbids: &["tokio", "rmcp", "hyper", "hyper_util", "http_body_util", "serde_json"],
+        but_in: &[
+            "crates/lorelane/src/mcp/bridge.rs",
+            "crates/lorelane/src/mcp/http.rs",
+            "crates/lorelane/src/mcp/mod.rs",
+            "crates/lorelane/src/mcp/server.rs",
+            "crates/lorelane/src/mcp/stdio.rs",
+            "crates/lorelane/src/mcp/watch.rs",
+        ],
+        why: "only the server's side of the protocol knows its crates: hooks and commands start without a runtime",
+    },
     Rule::Apart {
         within: "crates/lorelane/src/",
         modules: &["cli", "compat", "hook", "mcp", "web"],

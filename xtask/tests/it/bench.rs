@@ -8,15 +8,28 @@ use xtask::sandbox::Sandbox;
 
 const FAKE: &str = env!("CARGO_BIN_EXE_fake-lorelane");
 
+fn bench(binary: PathBuf, sizes: Vec<usize>, runs: usize, receipts: usize) -> Bench {
+    Bench { binary, empty: FAKE.into(), sizes, runs, receipts, transcript_bytes: 1 << 20 }
+}
+
 #[test]
 fn every_job_is_measured_at_every_size() {
     let fake = PathBuf::from(FAKE);
-    let bench = Bench { binary: fake.clone(), empty: fake, sizes: vec![12, 24], runs: 3, receipts: 2 };
-    let rows = bench.run().unwrap();
+    let rows = bench(fake, vec![12, 24], 3, 2).run().unwrap();
     let jobs: Vec<&str> = rows.iter().filter(|row| row.size == 24).map(|row| row.job).collect();
     let expected = ["create", "update", "candidate", "reindex", "status", "doctor", "search", "list"];
-    assert_eq!(jobs, [&expected[..], &["create session", "log", "undo --dry-run"]].concat());
-    assert_eq!(table(&rows).lines().count(), 2 + 22);
+    let hooks = [
+        "hook session-start",
+        "hook prompt",
+        "hook prompt, 300 words",
+        "hook stop, 50 messages",
+        "hook stop, 2,000 messages",
+        "hook stop, 200 MB",
+        "hook guard",
+    ];
+    let journal = ["log", "undo --dry-run"];
+    assert_eq!(jobs, [&expected[..], &["create session"], &hooks, &journal].concat());
+    assert_eq!(table(&rows).lines().count(), 2 + 36);
     for row in &rows {
         assert!(row.median_ms > 0.0 && row.median_ms <= row.p95_ms && row.peak_mb > 0.0, "{row:?}");
         assert_eq!(row.verdict(), Verdict::Unjudged);
@@ -29,8 +42,17 @@ fn a_job_that_is_not_done_is_not_measured() {
     let sandbox = Sandbox::new("fake").unwrap();
     let binary = sandbox.scratch("finds-nothing");
     symlink(FAKE, &binary).unwrap();
-    let failure =
-        Bench { binary, empty: FAKE.into(), sizes: vec![12], runs: 1, receipts: 0 }.run().unwrap_err();
+    let failure = bench(binary, vec![12], 1, 0).run().unwrap_err();
     assert!(failure.what.starts_with("cannot measure `lorelane update decision/"), "{failure}");
     assert!(failure.what.contains("exit 1"), "{failure}");
+}
+
+/// A prompt that is answered with nothing costs less than one that finds memories.
+#[test]
+fn a_hook_that_says_nothing_is_not_measured() {
+    let sandbox = Sandbox::new("fake").unwrap();
+    let binary = sandbox.scratch("says-nothing");
+    symlink(FAKE, &binary).unwrap();
+    let failure = bench(binary, vec![12], 1, 0).run().unwrap_err();
+    assert!(failure.what.contains("hook session-start`: it ended with exit 0 and no answer"), "{failure}");
 }

@@ -1,4 +1,7 @@
 //! Words that every prompt about code can hold, whatever it is about.
+//!
+//! The stop words of recall are English ones. A prompt in another language shares its small words with every title in
+//! that language, so these say nothing either.
 
 /// Sorted, because it is searched by halves.
 const EVERYDAY: &[&str] = &[
@@ -180,16 +183,35 @@ const EVERYDAY: &[&str] = &[
     "wrong",
 ];
 
+/// Articles, pronouns and joints of German, French, Spanish, Portuguese, Italian, Dutch and Russian, folded as words
+/// are; the ends of Korean verbs, in the pairs that words of such a script are. Sorted.
+const SMALL: &[&str] = &[
+    "aber", "als", "auch", "auf", "aus", "avec", "bei", "beim", "como", "con", "dal", "dans", "das", "dass",
+    "del", "della", "delle", "dem", "den", "der", "des", "die", "dies", "diese", "dit", "door", "een", "ein",
+    "eine", "einem", "einen", "einer", "ella", "elle", "est", "esta", "este", "fur", "hat", "het", "ich",
+    "ist", "kann", "las", "les", "los", "mais", "mas", "met", "mit", "naar", "nach", "nel", "nicht", "niet",
+    "nous", "oder", "ont", "ook", "par", "para", "pas", "per", "pero", "por", "pour", "que", "qui", "sich",
+    "sie", "sind", "sont", "sur", "uber", "una", "und", "une", "uno", "van", "vom", "von", "voor", "vous",
+    "was", "wenn", "wie", "wir", "wird", "worden", "zum", "zur", "без", "бы", "вы", "для", "за", "из", "или",
+    "как", "мы", "на", "не", "но", "он", "они", "от", "по", "при", "со", "так", "то", "ты", "что", "это",
+    "니다", "됩니", "습니", "용합", "입니", "하고", "하는", "한다", "합니", "해야", "해줘",
+];
+
 pub(super) fn is_everyday(word: &str) -> bool {
-    EVERYDAY.binary_search(&word).is_ok()
+    EVERYDAY.binary_search(&word).is_ok() || SMALL.binary_search(&word).is_ok() || is_hiragana(word)
+}
+
+/// In Japanese the small words and the ends of verbs are written so, and names are not.
+fn is_hiragana(word: &str) -> bool {
+    word.chars().all(|c| matches!(c, '\u{3041}'..='\u{309f}'))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::EVERYDAY;
+    use super::{EVERYDAY, SMALL};
 
     #[test]
-    fn the_list_is_sorted() {
-        assert!(EVERYDAY.is_sorted());
+    fn the_lists_are_sorted() {
+        assert!(EVERYDAY.is_sorted() && SMALL.is_sorted());
     }
 }

@@ -7,7 +7,7 @@ use super::{Dating, MAX_CHARS, line, tokens};
 use crate::capture::Capture;
 use crate::fence::{Fence, inline};
 use crate::json::Json;
-use crate::memory::{Address, Body, Category, Memory};
+use crate::memory::{Address, Category, Kind, Memory};
 use crate::policy::Policy;
 use std::collections::BTreeSet;
 
@@ -44,21 +44,31 @@ pub struct Standing {
     pub waiting: Vec<Waiting>,
 }
 
+/// A standing context as it is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// What the model reads; nothing when there is nothing to say.
+    pub text: String,
+    /// The memories in it, with the reason for each.
+    pub shown: Vec<(Address, &'static str)>,
+    /// Those that it had no room for.
+    pub left_out: Vec<Address>,
+}
+
 impl Standing {
     /// Whether a memory stands in every session because of what it says.
     pub fn holds_always(memory: &Memory) -> bool {
-        let Body::Fields(content) = &memory.body;
-        match memory.category {
-            Category::Preference => content.text("strength") == Some("strong"),
-            Category::Constraint => {
-                content.text("severity") == Some("high") && content.get("active") != Some(&Json::Bool(false))
+        let says = |field: &str| memory.body.field(field).and_then(Json::as_text);
+        match memory.kind {
+            Kind::Record(Category::Preference) => says("strength") == Some("strong"),
+            Kind::Record(Category::Constraint) => {
+                says("severity") == Some("high") && memory.body.field("active") != Some(&Json::Bool(false))
             }
             _ => false,
         }
     }
 
-    /// What the model reads, and the memories in it with the reason for each; nothing when there is nothing to say.
-    pub fn text(&self, policy: &Policy) -> (String, Vec<(Address, &'static str)>) {
+    pub fn text(&self, policy: &Policy) -> Told {
         let mut page = Page::new(policy);
         page.section("Pinned", "pinned", &self.pinned);
         if let Some(session) = &self.last_session {
@@ -78,19 +88,22 @@ struct Page {
     lines: Vec<String>,
     shown: Vec<(Address, &'static str)>,
     seen: BTreeSet<Address>,
-    left_out: usize,
+    left_out: Vec<Address>,
+    /// How many lines did not fit, also those that are no memories.
+    missing: usize,
 }
 
 impl Page {
     fn new(policy: &Policy) -> Page {
-        let frame = Fence::Standing.around(PREFACE);
+        let frame = Fence::Standing.around(&format!("{PREFACE}\n{}", missing(9_999)));
         Page {
             tokens: policy.briefing_max_tokens().saturating_sub(tokens(&frame)),
             chars: MAX_CHARS.saturating_sub(frame.chars().count()),
             lines: Vec::new(),
             shown: Vec::new(),
             seen: BTreeSet::new(),
-            left_out: 0,
+            left_out: Vec::new(),
+            missing: 0,
         }
     }
 
@@ -117,18 +130,18 @@ impl Page {
                 headed = true;
                 self.shown.push((memory.address.clone(), because));
             } else {
-                self.left_out += 1;
+                self.left_out.push(memory.address.clone());
+                self.missing += 1;
             }
         }
     }
 
     fn unfinished(&mut self, session: &Memory) {
-        let Body::Fields(content) = &session.body;
         let mut items = Vec::new();
         for (field, says) in
             [("in_progress", "in progress"), ("blockers", "blocked"), ("next_actions", "next")]
         {
-            for item in content.get(field).map(Json::to_texts).unwrap_or_default() {
+            for item in session.body.field(field).map(Json::to_texts).unwrap_or_default() {
                 items.push(format!("- {says}: {}", inline(&item, ITEM_MAX)));
             }
         }
@@ -139,13 +152,14 @@ impl Page {
             session.updated.or(session.created).map(|at| format!(", {}", at.date())).unwrap_or_default();
         let head = format!("Unfinished in the last session ({}{date}):", session.address);
         if !self.push(format!("{head}\n{}", items[0])) {
-            self.left_out += 1;
+            self.left_out.push(session.address.clone());
+            self.missing += 1;
             return;
         }
         self.shown.push((session.address.clone(), "unfinished work"));
         for item in items.split_off(1) {
             if !self.push(item) {
-                self.left_out += 1;
+                self.missing += 1;
             }
         }
     }
@@ -159,20 +173,25 @@ impl Page {
                 session = bare(session)
             );
             if !self.push(line) {
-                self.left_out += 1;
+                self.missing += 1;
             }
         }
     }
 
-    fn finish(mut self) -> (String, Vec<(Address, &'static str)>) {
+    fn finish(mut self) -> Told {
         if self.lines.is_empty() {
-            return (String::new(), Vec::new());
+            return Told { left_out: self.left_out, ..Told::default() };
         }
-        if self.left_out > 0 {
-            self.lines.push(format!("({} more did not fit; `lorelane list` shows all)", self.left_out));
+        if self.missing > 0 {
+            self.lines.push(missing(self.missing));
         }
-        (Fence::Standing.around(&format!("{PREFACE}\n{}", self.lines.join("\n"))), self.shown)
+        let text = Fence::Standing.around(&format!("{PREFACE}\n{}", self.lines.join("\n")));
+        Told { text, shown: self.shown, left_out: self.left_out }
     }
+}
+
+fn missing(count: usize) -> String {
+    format!("({count} more did not fit; `lorelane list` shows all)")
 }
 
 /// A session's name without what a shell would act on.

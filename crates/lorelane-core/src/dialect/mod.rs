@@ -3,10 +3,12 @@
 //! A dialect has no search, lock, clock or IO. What it cannot express it refuses with a hint. The laws that
 //! every dialect keeps are one test over all of them, in `tests/it/laws.rs`.
 
+pub mod notes;
 pub mod records;
 
 use crate::change::{Draft, Notice};
 use crate::memory::{Address, Memory};
+use crate::passage::Passage;
 use crate::path::RelPath;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -38,6 +40,10 @@ pub trait Dialect {
         before: Option<&Memory>,
         after: Option<&Memory>,
     ) -> Result<Vec<Edit>, Refusal>;
+
+    /// What the memory in this text says, in passages with their lines in the file. Every line of prose that says
+    /// something is in one of them.
+    fn passages(&self, text: &str) -> Vec<Passage>;
 
     /// The memory's line in the listing; `None` for one that is not listed.
     fn listing_line(&self, memory: &Memory) -> Option<ListingLine>;
@@ -90,4 +96,34 @@ pub enum Edit {
 pub struct ListingLine {
     pub key: String,
     pub text: String,
+}
+
+/// One file put in place and the former one taken away, where anything differs. `written` is the dialect's text of
+/// a memory, starting from an old one.
+fn edits(
+    dialect: &dyn Dialect,
+    old: Option<&str>,
+    before: Option<&Memory>,
+    after: Option<&Memory>,
+    written: fn(Option<&str>, &Memory) -> Result<String, Refusal>,
+) -> Result<Vec<Edit>, Refusal> {
+    let mut edits = Vec::new();
+    if before.is_some() && before == after {
+        return Ok(edits);
+    }
+    let place = |memory: &Memory| {
+        dialect.place(&memory.address).ok_or_else(|| Refusal::Missing { address: memory.address.clone() })
+    };
+    if let Some(after) = after {
+        let path = place(after)?;
+        let moved = before.is_some_and(|before| before.address != after.address);
+        let text = written(old, after)?;
+        if moved || before.is_none() || old != Some(text.as_str()) {
+            edits.push(Edit::Put { path, text });
+        }
+    }
+    if let Some(before) = before.filter(|before| after.is_none_or(|after| after.address != before.address)) {
+        edits.push(Edit::Remove { path: place(before)? });
+    }
+    Ok(edits)
 }

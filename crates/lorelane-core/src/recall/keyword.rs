@@ -18,17 +18,17 @@ pub fn keyword(query: &Query, entries: &[Entry], describe: &dyn Fn(Category) -> 
         .filter_map(|category| Some((category, description_part(query, &describe(category)?)?)))
         .collect();
     let mut listed: Vec<&Entry> =
-        entries.iter().filter(|entry| query.admits(entry.category, entry.status)).collect();
-    listed.sort_by_cached_key(|entry| (entry.category.display(), entry.title.to_lowercase()));
+        entries.iter().filter(|entry| query.admits(entry.kind, entry.status)).collect();
+    listed.sort_by_cached_key(|entry| (entry.kind.display(), entry.title.to_lowercase()));
     let mut hits: Vec<(Hit, bool)> = listed
         .into_iter()
         .filter_map(|entry| {
             let mut parts = name_parts(query, entry);
-            parts.extend(described.get(&entry.category).cloned());
+            parts.extend(entry.kind.category().and_then(|category| described.get(&category)).cloned());
             (!parts.is_empty()).then(|| (hit(entry, parts), is_recent(entry, query.now)))
         })
         .collect();
-    let order = |(hit, _): &(Hit, bool)| (Reverse(hit.score), priority(hit.category));
+    let order = |(hit, _): &(Hit, bool)| (Reverse(hit.score), priority(hit.kind));
     hits.sort_by_key(order);
     for (hit, _) in hits.iter_mut().take(DEEP_CHECK).filter(|(_, recent)| *recent) {
         hit.score += 1;
@@ -57,7 +57,7 @@ fn description_part(query: &Query, description: &str) -> Option<Part> {
 mod tests {
     use super::*;
     use crate::lifecycle::Status;
-    use crate::memory::Address;
+    use crate::memory::{Address, Kind};
     use crate::path::RelPath;
     use crate::time::Timestamp;
 
@@ -66,7 +66,7 @@ mod tests {
         Entry {
             path: RelPath::parse(&format!("{}/{}.json", category.folder(), address.name())).expect("a path"),
             address,
-            category,
+            kind: Kind::Record(category),
             title: title.to_owned(),
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
             status: Status::Active,

@@ -9,8 +9,8 @@ pub use keyword::keyword;
 
 use crate::corpus::Entry;
 use crate::lifecycle::Status;
-use crate::memory::{Address, Category};
-use crate::text::{fold, holds_word, words};
+use crate::memory::{Address, Category, Kind};
+use crate::text::{fold, held_words, short_words, words};
 use crate::time::Timestamp;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ pub struct Query {
 pub struct Hit {
     pub address: Address,
     pub title: String,
-    pub category: Category,
+    pub kind: Kind,
     pub status: Status,
     pub tags: Vec<String>,
     pub score: u32,
@@ -94,19 +94,28 @@ impl Query {
         Query { words, categories: Vec::new(), include_retired: false, now }
     }
 
+    /// What a person asks. Words of two letters count, too, because a tag may be one: `ci`, `db`. The first system
+    /// left them out, so whatever answers in its place has [`Query::new`].
+    pub fn of_person(text: &str, now: Timestamp) -> Query {
+        let mut query = Query::new(text, now);
+        query.words.extend(short_words(text));
+        query
+    }
+
     /// The words that are looked for, each once.
     pub fn words(&self) -> &BTreeSet<String> {
         &self.words
     }
 
-    /// Whether memories of this category and status are asked for.
-    pub fn admits(&self, category: Category, status: Status) -> bool {
+    /// Whether memories of this kind and status are asked for.
+    pub fn admits(&self, kind: Kind, status: Status) -> bool {
+        let asked = |category| self.categories.contains(&category);
         (self.include_retired || status == Status::Active)
-            && (self.categories.is_empty() || self.categories.contains(&category))
+            && (self.categories.is_empty() || kind.category().is_some_and(asked))
     }
 
     fn wants(&self, entry: &Entry) -> bool {
-        self.admits(entry.category, entry.status)
+        self.admits(entry.kind, entry.status)
     }
 }
 
@@ -121,7 +130,7 @@ pub fn finds_beginnings(word: &str) -> bool {
 /// The points of the signals, summed over the asked words, are the memory's reach: its name brings that many
 /// points or fewer, as a tag of several words counts once and only whole.
 pub fn name_words(title: &str, tags: &[String]) -> Vec<(Signal, String)> {
-    let title: BTreeSet<String> = words(title).into_iter().collect();
+    let title = title_words(title);
     let in_tags = tags.iter().flat_map(|tag| tag_words(tag)).map(|word| (Signal::Tag, word));
     title.into_iter().map(|word| (Signal::Title, word)).chain(in_tags).collect()
 }
@@ -146,7 +155,7 @@ pub fn rank(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) ->
         })
         .collect();
     hits.sort_by(|a, b| {
-        let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.category));
+        let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.kind));
         order(a).cmp(&order(b)).then_with(|| a.address.cmp(&b.address))
     });
     hits
@@ -183,7 +192,7 @@ fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
     Hit {
         address: entry.address.clone(),
         title: entry.title.clone(),
-        category: entry.category,
+        kind: entry.kind,
         status: entry.status,
         tags: entry.tags.clone(),
         score: explain.iter().map(|part| part.points).sum(),
@@ -195,15 +204,15 @@ fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
 fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
     // Most memories share no word with a query: that is seen without taking their names apart.
     let folded = fold(&format!("{}\n{}", entry.title, entry.tags.join("\n")));
-    if !query.words.iter().any(|word| folded.contains(word.as_str())) {
+    if !may_name(&folded, &query.words) {
         return Vec::new();
     }
-    let title: BTreeSet<String> = words(&entry.title).into_iter().collect();
+    let title = title_words(&entry.title);
     let tags: Vec<Vec<String>> = entry.tags.iter().map(|tag| tag_words(tag)).collect();
     let asked: Vec<&Vec<String>> =
         tags.iter().filter(|tag| tag.iter().all(|word| query.words.contains(word))).collect();
     let in_tags: Vec<String> = asked.iter().copied().flatten().cloned().collect();
-    let in_title: Vec<String> = title.intersection(&query.words).cloned().collect();
+    let in_title: Vec<String> = title.iter().filter(|word| query.words.contains(*word)).cloned().collect();
     let begins = |word: &str| {
         title
             .iter()
@@ -230,6 +239,23 @@ fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
     parts.into_iter().filter(|part| part.points > 0).collect()
 }
 
+/// Each once, in order.
+fn title_words(title: &str) -> Vec<String> {
+    let mut words = words(title);
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// Whether a folded name can have one of the words, or a longer one that begins with it.
+fn may_name(folded: &str, words: &BTreeSet<String>) -> bool {
+    if !folded.is_ascii() {
+        return words.iter().any(|word| folded.contains(word.as_str()));
+    }
+    let mut runs = folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|run| !run.is_empty());
+    runs.any(|run| words.iter().any(|word| run.starts_with(word.as_str())))
+}
+
 /// A tag is a name: also `ci` or `go` is one, though as a word of a text it would be too short to count.
 fn tag_words(tag: &str) -> Vec<String> {
     let found = words(tag);
@@ -237,25 +263,26 @@ fn tag_words(tag: &str) -> Vec<String> {
 }
 
 fn content_part(query: &Query, entry: &Entry, used: &BTreeSet<&String>) -> Option<Part> {
-    let wanted: BTreeSet<&String> = query.words.iter().filter(|word| !used.contains(word)).collect();
+    let wanted: Vec<&str> =
+        query.words.iter().filter(|word| !used.contains(word)).map(String::as_str).collect();
     if wanted.is_empty() || entry.prose.is_empty() {
         return None;
     }
-    let matched: Vec<String> =
-        wanted.into_iter().filter(|word| holds_word(&entry.prose, word)).cloned().collect();
+    let matched: Vec<String> = held_words(&entry.prose, &wanted).into_iter().map(str::to_owned).collect();
     let points = u32::try_from(matched.len()).unwrap_or(u32::MAX);
     (points > 0).then_some(Part { signal: Signal::Content, points, matched })
 }
 
 /// Among equals, what binds comes before what happened.
-fn priority(category: Category) -> u32 {
-    match category {
-        Category::Decision => 1,
-        Category::Constraint => 2,
-        Category::Preference => 3,
-        Category::Runbook => 4,
-        Category::TechDebt => 5,
-        Category::SessionSummary => 6,
+fn priority(kind: Kind) -> u32 {
+    match kind {
+        Kind::Record(Category::Decision) => 1,
+        Kind::Record(Category::Constraint) => 2,
+        Kind::Record(Category::Preference) => 3,
+        Kind::Record(Category::Runbook) => 4,
+        Kind::Record(Category::TechDebt) => 5,
+        Kind::Record(Category::SessionSummary) => 6,
+        Kind::Note(_) => 7,
     }
 }
 
@@ -270,7 +297,7 @@ mod tests {
         Entry {
             path: RelPath::parse(&format!("{}/{}.json", category.folder(), address.name())).unwrap(),
             address,
-            category,
+            kind: Kind::Record(category),
             title: title.to_owned(),
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
             status: Status::Active,
@@ -359,6 +386,26 @@ mod tests {
             preference/cafe-naming 2 (title 2)
         "#]],
         );
+    }
+
+    // A prompt that names such a tag was answered with nothing.
+    #[test]
+    fn a_tag_of_two_letters_is_found_when_a_person_asks() {
+        let tagged = |tag: &str| entry(Category::Decision, "Runners", &[tag], "", 100);
+        for (prompt, tag, found) in [
+            ("how does our CI work", "ci", true),
+            ("CI/CD", "cd", true),
+            ("drop the db.", "DB", true),
+            ("circular", "ci", false),
+            ("précis", "ci", false),
+            ("is it so", "is", false),
+            ("認証db", "db", false),
+        ] {
+            let entries = [tagged(tag)];
+            let hits = rank(&Query::of_person(prompt, Timestamp(0)), entries.iter());
+            assert_eq!(hits.iter().any(|hit| hit.explain[0].signal == Signal::Tag), found, "{prompt}");
+            assert_eq!(rank(&Query::new(prompt, Timestamp(0)), entries.iter()), [], "{prompt}");
+        }
     }
 
     #[test]

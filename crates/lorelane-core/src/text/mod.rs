@@ -2,8 +2,10 @@
 
 mod clean;
 mod slug;
+mod tokens;
 mod words;
 
 pub use clean::{cut, escaped, one_line, printable};
 pub use slug::{SLUG_MAX, is_slug, slug, title_changed_enough_for_a_new_slug};
-pub use words::{fold, holds_word, words};
+pub use tokens::tokens;
+pub use words::{fold, held_words, holds_word, short_words, words};

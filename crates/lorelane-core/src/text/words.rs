@@ -14,8 +14,10 @@ const STOP_WORDS: &[&str] = &[
     "would", "yes", "you", "your",
 ];
 
+const STOP_WORD_MAX: usize = 6;
+
 fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.binary_search(&word).is_ok()
+    word.len() <= STOP_WORD_MAX && STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// The words of a text that can carry a topic, in order, repetitions included.
@@ -24,6 +26,11 @@ fn is_stop_word(word: &str) -> bool {
 /// Han, Kana and Hangul become overlapping pairs, because nothing marks where a word ends in them and a word
 /// of two characters is the common case.
 pub fn words(text: &str) -> Vec<String> {
+    if text.is_ascii() {
+        // Most texts, and then no letter has to be looked at twice.
+        let runs = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|run| run.len() > 2);
+        return runs.map(str::to_ascii_lowercase).filter(|word| !is_stop_word(word)).collect();
+    }
     let mut found = Vec::new();
     let mut word = String::new();
     let mut run = Vec::new();
@@ -60,15 +67,47 @@ pub fn words(text: &str) -> Vec<String> {
     found
 }
 
+/// The words of two ASCII letters that [`words`] leaves out and that can be a name all the same: `ci`, `db`.
+pub fn short_words(text: &str) -> Vec<String> {
+    let folded = fold(text);
+    let words = folded.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c));
+    let short = words.filter(|word| word.len() == 2 && word.is_ascii() && !is_stop_word(word));
+    short.map(str::to_owned).collect()
+}
+
 /// Whether a folded text has this word, as [`words`] would find it, without taking the text apart.
 pub fn holds_word(folded: &str, word: &str) -> bool {
-    let joins = |c: Option<char>| {
-        c.is_some_and(|c| (c.is_alphanumeric() || is_combining_mark(c)) && !writes_no_blanks(c))
-    };
+    let joins = |c: Option<char>| c.is_some_and(is_of_a_word);
     let run = word.starts_with(writes_no_blanks);
     folded.match_indices(word).any(|(at, _)| {
         run || !(joins(folded[..at].chars().next_back()) || joins(folded[at + word.len()..].chars().next()))
     })
+}
+
+/// Those of the words, as [`words`] gives them, that a folded text has: as [`holds_word`] finds them, but all in one
+/// walk over the text.
+pub fn held_words<'w>(folded: &str, wanted: &[&'w str]) -> Vec<&'w str> {
+    let mut held: Vec<bool> =
+        wanted.iter().map(|word| word.starts_with(writes_no_blanks) && folded.contains(word)).collect();
+    let mut begins = [false; 256];
+    wanted.iter().filter_map(|word| word.bytes().next()).for_each(|byte| begins[usize::from(byte)] = true);
+    let mut meet = |found: &[u8]| {
+        if found.first().is_some_and(|byte| begins[usize::from(*byte)]) {
+            wanted.iter().zip(&mut held).for_each(|(word, held)| *held |= word.as_bytes() == found);
+        }
+    };
+    if folded.is_ascii() {
+        folded.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()).for_each(&mut meet);
+    } else {
+        folded.split(|c| !is_of_a_word(c)).for_each(|found| meet(found.as_bytes()));
+    }
+    wanted.iter().zip(held).filter_map(|(word, held)| held.then_some(*word)).collect()
+}
+
+/// Whether a character is part of a word that blanks separate from others.
+fn is_of_a_word(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+        || (!c.is_ascii() && (c.is_alphanumeric() || is_combining_mark(c)) && !writes_no_blanks(c))
 }
 
 /// Lower case without accents: `Ünïcode` and `unicode` are one word.
@@ -149,6 +188,12 @@ mod tests {
                 assert!(holds_word(&folded, &word), "{word} in {folded}");
             }
             assert!(!holds_word(&folded, "ser") && !holds_word(&folded, "証明"), "{folded}");
+            let all: Vec<String> =
+                texts.iter().flat_map(|text| words(text)).chain(["ser".to_owned()]).collect();
+            let all: Vec<&str> = all.iter().map(String::as_str).collect();
+            let one_by_one: Vec<&str> =
+                all.iter().copied().filter(|word| holds_word(&folded, word)).collect();
+            assert_eq!(held_words(&folded, &all), one_by_one, "{folded}");
         }
     }
 
@@ -156,5 +201,6 @@ mod tests {
     fn the_stop_words_are_sorted_for_their_search() {
         assert!(STOP_WORDS.is_sorted());
         assert_eq!(STOP_WORDS.len(), 87);
+        assert_eq!(STOP_WORDS.iter().map(|word| word.len()).max(), Some(STOP_WORD_MAX));
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::support::{Members, NOW, record_of, text};
 use expect_test::{Expect, expect};
-use lorelane_core::briefing::{Composer, Rule, Standing, Waiting, barred, is_machine, is_relevant, tokens};
+use lorelane_core::briefing::{
+    Composer, Rule, Standing, Told, Waiting, barred, is_machine, is_relevant, tokens,
+};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::Records;
@@ -51,6 +53,17 @@ fn a_tag_or_two_title_words_are_relevant_and_everyday_words_never() {
         ("Rate limits of the search API", r#"["rate limit"]"#, "what is the rate limit?", true),
         ("Sessions expire after a day", r#"["auth"]"#, "does a session expire", true),
         ("認証トークンの期限", r#"["認証"]"#, "認証はどうする", true),
+        // Small words of other languages, ends of verbs, and one word that is two pairs.
+        ("Die Regeln und der Ablauf", r#"["x"]"#, "Schreib die Tests und der Rest folgt", false),
+        ("Die Regeln und der Ablauf", r#"["x"]"#, "wie ist der Ablauf der Regeln", true),
+        ("Les règles pour les images", r#"["x"]"#, "écris les tests pour moi", false),
+        ("Как мы выпускаем на проде", r#"["x"]"#, "как мы пишем на расте", false),
+        ("デプロイは金曜日にしない", r#"["x"]"#, "これはテストにしない", false),
+        ("デプロイは金曜日にしない", r#"["x"]"#, "金曜日のデプロイ", true),
+        ("認証局の設定", r#"["x"]"#, "認証局", false),
+        ("認証局の設定", r#"["x"]"#, "認証局を設定する", true),
+        ("모든 서비스는 레디스를 사용합니다", r#"["x"]"#, "이 함수는 타입을 사용합니다", false),
+        ("모든 서비스는 레디스를 사용합니다", r#"["x"]"#, "서비스 레디스", true),
     ];
     for (title, tags, prompt, expected) in table {
         let title = format!("{title:?}");
@@ -158,6 +171,26 @@ fn number_and_tokens_are_bounded_and_what_is_left_out_says_why() {
     assert_eq!(brief(&[], &[]), "");
 }
 
+// A prompt whose first reminders used up the tokens read hundreds of files for nothing.
+#[test]
+fn after_three_that_do_not_fit_no_further_memory_is_tried() {
+    let long = format!("{:?}", "jwt ".repeat(200));
+    let content =
+        format!(r#"{{"status": "accepted", "context": "c", "decision": {long}, "rationale": ["r"]}}"#);
+    let long = memory(Category::Decision, &[("content", &content)]);
+    let short = memory(Category::Decision, &[]);
+    let hit = rank(&Query::new("jwt auth", NOW), std::iter::once(&entry(&short))).remove(0);
+    let mut composer = Composer::new(&policy(&[("briefing.max_tokens", "100")]));
+    for misfits in 0..3 {
+        assert_eq!(composer.closed(), None, "after {misfits}");
+        composer.take(hit.clone(), &long, NOW);
+    }
+    assert_eq!(composer.closed(), Some(Rule::Budget));
+    composer.take(hit, &short, NOW);
+    let briefing = composer.finish();
+    assert_eq!((briefing.reminders.len(), briefing.left_out.len()), (0, 4));
+}
+
 #[test]
 fn tokens_are_estimated_from_above() {
     for (text, expected) in [("", 0), ("abcd", 1), ("abcde", 2), ("日本語", 3), ("aé", 2)] {
@@ -181,7 +214,7 @@ fn the_standing_context_has_dates_and_one_order() {
             categories: vec![Category::Decision, Category::Decision, Category::Runbook],
         }],
     };
-    let (text, shown) = standing.text(&policy(&[]));
+    let Told { text, shown, .. } = standing.text(&policy(&[]));
     check(
         &text,
         &expect![[r#"
@@ -206,7 +239,24 @@ fn the_standing_context_has_dates_and_one_order() {
         session_summary/use-jwt: unfinished work
         preference/use-jwt: strong preference"#]],
     );
-    assert_eq!(Standing::default().text(&policy(&[])).0, "");
+    assert_eq!(Standing::default().text(&policy(&[])).text, "");
+}
+
+// The line that counts what did not fit came on top of the budget.
+#[test]
+fn the_standing_context_costs_no_more_than_its_budget() {
+    let named = |number: usize| {
+        let name = format!("\"topic-{number}\"");
+        let title = format!("\"{}\"", "Eine Regel für Namen ".repeat(4));
+        memory(Category::Preference, &[("id", &name), ("title", &title)])
+    };
+    let standing = Standing { preferences: (0..300).map(named).collect(), ..Standing::default() };
+    for max in [100, 150, 200, 250, 600, 2_400] {
+        let told = standing.text(&policy(&[("briefing.max_tokens", &max.to_string())]));
+        assert!(tokens(&told.text) <= max, "{max}: {}", tokens(&told.text));
+        assert!(told.text.is_empty() || told.text.contains("more did not fit"), "{max}");
+        assert_eq!(told.shown.len() + told.left_out.len(), 300, "{max}");
+    }
 }
 
 #[test]
@@ -240,7 +290,12 @@ fn a_ledger_line_reads_back_as_it_was_written() {
     assert!(!line.line().contains("4TGHN2WQ7VKJX3ZD"), "{}", line.line());
     assert_eq!(Line::read(&line.line()), Some(line.clone()));
     assert!(line.speaks_of(&Address::record(Category::Runbook, "use-jwt")));
-    let start = Line::of_start(NOW, "gemini", "s", &[(memories[0].address.clone(), "pinned")], 90);
+    let told = Told {
+        text: "said".to_owned(),
+        shown: vec![(memories[0].address.clone(), "pinned")],
+        left_out: vec![memories[1].address.clone()],
+    };
+    let start = Line::of_start(NOW, "gemini", "s", &told);
     assert_eq!(Line::read(&start.line()), Some(start));
     for foreign in ["", "{}", "[1]", "{\"at\": 3}", "<<<<<<<"] {
         assert_eq!(Line::read(foreign), None);

@@ -7,7 +7,7 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::{Lifecycle, Verb};
-use lorelane_core::memory::{Address, Body, Category, Memory};
+use lorelane_core::memory::{Address, Body, Category, Kind, Memory};
 use lorelane_core::policy::{Given, Home, Policy};
 use lorelane_core::text::words;
 use lorelane_core::time::{DAY, Timestamp};
@@ -37,10 +37,11 @@ fn memory(category: Category, title: &str, content: &str) -> Memory {
     let Json::Object(content) = json(content) else { panic!("{content}") };
     Memory {
         address: Address::for_title(category, title),
-        category,
+        kind: Kind::Record(category),
         title: title.to_owned(),
         body: Body::Fields(content),
         tags: Vec::new(),
+        links: Vec::new(),
         about: Vec::new(),
         lifecycle: Lifecycle::Active,
         confidence: None,
@@ -156,7 +157,7 @@ fn close_window(
 ) -> (Vec<Change>, Vec<Notice>) {
     let names: Vec<BTreeSet<String>> = entries
         .iter()
-        .filter(|entry| remembers(entry.category, entry.status))
+        .filter(|entry| remembers(entry.kind, entry.status))
         .map(|entry| words(&format!("{}\n{}", entry.title, entry.tags.join(" "))).into_iter().collect())
         .collect();
     let shared_by_one = |wanted: &BTreeSet<String>| {

@@ -2,10 +2,11 @@
 
 use crate::support::{NOW, content, object, put, records};
 use lorelane_core::change::Draft;
+use lorelane_core::dialect::notes::{Notes, links};
 use lorelane_core::dialect::{Circumstances, Dialect, Edit};
 use lorelane_core::json::{Document, Json, NodeKind, Object};
 use lorelane_core::lifecycle::{Lifecycle, Step, Verb, step};
-use lorelane_core::memory::{Address, Body, Category, Event, Memory};
+use lorelane_core::memory::{Address, Body, Category, Event, Kind, Memory, NoteType};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use proptest::prelude::*;
@@ -21,6 +22,10 @@ struct Spoken {
     memories: BoxedStrategy<Memory>,
     /// What of a text a step of life must not touch.
     untouched: fn(&str) -> Vec<String>,
+    /// Another address of the same sort.
+    elsewhere: fn(&Memory) -> Address,
+    /// Whether active memories have a line in a listing.
+    listed: bool,
 }
 
 struct Fixture {
@@ -30,13 +35,26 @@ struct Fixture {
 }
 
 fn spoken() -> Vec<Spoken> {
-    vec![Spoken {
-        name: "records",
-        dialect: Box::new(records()),
-        fixtures: record_fixtures(),
-        memories: any_record().boxed(),
-        untouched: members_beside_the_lifecycle,
-    }]
+    vec![
+        Spoken {
+            name: "records",
+            dialect: Box::new(records()),
+            fixtures: record_fixtures(),
+            memories: any_record().boxed(),
+            untouched: members_beside_the_lifecycle,
+            elsewhere: |memory| Address::record(memory.kind.category().expect("a record"), "another-name"),
+            listed: true,
+        },
+        Spoken {
+            name: "notes",
+            dialect: Box::new(Notes),
+            fixtures: note_fixtures(),
+            memories: any_note().boxed(),
+            untouched: lines_beside_the_lifecycle,
+            elsewhere: |_| Address::note("folder/another-name").expect("an address"),
+            listed: false,
+        },
+    ]
 }
 
 /// Runs a property for every dialect.
@@ -86,7 +104,7 @@ fn any_memory_can_replace_any_other_in_its_file() {
             let before =
                 spoken.dialect.read(&fixture.path, fixture.text.as_bytes()).memory.expect("readable");
             after.address = before.address.clone();
-            after.category = before.category;
+            after.kind = before.kind;
             let edits = spoken.dialect.write(Some(&fixture.text), Some(&before), Some(&after)).unwrap();
             if let Some(Edit::Put { text, path }) = edits.first() {
                 prop_assert_eq!(spoken.dialect.read(path, text.as_bytes()).memory, Some(after), "{}", text);
@@ -125,7 +143,7 @@ fn a_step_of_life_leaves_every_other_byte() {
 fn a_rename_moves_the_file_and_leaves_every_other_byte() {
     for_each_fixture(|spoken, fixture, memory| {
         let mut after = memory.clone();
-        after.address = Address::record(memory.category, "another-name");
+        after.address = (spoken.elsewhere)(memory);
         let edits = spoken.dialect.write(Some(&fixture.text), Some(memory), Some(&after)).unwrap();
         let [Edit::Put { path, text }, Edit::Remove { path: old }] = edits.as_slice() else {
             panic!("{edits:?}")
@@ -197,6 +215,20 @@ fn a_created_memory_reads_back_as_it_was_composed() {
 }
 
 #[test]
+fn passages_lie_in_their_file_in_order_and_hold_all_that_is_said() {
+    for_each_fixture(|spoken, fixture, memory| {
+        let passages = spoken.dialect.passages(&fixture.text);
+        let count = fixture.text.lines().count();
+        assert!(passages.iter().all(|passage| passage.lines.1 <= count), "{}: {passages:?}", fixture.name);
+        let order = passages.iter().map(|passage| passage.lines);
+        assert!(order.clone().zip(order.skip(1)).all(|(a, b)| a.1 <= b.0), "{}: {passages:?}", fixture.name);
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let said: Vec<String> = passages.iter().flat_map(|passage| words(&passage.text)).collect();
+        assert_eq!(said, words(&memory.body.prose()), "{}", fixture.name);
+    });
+}
+
+#[test]
 fn a_listing_kept_line_by_line_equals_one_rebuilt() {
     let some = |spoken: &Spoken| {
         (prop::collection::vec(spoken.memories.clone(), 0..8), any::<prop::sample::Index>()).boxed()
@@ -254,6 +286,10 @@ fn a_hostile_line_still_says_its_own_path_and_nothing_else() {
     for_each_fixture(|spoken, fixture, memory| {
         let mut memory = memory.clone();
         memory.lifecycle = Lifecycle::Active;
+        if !spoken.listed {
+            assert_eq!(spoken.dialect.listing_line(&memory), None, "{}", fixture.name);
+            return;
+        }
         for title in HOSTILE {
             for tag in HOSTILE {
                 memory.title = title.to_owned();
@@ -414,7 +450,7 @@ fn any_record() -> impl Strategy<Value = Memory> {
             let (confidence, revised, key, filled) = rest;
             Memory {
                 address: Address::record(category, &name),
-                category,
+                kind: Kind::Record(category),
                 title,
                 body: Body::Fields(if filled { object(content(category)) } else { Object::new() }),
                 history: tags
@@ -422,6 +458,7 @@ fn any_record() -> impl Strategy<Value = Memory> {
                     .map(|tag| Event::new(NOW, tag).with("tags", Json::Null, Json::Null))
                     .collect(),
                 tags,
+                links: Vec::new(),
                 about,
                 lifecycle,
                 confidence,
@@ -430,6 +467,138 @@ fn any_record() -> impl Strategy<Value = Memory> {
                 revised,
                 extra: key.into_iter().map(|key| (format!("x-{key}"), Json::number("1.50"))).collect(),
             }
+        },
+    )
+}
+
+/// A note with all that a head may hold.
+const NOTE: &str = r#"---
+# kept by hand
+type: "plan"
+status: "active"   # for now
+tags: ["refactor", 'auth', plain]
+created_at: "2025-01-10T10:00:00.123456+00:00"
+
+aliases:
+  - login
+  # the old name
+  - sign-in
+meta: {owner: "me", since: 2024}
+base: &anchor
+  deep: [1, [2]]
+copy: *anchor
+about: |
+  # no comment
+  status: "archived"
+"quoted key": 'it''s'
+---
+
+# Auth plan
+
+Plan to refactor [[src/auth.py]] to use JWT tokens.
+
+## Goals
+- Remove sessions, see [[memory:sessions|the notes]].
+
+```sh
+[[ -f x ]]
+```
+"#;
+
+fn note_fixtures() -> Vec<Fixture> {
+    let archived = NOTE.replace(
+        "status: \"active\"   # for now\n",
+        "status: archived\narchived_at: 2025-02-01\narchived_reason: it's done # really\n",
+    );
+    let head_only = "---\ntitle: A head only\n---";
+    let fixtures = [
+        ("all", NOTE.to_owned()),
+        ("archived", archived),
+        ("CRLF", NOTE.replace('\n', "\r\n")),
+        ("byte-order mark", format!("\u{feff}{NOTE}")),
+        ("no final newline", NOTE.trim_end().to_owned()),
+        ("blank lines around", format!("{}\n\n \n", NOTE.replace("---\n\n#", "---\n\n\n\n#"))),
+        ("tags as one text", NOTE.replace("[\"refactor\", 'auth', plain]", "refactor, auth ,plain")),
+        ("tags with dashes", NOTE.replace("[\"refactor\", 'auth', plain]", "\n- refactor # first\n\n- auth")),
+        ("tags over lines", NOTE.replace("[\"refactor\", 'auth', plain]", "[\n  a, # why\n  \"b\",\n]")),
+        ("indented", "---\n  type: fact\n  # c\n  tags: []\n---\n# Indented\n".to_owned()),
+        ("no frontmatter", "# Only text\n\nA line: with a colon.\n".to_owned()),
+        ("empty frontmatter", "---\n---\n# Empty head\n".to_owned()),
+        ("a head only", head_only.to_owned()),
+        ("doubled keys", "---\nstatus: archived\ntype: fact\nstatus: active\ntitle: x\n---\ntext".to_owned()),
+        ("unclosed", "---\ntype: plan\nstatus: archived\n\n# Never closed\n".to_owned()),
+        ("between two rules", "---\nsome text, no key\n---\n# After\n".to_owned()),
+        (
+            "broken values",
+            "---\ntype: [plan\ntags: \"a\nstatus: *x\ntitle: a: b\nstray\n---\n\n---\n".to_owned(),
+        ),
+        ("a head in the text", "---\ntype: fact\n---\n\n---\ntype: plan\n---\n# Second\n".to_owned()),
+    ];
+    let path = RelPath::parse("plans/auth v1.2 \u{8a8d}\u{8a3c}.md").expect("a path");
+    fixtures.into_iter().map(|(name, text)| Fixture { name, path: path.clone(), text }).collect()
+}
+
+/// Every line of the head that a step of life does not concern, and the body with all around it.
+fn lines_beside_the_lifecycle(text: &str) -> Vec<String> {
+    const FOLLOW: [&str; 6] =
+        ["status:", "updated_at:", "retired_at:", "retired_reason:", "archived_at:", "archived_reason:"];
+    let page = lorelane_core::dialect::notes::Page::read(text);
+    let head = page.head.clone().map_or("", |head| &text[head]);
+    let stays = |line: &&str| !FOLLOW.iter().any(|key| line.trim_start_matches([' ']).starts_with(key));
+    let mut pieces: Vec<String> = head.split_inclusive('\n').filter(stays).map(str::to_owned).collect();
+    pieces.push(text[page.body()].to_owned());
+    pieces.push(text[page.body().end..].to_owned());
+    pieces
+}
+
+fn any_note() -> impl Strategy<Value = Memory> {
+    let words =
+        || prop::collection::vec("(\\PC{0,8}|[\\[\\]{}\"',:#&*!|>%@`~ -]{0,4}|null|yes|1.0|a\n- b)", 0..4);
+    let time = || prop::option::of((-62_000_000_000i64..253_000_000_000).prop_map(Timestamp));
+    let named = (
+        prop::sample::select(NoteType::ALL.to_vec()),
+        "([a-c]{1,2}/)?(\\p{L}|[0-9._]){1,3}[a-z]",
+        "(\\PC{1,12}|[\"':#\\[ -]{1,4}|a\nb)",
+    );
+    let line = "(# |## |- |---|> |```|    )?(\\PC{0,12}|\\[\\[a\\]\\]|key: x)";
+    let body = prop::collection::vec(line, 0..6).prop_map(|lines| {
+        let text = lines.join("\n");
+        let blank = |line: &&str| line.trim().is_empty();
+        let start: usize = text.split_inclusive('\n').take_while(blank).map(str::len).sum();
+        text[start.min(text.len())..].trim_end().to_owned()
+    });
+    let lifecycle = (0..3, time(), prop::option::of("(\\PC{0,9}|a\"b\n'c)")).prop_map(
+        |(status, at, reason)| match status {
+            0 => Lifecycle::Active,
+            1 => Lifecycle::Retired { at, reason },
+            _ => Lifecycle::Archived { at, reason },
+        },
+    );
+    let source = prop::sample::select(vec![
+        "1.50",
+        "[a, {b: c}]",
+        "\n  a: 1\n  b: [x]",
+        "|\n  # text\n  more",
+        "",
+        "'x'",
+    ]);
+    let extra = prop::option::of(("(x-)?[a-z]{1,3}|mit blank|日本", source));
+    (named, words(), body, lifecycle, time(), time(), extra).prop_map(
+        |((note_type, name, title), tags, body, lifecycle, created, updated, extra)| Memory {
+            address: Address::note(&name).unwrap_or_else(|| Address::note("plain").expect("an address")),
+            kind: Kind::Note(note_type),
+            title,
+            links: links(&body),
+            body: Body::Prose(body),
+            tags,
+            about: Vec::new(),
+            lifecycle,
+            confidence: None,
+            created,
+            updated,
+            history: Vec::new(),
+            revised: 0,
+            extra: extra.into_iter().map(|(key, source)| (key, Json::text(source))).collect(),
         },
     )
 }

@@ -254,6 +254,17 @@ fn a_root_outside_the_project_or_inside_git_stops_writes() {
     assert_eq!(settle("memory_root", "\"docs/memory/\"").memory_root(), "docs/memory");
 }
 
+// A guard asks for this key alone.
+#[test]
+fn the_root_alone_is_settled_as_all_keys_are() {
+    assert_eq!(Policy::root_of(None), ".claude/memory");
+    for value in ["\"docs/memory/\"", "\"../out\"", "\".git/memory\"", "\"/etc\"", "\"\"", "7", "null", "[]"]
+    {
+        let alone = Policy::root_of(Some(&Json::parse(value).unwrap()));
+        assert_eq!(alone, settle("memory_root", value).memory_root(), "{value}");
+    }
+}
+
 #[test]
 fn a_category_has_its_own_folder_and_no_other() {
     for folder in ["\"adr\"", "\"decision\"", "\"../decisions\"", "5"] {

@@ -317,7 +317,7 @@ fn secrets_without_end_are_counted_and_their_fields_cut() {
     assert!(all > 9_000);
     let before = read(&decision(&[]));
     let mut after = before.clone();
-    let Body::Fields(content) = &mut after.body;
+    let Body::Fields(content) = &mut after.body else { panic!("a record has fields") };
     content.set(&"k".repeat(400_000), Json::List(items));
     let found = leak::added(Some(&before), &after);
     assert_eq!(found.len(), 21);

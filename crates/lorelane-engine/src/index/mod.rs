@@ -10,7 +10,7 @@ mod rows;
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Address, Category};
+use lorelane_core::memory::{Address, Category, Kind};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
@@ -326,6 +326,7 @@ impl Index {
         take: impl FnOnce(&mut dyn Iterator<Item = (u32, Entry)>) -> T,
     ) -> Result<T, IndexError> {
         let fault = self.fault("read");
+        let _reading = self.reading().map_err(&fault)?;
         let reaching = self.reaching(query, limit).map_err(&fault)?;
         let sql = format!("{} WHERE id = ?", select_entries(prose));
         let mut read = self.db.prepare(&sql).map_err(&fault)?;
@@ -344,6 +345,11 @@ impl Index {
             None => Ok(taken),
             Some(source) => Err(fault(source)),
         }
+    }
+
+    /// One view for many questions: each alone would lock the file and let it go again.
+    fn reading(&self) -> rusqlite::Result<rusqlite::Transaction<'_>> {
+        self.db.unchecked_transaction()
     }
 
     /// How many memories there are of each category and status.
@@ -389,7 +395,9 @@ impl Index {
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
     ) -> Result<Option<String>, IndexError> {
-        let in_rows = rows::difference(&self.db, rows).map_err(self.fault("read"))?;
+        let fault = self.fault("read");
+        let _reading = self.reading().map_err(&fault)?;
+        let in_rows = rows::difference(&self.db, rows).map_err(&fault)?;
         let recorded = self.folder_times()?;
         let differs = |(folder, time): (&String, &i64)| *time != UNSETTLED && times.get(folder) != Some(time);
         let in_times = recorded.iter().any(differs).then(|| "the times of the folders".to_owned());
@@ -471,7 +479,7 @@ fn entry(row: &SqlRow<'_>) -> Option<Entry> {
     let address = Address::parse(&text(1)?)?;
     Some(Entry {
         path: RelPath::parse(&text(0)?).ok()?,
-        category: address.category()?,
+        kind: Kind::Record(address.category()?),
         address,
         title: text(2)?,
         tags: rows::tags(&text(3)?),

@@ -6,7 +6,7 @@
 use super::{Index, IndexError, rows};
 use lorelane_core::corpus::Entry;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::Category;
+use lorelane_core::memory;
 use lorelane_core::recall::{Query, Signal, finds_beginnings, name_words};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use std::cmp::Reverse;
@@ -27,26 +27,26 @@ struct Place {
     kind: Kind,
 }
 
-/// Category, status and signal as one number: a rebuild writes thousands of these rows.
+/// A memory's kind, its status and the signal as one number: a rebuild writes thousands of these rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Kind(i64);
 
 impl Kind {
-    fn of(category: Category, status: Status, signal: Signal) -> Kind {
-        let known = Kind::all().position(|kind| kind == (category, status, signal));
+    fn of(of: memory::Kind, status: Status, signal: Signal) -> Kind {
+        let known = Kind::all().position(|kind| kind == (of, status, signal));
         Kind(known.and_then(|at| i64::try_from(at).ok()).expect("all kinds are numbered"))
     }
 
     /// `None` for a number that this version could not have written.
-    fn parts(self) -> Option<(Category, Status, Signal)> {
+    fn parts(self) -> Option<(memory::Kind, Status, Signal)> {
         Kind::all().nth(usize::try_from(self.0).ok()?)
     }
 
-    fn all() -> impl Iterator<Item = (Category, Status, Signal)> {
+    fn all() -> impl Iterator<Item = (memory::Kind, Status, Signal)> {
         const STATUSES: [Status; 3] = [Status::Active, Status::Retired, Status::Archived];
         const SIGNALS: [Signal; 2] = [Signal::Tag, Signal::Title];
-        Category::ALL.into_iter().flat_map(|category| {
-            STATUSES.into_iter().flat_map(move |status| SIGNALS.map(|signal| (category, status, signal)))
+        memory::Kind::all().flat_map(|of| {
+            STATUSES.into_iter().flat_map(move |status| SIGNALS.map(|signal| (of, status, signal)))
         })
     }
 }
@@ -57,13 +57,12 @@ pub(super) struct Name(Vec<Place>);
 
 impl Name {
     pub(super) fn of(entry: &Entry) -> Name {
-        Name::new(entry.category, entry.status, &entry.title, &entry.tags.join("\n"))
+        Name::new(entry.kind, entry.status, &entry.title, &entry.tags.join("\n"))
     }
 
     /// With the tags as their column has them, so that a name is taken back as it was given.
-    pub(super) fn new(category: Category, status: Status, title: &str, tags: &str) -> Name {
-        let [in_tags, in_title] =
-            [Signal::Tag, Signal::Title].map(|signal| Kind::of(category, status, signal));
+    pub(super) fn new(of: memory::Kind, status: Status, title: &str, tags: &str) -> Name {
+        let [in_tags, in_title] = [Signal::Tag, Signal::Title].map(|signal| Kind::of(of, status, signal));
         let kind = |signal| if signal == Signal::Tag { in_tags } else { in_title };
         let words = name_words(title, &rows::tags(tags)).into_iter();
         Name(words.map(|(signal, word)| Place { word, kind: kind(signal) }).collect())
@@ -141,7 +140,7 @@ impl Index {
         let mut reach: HashMap<i64, u32> = HashMap::new();
         self.each_place(
             query.words(),
-            |category, status| query.admits(category, status),
+            |of, status| query.admits(of, status),
             |_, signal, memories| {
                 let points = signal.points();
                 for memory in memories {
@@ -152,7 +151,13 @@ impl Index {
         )?;
         let mut reaching: Vec<(u32, i64)> =
             reach.into_iter().map(|(memory, reach)| (reach, memory)).collect();
-        reaching.sort_unstable_by_key(|(reach, memory)| (Reverse(*reach), *memory));
+        let order = |(reach, memory): &(u32, i64)| (Reverse(*reach), *memory);
+        if limit < reaching.len() {
+            // A common word is in the names of thousands: only those that come in question are put in order.
+            let (_, &mut (last, _), _) = reaching.select_nth_unstable_by_key(limit, order);
+            reaching.retain(|(reach, _)| *reach >= last);
+        }
+        reaching.sort_unstable_by_key(order);
         if let Some((last, _)) = reaching.get(limit).copied() {
             let ahead = reaching.partition_point(|(reach, _)| *reach > last);
             let behind = reaching.partition_point(|(reach, _)| *reach >= last);
@@ -169,7 +174,7 @@ impl Index {
     pub fn shared_by_one(
         &self,
         words: &BTreeSet<String>,
-        admits: impl Fn(Category, Status) -> bool,
+        admits: impl Fn(memory::Kind, Status) -> bool,
     ) -> Result<usize, IndexError> {
         // The last word that was counted, and how many were: a word of title and tags counts once.
         let mut shared: HashMap<i64, (&str, usize)> = HashMap::new();
@@ -195,7 +200,7 @@ impl Index {
     fn each_place<'w>(
         &self,
         asked: &'w BTreeSet<String>,
-        admits: impl Fn(Category, Status) -> bool,
+        admits: impl Fn(memory::Kind, Status) -> bool,
         mut take: impl FnMut(&'w str, Signal, Vec<i64>),
     ) -> rusqlite::Result<()> {
         let mut query = self.db.prepare("SELECT * FROM names WHERE word >= ? AND word <= ?")?;
@@ -203,8 +208,8 @@ impl Index {
             let end = if finds_beginnings(word) { format!("{word}{LAST}") } else { word.clone() };
             let mut rows = query.query([word, &end])?;
             while let Some(row) = rows.next()? {
-                let Some((category, status, place)) = Kind(row.get(1)?).parts() else { continue };
-                if admits(category, status) {
+                let Some((of, status, place)) = Kind(row.get(1)?).parts() else { continue };
+                if admits(of, status) {
                     let signal = if row.get_ref(0)?.as_str()? == word { place } else { Signal::Prefix };
                     take(word, signal, unpacked(row.get_ref(2)?.as_blob()?));
                 }

@@ -5,7 +5,7 @@ use super::{Row, Seen, signed};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::Category;
+use lorelane_core::memory::Kind;
 use rusqlite::types::Value;
 use rusqlite::{
     Connection, OptionalExtension, Row as SqlRow, Statement, ToSql, Transaction, params, params_from_iter,
@@ -98,9 +98,9 @@ impl<'d> Former<'d> {
 /// The number and the name of a memory that the tables hold.
 fn named(row: &SqlRow<'_>) -> rusqlite::Result<(i64, Name)> {
     let text = |at: usize| row.get::<_, String>(at);
-    let category = Category::parse(&text(1)?).ok_or(rusqlite::Error::InvalidQuery)?;
+    let kind = Kind::parse(&text(1)?).ok_or(rusqlite::Error::InvalidQuery)?;
     let status = Status::parse(&text(2)?).ok_or(rusqlite::Error::InvalidQuery)?;
-    Ok((row.get(0)?, Name::new(category, status, &text(3)?, &text(4)?)))
+    Ok((row.get(0)?, Name::new(kind, status, &text(3)?, &text(4)?)))
 }
 
 /// The tags of the column that `values` joins them in.
@@ -114,7 +114,7 @@ fn values(entry: Entry, listing: Option<ListingLine>, seen: Seen) -> [Value; 14]
     [
         entry.path.as_str().to_owned().into(),
         entry.address.to_string().into(),
-        entry.category.name().to_owned().into(),
+        entry.kind.name().to_owned().into(),
         entry.title.into(),
         entry.tags.join("\n").into(),
         entry.status.name().to_owned().into(),

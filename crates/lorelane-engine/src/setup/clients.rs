@@ -91,27 +91,55 @@ pub(super) fn folder(client: Client, env: &Env) -> Option<PathBuf> {
 pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) -> Vec<Part> {
     match client {
         Client::ClaudeCode => claude(folder, &own.join("claude-code"), program),
-        Client::Codex => vec![entries(folder.join("hooks.json"), grouped(client, CLASSIC, program, 1))],
+        Client::Codex => vec![
+            entries(folder.join("hooks.json"), grouped(client, CLASSIC, program, 1)),
+            entries(folder.join("config.toml"), server(&["mcp_servers"], [], program)),
+        ],
         // Gemini counts in milliseconds.
-        Client::Gemini => vec![entries(folder.join("settings.json"), grouped(client, GEMINI, program, 1000))],
-        Client::Copilot => vec![entries(folder.join("hooks/lorelane.json"), copilot(program))],
+        Client::Gemini => {
+            let mut settings = grouped(client, GEMINI, program, 1000);
+            settings.extend(server(&["mcpServers"], [], program));
+            vec![entries(folder.join("settings.json"), settings)]
+        }
+        Client::Copilot => {
+            let local = [("type", Json::text("local")), ("tools", Json::texts(["*"]))];
+            vec![
+                entries(folder.join("hooks/lorelane.json"), copilot(program)),
+                entries(folder.join("mcp-config.json"), server(&["mcpServers"], local, program)),
+            ]
+        }
         Client::Opencode => {
             let text = include_str!("opencode.js").replace(
                 "PROGRAM = \"lorelane\"",
                 &format!("PROGRAM = {}", Json::text(program).render(Format::LINE)),
             );
-            vec![Part::Whole { path: folder.join("plugins/lorelane.js"), text }]
+            // One list for the program and its words.
+            let value = object([
+                ("type", Json::text("local")),
+                ("command", Json::texts([program, "mcp"])),
+                ("enabled", Json::Bool(true)),
+            ]);
+            let server = member(&["mcp", SERVER], value, Owned::Says(program.to_owned()));
+            vec![
+                Part::Whole { path: folder.join("plugins/lorelane.js"), text },
+                entries(folder.join("opencode.json"), vec![server]),
+            ]
         }
-        Client::Cursor => vec![entries(folder.join("mcp.json"), server("mcpServers", program))],
-        Client::Windsurf => vec![entries(folder.join("mcp_config.json"), server("mcpServers", program))],
-        Client::Zed => vec![entries(folder.join("settings.json"), server("context_servers", program))],
+        Client::Cursor => vec![entries(folder.join("mcp.json"), server(&["mcpServers"], [], program))],
+        Client::Windsurf => {
+            vec![entries(folder.join("mcp_config.json"), server(&["mcpServers"], [], program))]
+        }
+        Client::Zed => vec![entries(folder.join("settings.json"), server(&["context_servers"], [], program))],
     }
 }
 
-/// The MCP server, for clients that have no hooks for us.
-fn server(key: &str, program: &str) -> Vec<Entry> {
-    let value = object([("command", Json::text(program)), ("args", Json::texts(["mcp"]))]);
-    vec![member(&[key, "lorelane"], value, Owned::Says(program.to_owned()))]
+const SERVER: &str = "lorelane";
+
+/// The MCP server as most clients name one, with what a client wants besides.
+fn server<const N: usize>(key: &[&str], more: [(&str, Json); N], program: &str) -> Vec<Entry> {
+    let members = [("command", Json::text(program)), ("args", Json::texts(["mcp"]))];
+    let value = Json::Object(members.into_iter().chain(more).collect());
+    vec![member(&[key, &[SERVER]].concat(), value, Owned::Says(program.to_owned()))]
 }
 
 fn entries(path: PathBuf, entries: Vec<Entry>) -> Part {

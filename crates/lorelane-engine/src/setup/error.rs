@@ -1,6 +1,5 @@
 //! Why a setup stopped, and what to do about it.
 
-use super::Client;
 use crate::config::ConfigError;
 use std::fmt;
 use std::io;
@@ -9,8 +8,6 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub enum SetupError {
     NoHome,
-    /// Only a server can reach this client, and there is none yet.
-    NeedsServer(Client),
     /// Something that lorelane did not write has its name.
     Foreign {
         path: PathBuf,
@@ -47,15 +44,12 @@ impl SetupError {
 
     /// Whether nothing failed: something stands in the way that is not ours to move.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, SetupError::NeedsServer(_) | SetupError::Foreign { .. })
+        matches!(self, SetupError::Foreign { .. })
     }
 
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             SetupError::NoHome => "set HOME, or LORELANE_HOME and the client's own variable".to_owned(),
-            SetupError::NeedsServer(_) => {
-                "nothing was changed; `lorelane setup` shows the clients that can be set up now".to_owned()
-            }
             SetupError::Foreign { .. } => {
                 "nothing was changed; move it out of the way to let lorelane in".to_owned()
             }
@@ -76,9 +70,6 @@ impl fmt::Display for SetupError {
         match self {
             SetupError::NoHome => {
                 f.write_str("cannot tell where the clients keep their settings: there is no home")
-            }
-            SetupError::NeedsServer(client) => {
-                write!(f, "cannot set up {} yet: it joins with the MCP server", client.name())
             }
             SetupError::Foreign { path, why } | SetupError::Broken { path, why } => {
                 write!(f, "cannot change {}: {why}", path.display())

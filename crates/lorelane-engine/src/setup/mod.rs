@@ -10,13 +10,14 @@ mod latency;
 mod plan;
 mod plugin;
 mod record;
+mod settings;
 
 use crate::config::write_plain;
 use crate::disk::{Disk, Kind, RealDisk};
 use crate::env::{Env, Folders};
 use crate::store::LOCK_DEADLINE;
 use crate::workspace::Finding;
-use lorelane_core::json::{self, Entry};
+use lorelane_core::json::Entry;
 use plan::{spoiled, spoiler, text_of};
 use record::{Kept, Record, digest};
 use std::path::{Path, PathBuf};
@@ -263,7 +264,7 @@ impl Setup {
     /// What is wrong with what is installed.
     pub fn examine(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for client in Client::ALL.into_iter().filter(|client| client.has_hooks()) {
+        for client in Client::ALL {
             let mend = format!("`lorelane setup {}` mends it", client.name());
             let mut found =
                 |what: String| findings.push(Finding { check: "setup", what, hint: mend.clone() });
@@ -277,10 +278,15 @@ impl Setup {
             };
             let name = client.name();
             let called = record.program.display();
+            let calls = if client.has_hooks() {
+                format!("the hooks of {name} call {called}")
+            } else {
+                format!("{name} starts {called}")
+            };
             if !record.program.exists() {
-                found(format!("the hooks of {name} call {called}, which is gone"));
+                found(format!("{calls}, which is gone"));
             } else if !same_file(&record.program, &self.program) {
-                found(format!("the hooks of {name} call {called}, not {}", self.program.display()));
+                found(format!("{calls}, not {}", self.program.display()));
             }
             for kept in &record.files {
                 if let Some(what) = self.damage(kept) {
@@ -289,7 +295,7 @@ impl Setup {
             }
             for kept in record.files.iter().filter(|kept| !kept.entries.is_empty()) {
                 let now = self.read(&kept.path).ok().flatten();
-                if let Some(spoiler) = now.and_then(|now| spoiler(client, &now)) {
+                if let Some(spoiler) = now.and_then(|now| spoiler(client, &kept.path, &now)) {
                     let what = spoiled(client, &kept.path, spoiler);
                     let hint = format!("take {spoiler} out of the file");
                     findings.push(Finding { check: "setup", what, hint });
@@ -312,7 +318,7 @@ impl Setup {
             return Some("was changed since lorelane wrote it");
         }
         let entries: Vec<Entry> = kept.entries.iter().map(|(entry, _)| entry.clone()).collect();
-        let held = text_of(&now).is_some_and(|text| json::holds(text, &entries));
+        let held = text_of(&now).is_some_and(|text| settings::holds(&kept.path, text, &entries));
         (!held).then_some("has lost an entry of lorelane")
     }
 
@@ -363,7 +369,7 @@ fn quoted(path: &str) -> String {
 mod tests {
     use super::clients::Part;
     use super::*;
-    use lorelane_core::json::{Format, Json};
+    use lorelane_core::json::{self, Format, Json};
 
     #[test]
     fn a_file_that_a_client_passes_over_is_known() {
@@ -377,16 +383,56 @@ mod tests {
             ("{ broken", vec![]),
         ] {
             let spoilt = [ClaudeCode, Codex, Gemini, Copilot].into_iter();
-            let spoilt: Vec<Client> =
-                spoilt.filter(|client| spoiler(*client, text.as_bytes()).is_some()).collect();
+            let spoilt: Vec<Client> = spoilt
+                .filter(|client| spoiler(*client, Path::new("a.json"), text.as_bytes()).is_some())
+                .collect();
             assert_eq!(spoilt, spoils, "{text}");
         }
     }
 
-    // Not registered before the server exists; what would be is decided and tested.
     #[test]
-    fn a_client_without_hooks_is_to_get_the_server() {
+    fn codex_gets_the_server_as_a_table_and_loses_no_other_byte() {
+        let parts = clients::parts(Client::Codex, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
+        let [_, Part::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
+        assert_eq!(path, Path::new("/c/config.toml"));
+        let ours = "[mcp_servers.lorelane]\ncommand = \"/bin/lorelane\"\nargs = [\"mcp\"]\n";
+        let theirs = "# mine\nmodel = 'o3'\n\n[mcp_servers.other] # x\ncommand = \"y\"\n";
+        for (before, after) in [("", ours.to_owned()), (theirs, format!("{theirs}\n{ours}"))] {
+            let (added, _) = settings::add(path, before, entries).unwrap();
+            assert_eq!(added, after);
+            assert!(settings::holds(path, &added, entries) && !settings::holds(path, before, entries));
+            assert_eq!(settings::take(path, &added, entries, None).unwrap(), before);
+            // Somebody went on writing.
+            let more = format!("{added}\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n");
+            let left = settings::take(path, &more, entries, None).unwrap();
+            assert!(!left.contains("lorelane") && left.contains("trust_level"), "{left}");
+            assert!(settings::add(path, &added, entries).is_err());
+        }
+        for broken in
+            ["mcp_servers = {}\n", "mcp_servers = 5\n", "[broken\n", "[mcp_servers]\nlorelane = 5\n"]
+        {
+            assert!(settings::add(path, broken, entries).is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn every_client_gets_the_server_in_its_own_words() {
         for (client, file, expected) in [
+            (
+                Client::Gemini,
+                "settings.json",
+                r#"{"mcpServers": {"lorelane": {"command": "/bin/lorelane", "args": ["mcp"]}}}"#,
+            ),
+            (
+                Client::Copilot,
+                "mcp-config.json",
+                r#"{"mcpServers": {"lorelane": {"command": "/bin/lorelane", "args": ["mcp"], "type": "local", "tools": ["*"]}}}"#,
+            ),
+            (
+                Client::Opencode,
+                "opencode.json",
+                r#"{"mcp": {"lorelane": {"type": "local", "command": ["/bin/lorelane", "mcp"], "enabled": true}}}"#,
+            ),
             (
                 Client::Cursor,
                 "mcp.json",
@@ -404,9 +450,14 @@ mod tests {
             ),
         ] {
             let parts = clients::parts(client, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
-            let [Part::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
-            assert_eq!(path, &Path::new("/c").join(file));
-            let (text, _) = json::add("", entries).unwrap();
+            let path = Path::new("/c").join(file);
+            let entries = parts.iter().find_map(|part| match part {
+                Part::Entries { path: own, entries } if *own == path => Some(entries),
+                _ => None,
+            });
+            let entries = entries.unwrap_or_else(|| panic!("{parts:?}")).iter();
+            let servers: Vec<Entry> = entries.filter(|entry| entry.path[0] != "hooks").cloned().collect();
+            let (text, _) = json::add("", &servers).unwrap();
             assert_eq!(Json::parse(&text).unwrap().render(Format::LINE), expected);
         }
     }

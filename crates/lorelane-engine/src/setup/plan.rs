@@ -2,8 +2,9 @@
 
 use super::clients::{self, Part};
 use super::record::{Kept, Record, digest};
+use super::settings::{self, Fault};
 use super::{Aim, Client, FileStep, Setup, SetupError, SetupPlan};
-use lorelane_core::json::{self, Document, Entry, EntryFault, Grammar, NodeKind, Trace};
+use lorelane_core::json::{Document, Entry, EntryFault, Grammar, NodeKind, Trace};
 use std::path::Path;
 
 impl SetupPlan {
@@ -35,9 +36,6 @@ impl Setup {
     }
 
     fn parts(&self, client: Client) -> Result<Vec<Part>, SetupError> {
-        if !client.has_hooks() {
-            return Err(SetupError::NeedsServer(client));
-        }
         let folder = clients::folder(client, &self.env).ok_or(SetupError::NoHome)?;
         Ok(clients::parts(client, &folder, &self.agents, &self.program.to_string_lossy()))
     }
@@ -64,7 +62,7 @@ impl Setup {
             (Part::Entries { entries, .. }, Aim::Install) => {
                 let (after, keep) = install_entries(path, now.as_deref(), kept.as_ref(), entries)?;
                 plan.record.files.push(keep);
-                if let Some(spoiler) = now.as_deref().and_then(|now| spoiler(plan.client, now)) {
+                if let Some(spoiler) = now.as_deref().and_then(|now| spoiler(plan.client, path, now)) {
                     plan.warnings.push(spoiled(plan.client, path, spoiler));
                 }
                 after
@@ -134,11 +132,14 @@ fn readable<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, SetupError> {
         .ok_or_else(|| SetupError::Broken { path: path.to_owned(), why: "it is not UTF-8".to_owned() })
 }
 
-fn refused(path: &Path, fault: &EntryFault) -> SetupError {
-    let (path, why) = (path.to_owned(), fault.to_string());
+fn refused(path: &Path, fault: &Fault) -> SetupError {
+    let path = path.to_owned();
     match fault {
-        EntryFault::Taken { .. } => SetupError::Foreign { path, why },
-        EntryFault::Json(_) | EntryFault::Shape { .. } => SetupError::Broken { path, why },
+        Fault::Entry(taken @ EntryFault::Taken { .. }) => {
+            SetupError::Foreign { path, why: taken.to_string() }
+        }
+        Fault::Entry(fault) => SetupError::Broken { path, why: fault.to_string() },
+        Fault::Toml(why) => SetupError::Broken { path, why: format!("it is not TOML: {why}") },
     }
 }
 
@@ -150,7 +151,7 @@ fn take(
 ) -> Result<Option<Vec<u8>>, SetupError> {
     let Some(now) = now else { return Ok(None) };
     let text = readable(path, now)?;
-    let text = json::take(text, entries, traces).map_err(|fault| refused(path, &fault))?;
+    let text = settings::take(path, text, entries, traces).map_err(|fault| refused(path, &fault))?;
     Ok(Some(text.into_bytes()))
 }
 
@@ -169,7 +170,8 @@ fn without_ours(
     let left = take(path, now, &entries, Some(&traces))?;
     // An object that we began and that nobody used goes as a whole.
     let began = kept.before.as_deref().is_none_or(|before| text_of(before).is_some_and(is_blank));
-    let unused = left.as_deref().and_then(text_of).is_some_and(is_empty_object);
+    let unused =
+        left.as_deref().and_then(text_of).is_some_and(|left| is_blank(left) || is_empty_object(left));
     Ok(if began && unused { kept.before.clone() } else { left })
 }
 
@@ -211,13 +213,13 @@ fn install_entries(
     kept: Option<&Kept>,
     entries: &[Entry],
 ) -> Result<(Option<Vec<u8>>, Kept), SetupError> {
-    let held = now.and_then(text_of).is_some_and(|now| json::holds(now, entries));
+    let held = now.and_then(text_of).is_some_and(|now| settings::holds(path, now, entries));
     if let Some(kept) = kept.filter(|_| held) {
         return Ok((now.map(<[u8]>::to_vec), kept.clone()));
     }
     let before = without_ours(path, now, kept, entries)?;
     let text = readable(path, before.as_deref().unwrap_or_default())?;
-    let (text, traces) = json::add(text, entries).map_err(|fault| refused(path, &fault))?;
+    let (text, traces) = settings::add(path, text, entries).map_err(|fault| refused(path, &fault))?;
     let after = text.into_bytes();
     let entries = entries.iter().cloned().zip(traces).collect();
     let keep = Kept { path: path.to_owned(), before, wrote: digest(&after), entries };
@@ -225,8 +227,12 @@ fn install_entries(
 }
 
 /// What makes a client pass over the whole of a settings file, without a word. Measured in the real ones: Gemini alone
-/// takes comments, nobody a trailing comma, and Codex no byte order mark.
-pub(super) fn spoiler(client: Client, bytes: &[u8]) -> Option<&'static str> {
+/// takes comments, nobody a trailing comma, and Codex no byte order mark. opencode and Zed say that they take both.
+pub(super) fn spoiler(client: Client, path: &Path, bytes: &[u8]) -> Option<&'static str> {
+    let strict = path.extension().is_some_and(|extension| extension == "json");
+    if !strict || matches!(client, Client::Opencode | Client::Zed) {
+        return None;
+    }
     let text = text_of(bytes)?;
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let reads = |grammar| Document::parse_as(body, grammar).is_ok();

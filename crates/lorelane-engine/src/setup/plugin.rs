@@ -16,6 +16,7 @@ macro_rules! carried {
 carried! {
     ".claude-plugin/marketplace.json",
     "plugin/.claude-plugin/plugin.json",
+    "plugin/.mcp.json",
     "plugin/README.md",
     "plugin/agents/memory-drafter.md",
     "plugin/agents/memory-verifier.md",
@@ -28,6 +29,7 @@ carried! {
 }
 
 pub(super) const HOOKS: &str = "plugin/hooks/hooks.json";
+const SERVERS: &str = "plugin/.mcp.json";
 
 /// How the checked-in hooks begin.
 const FROM_PATH: &str = "command -v lorelane >/dev/null 2>&1 || exit 0; exec lorelane hook ";
@@ -40,6 +42,11 @@ pub(super) fn with_program(path: &str, text: &str, program: &str) -> String {
             text.strip_prefix(FROM_PATH).map(|words| super::hook_line(program, words))
         });
         return patch(text, &hooks).expect("the plugin's hooks are JSON");
+    }
+    if path == SERVERS {
+        let mut servers = Json::parse(text).expect("the plugin's servers are JSON");
+        servers.map_texts(&mut |text| (text == "lorelane").then(|| program.to_owned()));
+        return patch(text, &servers).expect("the plugin's servers are JSON");
     }
     if path.ends_with(".md") {
         let quoted = super::quoted(program);
@@ -77,12 +84,17 @@ mod tests {
     fn what_is_installed_calls_the_program_by_its_path() {
         for (path, text) in FILES {
             let installed = with_program(path, text, "/opt/my tools/lorelane");
-            for rest in [" lorelane hook", "`lorelane ", "Bash(lorelane ", "command -v"] {
+            for rest in
+                [" lorelane hook", "`lorelane ", "Bash(lorelane ", "command -v", "\"lorelane\", \"args\""]
+            {
                 assert!(!installed.contains(rest), "{path} still has {rest}");
             }
         }
         let hooks = FILES.iter().find(|(path, _)| *path == HOOKS).unwrap().1;
         let line = "[ -x '/opt/my tools/lorelane' ] || exit 0; exec '/opt/my tools/lorelane' hook stop --client claude-code";
         assert!(with_program(HOOKS, hooks, "/opt/my tools/lorelane").contains(line));
+        let servers = FILES.iter().find(|(path, _)| *path == SERVERS).unwrap().1;
+        let line = r#""memory": { "command": "/opt/my tools/lorelane", "args": ["mcp"] }"#;
+        assert!(with_program(SERVERS, servers, "/opt/my tools/lorelane").contains(line));
     }
 }

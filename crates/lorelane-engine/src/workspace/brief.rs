@@ -5,7 +5,7 @@ use crate::index::Wanted;
 use crate::ledger::Ledger;
 use lorelane_core::briefing::{self, Briefing, Composer, Rule, Standing, Waiting};
 use lorelane_core::corpus::Entry;
-use lorelane_core::ledger::Line;
+use lorelane_core::ledger::{Event, Line};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::recall::{self, Hit, Query};
@@ -31,21 +31,23 @@ pub struct Account {
     pub line: Option<Line>,
     pub hit: Option<Hit>,
     pub fate: Fate,
+    /// What keeps a memory that was shown from being shown again.
+    pub since: Option<Rule>,
 }
 
 impl Workspace {
     /// The reminders for a prompt: relevant, allowed, and standing in their files now.
     pub fn brief(&mut self, prompt: &str) -> Result<Briefing, Failure> {
         let mut composer = Composer::new(&self.policy);
-        if !self.policy.retrieval_enabled() || composer.is_full() || briefing::is_machine(prompt) {
+        if !self.reminds() || briefing::is_machine(prompt) {
             return Ok(composer.finish());
         }
-        let query = Query::new(prompt, self.now);
+        let query = Query::of_person(prompt, self.now);
         for hit in self.near(&query)? {
             if !briefing::is_relevant(&hit) {
                 composer.drop(hit, Rule::Irrelevant);
-            } else if composer.is_full() {
-                composer.drop(hit, Rule::Surplus);
+            } else if let Some(rule) = composer.closed() {
+                composer.drop(hit, rule);
             } else {
                 match self.judge(&query, &hit.address) {
                     Ok((hit, memory)) => composer.take(hit, &memory, self.now),
@@ -56,15 +58,25 @@ impl Workspace {
         Ok(composer.finish())
     }
 
+    fn reminds(&self) -> bool {
+        self.policy.retrieval_enabled() && self.policy.max_inject() > 0
+    }
+
     /// A memory as its file says it now, if a prompt may show it; else the first rule that forbids it.
     fn judge(&self, query: &Query, address: &Address) -> Result<(Hit, Memory), Rule> {
+        let (entry, memory) = self.allowed(address)?;
+        let hit = recall::rank(query, std::iter::once(&entry)).pop().ok_or(Rule::Unasked)?;
+        if briefing::is_relevant(&hit) { Ok((hit, memory)) } else { Err(Rule::Irrelevant) }
+    }
+
+    /// A memory as its file says it now, if it may be shown at all.
+    fn allowed(&self, address: &Address) -> Result<(Entry, Memory), Rule> {
         let loaded = self.load(address).map_err(|_| Rule::Gone)?;
         let entry = Entry::of(&loaded.memory, &loaded.path);
-        if let Some(rule) = briefing::barred(&entry, &self.policy, self.now) {
-            return Err(rule);
+        match briefing::barred(&entry, &self.policy, self.now) {
+            Some(rule) => Err(rule),
+            None => Ok((entry, loaded.memory)),
         }
-        let hit = recall::rank(query, std::iter::once(&entry)).pop().ok_or(Rule::Unasked)?;
-        if briefing::is_relevant(&hit) { Ok((hit, loaded.memory)) } else { Err(Rule::Irrelevant) }
     }
 
     /// What every session of this project starts with.
@@ -99,9 +111,7 @@ impl Workspace {
     }
 
     fn showable(&self, address: &Address) -> Option<Memory> {
-        let loaded = self.load(address).ok()?;
-        let entry = Entry::of(&loaded.memory, &loaded.path);
-        briefing::barred(&entry, &self.policy, self.now).is_none().then_some(loaded.memory)
+        self.allowed(address).ok().map(|(_, memory)| memory)
     }
 
     /// What was put into the prompts of this project.
@@ -111,24 +121,37 @@ impl Workspace {
 
     /// Why a memory was shown, or the first rule that dropped it, at the last prompt that the ledger knows.
     pub fn why(&mut self, address: &Address) -> Result<Account, Failure> {
-        let lines = self.ledger().lines();
-        let line = lines.iter().find(|line| line.speaks_of(address)).or(lines.first()).cloned();
-        let Some(line) = line else {
-            let barred = self.judge(&Query::new("", self.now), address);
-            let fate = Fate::Dropped(barred.err().unwrap_or(Rule::Unasked));
-            return Ok(Account { line: None, hit: None, fate });
-        };
-        if line.speaks_of(address) {
+        let mut lines = self.ledger().lines();
+        if let Some(known) = lines.iter().position(|line| line.speaks_of(address)) {
+            let line = lines.swap_remove(known);
             let left = line.left_out.iter().find(|left| left.address == *address);
             let fate = left.map_or(Fate::Shown, |left| Fate::Dropped(left.rule));
-            return Ok(Account { line: Some(line), hit: None, fate });
+            let since = self.allowed(address).err().filter(|_| fate == Fate::Shown);
+            return Ok(Account { line: Some(line), hit: None, fate, since });
         }
-        // The ledger keeps only what came near: the prompt is asked again, with the store as it is now.
-        let query = Query::new(&line.query, self.now);
-        let (hit, fate) = match self.judge(&query, address) {
-            Ok((hit, _)) => (Some(hit), Fate::WouldShow),
+        // A session's start asks for nothing: only a prompt can be asked again.
+        let line = lines.into_iter().find(|line| line.event == Event::Prompt);
+        let prompt = line.as_ref().map_or("", |line| line.query.as_str());
+        let (hit, fate) = self.asked_again(prompt, address)?;
+        Ok(Account { line, hit, fate, since: None })
+    }
+
+    /// The ledger keeps only what came near: a prompt is asked again, with store and settings as they are now.
+    fn asked_again(&mut self, prompt: &str, address: &Address) -> Result<(Option<Hit>, Fate), Failure> {
+        if !self.reminds() {
+            return Ok((None, Fate::Dropped(Rule::Off)));
+        }
+        let Briefing { reminders, left_out } = self.brief(prompt)?;
+        if let Some(reminder) = reminders.into_iter().find(|reminder| reminder.hit.address == *address) {
+            return Ok((Some(reminder.hit), Fate::WouldShow));
+        }
+        if let Some((hit, rule)) = left_out.into_iter().find(|(hit, _)| hit.address == *address) {
+            return Ok((Some(hit), Fate::Dropped(rule)));
+        }
+        Ok(match self.judge(&Query::of_person(prompt, self.now), address) {
+            // So many name it as well that no prompt looks at all of them.
+            Ok((hit, _)) => (Some(hit), Fate::Dropped(Rule::Surplus)),
             Err(rule) => (None, Fate::Dropped(rule)),
-        };
-        Ok(Account { line: Some(line), hit, fate })
+        })
     }
 }

@@ -185,18 +185,23 @@ impl Workspace {
         }))
     }
 
-    /// The answers that lie in the files which `prepare` named, for a session or the newest one with something open.
+    /// The answers that lie in the files which `prepare` named, for a session or the newest one that has any: one
+    /// that stopped meanwhile and was not prepared yet is not meant.
     pub fn answer_files(&self, session: Option<&str>) -> Vec<PathBuf> {
         let captures = self.captures();
-        let capture = match session {
-            Some(session) => captures.load(session),
-            None => captures.pending().into_iter().next(),
+        let asked = match session {
+            Some(session) => captures.load(session).into_iter().collect(),
+            None => captures.pending(),
         };
-        let open = capture.iter().flat_map(|capture| {
-            capture.open_items().map(|item| captures.beside(&capture.session, &draft_name(item.category)))
-        });
-        open.filter(|file| matches!(self.disk.stat(file), Ok(Some(stat)) if stat.kind == Kind::File))
-            .collect()
+        let is_file =
+            |file: &PathBuf| matches!(self.disk.stat(file), Ok(Some(stat)) if stat.kind == Kind::File);
+        let answers = |capture: &Capture| -> Vec<PathBuf> {
+            let named = capture
+                .open_items()
+                .map(|item| captures.beside(&capture.session, &draft_name(item.category)));
+            named.filter(is_file).collect()
+        };
+        asked.iter().map(answers).find(|files| !files.is_empty()).unwrap_or_default()
     }
 
     /// Does what the answers propose, as far as the table lets it. `None` when no session has what they speak of.

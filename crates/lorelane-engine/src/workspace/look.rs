@@ -9,7 +9,7 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::RECORD_MAX_BYTES;
 use lorelane_core::dialect::{Dialect, Reading};
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::Category;
+use lorelane_core::memory::{Address, Category};
 use lorelane_core::path::RelPath;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -42,6 +42,17 @@ impl Workspace {
     pub fn look_at_every_file(&mut self) -> Result<(), Failure> {
         let times = self.folder_times();
         self.look(times)
+    }
+
+    /// How every file of a memory looks from outside, without asking the index: two such maps tell a watcher what
+    /// changed between them, also what another process took into the index meanwhile.
+    pub fn sightings(&self) -> BTreeMap<Address, Seen> {
+        let files = self.files().files;
+        let seen = files.iter().filter_map(|path| {
+            let stat = self.disk.stat(&self.lane.join(path.as_str())).ok()??;
+            Some((Address::parse(path.as_str())?, Seen { size: stat.len, mtime_ns: stat.mtime_ns }))
+        });
+        seen.collect()
     }
 
     fn look(&mut self, times: FolderTimes) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use lorelane_core::digest::Revision;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::{self, Lifecycle, Status, Step, Verb};
 use lorelane_core::mark::{Mark, MarkKind};
-use lorelane_core::memory::{Address, Category, Memory};
+use lorelane_core::memory::{Address, Category, Kind, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::SecretPolicy;
 use lorelane_core::refusal::Refusal;
@@ -46,7 +46,7 @@ pub(super) fn stage(workspace: &Workspace, plan: &Plan) -> Result<Staged, Failur
     let mut new_sessions = Vec::new();
     for change in &plan.changes {
         let created = stage.change(change)?;
-        new_sessions.extend(created.filter(|memory| memory.category == Category::SessionSummary));
+        new_sessions.extend(created.filter(|memory| memory.kind == Kind::Record(Category::SessionSummary)));
     }
     for session in new_sessions {
         stage.close_window(&session)?;

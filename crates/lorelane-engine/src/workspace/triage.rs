@@ -155,8 +155,8 @@ impl Workspace {
 
     /// What lorelane put into this session's prompts: nothing is learned from our own words.
     fn shown_in(&self, session: &str) -> Vec<String> {
-        let lines = self.ledger().lines();
-        let own = lines.iter().filter(|line| line.session == session).flat_map(|line| &line.shown);
+        let lines = self.ledger().lines_of(session);
+        let own = lines.iter().flat_map(|line| &line.shown);
         let addresses: BTreeSet<&Address> = own.map(|shown| &shown.address).take(SHOWN_MAX).collect();
         let memories = addresses.into_iter().filter_map(|address| self.load(address).ok());
         memories.flat_map(|loaded| briefing::said_of(&loaded.memory)).collect()

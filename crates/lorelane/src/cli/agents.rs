@@ -72,9 +72,7 @@ fn named(names: &[String]) -> Result<Vec<Client>, Trouble> {
 fn choose(session: &Session<'_>, setup: &Setup, args: &Args, aim: Aim) -> Option<Vec<Client>> {
     let candidates: Vec<Client> = match aim {
         Aim::Remove => Client::ALL.into_iter().filter(|client| setup.is_installed(*client)).collect(),
-        Aim::Install => {
-            setup.found().into_iter().map(|found| found.client).filter(|c| c.has_hooks()).collect()
-        }
+        Aim::Install => setup.found().into_iter().map(|found| found.client).collect(),
     };
     if candidates.is_empty() {
         return None;
@@ -113,10 +111,9 @@ fn list(session: &Session<'_>, setup: &Setup) -> Outcome {
         let mut text = String::new();
         for found in &found {
             let name = found.client.name();
-            let next = match (found.installed, found.client.has_hooks()) {
-                (true, _) => format!("is set up; `lorelane setup --remove {name}` takes it back"),
-                (false, true) => format!("run `lorelane setup {name}`"),
-                (false, false) => "joins with the MCP server".to_owned(),
+            let next = match found.installed {
+                true => format!("is set up; `lorelane setup --remove {name}` takes it back"),
+                false => format!("run `lorelane setup {name}`"),
             };
             let _ = writeln!(text, "{name:<12} {next}  ({})", found.because.display());
         }

@@ -36,7 +36,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
             "gc", "config",
         ],
     ),
-    ("Agents", &["setup"]),
+    ("Agents", &["setup", "mcp"]),
     ("Plumbing", &["hook", "consolidate", "candidate", "compat", "completions"]),
 ];
 
@@ -163,12 +163,18 @@ pub enum Command {
         after_help = "Example:\n  lorelane setup claude-code --dry-run\n  lorelane setup --remove claude-code"
     )]
     Setup(Setup),
+    /// Serve memories to an agent over the Model Context Protocol
+    ///
+    /// Speaks over standard input and output, as clients start it; `setup` registers it. With --http it listens on this
+    /// machine instead and asks every request for a token, which it prints once, or takes from LORELANE_MCP_TOKEN.
+    #[command(after_help = "Example:\n  lorelane mcp")]
+    Mcp(Mcp),
     /// Answer an event of an agent's client
     ///
     /// Reads the client's payload from standard input and answers in the client's form. `setup` installs it; nobody
     /// types it. A hook never breaks its agent: what goes wrong is a line in `hooks.log`, and the exit code is 0.
     #[command(
-        after_help = "Example:\n  echo '{\"prompt\": \"how do services authenticate\"}' | lorelane hook prompt --client claude-code"
+        after_help = "Example:\n  echo '{\"prompt\": \"how does service auth work\"}' | lorelane hook prompt --client claude-code"
     )]
     Hook(Hook),
     /// Turn what sessions left to be saved into memories
@@ -482,6 +488,19 @@ pub struct Hook {
     /// claude-code, codex, gemini, copilot or opencode
     #[arg(long, default_value = "claude-code")]
     pub client: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Mcp {
+    /// Listen here for HTTP instead: an address with a port, or a port; 0 means any
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<String>,
+    /// Accept an address that other machines can reach
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// Which tools are offered: agent
+    #[arg(long, value_name = "NAME", default_value = "agent")]
+    pub profile: String,
 }
 
 #[derive(Debug, Args)]

@@ -212,10 +212,16 @@ fn page(loaded: &Loaded, path: &str) -> String {
     line("confidence", memory.confidence.map(|value| value.to_string()).unwrap_or_default());
     let date = |at: Option<Timestamp>| at.map_or_else(|| "unknown".to_owned(), Timestamp::date);
     line("dates", format!("created {}, updated {}", date(memory.created), date(memory.updated)));
-    let Body::Fields(content) = &memory.body;
-    for (key, value) in content.iter() {
-        let _ = write!(page, "\n{}\n", key.replace('_', " "));
-        paragraph(&mut page, value, "  ");
+    match &memory.body {
+        Body::Fields(content) => {
+            for (key, value) in content.iter() {
+                let _ = write!(page, "\n{}\n", key.replace('_', " "));
+                paragraph(&mut page, value, "  ");
+            }
+        }
+        Body::Prose(text) => {
+            let _ = write!(page, "\n{text}\n");
+        }
     }
     if !memory.history.is_empty() {
         page.push_str("\nhistory\n");
@@ -329,7 +335,7 @@ fn entry_json(entry: &Entry, pinned: bool, workspace: &Workspace) -> Json {
     let members = [
         ("address", Json::text(entry.address.to_string())),
         ("path", Json::text(workspace.listed_path(&entry.path))),
-        ("category", Json::text(entry.category.name())),
+        ("category", Json::text(entry.kind.name())),
         ("title", Json::text(&entry.title)),
         ("tags", Json::texts(entry.tags.clone())),
         ("status", Json::text(entry.status.name())),
@@ -344,7 +350,7 @@ fn entry_json(entry: &Entry, pinned: bool, workspace: &Workspace) -> Json {
 pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
     let mut workspace = session.open()?;
     let text = args.query.join(" ");
-    let mut query = Query::new(&text, workspace.now());
+    let mut query = Query::of_person(&text, workspace.now());
     query.include_retired = args.include_retired;
     query.categories = args.category.iter().map(|name| category(name)).collect::<Result<_, _>>()?;
     let Recall { hits, total } = workspace.recall(&query, args.limit)?;
@@ -401,7 +407,7 @@ fn hit_json(hit: &Hit) -> Json {
     let members = [
         ("address", Json::text(hit.address.to_string())),
         ("title", Json::text(&hit.title)),
-        ("category", Json::text(hit.category.name())),
+        ("category", Json::text(hit.kind.name())),
         ("status", Json::text(hit.status.name())),
         ("tags", Json::texts(hit.tags.clone())),
         ("score", Json::number(hit.score)),

@@ -121,7 +121,11 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Setup(args) => agents::setup(session, &args),
         Command::Consolidate(command) => consolidate::run(session, &command),
         Command::Candidate(args) => everyday::candidate(session, &args),
-        // `main` answers these two before the parser; here they only have their help.
+        // `main` answers these three before the parser; here they only have their help.
+        Command::Mcp(_) => Err(Trouble::usage(
+            "`mcp` takes no options before it but -C",
+            "write `lorelane mcp [--http ADDR]`",
+        )),
         Command::Hook(_) => Err(Trouble::usage(
             "`hook` takes no options before it but -C",
             "write `lorelane hook EVENT --client CLIENT`",

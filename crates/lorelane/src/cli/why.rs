@@ -22,6 +22,7 @@ pub(super) fn run(session: &Session<'_>, args: &Why) -> Outcome {
             ("address", Json::text(address.to_string())),
             ("shown", Json::Bool(account.fate == Fate::Shown)),
             ("rule", rule(account.fate).map_or(Json::Null, |(name, _)| Json::text(name))),
+            ("since", account.since.map_or(Json::Null, |rule| Json::text(rule.name()))),
             ("line", account.line.as_ref().map_or(Json::Null, Line::to_json)),
         ]);
     } else {
@@ -107,13 +108,18 @@ fn told(address: &Address, account: &Account) -> String {
             Reason::Standing { because } => writeln!(text, "{because}"),
         };
     }
-    for left in line.left_out.iter().filter(|left| left.address == *address) {
+    // A session's start has no scores.
+    let scored = line.left_out.iter().filter(|left| left.address == *address && !left.parts.is_empty());
+    for left in scored {
         let _ = writeln!(text, "{} = {}", left.score, explained(&left.parts));
     }
     if let Some(hit) = &account.hit {
         let _ = writeln!(text, "{} = {}", hit.score, explained(&hit.explain));
     }
     text.push_str(&asked(line));
+    if let Some(rule) = account.since {
+        let _ = writeln!(text, "now it would not be: {}", rule.says());
+    }
     text
 }
 
@@ -122,6 +128,6 @@ fn rule(fate: Fate) -> Option<(&'static str, &'static str)> {
     match fate {
         Fate::Shown => None,
         Fate::Dropped(rule) => Some((rule.name(), rule.says())),
-        Fate::WouldShow => Some(("new", "it was made or changed since; now it would be")),
+        Fate::WouldShow => Some(("new", "it or the settings changed since; now it would be")),
     }
 }

@@ -126,7 +126,7 @@ fn health(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
     said.print("Memory Health Report");
     said.print(&"=".repeat(50));
     report_counts(&overview, said);
-    let named = |entry: &Entry| format!("[{}] {}", entry.category.display(), one_line(&entry.title));
+    let named = |entry: &Entry| format!("[{}] {}", entry.kind.display(), one_line(&entry.title));
     said.print("\n--- Heavily Updated (times_updated > 5) ---");
     or_none(said, &overview.heavily_revised, |entry| {
         format!("{} (updated {} times)", named(entry), entry.revised)

@@ -80,7 +80,7 @@ fn line(memory: &Memory, path: &str) -> String {
     tags.sort();
     let tags = if tags.is_empty() { String::new() } else { format!(" #tags:{}", tags.join(",")) };
     let title = fence::inline(&unlisted(&memory.title), TITLE_MAX);
-    format!("- [{}] {title} -> {}{tags}\n", memory.category.display(), fence::escape(path))
+    format!("- [{}] {title} -> {}{tags}\n", memory.kind.display(), fence::escape(path))
 }
 
 /// A text that cannot pass for the end of its own place in the line.

@@ -3,6 +3,7 @@
 use super::Answer;
 use super::call::{Call, Event};
 use lorelane_core::briefing;
+use lorelane_core::guard::ToolUse;
 use lorelane_core::ledger::Line;
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::{self, Asking, Examined, Failure, MayAsk, Spoken, Turn, Workspace};
@@ -35,10 +36,15 @@ fn guard(env: &Env, call: &Call) -> Answer {
 
 /// What a guard would have denied and happened all the same is looked at.
 fn examine(env: &Env, call: &Call) -> Result<Answer, Failure> {
-    if guard(env, call) == Answer::Nothing {
-        return Ok(Answer::Nothing);
+    let mut examined = Vec::new();
+    for tool in call.facts.tools.iter().filter(|tool| workspace::guard(env, &call.start, tool).is_some()) {
+        match tool {
+            ToolUse::Write { path } => examined.push(open(env, call)?.examine(&call.start.join(path))?),
+            // Only the lane tells what a command wrote.
+            ToolUse::Shell { .. } => examined.extend(open(env, call)?.examine_lane()?),
+            ToolUse::Other => {}
+        }
     }
-    let examined = open(env, call)?.examine_lane()?;
     let objections: Vec<String> = examined.iter().filter_map(Examined::objection).collect();
     Ok(if objections.is_empty() { Answer::Nothing } else { Answer::Object(objections.join("\n")) })
 }
@@ -46,14 +52,13 @@ fn examine(env: &Env, call: &Call) -> Result<Answer, Failure> {
 fn standing(env: &Env, call: &Call) -> Result<Answer, Failure> {
     let mut workspace = open(env, call)?;
     let standing = workspace.standing()?;
-    let (text, shown) = standing.text(workspace.policy());
-    if text.is_empty() {
+    let told = standing.text(workspace.policy());
+    if told.text.is_empty() {
         return Ok(Answer::Nothing);
     }
-    let (client, session) = (call.client.name(), &call.facts.session);
-    let line = Line::of_start(env.now, client, session, &shown, briefing::tokens(&text));
+    let line = Line::of_start(env.now, call.client.name(), &call.facts.session, &told);
     account(env, call, &workspace, &line);
-    Ok(Answer::Context(text))
+    Ok(Answer::Context(told.text))
 }
 
 fn brief(env: &Env, call: &Call) -> Result<Answer, Failure> {

@@ -14,13 +14,16 @@ use lorelane_engine::hooklog;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::mpsc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Far below any client's own deadline: nobody waits for a memory.
 const DEADLINE: Duration = Duration::from_millis(200);
 /// A slow machine, or a test on a busy one, may allow more.
 const DEADLINE_VAR: &str = "LORELANE_HOOK_DEADLINE_MS";
+
+const WATCH_STACK_BYTES: usize = 256 << 10;
 
 /// What the client is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,27 +69,40 @@ pub(crate) fn run(env: &Env, arguments: &[OsString]) -> ExitCode {
     fail_open(env, &name);
     let deadline =
         env.var(DEADLINE_VAR).and_then(|ms| ms.parse().ok()).map_or(DEADLINE, Duration::from_millis);
-    let (done, answered) = mpsc::channel();
-    let world = env.clone();
-    let started = std::thread::Builder::new().spawn(move || {
-        let _ = done.send(answer(&world, event, client));
-    });
-    if let Err(fault) = started {
+    // Set by whoever ends the process: the work, or the watch over it.
+    let ending = Arc::new(AtomicBool::new(false));
+    if let Err(fault) = watch(env, &name, deadline, Arc::clone(&ending)) {
         hooklog::write(env, &name, &format!("no thread could be started: {fault}"));
         return ExitCode::SUCCESS;
     }
-    match answered.recv_timeout(deadline) {
-        Ok(Ok(said)) => said.say(),
-        Ok(Err(why)) => {
+    let answered = answer(env, event, client);
+    if ending.swap(true, Ordering::AcqRel) {
+        // Too late: the watch is about to end the process, and nothing may be half said.
+        loop {
+            std::thread::park();
+        }
+    }
+    match answered {
+        Ok(said) => said.say(),
+        Err(why) => {
             hooklog::write(env, &name, &why);
             ExitCode::SUCCESS
         }
-        // The thread ends with the process: the store is made for that.
-        Err(_) => {
-            hooklog::write(env, &name, &format!("not done after {} ms", deadline.as_millis()));
-            ExitCode::SUCCESS
-        }
     }
+}
+
+/// Ends the process after the deadline, whatever it does: the store is made for that. The work stays on the first
+/// thread, whose stack and heap are there already.
+fn watch(env: &Env, name: &str, deadline: Duration, ending: Arc<AtomicBool>) -> std::io::Result<()> {
+    let (env, name) = (env.clone(), name.to_owned());
+    let watch = move || {
+        std::thread::sleep(deadline);
+        if !ending.swap(true, Ordering::AcqRel) {
+            hooklog::write(&env, &name, &format!("not done after {} ms", deadline.as_millis()));
+            std::process::exit(0);
+        }
+    };
+    std::thread::Builder::new().stack_size(WATCH_STACK_BYTES).spawn(watch).map(drop)
 }
 
 fn answer(env: &Env, event: Event, client: Client) -> Result<Said, String> {

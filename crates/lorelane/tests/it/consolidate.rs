@@ -92,7 +92,7 @@ fn what_a_session_decided_becomes_a_memory() {
             {"session": "0d9e-41", "category": "decision", "action": "CREATE", "draft": {"title": "…", "tags": ["…"], "content": {"context": "…", "decision": "…", "rationale": ["…"]}}, "reason": "…", "verdict": "PASS | FAIL | ADVISORY", "issues": []}
             Give target and revision with UPDATE and DELETE only. An UPDATE says only the fields that change: lists are given whole, tags are added.
             Verify each draft against its context with sonnet: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused.
-            Then run `lorelane consolidate commit`: it takes the answer files, or the FILEs that follow it, or `-` for standard input.
+            Then run `lorelane consolidate commit --session 0d9e-41`: it takes the answer files, or the FILEs that follow it, or `-` for standard input.
         "#]],
     );
     assert!(prepared.out.len() < 3_000);
@@ -630,4 +630,27 @@ fn the_newest_session_comes_first_and_another_can_be_named() {
     commit(&scratch, &decided("CREATE", "Use a queue", "PASS")).expect(1);
     let answer = decided("CREATE", "Use a queue", "PASS");
     scratch.lorelane_with_input("consolidate commit - --session old", &answer).expect(0);
+}
+
+// Two sessions stopped one after the other; the answers of the first were looked for at the second.
+#[test]
+fn an_answer_is_taken_for_its_session_though_another_stopped_since() {
+    let mut scratch = Scratch::with_store();
+    let captures = capture(&scratch, "old", &[WE_CHOSE]);
+    let document = scratch.json("consolidate prepare --session old");
+    assert_eq!(
+        document.at("commit").and_then(Json::as_text),
+        Some("lorelane consolidate commit --session old")
+    );
+    let folder = scratch.folder.to_str().unwrap();
+    let file = document.at("tasks.0.draft_file").and_then(Json::as_text).unwrap().replace('~', folder);
+    scratch.now = "2026-03-02T12:00:00Z";
+    capture(&scratch, "new", &[(Category::TechDebt, "TODO: the importer is a hack for now")]);
+    let answer = decided("CREATE", "Use a queue", "PASS").replacen('{', r#"{"session": "old", "#, 1);
+    for line in ["consolidate commit --dry-run", "consolidate commit --session old"] {
+        fs::write(&file, &answer).unwrap();
+        scratch.lorelane(line).expect(0);
+    }
+    assert!(scratch.exists(QUEUE));
+    assert_eq!((open(&captures, "old"), open(&captures, "new")), (Vec::new(), vec![Category::TechDebt]));
 }

@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
-use lorelane_core::json::Json;
+use lorelane_core::json::{Format, Json};
 use lorelane_core::memory::Category;
 use lorelane_core::policy::{Home, KeyKind, all_keys};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,6 +79,32 @@ fn every_command_line_in_the_documents_can_be_typed() {
         }
     }
     assert!(seen > 60, "only {seen} command lines were found");
+}
+
+// The first thing that a newcomer was told to ask was answered with nothing.
+#[test]
+fn the_readme_leads_from_nothing_to_its_reminder() {
+    let scratch = Scratch::new("readme");
+    let sections = sections(&document("README.md"), "## ");
+    for line in command_lines(&sections["Your first memory"]) {
+        let words = words(line.strip_prefix("lorelane ").unwrap());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let said = scratch.run(&words);
+        assert!(!said.starts_with("error"), "{line}\n{said}");
+    }
+    let shown = blocks(&sections["In your agent"], "text");
+    let prompt = shown.iter().find_map(|line| line.strip_prefix("> ")).unwrap();
+    let payload = Json::Object([("prompt", Json::text(prompt))].into_iter().collect());
+    let said = scratch.run_with(&["hook", "prompt"], &payload.render(Format::LINE));
+    let said = Json::parse(&said).unwrap_or_else(|_| panic!("`{prompt}` is answered with {said:?}"));
+    let said = said.at("hookSpecificOutput.additionalContext").and_then(Json::as_text).unwrap();
+    let without_date = |line: &str| {
+        let (address, rest) = line.split_once(" (").unwrap();
+        format!("{address} {}", rest.split_once(')').unwrap().1)
+    };
+    let reminder = |line: &&str| line.starts_with("- decision/");
+    let promised = shown.iter().map(String::as_str).find(reminder).map(without_date);
+    assert_eq!(said.lines().find(reminder).map(without_date), promised);
 }
 
 // An example that is refused teaches nothing: those of the fields are run.
@@ -235,15 +262,25 @@ impl Scratch {
 
     /// What a command prints as its result, else what it says.
     fn run(&self, words: &[&str]) -> String {
-        let output = Command::new(env!("CARGO_BIN_EXE_lorelane"))
+        self.run_with(words, "")
+    }
+
+    fn run_with(&self, words: &[&str], input: &str) -> String {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lorelane"))
             .args(words)
             .current_dir(self.project())
             .env_clear()
             .env("LORELANE_HOME", self.home())
             .env("LORELANE_NOW", "2026-03-01T12:00:00Z")
-            .stdin(Stdio::null())
-            .output()
+            .env("LORELANE_HOOK_DEADLINE_MS", "20000")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
             .unwrap();
+        // A command that reads nothing may be gone by now.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
         let said = if output.stdout.is_empty() { output.stderr } else { output.stdout };
         String::from_utf8(said).unwrap()
     }

@@ -88,6 +88,9 @@ fn a_prompt_is_answered_with_what_it_asks_for() {
     {
         assert_eq!(scratch.prompt_hook(prompt), "", "{prompt}");
     }
+    // A tag may be as short as names are.
+    scratch.lorelane(&format!("create decision --title 'Runners' --tag ci {DECISION}")).expect(0);
+    assert!(scratch.prompt_hook("is our CI slow?").contains("decision/runners"));
     assert_eq!(scratch.hook_log(), "");
 }
 
@@ -187,7 +190,7 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why sign-all-sessions").text(),
         &expect![[r#"
-        decision/sign-all-sessions was not shown: it was made or changed since; now it would be
+        decision/sign-all-sessions was not shown: it or the settings changed since; now it would be
         5 = 4 title (sessions, sign) + 1 recent
         2026-03-01T12:00:00Z claude-code, prompt, session s-1
         prompt: how do we sign sessions on fridays? AKIA…(12+)
@@ -200,6 +203,58 @@ fn why_says_what_became_of_a_memory() {
         parts.as_object().unwrap().iter().map(|(_, part)| part.at("points").unwrap().as_f64().unwrap()).sum();
     let score = document.at("line.shown").and_then(Json::as_list).unwrap()[0].at("score").unwrap().as_f64();
     assert_eq!(Some(points), score);
+}
+
+// The ledger keeps twenty that were left out, a session's start asks for nothing, and reminders can be off: each time
+// `why` took the memory for a new one, or named a rule that had not been asked.
+#[test]
+fn why_names_the_rule_that_dropped_a_memory_and_no_other() {
+    let first = |said: Said| said.out.lines().next().unwrap_or_default().to_owned();
+    let scratch = Scratch::with_store();
+    let shared = "--tag terraform --set context=Slow --set decision=So --set rationale=Because";
+    for number in 10..40 {
+        scratch.lorelane(&format!("create decision --title 'Module n{number}' {shared}")).expect(0);
+    }
+    scratch.prompt_hook("tell me about terraform");
+    assert_eq!(
+        first(scratch.lorelane("why module-n39")),
+        "decision/module-n39 was not shown: better ones filled retrieval.max_inject"
+    );
+
+    // Shown once, and retired since.
+    assert_eq!(first(scratch.lorelane("why module-n10")), "decision/module-n10 was shown");
+    scratch.lorelane("retire module-n10").expect(0);
+    let said = scratch.lorelane("why module-n10").out;
+    assert!(said.contains("\nnow it would not be: it is retired\n"), "{said}");
+
+    // A start that had no room for a pinned memory.
+    for number in 11..21 {
+        scratch.lorelane(&format!("pin module-n{number}")).expect(0);
+    }
+    scratch.lorelane("config set briefing.max_tokens 120").expect(0);
+    let start = context(&scratch.hook("session-start", &[]).out);
+    assert!(start.contains("module-n11") && !start.contains("module-n20"), "{start}");
+    assert_eq!(
+        first(scratch.lorelane("why module-n20")),
+        "decision/module-n20 was not shown: better ones filled briefing.max_tokens"
+    );
+
+    // One that the start does not speak of is judged by the last prompt.
+    scratch.lorelane(&format!("create decision --title 'Kafka' {DECISION}")).expect(0);
+    let said = scratch.lorelane("why kafka").out;
+    assert!(said.contains("no word of the prompt stands in it"), "{said}");
+    assert!(said.contains("prompt: tell me about terraform"), "{said}");
+
+    for key in ["retrieval.enabled false", "retrieval.max_inject 0"] {
+        let scratch = paseto();
+        scratch.lorelane(&format!("config set {key}")).expect(0);
+        scratch.prompt_hook("how do we sign sessions?");
+        assert_eq!(
+            first(scratch.lorelane("why sign-sessions-with-paseto")),
+            "decision/sign-sessions-with-paseto was not shown: reminders are off (retrieval.enabled, retrieval.max_inject)",
+            "{key}"
+        );
+    }
 }
 
 #[test]
@@ -399,14 +454,14 @@ fn a_stop_asks_once_for_what_was_decided() {
     check(
         &text,
         &expect![[r#"
-        lorelane: this session has something worth remembering.
-        - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)
-        These are hints from keywords; leave out what is not worth keeping. Before you stop:
-        1. run `lorelane consolidate prepare --session s-1` and read what it prints
-        2. write the drafts that it asks for
-        3. run `lorelane consolidate commit`
-        The lines around each: ~/<lane>/captures/s-1-da3b5702f8eefc39.json
-    "#]],
+            lorelane: this session has something worth remembering.
+            - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)
+            These are hints from keywords; leave out what is not worth keeping. Before you stop:
+            1. run `lorelane consolidate prepare --session s-1` and read what it prints
+            2. write the drafts that it asks for
+            3. run `lorelane consolidate commit --session s-1`
+            The lines around each: ~/<lane>/captures/s-1-da3b5702f8eefc39.json
+        "#]],
     );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
     // Our own request may come back as a prompt.
@@ -548,4 +603,16 @@ fn what_got_in_anyway_is_quarantined_and_said() {
     let kept: Vec<String> = kept.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(kept.iter().any(|name| name.starts_with("by-hand.json.invalid.")), "{kept:?}");
     assert_eq!(scratch.hook("after-tool", &tool("Bash", "command", "ls")).expect(0).text(), "");
+}
+
+// A tool that names its file needs no index to tell what is new; without one nothing was looked at.
+#[test]
+fn what_a_tool_wrote_is_quarantined_also_where_no_index_is() {
+    let scratch = Scratch::new();
+    let by_hand = ".claude/memory/decisions/by-hand.json";
+    scratch.put(by_hand, "{}");
+    scratch.put(".claude/memory/decisions/of-before.json", "{}");
+    let said = scratch.hook("after-tool", &tool("Write", "file_path", by_hand)).expect(0);
+    assert!(said.out.contains("by-hand.json.invalid."), "{}", said.text());
+    assert!(!scratch.exists(by_hand) && scratch.exists(".claude/memory/decisions/of-before.json"));
 }

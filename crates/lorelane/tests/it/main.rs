@@ -11,6 +11,7 @@ mod consolidate;
 mod docs;
 mod forget;
 mod hooks;
+mod mcp;
 mod payloads;
 mod scratch;
 mod setup;

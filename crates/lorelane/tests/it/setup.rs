@@ -169,7 +169,7 @@ fn a_dry_run_shows_the_lines_and_writes_nothing() {
     let said = scratch.lorelane("setup claude-code --dry-run").expect(0);
     expect![[r#"
         would set up claude-code
-          11       files of our own in ~/home/state/agents
+          12       files of our own in ~/home/state/agents
           new      ~/home/.claude/plugins/known_marketplaces.json
             + {
             +   "lorelane": {
@@ -324,7 +324,7 @@ fn alone_it_says_what_is_there_and_what_to_run() {
         claude-code  run `lorelane setup claude-code`  (~/home/.claude)
         codex        run `lorelane setup codex`  (~/bin/codex)
         gemini       is set up; `lorelane setup --remove gemini` takes it back  (~/home/.gemini)
-        cursor       joins with the MCP server  (~/home/.cursor)
+        cursor       run `lorelane setup cursor`  (~/home/.cursor)
     "]]
     .assert_eq(&run(&["setup"]).expect(0).text());
     run(&["setup", "--yes"]).expect(0);
@@ -337,21 +337,37 @@ fn alone_it_says_what_is_there_and_what_to_run() {
         .iter()
         .map(|client| client.at("installed").unwrap().as_bool().unwrap())
         .collect();
-    assert_eq!(installed, [true, true, true, false]);
+    assert_eq!(installed, [true, true, true, true]);
     run(&["setup", "--remove", "--yes"]).expect(0);
     assert!(!home(&scratch, "state").exists());
 }
 
 #[test]
-fn a_client_without_hooks_waits_for_the_server() {
+fn a_client_without_hooks_gets_the_server_and_its_file_back() {
     let scratch = Scratch::new();
-    let before = state(&scratch);
-    for client in ["cursor", "windsurf", "zed"] {
-        let said = scratch.lorelane(&format!("setup {client}")).expect(1);
-        assert!(said.err.contains("it joins with the MCP server"), "{}", said.text());
+    let mine = "{\n  // mine\n  \"mcpServers\": { \"other\": { \"command\": \"x\" } },\n  \"context_servers\": {},\n}\n";
+    for (client, file) in [
+        ("cursor", ".cursor/mcp.json"),
+        ("windsurf", ".codeium/windsurf/mcp_config.json"),
+        ("zed", ".config/zed/settings.json"),
+    ] {
+        let path = home(&scratch, file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, mine).unwrap();
+        let before = state(&scratch);
+        scratch.lorelane(&format!("setup {client}")).expect(0);
+        let text = fs::read_to_string(&path).unwrap();
+        let entry = format!(r#""command": "{}""#, env!("CARGO_BIN_EXE_lorelane"));
+        assert!(
+            text.contains(&entry) && text.contains("// mine") && text.contains("\"other\""),
+            "{client}: {text}"
+        );
+        scratch.lorelane(&format!("setup {client}")).expect(0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "{client}");
+        scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+        assert_eq!(state(&scratch), before, "{client}");
     }
     scratch.lorelane("setup emacs").expect(2);
-    assert_eq!(state(&scratch), before);
 }
 
 /// A copy of the program that can be moved away.

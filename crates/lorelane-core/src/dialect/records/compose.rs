@@ -59,6 +59,15 @@ pub(super) fn revise(
     let unchanged = memory(old.clone(), address.clone());
     let (mut new, historian) = match draft {
         Draft::Whole(text) => (open_draft(text, address)?, Historian::Drafter),
+        Draft::Append { .. } => {
+            let fault = MergeFault {
+                field: "content",
+                rule: "made of fields, and a text cannot follow them",
+                details: Vec::new(),
+                fix: format!("name the list that grows: `lorelane update {address} --set FIELD+=TEXT`"),
+            };
+            return Err(Refusal::Merge { address: address.clone(), fault });
+        }
         Draft::Edited { text, because } => {
             (open_draft(text, address)?, Historian::Lorelane { because: because.as_deref() })
         }

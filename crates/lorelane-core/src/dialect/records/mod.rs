@@ -7,6 +7,7 @@ mod drift;
 pub mod fields;
 mod fix;
 mod model;
+mod passages;
 mod revise;
 pub mod schema;
 mod validate;
@@ -14,11 +15,12 @@ mod validate;
 pub use drift::{Drift, drift};
 pub use validate::validate;
 
-use super::{Circumstances, Composed, Dialect, Edit, ListingLine, Problem, Reading};
+use super::{Circumstances, Composed, Dialect, Edit, ListingLine, Problem, Reading, edits};
 use crate::change::Draft;
 use crate::json::Json;
 use crate::lifecycle::Status;
 use crate::memory::{Address, Category, Memory};
+use crate::passage::Passage;
 use crate::path::RelPath;
 use crate::refusal::Refusal;
 use crate::text::{cut, is_slug, one_line};
@@ -138,27 +140,11 @@ impl Dialect for Records {
         before: Option<&Memory>,
         after: Option<&Memory>,
     ) -> Result<Vec<Edit>, Refusal> {
-        let mut edits = Vec::new();
-        if before.is_some() && before == after {
-            return Ok(edits);
-        }
-        let place = |memory: &Memory| {
-            self.place(&memory.address).ok_or_else(|| Refusal::Missing { address: memory.address.clone() })
-        };
-        if let Some(after) = after {
-            let path = place(after)?;
-            let moved = before.is_some_and(|before| before.address != after.address);
-            let text = written(old, after)?;
-            if moved || before.is_none() || old != Some(text.as_str()) {
-                edits.push(Edit::Put { path, text });
-            }
-        }
-        if let Some(before) =
-            before.filter(|before| after.is_none_or(|after| after.address != before.address))
-        {
-            edits.push(Edit::Remove { path: place(before)? });
-        }
-        Ok(edits)
+        edits(self, old, before, after, written)
+    }
+
+    fn passages(&self, text: &str) -> Vec<Passage> {
+        passages::passages(text)
     }
 
     fn listing_line(&self, memory: &Memory) -> Option<ListingLine> {
@@ -171,7 +157,7 @@ impl Dialect for Records {
         if title.is_empty() {
             title.push_str(memory.address.name());
         }
-        let display = memory.category.display();
+        let display = memory.kind.display();
         let mut text = format!("- [{display}] {title} -> {path}");
         let tags: Vec<String> = memory
             .tags

@@ -3,7 +3,7 @@
 use super::RECORD_MAX_BYTES;
 use crate::json::{self, Document, Format, Json, Node, NodeKind, Object};
 use crate::lifecycle::{Lifecycle, Status};
-use crate::memory::{Address, Body, Event, Memory};
+use crate::memory::{Address, Body, Event, Kind, Memory};
 use crate::refusal::{Fault, Refusal};
 use crate::text::cut;
 use crate::time::Timestamp;
@@ -70,13 +70,14 @@ pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
     };
     let texts = |value: Option<Json>| value.map(|value| value.to_texts()).unwrap_or_default();
     let memory = Memory {
-        category,
+        kind: Kind::Record(category),
         title: record.remove("title").and_then(Json::into_text).unwrap_or_else(|| address.name().to_owned()),
         body: Body::Fields(match record.remove("content") {
             Some(Json::Object(content)) => content,
             _ => Object::new(),
         }),
         tags: texts(record.remove("tags")),
+        links: Vec::new(),
         about: texts(record.remove("related_files")),
         lifecycle,
         // `NaN` is no confidence, and would make a memory differ from itself.
@@ -141,7 +142,7 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
         set(true, key, None);
     }
     // Not part of the model: they follow the place.
-    set(true, "category", text(after.category.name()));
+    set(true, "category", text(after.kind.name()));
     set(true, "id", text(address.name()));
     // A missing title reads as the file's name, a missing content as an empty one; a new file says both.
     let is_new = old.is_none();
@@ -155,7 +156,9 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
         "confidence",
         after.confidence.map(|value| Json::Number(format!("{value:?}"))),
     );
-    let Body::Fields(content) = &after.body;
+    let Body::Fields(content) = &after.body else {
+        return Err(no_record(address));
+    };
     set(is_new || now.body != after.body, "content", Some(Json::Object(content.clone())));
     set_lifecycle(&now.lifecycle, &after.lifecycle, &mut set);
     let history = after.history.iter().map(|event| event.0.clone()).collect();
@@ -178,6 +181,16 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
         return Err(Refusal::Invalid { address: address.clone(), faults: vec![fault] });
     }
     Ok(format!("{mark}{patched}"))
+}
+
+fn no_record(address: &Address) -> Refusal {
+    let fault = Fault {
+        field: "content".to_owned(),
+        expected: "A record's content has named fields".to_owned(),
+        got: "prose".to_owned(),
+        fix: "save it as a note".to_owned(),
+    };
+    Refusal::Invalid { address: address.clone(), faults: vec![fault] }
 }
 
 fn set_lifecycle(now: &Lifecycle, after: &Lifecycle, set: &mut dyn FnMut(bool, &str, Option<Json>)) {

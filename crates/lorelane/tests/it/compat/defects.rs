@@ -737,3 +737,29 @@ fn a_complete_payload_is_answered_while_stdin_stays_open() {
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     drop(stdin);
 }
+
+// Row 25: the script went through the whole listing at every prompt, and built it anew inside the hook.
+#[test]
+fn prompts_are_answered_from_an_index_that_stays() {
+    let scratch = Scratch::with_decision();
+    let index = || -> Vec<(String, Vec<u8>)> {
+        let lanes = scratch.home().join("cache/lanes");
+        let lane = fs::read_dir(lanes).unwrap().next().unwrap().unwrap().path();
+        let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(lane)
+            .unwrap()
+            .map(|file| file.unwrap())
+            .map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap()))
+            // What open readers share, and nothing of the index.
+            .filter(|(name, _)| !name.ends_with("-shm"))
+            .collect();
+        files.sort();
+        files
+    };
+    let answers = |prompt: &str| scratch.hook("prompt", &[("prompt", Json::text(prompt))]).expect(0).out;
+    assert!(answers("which auth do we have").contains("decision/use-jwt"));
+    let built = index();
+    for prompt in ["which auth do we have", "something else", "and the auth again"] {
+        answers(prompt);
+        assert_eq!(index(), built, "{prompt}");
+    }
+}

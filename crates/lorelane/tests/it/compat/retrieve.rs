@@ -1,6 +1,6 @@
 //! Every text of `memory_retrieve`, and what was broken in it.
 
-use super::{Scratch, USE_JWT, decision, record, runbook};
+use super::{Scratch, USE_JWT, decision, ended, record, runbook};
 use crate::scratch::words;
 use expect_test::{Expect, expect};
 use lorelane_core::json::{Format, Json};
@@ -114,6 +114,22 @@ fn only_what_is_active_now_is_shown() {
         scratch.step(action, USE_JWT);
         assert_eq!(scratch.prompt("which auth do services have").contains("Use JWT"), shown, "{action}");
     }
+    // Thirty that the prompt asks for as much, all retired without a word to the index, and one that is not.
+    for number in 10..40 {
+        let name = format!(".claude/memory/decisions/auth-{number}.json");
+        scratch.put(&name, decision(&format!("auth-{number}"), &format!("Auth {number}")));
+    }
+    scratch.lorelane("list").expect(0);
+    for number in 10..39 {
+        let record = decision(&format!("auth-{number}"), &format!("Auth {number}"));
+        scratch.put(
+            &format!(".claude/memory/decisions/auth-{number}.json"),
+            ended(&record, "retired", "2026-03-01T12:00:00Z"),
+        );
+    }
+    let shown = scratch.prompt("which auth do services have");
+    assert_eq!(shown.matches("- [DECISION]").count(), 1, "{shown}");
+    assert!(shown.contains("Auth 39"), "{shown}");
 }
 
 // Row 28: the hook waited for the end of an input that stays open.

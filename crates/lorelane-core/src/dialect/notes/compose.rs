@@ -1,0 +1,280 @@
+//! From a draft to a note: keep the head unless another is given, refuse what would be lost or misread.
+
+use super::frontmatter::{BYTE_ORDER_MARK, Page, Value};
+use super::model::{invalid, memory, note_type, open, problems, tags, text_of, written};
+use super::name;
+use super::patch::{self, Setting};
+use crate::change::{Assignment, Draft, Notice};
+use crate::dialect::{Circumstances, Composed};
+use crate::lifecycle::{Lifecycle, Status};
+use crate::memory::{Address, Memory, NoteType};
+use crate::refusal::{Fault, MergeFault, Refusal};
+use crate::text::{cut, fold, one_line};
+use crate::time::Timestamp;
+
+/// What a lifecycle says beside its status.
+const CIRCUMSTANCES: [&str; 4] = ["retired_at", "retired_reason", "archived_at", "archived_reason"];
+
+/// The text of a new note from its parts. A head that the content brings is kept: the type is set only if one is
+/// given, and the tags join those that it has.
+pub fn draft(content: &str, note_type: Option<NoteType>, tags_to_add: &[String]) -> String {
+    let mut text = tidied(content);
+    let headless = Page::read(&text).head.is_none();
+    if note_type.is_some() || headless {
+        text = patch::set(&text, "type", Setting::Text(note_type.unwrap_or_default().name()));
+    }
+    if headless {
+        text = patch::set(&text, "status", Setting::Text(Status::Active.name()));
+    }
+    let all = joined(tags(&Page::read(&text)), tags_to_add);
+    if !all.is_empty() {
+        text = patch::set(&text, "tags", Setting::List(&all));
+    }
+    text
+}
+
+pub(super) fn create(
+    address: &Address,
+    draft: &Draft,
+    circumstances: &Circumstances,
+) -> Result<Composed, Refusal> {
+    if let Some(why) = name::why_not(address.name()) {
+        let got = cut(address.name(), 200);
+        return Err(invalid(
+            address,
+            "filename",
+            &format!("Another name: {why}"),
+            &got,
+            "choose another name",
+        ));
+    }
+    let (Draft::Whole(draft) | Draft::Edited { text: draft, .. }) = draft else {
+        return Err(Refusal::Missing { address: address.clone() });
+    };
+    let mut notices = Vec::new();
+    let text = tidied(draft);
+    let page = opened(&text, address)?;
+    refuse_new_problems(address, &[], &page)?;
+    refuse_empty(address, &text[page.body()])?;
+    let note_type = note_type(&page).unwrap_or_default();
+    let created = text_of(&page, "created_at").is_some();
+    let (given, kept) = (tags(&page), joined(Vec::new(), &tags(&page)));
+    let mut fresh = patch::set(&text, "type", Setting::Text(note_type.name()));
+    fresh = patch::set(&fresh, "status", Setting::Text(Status::Active.name()));
+    if given != kept || page.get("tags").is_none() {
+        fresh = patch::set(&fresh, "tags", Setting::List(&kept));
+    }
+    if given != kept {
+        notices.push(Notice::fixed("tags", "blank, doubled or broken ones were mended"));
+    }
+    if !created {
+        fresh = patch::set(&fresh, "created_at", Setting::Text(&circumstances.now.to_string()));
+    }
+    for key in CIRCUMSTANCES {
+        fresh = patch::set(&fresh, key, Setting::Nothing);
+    }
+    let memory = memory(&opened(&fresh, address)?, address.clone());
+    Ok(Composed { memory, template: Some(fresh), wants: None, notices })
+}
+
+pub(super) fn revise(
+    address: &Address,
+    old: &str,
+    draft: &Draft,
+    circumstances: &Circumstances,
+) -> Result<Composed, Refusal> {
+    let page = opened(old, address)?;
+    let before = memory(&page, address.clone());
+    if address.is_trash() {
+        let fix = "restore it to its own name first";
+        return Err(invalid(address, "status", "A note in the trash is deleted", "null", fix));
+    }
+    let mut notices = Vec::new();
+    let text = match draft {
+        Draft::Whole(text) => overlaid(&page, text, address)?,
+        Draft::Append { text } => appended(&page, text, address)?,
+        Draft::Edited { text, .. } => match opened(text, address)?.head {
+            Some(_) => text.clone(),
+            None => overlaid(&page, text, address)?,
+        },
+        Draft::Partial { from, set, add_tags, .. } => {
+            let mut text = match from {
+                Some(from) => overlaid(&page, from, address)?,
+                None => old.to_owned(),
+            };
+            for assignment in set {
+                text = assigned(&text, assignment, address)?;
+            }
+            let all = joined(tags(&Page::read(&text)), add_tags);
+            if !add_tags.is_empty() && all != tags(&Page::read(&text)) {
+                text = patch::set(&text, "tags", Setting::List(&all));
+            }
+            text
+        }
+    };
+    let new = opened(&text, address)?;
+    refuse_new_problems(address, &problems(&page), &new)?;
+    let body = &text[new.body()];
+    if !page.body().is_empty() {
+        refuse_empty(address, body)?;
+    }
+    let mut after = memory(&new, address.clone());
+    if after == before {
+        return Ok(Composed { memory: before, template: None, wants: None, notices });
+    }
+    if page.get("created_at").is_some() && after.created != before.created {
+        notices.push(Notice::warning("created_at stays: no update changes it"));
+        after.created = before.created;
+    }
+    date_the_lifecycle(&before, &mut after, circumstances.now);
+    after.updated = Some(circumstances.now);
+    // The draft's own text, as far as it goes: comments that somebody wrote into its head are in it.
+    let template = matches!(draft, Draft::Edited { .. }).then(|| written(Some(&text), &after)).transpose()?;
+    Ok(Composed { memory: after, template, wants: None, notices })
+}
+
+/// A draft without a byte-order mark, and with one line end after its text. Without a head, no blank lines come
+/// before the text either: they would stand between it and the head that it gets.
+fn tidied(draft: &str) -> String {
+    let draft = draft.strip_prefix(BYTE_ORDER_MARK).unwrap_or(draft);
+    let page = Page::read(draft);
+    let body = page.body();
+    // What would be read as a head without the blank line above it keeps that line.
+    let start = match page.head {
+        None if !patch::looks_like_a_head(&draft[body.clone()]) => body.start,
+        _ => 0,
+    };
+    let end = if body.is_empty() { draft.trim_end().len() } else { body.end };
+    format!("{}{}", &draft[start.min(end)..end], page.line_end())
+}
+
+fn opened<'t>(text: &'t str, address: &Address) -> Result<Page<'t>, Refusal> {
+    open(text.as_bytes()).map_err(|why| Refusal::Unreadable { address: address.clone(), why })
+}
+
+/// The draft's text, and of its head the keys that it gives; what it does not give stays.
+fn overlaid(old: &Page<'_>, draft: &str, address: &Address) -> Result<String, Refusal> {
+    let draft = with_line_ends(draft.strip_prefix(BYTE_ORDER_MARK).unwrap_or(draft), old.line_end());
+    let page = opened(&draft, address)?;
+    refuse_new_problems(address, &[], &page)?;
+    let mut text = old.text.to_owned();
+    for entry in &page.entries {
+        let same = old.get(&entry.key).is_some_and(|standing| standing.value_text() == entry.value_text());
+        if !same {
+            text = patch::set(&text, &entry.key, Setting::Source(&page.source(entry)));
+        }
+    }
+    Ok(patch::set_body(&text, &draft[page.body()]))
+}
+
+/// One blank line lies between what stood there and what comes.
+fn appended(old: &Page<'_>, more: &str, address: &Address) -> Result<String, Refusal> {
+    let end = old.line_end();
+    let more = with_line_ends(more.strip_prefix(BYTE_ORDER_MARK).unwrap_or(more), end);
+    let page = Page::read(&more);
+    if page.head.is_some() {
+        let fix = "leave the frontmatter out, or change the note's own with `lorelane update`";
+        return Err(invalid(address, "content", "Text without a frontmatter of its own", "frontmatter", fix));
+    }
+    let more = &more[page.body()];
+    refuse_empty(address, more)?;
+    let body = &old.text[old.body()];
+    let all = if body.is_empty() { more.to_owned() } else { format!("{body}{end}{end}{more}") };
+    Ok(patch::set_body(old.text, &all))
+}
+
+fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<String, Refusal> {
+    let (key, append) = match assignment.path.strip_suffix('+') {
+        Some(key) => (key, true),
+        None => (assignment.path.as_str(), false),
+    };
+    let page = Page::read(text);
+    let value = with_line_ends(&assignment.value, page.line_end());
+    match key {
+        "content" | "body" if append => appended(&page, &value, address),
+        "content" | "body" => overlaid(&page, &value, address),
+        "tags" => {
+            let typed: Vec<String> = value.split(',').map(str::to_owned).collect();
+            let all = joined(if append { tags(&page) } else { Vec::new() }, &typed);
+            Ok(patch::set(text, "tags", Setting::List(&all)))
+        }
+        "created_at" | "updated_at" => Err(fixed_field(address, "created_at", "It follows the clock")),
+        "status" | "retired_at" | "retired_reason" | "archived_at" | "archived_reason" => {
+            let fix = "Use `lorelane retire`, `lorelane archive` or `lorelane restore`";
+            Err(fixed_field(address, "status", fix))
+        }
+        "type" if NoteType::parse(&value).is_none() => Err(unknown_type(address, &value)),
+        "" => Err(invalid(address, "frontmatter", "A key has a name", "\"\"", "name the key")),
+        key => Ok(patch::set(text, key, Setting::Text(&value))),
+    }
+}
+
+fn fixed_field(address: &Address, field: &'static str, fix: &str) -> Refusal {
+    let fault = MergeFault { field, rule: "immutable via UPDATE", details: Vec::new(), fix: fix.to_owned() };
+    Refusal::Merge { address: address.clone(), fault }
+}
+
+fn unknown_type(address: &Address, got: &str) -> Refusal {
+    let known = NoteType::ALL.map(NoteType::name).join(", ");
+    invalid(address, "type", &format!("One of {known}"), &cut(got, 200), "choose one; a topic is a tag")
+}
+
+/// A change is judged by what it adds: a problem that stood in the file before is not held against it.
+fn refuse_new_problems(address: &Address, standing: &[String], new: &Page<'_>) -> Result<(), Refusal> {
+    let fresh: Vec<Fault> = problems(new)
+        .into_iter()
+        .filter(|what| !standing.contains(what))
+        .map(|what| Fault {
+            field: "frontmatter".to_owned(),
+            expected: what,
+            got: "null".to_owned(),
+            fix: "correct it in the draft; a text that begins with `---` needs an empty line before it"
+                .to_owned(),
+        })
+        .collect();
+    if fresh.is_empty() { Ok(()) } else { Err(Refusal::Invalid { address: address.clone(), faults: fresh }) }
+}
+
+fn refuse_empty(address: &Address, body: &str) -> Result<(), Refusal> {
+    if !body.trim().is_empty() {
+        return Ok(());
+    }
+    Err(invalid(address, "content", "A note says something", "\"\"", "write what is worth remembering"))
+}
+
+/// Tags on one line each, none blank and none twice; capitals make no second tag.
+fn joined(mut tags: Vec<String>, more: &[String]) -> Vec<String> {
+    for tag in more.iter().map(|tag| one_line(tag)).filter(|tag| !tag.is_empty()) {
+        if !tags.iter().any(|known| fold(known) == fold(&tag)) {
+            tags.push(tag);
+        }
+    }
+    tags
+}
+
+/// A status that came with a draft begins now; the first system had no other way to archive a note.
+fn date_the_lifecycle(before: &Memory, after: &mut Memory, now: Timestamp) {
+    if before.lifecycle.status() == after.lifecycle.status() {
+        return;
+    }
+    if let Lifecycle::Retired { at, .. } | Lifecycle::Archived { at, .. } = &mut after.lifecycle {
+        at.get_or_insert(now);
+    }
+}
+
+fn with_line_ends(text: &str, end: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    if end == "\n" { text } else { text.replace('\n', end) }
+}
+
+impl super::frontmatter::Entry {
+    /// What it says, without the way in which it is written; `None` where that is not known.
+    fn value_text(&self) -> Option<Vec<&str>> {
+        match &self.value {
+            Value::Empty => Some(Vec::new()),
+            Value::Text(token) => Some(vec![&token.text]),
+            Value::List(items, _) => Some(items.iter().map(|item| item.text.as_str()).collect()),
+            Value::Opaque => None,
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! `[[wikilinks]]` in a note's text.
+//!
+//! What a link means is told by the words around it, within its own sentence and nearest to it first: a bug in one
+//! sentence says nothing of the file in the next.
+
+use crate::link::{Edge, Link, Target};
+use crate::markdown::{LineKind, lines};
+use crate::memory::{Address, Category};
+use crate::text::one_line;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The characters of context on each side of a link.
+const CONTEXT: usize = 100;
+/// The longest text between the brackets, in bytes.
+const INSIDE_MAX: usize = 500;
+/// No further on either side is looked for the ends of a link's sentence, in characters.
+const SENTENCE_MAX: usize = 300;
+/// A text of nothing but links costs no more than one with this many.
+const LINKS_MAX: usize = 1_000;
+
+/// The links of a text, in order. Code is no text.
+pub fn links(text: &str) -> Vec<Link> {
+    let mut links = Vec::new();
+    if !text.contains("[[") {
+        return links;
+    }
+    for block in blocks(text) {
+        let spans = wikilinks(text, block.clone());
+        for (at, span) in spans.iter().enumerate() {
+            if links.len() == LINKS_MAX {
+                return links;
+            }
+            let inside = &text[span.start + 2..span.end - 2];
+            let Some((target, alias, anchor)) = read(inside) else { continue };
+            let sentence = sentence(text, &block, span);
+            let before = at.checked_sub(1).map_or(sentence.start, |at| spans[at].end.max(sentence.start));
+            let after = spans.get(at + 1).map_or(sentence.end, |next| next.start.min(sentence.end));
+            // What leads to the link, what follows it, and at last the whole sentence.
+            let near = [&text[before..span.start], &text[span.end..after], &text[sentence]].map(plain_words);
+            links.push(Link {
+                target,
+                alias,
+                anchor,
+                context: context(text, span),
+                of_file: edge(&near, OF_FILES).unwrap_or(Edge::RelatedToFile),
+                of_memory: edge(&near, OF_MEMORIES).unwrap_or(Edge::RelatedToMemory),
+            });
+        }
+    }
+    links
+}
+
+/// The words that speak of a file. The first row that has one of its words counts.
+const OF_FILES: &[(Edge, &[&str])] = &[
+    (
+        Edge::Refactors,
+        &[
+            "refactor",
+            "refactors",
+            "refactored",
+            "refactoring",
+            "rewrite",
+            "rewrites",
+            "rewrote",
+            "rewritten",
+            "rewriting",
+            "restructure",
+            "restructures",
+            "restructured",
+            "restructuring",
+            "reorganize",
+            "reorganizes",
+            "reorganized",
+            "reorganizing",
+            "reorganise",
+            "reorganises",
+            "reorganised",
+            "reorganising",
+            "cleanup",
+            "clean up",
+            "cleaned up",
+            "cleaning up",
+        ],
+    ),
+    (
+        Edge::Plans,
+        &[
+            "plan", "plans", "planned", "planning", "todo", "will", "should", "need to", "needs to",
+            "going to",
+        ],
+    ),
+    (
+        Edge::Debugs,
+        &[
+            "bug",
+            "bugs",
+            "debug",
+            "debugs",
+            "debugged",
+            "debugging",
+            "bugfix",
+            "fix",
+            "fixes",
+            "fixed",
+            "fixing",
+            "issue",
+            "issues",
+            "error",
+            "errors",
+            "problem",
+            "problems",
+            "broken",
+            "root cause",
+        ],
+    ),
+    (
+        Edge::Mentions,
+        &[
+            "note",
+            "notes",
+            "noted",
+            "remember",
+            "mention",
+            "mentions",
+            "mentioned",
+            "see also",
+            "see",
+            "refer",
+            "refers",
+            "refer to",
+        ],
+    ),
+];
+
+/// The words that speak of another memory. `replaced by` and `superseded by` point the other way, so only the
+/// active forms count.
+const OF_MEMORIES: &[(Edge, &[&str])] = &[
+    (
+        Edge::Supersedes,
+        &["supersedes", "supersede", "superseding", "replaces", "replacing", "obsoletes", "deprecates"],
+    ),
+    (
+        Edge::Extends,
+        &["extends", "extend", "extending", "builds on", "build on", "elaborates", "expands on", "expand on"],
+    ),
+    (Edge::Contradicts, &["contradicts", "contradict", "conflicts with", "conflict with", "disagrees with"]),
+    (Edge::DependsOn, &["depends on", "depend on", "requires", "require", "needs", "need"]),
+];
+
+fn edge(near: &[String; 3], table: &[(Edge, &[&str])]) -> Option<Edge> {
+    let says = |words: &String, phrases: &[&str]| {
+        phrases.iter().any(|phrase| words.contains(&format!(" {phrase} ")))
+    };
+    near.iter()
+        .find_map(|words| table.iter().find(|(_, phrases)| says(words, phrases)).map(|(edge, _)| *edge))
+}
+
+/// The words of a text in lower case, each between blanks, links left out: `src/fix.py` is no word.
+fn plain_words(text: &str) -> String {
+    let mut out = String::from(" ");
+    let mut rest = text;
+    while let Some((before, linked)) = rest.split_once("[[") {
+        push_words(before, &mut out);
+        rest = linked.split_once("]]").map_or("", |(_, after)| after);
+    }
+    push_words(rest, &mut out);
+    out
+}
+
+fn push_words(text: &str, out: &mut String) {
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        out.extend(word.chars().flat_map(char::to_lowercase));
+        out.push(' ');
+    }
+}
+
+/// Runs of lines that belong together: neither a blank line nor code lies within one.
+fn blocks(text: &str) -> Vec<Range<usize>> {
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut open = false;
+    for line in lines(text) {
+        let belongs = matches!(line.kind, LineKind::Text | LineKind::Heading { .. });
+        match blocks.last_mut() {
+            Some(block) if belongs && open => block.end = line.span.end,
+            _ if belongs => blocks.push(line.span),
+            _ => {}
+        }
+        open = belongs;
+    }
+    blocks
+}
+
+/// The places of the links in a block, brackets included; what is quoted as code is passed over.
+fn wikilinks(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut code = code_spans(text, &block).into_iter().peekable();
+    let mut at = block.start;
+    while let Some(open) = text[at..block.end].find("[[").map(|offset| at + offset) {
+        while code.next_if(|span| span.end <= open).is_some() {}
+        if let Some(span) = code.peek().filter(|span| span.start <= open) {
+            at = span.end;
+            continue;
+        }
+        let rest = &text[open + 2..block.end];
+        let end =
+            rest.find(['[', ']', '\n']).filter(|end| rest[*end..].starts_with("]]") && *end <= INSIDE_MAX);
+        let escaped = text[..open].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
+        match end {
+            Some(end) if !escaped => {
+                found.push(open..open + 2 + end + 2);
+                at = open + 2 + end + 2;
+            }
+            _ => at = open + 1,
+        }
+    }
+    found
+}
+
+/// Code within sentences: from one run of backticks to the next of the same length.
+fn code_spans(text: &str, block: &Range<usize>) -> Vec<Range<usize>> {
+    let bytes = &text.as_bytes()[block.clone()];
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'`') {
+        match runs.last_mut() {
+            Some(run) if run.end == at => run.end += 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    let last: HashMap<usize, usize> = runs.iter().enumerate().map(|(at, run)| (run.len(), at)).collect();
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while at < runs.len() {
+        // A run without a partner is text. Asking for the last one first keeps this linear.
+        let partner = (last[&runs[at].len()] > at)
+            .then(|| (at + 1..runs.len()).find(|other| runs[*other].len() == runs[at].len()))
+            .flatten();
+        if let Some(partner) = partner {
+            spans.push(block.start + runs[at].start..block.start + runs[partner].end);
+            at = partner;
+        }
+        at += 1;
+    }
+    spans
+}
+
+/// Target, alias and anchor; nothing when it points at nothing, or only into its own text.
+fn read(inside: &str) -> Option<(Target, Option<String>, Option<String>)> {
+    // In a table the bar before an alias is escaped.
+    let (linked, alias) = match inside.split_once('|') {
+        Some((linked, alias)) => (linked.strip_suffix('\\').unwrap_or(linked), Some(alias)),
+        None => (inside, None),
+    };
+    let (path, anchor) = linked.split_once('#').map_or((linked, None), |(path, anchor)| (path, Some(anchor)));
+    let said = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    Some((target(path.trim())?, said(alias), said(anchor)))
+}
+
+fn target(path: &str) -> Option<Target> {
+    let path = normal_path(path);
+    if path.is_empty() {
+        return None;
+    }
+    let address = is_address(&path).then(|| Address::parse(&path)).flatten();
+    Some(address.map_or(Target::Ghost(path), Target::Memory))
+}
+
+/// Whether a path says that it means a memory. `docs/decisions/0001-x` does not, though an address may be read
+/// out of it.
+fn is_address(path: &str) -> bool {
+    let named = |(group, _): (&str, &str)| Category::ALL.iter().any(|category| category.name() == group);
+    let lanes = ["notes/", "memory:", ".memories/", ".claude/memory/"];
+    lanes.iter().any(|lane| path.starts_with(lane)) || path.split_once('/').is_some_and(named)
+}
+
+/// One way of writing each path: `./src//a.py`, `/src/a.py` and `src\b\..\a.py` are `src/a.py`.
+fn normal_path(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// The sentence that a link stands in: within its item of a list, up to a sign that ends a sentence.
+fn sentence(text: &str, block: &Range<usize>, link: &Range<usize>) -> Range<usize> {
+    let near = around(text, link, SENTENCE_MAX);
+    let (from, to) = (near.start.max(block.start), near.end.min(block.end));
+    let start = ends(&text[from..link.start]).last().map_or(from, |end| from + end);
+    let end = ends(&text[link.end..to]).next().map_or(to, |end| link.end + end);
+    start..end
+}
+
+/// Where sentences end in a text: after their sign, or before the next item or heading.
+fn ends(text: &str) -> impl Iterator<Item = usize> {
+    text.char_indices().filter_map(|(at, c)| {
+        let rest = &text[at + c.len_utf8()..];
+        let ended = match c {
+            '.' | '!' | '?' | ';' => rest.is_empty() || rest.starts_with(char::is_whitespace),
+            '。' | '！' | '？' => true,
+            '\n' => begins_anew(rest),
+            _ => false,
+        };
+        ended.then_some(at + c.len_utf8())
+    })
+}
+
+fn begins_anew(line: &str) -> bool {
+    let line = line.trim_start();
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with("- ")
+        || line.starts_with("* ")
+        || line.starts_with("+ ")
+        || line.starts_with('#')
+        || line.starts_with('|')
+        || (number.len() < line.len() && (number.starts_with(". ") || number.starts_with(") ")))
+}
+
+fn context(text: &str, link: &Range<usize>) -> String {
+    one_line(&text[around(text, link, CONTEXT)])
+}
+
+/// A place and so many characters on each side.
+fn around(text: &str, place: &Range<usize>, characters: usize) -> Range<usize> {
+    let start = text[..place.start].char_indices().rev().nth(characters - 1).map_or(0, |(at, _)| at);
+    let end = text[place.end..].char_indices().nth(characters).map_or(text.len(), |(at, _)| place.end + at);
+    start..end
+}

@@ -1,0 +1,107 @@
+//! Notes: Markdown with a head of YAML, `[[wikilinks]]`, and a folder of deleted ones.
+//!
+//! The format is the first system's: `type`, `status`, `tags` and `created_at` mean what they meant there. What it
+//! had no words for (when a note was changed, retired or archived, and why) are further keys that it ignores.
+
+mod compose;
+mod frontmatter;
+mod links;
+mod model;
+mod name;
+mod patch;
+mod scalar;
+
+pub use compose::draft;
+pub use frontmatter::{Entry, Layout, Page, Value};
+pub use links::links;
+pub use name::{NameFault, Why, for_title, named, restored, trashed};
+pub use patch::{Setting, set, set_body};
+pub use scalar::{Quote, Token};
+
+use super::{Circumstances, Composed, Dialect, Edit, ListingLine, Problem, Reading, edits};
+use crate::change::Draft;
+use crate::memory::{Address, Memory};
+use crate::passage::{self, Passage};
+use crate::path::RelPath;
+use crate::refusal::Refusal;
+
+/// A larger file is no note; reading it would cost every look.
+pub const NOTE_MAX_BYTES: usize = 4 << 20;
+const EXTENSION: &str = ".md";
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Notes;
+
+impl Notes {
+    /// The address whose one place this path is.
+    pub fn address_of(path: &RelPath) -> Option<Address> {
+        Address::note(path.as_str().strip_suffix(EXTENSION)?)
+    }
+}
+
+impl Dialect for Notes {
+    fn owns(&self, path: &RelPath) -> bool {
+        Notes::address_of(path).is_some()
+    }
+
+    fn place(&self, address: &Address) -> Option<RelPath> {
+        if !address.is_note() {
+            return None;
+        }
+        RelPath::parse(&format!("{}{EXTENSION}", address.name())).ok()
+    }
+
+    fn read(&self, path: &RelPath, bytes: &[u8]) -> Reading {
+        let mut reading = Reading::default();
+        let problem = |what: String| Problem { path: path.clone(), what };
+        let Some(address) = Notes::address_of(path) else {
+            reading.problems.push(problem("it is not where a note may lie".to_owned()));
+            return reading;
+        };
+        match model::open(bytes) {
+            Ok(page) => {
+                reading.problems = model::problems(&page).into_iter().map(problem).collect();
+                reading.memory = Some(model::memory(&page, address));
+            }
+            Err(why) => reading.problems.push(problem(why)),
+        }
+        reading
+    }
+
+    fn compose(
+        &self,
+        address: &Address,
+        old: Option<&str>,
+        draft: &Draft,
+        circumstances: &Circumstances,
+    ) -> Result<Composed, Refusal> {
+        match old {
+            None => compose::create(address, draft, circumstances),
+            Some(old) => compose::revise(address, old, draft, circumstances),
+        }
+    }
+
+    fn write(
+        &self,
+        old: Option<&str>,
+        before: Option<&Memory>,
+        after: Option<&Memory>,
+    ) -> Result<Vec<Edit>, Refusal> {
+        edits(self, old, before, after, model::written)
+    }
+
+    fn passages(&self, text: &str) -> Vec<Passage> {
+        let body = Page::read(text).body();
+        let first_line = 1 + text[..body.start].matches('\n').count();
+        passage::of_prose(&text[body], first_line)
+    }
+
+    /// Notes have no listing: their folder is one.
+    fn listing_line(&self, _: &Memory) -> Option<ListingLine> {
+        None
+    }
+
+    fn listing(&self, _: &str) -> Option<(RelPath, String)> {
+        None
+    }
+}

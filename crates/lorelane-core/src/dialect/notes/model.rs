@@ -1,0 +1,286 @@
+//! Between a note's text and a memory.
+
+use super::frontmatter::{BYTE_ORDER_MARK, KEYS_MAX, Page, Value};
+use super::patch::{self, Setting, looks_like_a_head};
+use super::{NOTE_MAX_BYTES, links, name};
+use crate::json::{Json, Object};
+use crate::lifecycle::{Lifecycle, Status};
+use crate::markdown;
+use crate::memory::{Address, Body, Kind, Memory, NoteType};
+use crate::refusal::{Fault, Refusal};
+use crate::text::{cut, one_line};
+use crate::time::Timestamp;
+
+/// The keys that a memory's own fields say.
+const MODELLED: [&str; 10] = [
+    "title",
+    "type",
+    "status",
+    "tags",
+    "created_at",
+    "updated_at",
+    "retired_at",
+    "retired_reason",
+    "archived_at",
+    "archived_reason",
+];
+
+/// A file's bytes as a page, or why they are no note.
+pub(super) fn open(bytes: &[u8]) -> Result<Page<'_>, String> {
+    if bytes.len() > NOTE_MAX_BYTES {
+        return Err(format!("it is larger than {} KiB", NOTE_MAX_BYTES / 1024));
+    }
+    let text = std::str::from_utf8(bytes)
+        .map_err(|fault| format!("it is not UTF-8 from byte {}", fault.valid_up_to()))?;
+    let page = Page::read(text);
+    if page.entries.len() > KEYS_MAX {
+        return Err(format!("its frontmatter has more than {KEYS_MAX} keys"));
+    }
+    Ok(page)
+}
+
+/// The memory that a page tells of.
+pub(super) fn memory(page: &Page<'_>, address: Address) -> Memory {
+    let body = page.text[page.body()].to_owned();
+    let time = |key: &str| text_of(page, key).and_then(Timestamp::parse).map(|(at, _)| at);
+    let title = text_of(page, "title").map(str::to_owned).filter(|title| !title.is_empty());
+    Memory {
+        kind: Kind::Note(note_type(page).unwrap_or_default()),
+        title: title.unwrap_or_else(|| title_without_key(&body, &address)),
+        tags: tags(page),
+        links: links::links(&body),
+        about: Vec::new(),
+        lifecycle: lifecycle(page, &address),
+        confidence: None,
+        created: time("created_at"),
+        updated: time("updated_at"),
+        history: Vec::new(),
+        revised: 0,
+        extra: extra(page),
+        body: Body::Prose(body),
+        address,
+    }
+}
+
+/// What is not as it should be, beside what the page itself says.
+pub(super) fn problems(page: &Page<'_>) -> Vec<String> {
+    let mut problems = page.problems.clone();
+    if page.text.starts_with(BYTE_ORDER_MARK) {
+        problems.push("it starts with a byte-order mark, which other readers stumble over".to_owned());
+    }
+    let says_else = |key: &str| page.get(key).is_some_and(|entry| entry.value != Value::Empty);
+    if note_type(page).is_none() && says_else("type") {
+        let known = NoteType::ALL.map(NoteType::name).join(", ");
+        problems.push(format!("type: it is none of {known}; it counts as journal"));
+    }
+    if status(page).is_none() && says_else("status") {
+        problems.push("status: it is none of active, retired, archived; it counts as active".to_owned());
+    }
+    for key in ["created_at", "updated_at", "retired_at", "archived_at"] {
+        if says_else(key) && text_of(page, key).and_then(Timestamp::parse).is_none() {
+            problems.push(format!("{key}: it is no time"));
+        }
+    }
+    if page.get("tags").is_some_and(|entry| entry.value == Value::Opaque) {
+        problems.push("tags: they are no list of texts".to_owned());
+    }
+    if page.head.is_some() && Page::read(&page.text[page.body()]).head.is_some() {
+        problems.push("a second frontmatter follows the first; it counts as text".to_owned());
+    }
+    problems
+}
+
+pub(super) fn text_of<'p>(page: &'p Page<'_>, key: &str) -> Option<&'p str> {
+    match &page.get(key)?.value {
+        Value::Text(token) => Some(&token.text),
+        _ => None,
+    }
+}
+
+pub(super) fn note_type(page: &Page<'_>) -> Option<NoteType> {
+    NoteType::parse(text_of(page, "type")?.trim())
+}
+
+pub(super) fn status(page: &Page<'_>) -> Option<Status> {
+    Status::parse(text_of(page, "status")?.trim())
+}
+
+/// A list, or one text with commas.
+pub(super) fn tags(page: &Page<'_>) -> Vec<String> {
+    match page.get("tags").map(|entry| &entry.value) {
+        Some(Value::List(items, _)) => items.iter().map(|item| item.text.clone()).collect(),
+        Some(Value::Text(token)) => {
+            let tags = token.text.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+            tags.map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What a note is called that does not say so itself: as its first heading, else as its file.
+fn title_without_key(body: &str, address: &Address) -> String {
+    let heading = markdown::title(body).map(one_line).filter(|title| !title.is_empty());
+    heading.unwrap_or_else(|| name::stem(address).to_owned())
+}
+
+fn lifecycle(page: &Page<'_>, address: &Address) -> Lifecycle {
+    let at = |key: &str| text_of(page, key).and_then(Timestamp::parse).map(|(at, _)| at);
+    let reason = |key: &str| text_of(page, key).map(str::to_owned);
+    let retired = || Lifecycle::Retired { at: at("retired_at"), reason: reason("retired_reason") };
+    match (name::deleted_at(address), status(page)) {
+        // What was deleted still says `active` in its head: the folder is what counts.
+        (Some(deleted), Some(Status::Retired)) => match retired() {
+            Lifecycle::Retired { at: None, reason } => Lifecycle::Retired { at: deleted, reason },
+            retired => retired,
+        },
+        (Some(at), _) => Lifecycle::Retired { at, reason: None },
+        (None, Some(Status::Retired)) => retired(),
+        (None, Some(Status::Archived)) => {
+            Lifecycle::Archived { at: at("archived_at"), reason: reason("archived_reason") }
+        }
+        (None, Some(Status::Active) | None) => Lifecycle::Active,
+    }
+}
+
+/// The other keys, each with its value as it stands in the file: nothing is lost by not understanding it.
+fn extra(page: &Page<'_>) -> Object {
+    let others = page.entries.iter().filter(|entry| !MODELLED.contains(&entry.key.as_str()));
+    others.map(|entry| (entry.key.clone(), Json::Text(page.source(entry)))).collect()
+}
+
+/// The text of `after`, starting from `old`: only what reads differently is set.
+pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refusal> {
+    let address = &after.address;
+    let Body::Prose(body) = &after.body else {
+        return Err(invalid(address, "content", "A note's content is text", "fields", "save it as a record"));
+    };
+    refuse_inexpressible(after)?;
+    let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
+    let base = old.unwrap_or_default();
+    let page = open(base.as_bytes()).map_err(unreadable)?;
+    let now = memory(&page, address.clone());
+    // Without a head, a text that begins as one would be read as one.
+    let misread = page.head.is_none() && now.body != after.body && looks_like_a_head(body);
+    let is_new = old.is_none() || misread;
+    let mut text = base.to_owned();
+    let mut set = |differs: bool, key: &str, to: Setting<'_>| {
+        if differs {
+            text = patch::set(&text, key, to);
+        }
+    };
+    set(is_new || now.kind != after.kind, "type", Setting::Text(after.kind.name()));
+    set(is_new, "status", Setting::Text(after.lifecycle.status().name()));
+    set(is_new || now.tags != after.tags, "tags", Setting::List(&after.tags));
+    set_time(now.created, after.created, "created_at", &mut set);
+    set_time(now.updated, after.updated, "updated_at", &mut set);
+    set_lifecycle(&now.lifecycle, &after.lifecycle, &mut set);
+    for (key, _) in now.extra.iter().filter(|(key, _)| !after.extra.contains(key)) {
+        set(true, key, Setting::Nothing);
+    }
+    for (key, value) in after.extra.iter() {
+        let source = value.as_text().unwrap_or_default();
+        set(now.extra.get(key) != Some(value), key, Setting::Source(source));
+    }
+    if now.body != after.body {
+        text = patch::set_body(&text, body);
+    }
+    // Only now: the title may be the body's own heading.
+    if read(&text, address).title != after.title {
+        text = patch::set(&text, "title", Setting::Text(&after.title));
+    }
+    refuse_what_reads_differently(&text, after)?;
+    Ok(text)
+}
+
+fn read(text: &str, address: &Address) -> Memory {
+    memory(&Page::read(text), address.clone())
+}
+
+fn set_time(
+    now: Option<Timestamp>,
+    after: Option<Timestamp>,
+    key: &str,
+    set: &mut dyn FnMut(bool, &str, Setting<'_>),
+) {
+    match after.map(|at| at.to_string()) {
+        Some(at) => set(now != after, key, Setting::Text(&at)),
+        None => set(now.is_some(), key, Setting::Nothing),
+    }
+}
+
+fn set_lifecycle(now: &Lifecycle, after: &Lifecycle, set: &mut dyn FnMut(bool, &str, Setting<'_>)) {
+    if now == after {
+        return;
+    }
+    set(true, "status", Setting::Text(after.status().name()));
+    let (retired, archived) = match after {
+        Lifecycle::Active => (None, None),
+        Lifecycle::Retired { at, reason } => (Some((at, reason)), None),
+        Lifecycle::Archived { at, reason } => (None, Some((at, reason))),
+    };
+    for (state, at_key, reason_key) in
+        [(retired, "retired_at", "retired_reason"), (archived, "archived_at", "archived_reason")]
+    {
+        let at = state.and_then(|(at, _)| at.map(|at| at.to_string()));
+        let reason = state.and_then(|(_, reason)| reason.as_deref());
+        set(true, at_key, at.as_deref().map_or(Setting::Nothing, Setting::Text));
+        set(true, reason_key, reason.map_or(Setting::Nothing, Setting::Text));
+    }
+}
+
+/// What other lanes can say and a note cannot.
+fn refuse_inexpressible(after: &Memory) -> Result<(), Refusal> {
+    let deleted = name::deleted_at(&after.address).is_some();
+    let (field, expected, fix) = if after.kind.note_type().is_none() {
+        ("type", "A note has the type of a note", "choose one of the types of notes")
+    } else if after.confidence.is_some() {
+        ("confidence", "A note has no confidence", "say in the text how sure it is")
+    } else if !after.about.is_empty() {
+        ("related_files", "A note names files in its text", "link them there, as in [[src/auth.rs]]")
+    } else if !after.history.is_empty() || after.revised > 0 {
+        ("history", "A note keeps no history in its file", "`lorelane log` has it")
+    } else if deleted && after.lifecycle.status() != Status::Retired {
+        ("status", "A note in the trash is deleted", "restore it to its own name first")
+    } else {
+        return Ok(());
+    };
+    Err(invalid(&after.address, field, expected, "null", fix))
+}
+
+/// Whatever the rules above forgot is not written: a reader must find the memory that was saved.
+fn refuse_what_reads_differently(text: &str, after: &Memory) -> Result<(), Refusal> {
+    if text.len() > NOTE_MAX_BYTES {
+        let expected = format!("A note should be at most {} KiB", NOTE_MAX_BYTES / 1024);
+        let got = format!("{} KiB, starting {}", text.len() / 1024, cut(&one_line(&after.title), 100));
+        let fix = "keep what is worth remembering and link to the rest";
+        return Err(invalid(&after.address, "content", &expected, &got, fix));
+    }
+    let again = read(text, &after.address);
+    let field = if again.title != after.title {
+        "title"
+    } else if again.body != after.body {
+        "content"
+    } else if again.tags != after.tags {
+        "tags"
+    } else if again.extra != after.extra {
+        "frontmatter"
+    } else if again.lifecycle != after.lifecycle {
+        "status"
+    } else if (again.kind, again.created, again.updated) != (after.kind, after.created, after.updated) {
+        "frontmatter"
+    } else {
+        return Ok(());
+    };
+    let fix = "leave out what has no place in a head of YAML or in a text without blank ends";
+    Err(invalid(&after.address, field, "It should read back as it was given", "null", fix))
+}
+
+pub(super) fn invalid(address: &Address, field: &str, expected: &str, got: &str, fix: &str) -> Refusal {
+    let fault = Fault {
+        field: field.to_owned(),
+        expected: expected.to_owned(),
+        got: got.to_owned(),
+        fix: fix.to_owned(),
+    };
+    Refusal::Invalid { address: address.clone(), faults: vec![fault] }
+}

@@ -1,0 +1,198 @@
+//! The names of notes: what people type, what titles become, and how the trash calls them.
+
+use crate::digest::short_digest;
+use crate::memory::{Address, TRASH};
+use crate::path::{PathFault, RelPath};
+use crate::time::Timestamp;
+use std::fmt;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// The longest part of a path, in bytes: with its extension and the time that the trash adds, it is still a name
+/// for every file system.
+const PART_MAX: usize = 255 - ".md".len() - "_20250110_143022".len();
+/// The longest name that is made of a title, in characters and in bytes.
+const TITLE_NAME_MAX: usize = 80;
+const TITLE_BYTES_MAX: usize = 200;
+/// Windows opens a device instead of a file, whatever the extension.
+const DEVICES: [&str; 22] = [
+    "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
+    "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+];
+
+/// Why a note cannot be called so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameFault {
+    pub name: String,
+    pub why: Why,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    Path(PathFault),
+    /// A part begins with a dot, or the folder is one that lorelane leaves alone.
+    Hidden,
+    /// A part begins or ends with a blank, or ends with a dot.
+    Edge,
+    /// A sign that a link or a file system cannot say.
+    Sign(char),
+    Device,
+    TooLong,
+}
+
+/// The address of a new note, from the name that somebody gives it, with or without `.md`.
+pub fn named(typed: &str) -> Result<Address, NameFault> {
+    let name: String = typed.strip_suffix(".md").unwrap_or(typed).nfc().collect();
+    let fault = |why| NameFault { name: crate::text::cut(&crate::text::one_line(typed), 80), why };
+    match why_not(&name) {
+        Some(why) => Err(fault(why)),
+        None => Address::note(&name).ok_or(fault(Why::Hidden)),
+    }
+}
+
+/// Why a new note may not have this name. Stricter than what is read: a name given by lorelane works on every
+/// system and inside every link.
+pub(super) fn why_not(name: &str) -> Option<Why> {
+    if let Err(fault) = RelPath::parse(name) {
+        return Some(match fault {
+            PathFault::TooLong => Why::TooLong,
+            fault => Why::Path(fault),
+        });
+    }
+    if let Some(sign) = name.chars().find(|c| "<>:\"|?*#^[]".contains(*c)) {
+        return Some(Why::Sign(sign));
+    }
+    name.split('/').find_map(|part| {
+        let device = part.split('.').next().unwrap_or_default().trim().to_lowercase();
+        if part.starts_with('.') {
+            Some(Why::Hidden)
+        } else if part.len() > PART_MAX {
+            Some(Why::TooLong)
+        } else if part.starts_with(' ') || part.ends_with([' ', '.']) {
+            Some(Why::Edge)
+        } else if DEVICES.contains(&device.as_str()) {
+            Some(Why::Device)
+        } else {
+            None
+        }
+    })
+}
+
+/// The address that a title asks for: its letters and digits in any script, the rest as dashes.
+pub fn for_title(title: &str) -> Address {
+    let mut name = String::new();
+    let mut letters = title.nfc().flat_map(char::to_lowercase).peekable();
+    while let Some(c) = letters.next() {
+        let joins = matches!(c, '.' | '_')
+            && name.ends_with(char::is_alphanumeric)
+            && letters.peek().is_some_and(|next| next.is_alphanumeric());
+        if c.is_alphanumeric() || joins || (is_combining_mark(c) && !name.is_empty()) {
+            name.push(c);
+        } else if !name.is_empty() && !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    let mut short: String = name.chars().take(TITLE_NAME_MAX).collect();
+    while short.len() > TITLE_BYTES_MAX {
+        short.pop();
+    }
+    short.truncate(short.trim_end_matches(['-', '.', '_']).len());
+    let whole = short.len() == name.trim_end_matches('-').len();
+    if why_not(&short).is_some() || !whole {
+        // A title without letters, with the name of a device, or too long to be told from another by its start.
+        let digest = short_digest(title, 8);
+        short = if short.is_empty() { format!("note-{digest}") } else { format!("{short}-{digest}") };
+    }
+    Address::note(&short).expect("letters, digits and dashes are a name")
+}
+
+/// The name without its folders, and without the time that the trash adds: a deleted note is called what it was.
+pub(super) fn stem(address: &Address) -> &str {
+    let name = address.name();
+    let name = split_time(name).filter(|_| address.is_trash()).map_or(name, |(name, _)| name);
+    name.rsplit_once('/').map_or(name, |(_, stem)| stem)
+}
+
+/// Where a note goes that is deleted now: `.trash/<name>_<time>`, its folders kept. A name that is taken is not
+/// overwritten: the next second is free sooner or later.
+pub fn trashed(address: &Address, now: Timestamp, taken: &dyn Fn(&Address) -> bool) -> Option<Address> {
+    if !address.is_note() || address.is_trash() {
+        return None;
+    }
+    (0..)
+        .map(|later| {
+            let digits: String =
+                Timestamp(now.0 + later).to_string().chars().filter(char::is_ascii_digit).collect();
+            Address::note(&format!("{TRASH}/{}_{}_{}", address.name(), &digits[..8], &digits[8..14]))
+        })
+        .find(|trash| trash.as_ref().is_none_or(|trash| !taken(trash)))?
+}
+
+/// Where a deleted note came from.
+pub fn restored(trash: &Address) -> Option<Address> {
+    let (_, name) = trash.name().split_once('/').filter(|_| trash.is_trash())?;
+    Address::note(split_time(name).map_or(name, |(name, _)| name))
+}
+
+/// For an address in the trash, when it came there, if its name says so.
+pub(super) fn deleted_at(address: &Address) -> Option<Option<Timestamp>> {
+    address.is_trash().then(|| split_time(address.name()).map(|(_, at)| at))
+}
+
+/// `login_20250110_143022`, taken apart.
+fn split_time(name: &str) -> Option<(&str, Timestamp)> {
+    let at = name.len().checked_sub("_20250110_143022".len())?;
+    let (rest, time) = (name.get(..at)?, name.get(at..)?);
+    let (date, clock) = time.strip_prefix('_')?.split_once('_')?;
+    let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    if rest.is_empty() || rest.ends_with('/') || !digits(date, 8) || !digits(clock, 6) {
+        return None;
+    }
+    let written = format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        &date[..4],
+        &date[4..6],
+        &date[6..],
+        &clock[..2],
+        &clock[2..4],
+        &clock[4..]
+    );
+    Timestamp::parse(&written).map(|(at, _)| (rest, at))
+}
+
+impl NameFault {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self.why {
+            Why::Path(PathFault::Empty) => "give it a name, such as `auth-plan`",
+            Why::Path(PathFault::Absolute | PathFault::Escapes) => {
+                "name it by its path inside the notes' folder, such as `plans/auth`"
+            }
+            Why::TooLong => "say the rest in the note's first heading",
+            Why::Path(_) | Why::Hidden | Why::Edge | Why::Sign(_) | Why::Device => {
+                "use letters and digits of any script, and `-`, `_` or `.` between them"
+            }
+        }
+    }
+}
+
+impl fmt::Display for NameFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot name a note `{}`: {}", self.name, self.why)
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Path(fault) => fault.fmt(f),
+            Why::Hidden => f.write_str("its folder or file would be hidden or is not for notes"),
+            Why::Edge => f.write_str("a part of it begins or ends with a blank, or ends with a dot"),
+            Why::Sign(sign) => write!(f, "it contains {sign:?}, which files or links cannot say"),
+            Why::Device => f.write_str("Windows keeps that name for a device"),
+            Why::TooLong => write!(f, "a part of it is longer than {PART_MAX} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for NameFault {}

@@ -1,0 +1,299 @@
+//! The table's bytes: written once by `xtask distil`, read in place by every process.
+//!
+//! ```text
+//! magic (8) | pieces u32 | slots u32 | text bytes u32
+//! slots     u16 each: 0 is empty, else the piece's number + 1; found by hash, then the next slots
+//! ends      u32 each: where the piece's text ends
+//! text      the pieces one after another, `##` before those that continue a word
+//! scales    f32 each
+//! rows      128 bytes each: dimension i in the low half of byte i, dimension 128 + i in the high half
+//! ```
+//!
+//! A half byte is 0 to 15 and stands for -8 to 7. All numbers are little-endian.
+
+use std::fmt;
+
+use super::DIMENSIONS;
+use super::pieces::{Piece, each_piece};
+use super::vector::Vector;
+
+const MAGIC: &[u8; 8] = b"lorevec1";
+const HEAD: usize = 20;
+const ROW: usize = DIMENSIONS / 2;
+/// Steps to each side of zero; 7 on both, so that a row and its negative are equally good.
+const STEPS: f32 = 7.0;
+
+/// Why bytes are no table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadTable(&'static str);
+
+impl fmt::Display for BadTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for BadTable {}
+
+/// A vocabulary with a vector for each piece, read where it lies.
+#[derive(Clone, Copy)]
+pub struct Table<'a> {
+    slots: &'a [[u8; 2]],
+    ends: &'a [[u8; 4]],
+    text: &'a [u8],
+    scales: &'a [[u8; 4]],
+    rows: &'a [[u8; ROW]],
+}
+
+impl fmt::Debug for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table").field("pieces", &self.rows.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Table<'a> {
+    /// Looks at the head and the length only. What else could be wrong costs a vector, never a panic.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Table<'a>, BadTable> {
+        let head = bytes.get(..HEAD).ok_or(BadTable("it is shorter than its head"))?;
+        if !head.starts_with(MAGIC) {
+            return Err(BadTable("it does not begin as a table of vectors does"));
+        }
+        let number =
+            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
+        let (count, slots, text) = (number(8), number(12), number(16));
+        // More pieces than slots would leave no empty slot to end a search.
+        if !slots.is_power_of_two() || slots <= count || slots > 1 << 16 {
+            return Err(BadTable("its number of slots does not fit its pieces"));
+        }
+        let mut rest = Cut(&bytes[HEAD..]);
+        let table = Table {
+            slots: rest.cells(slots)?,
+            ends: rest.cells(count)?,
+            text: rest.bytes(text)?,
+            scales: rest.cells(count)?,
+            rows: rest.cells(count)?,
+        };
+        if rest.0.is_empty() { Ok(table) } else { Err(BadTable("it is longer than its head says")) }
+    }
+
+    /// How many pieces it knows.
+    pub fn pieces(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The piece's number, if it has one.
+    pub fn find(&self, piece: Piece<'_>) -> Option<usize> {
+        let mut slot = hash(piece);
+        for _ in 0..self.slots.len() {
+            slot &= self.slots.len() - 1;
+            let number = usize::from(u16::from_le_bytes(self.slots[slot])).checked_sub(1)?;
+            if self.piece(number) == Some(piece) {
+                return Some(number);
+            }
+            slot += 1;
+        }
+        None
+    }
+
+    /// The pieces of a text that it knows, as the vocabulary writes them.
+    pub fn pieces_of(&self, text: &str) -> Vec<String> {
+        let mut pieces = Vec::new();
+        each_piece(
+            text,
+            |piece| self.find(piece),
+            |number| {
+                pieces.push(match self.piece(number) {
+                    Some(Piece::Rest(rest)) => format!("##{rest}"),
+                    Some(Piece::Start(start)) => start.to_owned(),
+                    None => String::new(),
+                });
+            },
+        );
+        pieces
+    }
+
+    /// The direction of a text. A text without a known piece has none: its vector is zero
+    /// ([`Vector::is_zero`]) and is similar to nothing.
+    pub fn vector(&self, text: &str) -> Vector {
+        let mut sum = [0.0; DIMENSIONS];
+        each_piece(text, |piece| self.find(piece), |number| self.add(number, &mut sum));
+        Vector::pointing(sum)
+    }
+
+    fn add(&self, number: usize, sum: &mut [f32; DIMENSIONS]) {
+        let scale = f32::from_le_bytes(self.scales[number]);
+        let (low, high) = sum.split_at_mut(ROW);
+        for ((packed, low), high) in self.rows[number].iter().zip(low).zip(high) {
+            *low += scale * f32::from((packed & 15) as i8 - 8);
+            *high += scale * f32::from((packed >> 4) as i8 - 8);
+        }
+    }
+
+    fn piece(&self, number: usize) -> Option<Piece<'a>> {
+        let end = |at: usize| self.ends.get(at).map(|end| u32::from_le_bytes(*end) as usize);
+        let start = number.checked_sub(1).map_or(Some(0), end)?;
+        let text = self.text.get(start..end(number)?)?;
+        std::str::from_utf8(text).ok().map(Piece::from_line)
+    }
+}
+
+/// A piece for [`pack`]: its line in the vocabulary and its vector.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    pub line: &'a str,
+    pub row: [f32; DIMENSIONS],
+}
+
+/// The bytes of a table with these pieces, which must be fewer than 2^16 and differ.
+pub fn pack(entries: &[Entry<'_>]) -> Vec<u8> {
+    let slots = slots(entries);
+    let lines = || entries.iter().map(|entry| entry.line);
+    let text: usize = lines().map(str::len).sum();
+    let mut bytes = MAGIC.to_vec();
+    for number in [entries.len(), slots.len(), text] {
+        bytes.extend((number as u32).to_le_bytes());
+    }
+    bytes.extend(slots.iter().flat_map(|slot| slot.to_le_bytes()));
+    let mut end = 0;
+    for line in lines() {
+        end += line.len() as u32;
+        bytes.extend(end.to_le_bytes());
+    }
+    lines().for_each(|line| bytes.extend(line.as_bytes()));
+    let packed: Vec<(f32, [u8; ROW])> = entries.iter().map(|entry| packed(&entry.row)).collect();
+    packed.iter().for_each(|(scale, _)| bytes.extend(scale.to_le_bytes()));
+    packed.iter().for_each(|(_, row)| bytes.extend(row));
+    bytes
+}
+
+/// At least twice as many slots as pieces: half of all searches that fail end at the first slot.
+fn slots(entries: &[Entry<'_>]) -> Vec<u16> {
+    let mut slots = vec![0; (entries.len() * 2 + 1).next_power_of_two()];
+    for (number, entry) in entries.iter().enumerate() {
+        let mut slot = hash(Piece::from_line(entry.line)) & (slots.len() - 1);
+        while slots[slot] != 0 {
+            slot = (slot + 1) & (slots.len() - 1);
+        }
+        slots[slot] = number as u16 + 1;
+    }
+    slots
+}
+
+fn packed(row: &[f32; DIMENSIONS]) -> (f32, [u8; ROW]) {
+    let largest = row.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
+    if largest == 0.0 {
+        return (0.0, [0x88; ROW]);
+    }
+    let scale = largest / STEPS;
+    let half = |value: f32| ((value / scale).round().clamp(-STEPS, STEPS) as i8 + 8) as u8;
+    (scale, std::array::from_fn(|at| half(row[at]) | half(row[ROW + at]) << 4))
+}
+
+/// FNV-1a: short texts, and no need for more.
+fn hash(piece: Piece<'_>) -> usize {
+    let (start, text) = match piece {
+        Piece::Start(text) => (0x811c_9dc5, text),
+        Piece::Rest(text) => (0x811c_9dc4, text),
+    };
+    let mixed =
+        text.bytes().fold(start, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    // The low bits alone choose the slot.
+    (mixed ^ (mixed >> 15)) as usize
+}
+
+/// Bytes that are taken from the front.
+struct Cut<'a>(&'a [u8]);
+
+impl<'a> Cut<'a> {
+    fn bytes(&mut self, length: usize) -> Result<&'a [u8], BadTable> {
+        let (taken, rest) =
+            self.0.split_at_checked(length).ok_or(BadTable("it is shorter than its head says"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn cells<const N: usize>(&mut self, count: usize) -> Result<&'a [[u8; N]], BadTable> {
+        let length = count.checked_mul(N).ok_or(BadTable("its head says impossible lengths"))?;
+        Ok(self.bytes(length)?.as_chunks().0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn row(at: usize, value: f32) -> [f32; DIMENSIONS] {
+        let mut row = [0.0; DIMENSIONS];
+        row[at] = value;
+        row
+    }
+
+    fn small() -> Vec<u8> {
+        let entry = |line, at, value| Entry { line, row: row(at, value) };
+        pack(&[
+            entry("cache", 0, 1.0),
+            entry("##s", 130, 0.5),
+            entry("s", 255, -2.0),
+            entry("é", 3, 1.0),
+            entry("nothing", 0, 0.0),
+        ])
+    }
+
+    #[test]
+    fn what_was_packed_is_found() {
+        let bytes = small();
+        let table = Table::from_bytes(&bytes).unwrap();
+        assert_eq!(table.pieces(), 5);
+        assert_eq!(table.find(Piece::Rest("s")), Some(1));
+        assert_eq!(table.find(Piece::Start("s")), Some(2));
+        assert_eq!(table.find(Piece::Rest("cache")), None);
+        assert_eq!(table.pieces_of("Caches? S."), ["cache", "##s", "s"]);
+    }
+
+    #[test]
+    fn a_text_is_the_sum_of_its_pieces() {
+        let bytes = small();
+        let table = Table::from_bytes(&bytes).unwrap();
+        let sum = table.vector("Caches");
+        let expected = 1.0 / 1.25f32.sqrt();
+        assert!((sum.0[0] - expected).abs() < 1e-6 && (sum.0[130] - expected / 2.0).abs() < 1e-6, "{sum:?}");
+        assert_eq!(table.vector("s").0[255], -1.0);
+        for nothing in ["", " ", "unheard of", "nothing", "\u{0}"] {
+            assert!(table.vector(nothing).is_zero(), "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_table_are_refused() {
+        let good = small();
+        let changed = |at: usize, byte: u8| {
+            let mut bytes = good.clone();
+            bytes[at] = byte;
+            bytes
+        };
+        for (bytes, why) in [
+            (vec![], "it is shorter than its head"),
+            (changed(0, b'L'), "it does not begin as a table of vectors does"),
+            (changed(8, 200), "its number of slots does not fit its pieces"),
+            (changed(12, 15), "its number of slots does not fit its pieces"),
+            (good[..good.len() - 1].to_vec(), "it is shorter than its head says"),
+            ([good.clone(), vec![0]].concat(), "it is longer than its head says"),
+        ] {
+            assert_eq!(Table::from_bytes(&bytes).unwrap_err().to_string(), why);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_table_never_panics(at in 0usize..1000, byte: u8, text in "(caches|s|é|[ -~]){0,9}") {
+            let mut bytes = small();
+            let length = bytes.len();
+            bytes[at % length] = byte;
+            if let Ok(table) = Table::from_bytes(&bytes) {
+                table.vector(&text);
+                table.pieces_of(&text);
+            }
+        }
+    }
+}

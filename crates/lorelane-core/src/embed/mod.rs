@@ -1,0 +1,34 @@
+//! What a text is about, as a vector: a table of word pieces inside the binary, summed.
+//!
+//! The table is distilled from a sentence model by `cargo xtask distil` and committed. There is no model to
+//! load and no map to build: a text costs one hash and one row per piece, so a hook can afford it.
+//!
+//! Vectors of two tables mean different things. Whoever keeps one keeps [`MODEL_ID`] beside it.
+
+mod layout;
+mod pieces;
+mod vector;
+
+pub use layout::{BadTable, Entry, Table, pack};
+pub use pieces::{Piece, each_piece};
+pub use vector::{Quantised, Vector};
+
+/// How many numbers a vector has.
+pub const DIMENSIONS: usize = 256;
+
+/// Which table this is: the beginning of the BLAKE3 digest of its bytes.
+pub const MODEL_ID: &str = "static-5dba83a82f462b82";
+
+static BUILT_IN: &[u8] = include_bytes!("../../data/static.bin");
+
+impl Table<'static> {
+    /// The table inside this binary.
+    pub fn built_in() -> Table<'static> {
+        Table::from_bytes(BUILT_IN).expect("a test reads the table that is committed")
+    }
+}
+
+/// The name of a table with these bytes.
+pub fn model_id(table: &[u8]) -> String {
+    format!("static-{}", &blake3::hash(table).to_hex()[..16])
+}

@@ -1,0 +1,182 @@
+//! Texts cut into word pieces as BERT's uncased models cut them.
+//!
+//! First into words: invisible characters dropped, accents stripped, lower case, every mark of punctuation and
+//! every Han character a word of its own. Then each word into the longest pieces that the vocabulary knows,
+//! from left to right. A word that cannot be covered is left out whole: half of a name is another name.
+
+use unicode_general_category::{GeneralCategory, get_general_category};
+use unicode_normalization::UnicodeNormalization;
+
+/// Words beyond this are no words, but hashes, keys and encoded data.
+const MAX_WORD_CHARS: usize = 100;
+
+/// A part of a word, as a vocabulary is asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Piece<'a> {
+    /// The beginning of a word, or all of it.
+    Start(&'a str),
+    /// What follows inside a word; vocabularies write it as `##text`.
+    Rest(&'a str),
+}
+
+impl<'a> Piece<'a> {
+    /// Reads a line of a vocabulary.
+    pub fn from_line(line: &'a str) -> Piece<'a> {
+        // `##` alone, or with more marks, would be a word of marks: marks are words of one character.
+        line.strip_prefix("##").filter(|rest| !rest.is_empty()).map_or(Piece::Start(line), Piece::Rest)
+    }
+}
+
+/// Hands over what `find` knows of the text's pieces, in order.
+pub fn each_piece<T>(text: &str, find: impl Fn(Piece<'_>) -> Option<T>, mut each: impl FnMut(T)) {
+    let mut found = Vec::new();
+    each_word(text, |word| {
+        if covers(word, &find, &mut found) {
+            found.drain(..).for_each(&mut each);
+        }
+        found.clear();
+    });
+}
+
+/// Cuts one word; tells whether pieces cover it to its end.
+fn covers<T>(word: &str, find: &impl Fn(Piece<'_>) -> Option<T>, found: &mut Vec<T>) -> bool {
+    if word.len() > MAX_WORD_CHARS && word.chars().count() > MAX_WORD_CHARS {
+        return false;
+    }
+    let mut rest = word;
+    while !rest.is_empty() {
+        let piece = |end| {
+            if rest.len() == word.len() { Piece::Start(&rest[..end]) } else { Piece::Rest(&rest[..end]) }
+        };
+        let ends = rest.char_indices().rev().map(|(at, c)| at + c.len_utf8());
+        let Some((end, known)) = ends.into_iter().find_map(|end| Some((end, find(piece(end))?))) else {
+            return false;
+        };
+        found.push(known);
+        rest = &rest[end..];
+    }
+    true
+}
+
+fn each_word(text: &str, mut each: impl FnMut(&str)) {
+    let mut word = String::new();
+    let mut take = |c: char| {
+        let apart = is_punctuation(c) || is_han(c);
+        if (apart || c.is_whitespace()) && !word.is_empty() {
+            each(&word);
+            word.clear();
+        }
+        if apart {
+            each(c.encode_utf8(&mut [0; 4]));
+        } else if !c.is_whitespace() {
+            word.push(c);
+        }
+    };
+    if text.is_ascii() {
+        let shown = text.chars().filter(|c| !is_invisible(*c));
+        shown.for_each(|c| take(c.to_ascii_lowercase()));
+    } else {
+        let shown = text.chars().filter(|c| !is_invisible(*c));
+        let bare = shown.nfd().filter(|c| c.is_ascii() || category(*c) != GeneralCategory::NonspacingMark);
+        bare.flat_map(char::to_lowercase).for_each(&mut take);
+    }
+    // Ends the last word.
+    take(' ');
+}
+
+fn category(c: char) -> GeneralCategory {
+    get_general_category(c)
+}
+
+fn is_invisible(c: char) -> bool {
+    match c {
+        '\t' | '\n' | '\r' => false,
+        '\u{fffd}' => true,
+        c if c.is_ascii() => c.is_ascii_control(),
+        c => {
+            matches!(
+                category(c),
+                GeneralCategory::Control | GeneralCategory::Format | GeneralCategory::PrivateUse
+            )
+        }
+    }
+}
+
+fn is_punctuation(c: char) -> bool {
+    use GeneralCategory::{
+        ClosePunctuation, ConnectorPunctuation, DashPunctuation, FinalPunctuation, InitialPunctuation,
+        OpenPunctuation, OtherPunctuation,
+    };
+    if c.is_ascii() {
+        return c.is_ascii_punctuation();
+    }
+    matches!(
+        category(c),
+        ClosePunctuation
+            | ConnectorPunctuation
+            | DashPunctuation
+            | FinalPunctuation
+            | InitialPunctuation
+            | OpenPunctuation
+            | OtherPunctuation
+    )
+}
+
+/// Without kana and Hangul: these are written in words, as far as the vocabulary is concerned.
+fn is_han(c: char) -> bool {
+    matches!(c,
+        '\u{4e00}'..='\u{9fff}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{20000}'..='\u{2a6df}'
+        | '\u{2a700}'..='\u{2b73f}'
+        | '\u{2b740}'..='\u{2b81f}'
+        | '\u{2b920}'..='\u{2ceaf}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{2f800}'..='\u{2fa1f}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        each_word(text, |word| words.push(word.to_owned()));
+        words
+    }
+
+    #[test]
+    fn words_are_those_of_the_uncased_models() {
+        for (text, expected) in [
+            ("Don't use_it!", vec!["don", "'", "t", "use", "_", "it", "!"]),
+            ("Crème BRÛLÉE", vec!["creme", "brulee"]),
+            ("e\u{301}a\u{200b}b\u{0}c\u{fffd}d", vec!["eabcd"]),
+            ("a\u{b}b\tc\u{a0}d\u{2028}e", vec!["ab", "c", "d", "e"]),
+            ("日本語 kana かな", vec!["日", "本", "語", "kana", "かな"]),
+            ("“quoted” — dash…", vec!["“", "quoted", "”", "—", "dash", "…"]),
+            ("", vec![]),
+            (" \n ", vec![]),
+        ] {
+            assert_eq!(words(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_pieces_are_taken_and_half_a_word_is_none() {
+        let vocabulary = ["un", "una", "##fit", "##a", "a"];
+        let find = |piece: Piece<'_>| vocabulary.into_iter().find(|line| Piece::from_line(line) == piece);
+        for (text, expected) in [
+            ("a unfit a", "a un ##fit a".to_owned()),
+            ("unaa", "una ##a".to_owned()),
+            ("unafitx a", "a".to_owned()),
+            ("fit", String::new()),
+            (&"a".repeat(100), format!("a{}", " ##a".repeat(99))),
+            (&"a".repeat(101), String::new()),
+        ] {
+            let mut pieces = Vec::new();
+            each_piece(text, find, |piece| pieces.push(piece));
+            assert_eq!(pieces.join(" "), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Directions, and the form in which an index keeps them.
+
+use super::DIMENSIONS;
+
+/// A direction: of length one, or zero where a text has no known piece.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vector(pub(super) [f32; DIMENSIONS]);
+
+impl Vector {
+    pub const ZERO: Vector = Vector([0.0; DIMENSIONS]);
+
+    /// The direction of a sum; zero stays zero.
+    pub fn pointing(mut sum: [f32; DIMENSIONS]) -> Vector {
+        let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+        if length == 0.0 || !length.is_finite() {
+            return Vector::ZERO;
+        }
+        sum.iter_mut().for_each(|value| *value /= length);
+        Vector(sum)
+    }
+
+    /// The middle of several directions, such as those of neighbouring passages.
+    pub fn middle<'a>(vectors: impl IntoIterator<Item = &'a Vector>) -> Vector {
+        let mut sum = [0.0; DIMENSIONS];
+        for vector in vectors {
+            sum.iter_mut().zip(&vector.0).for_each(|(sum, value)| *sum += value);
+        }
+        Vector::pointing(sum)
+    }
+
+    /// Whether there was nothing to know: such a vector is similar to none, itself included.
+    pub fn is_zero(&self) -> bool {
+        self.0.iter().all(|value| *value == 0.0)
+    }
+
+    /// From -1 to 1; 0 if either is zero.
+    pub fn cosine(&self, other: &Vector) -> f32 {
+        self.0.iter().zip(&other.0).map(|(own, other)| own * other).sum::<f32>().clamp(-1.0, 1.0)
+    }
+
+    pub fn values(&self) -> &[f32; DIMENSIONS] {
+        &self.0
+    }
+}
+
+/// A vector in a quarter of its bytes, as an index keeps it and compares it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantised {
+    scale: f32,
+    steps: [i8; DIMENSIONS],
+}
+
+impl Quantised {
+    /// The length of [`Quantised::to_bytes`].
+    pub const BYTES: usize = 4 + DIMENSIONS;
+
+    pub fn of(vector: &Vector) -> Quantised {
+        let largest = vector.0.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
+        if largest == 0.0 {
+            return Quantised { scale: 0.0, steps: [0; DIMENSIONS] };
+        }
+        let scale = largest / 127.0;
+        Quantised { scale, steps: std::array::from_fn(|at| (vector.0[at] / scale).round() as i8) }
+    }
+
+    pub fn vector(&self) -> Vector {
+        Vector::pointing(std::array::from_fn(|at| self.scale * f32::from(self.steps[at])))
+    }
+
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..4].copy_from_slice(&self.scale.to_le_bytes());
+        for (byte, step) in bytes[4..].iter_mut().zip(&self.steps) {
+            *byte = step.to_le_bytes()[0];
+        }
+        bytes
+    }
+
+    /// Reads what [`Quantised::to_bytes`] wrote. A scale that none can have is refused.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Quantised> {
+        let (scale, steps) = parts(bytes)?;
+        Some(Quantised { scale, steps: std::array::from_fn(|at| i8::from_le_bytes([steps[at]])) })
+    }
+
+    /// Nearly [`Vector::cosine`]: within a hundredth.
+    pub fn cosine(&self, other: &Quantised) -> f32 {
+        let dot: i32 =
+            self.steps.iter().zip(&other.steps).map(|(own, other)| i32::from(*own) * i32::from(*other)).sum();
+        (dot as f32 * self.scale * other.scale).clamp(-1.0, 1.0)
+    }
+
+    /// The same against bytes as they lie in an index; nothing is copied. `None` if they are no vector.
+    pub fn cosine_with(&self, stored: &[u8]) -> Option<f32> {
+        let (scale, steps) = parts(stored)?;
+        let own = self.steps.iter().map(|step| i32::from(*step));
+        let dot: i32 = own.zip(steps).map(|(own, step)| own * i32::from(i8::from_le_bytes([*step]))).sum();
+        Some((dot as f32 * self.scale * scale).clamp(-1.0, 1.0))
+    }
+}
+
+fn parts(bytes: &[u8]) -> Option<(f32, &[u8; DIMENSIONS])> {
+    let (scale, steps) = bytes.split_first_chunk::<4>()?;
+    let scale = f32::from_le_bytes(*scale);
+    (0.0..=1.0).contains(&scale).then_some((scale, steps.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn vectors() -> impl Strategy<Value = Vector> {
+        prop::collection::vec(-1.0f32..1.0, DIMENSIONS)
+            .prop_map(|values| Vector::pointing(values.try_into().unwrap()))
+    }
+
+    proptest! {
+        #[test]
+        fn the_small_form_says_nearly_the_same(one in vectors(), other in vectors()) {
+            let (small, smaller) = (Quantised::of(&one), Quantised::of(&other));
+            let exact = one.cosine(&other);
+            prop_assert!((small.cosine(&smaller) - exact).abs() < 0.01);
+            prop_assert_eq!(small.cosine_with(&smaller.to_bytes()), Some(small.cosine(&smaller)));
+            prop_assert!(small.vector().cosine(&one) > 0.999);
+            prop_assert_eq!(Quantised::from_bytes(&small.to_bytes()), Some(small));
+        }
+
+        #[test]
+        fn foreign_bytes_are_a_vector_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let known = Quantised::of(&Vector::pointing([1.0; DIMENSIONS]));
+            if let Some(cosine) = known.cosine_with(&bytes) {
+                prop_assert!((-1.0..=1.0).contains(&cosine));
+            }
+        }
+    }
+
+    #[test]
+    fn zero_is_similar_to_nothing() {
+        let one = Vector::pointing([1.0; DIMENSIONS]);
+        assert!(Vector::ZERO.is_zero() && !one.is_zero());
+        assert_eq!((Vector::ZERO.cosine(&one), Vector::ZERO.cosine(&Vector::ZERO)), (0.0, 0.0));
+        let small = Quantised::of(&Vector::ZERO);
+        assert_eq!(small.cosine(&Quantised::of(&one)), 0.0);
+        assert!(small.vector().is_zero() && Vector::middle([]).is_zero());
+        assert!(Vector::pointing([f32::NAN; DIMENSIONS]).is_zero());
+    }
+
+    #[test]
+    fn a_middle_lies_between() {
+        let at = |at: usize| {
+            let mut values = [0.0; DIMENSIONS];
+            values[at] = 1.0;
+            Vector(values)
+        };
+        let middle = Vector::middle([&at(0), &at(1), &Vector::ZERO]);
+        assert!((middle.cosine(&at(0)) - 0.5f32.sqrt()).abs() < 1e-6);
+        assert!(middle.cosine(&at(2)) == 0.0);
+    }
+}

@@ -1,0 +1,68 @@
+//! What a tool gives back. A failure is an answer too: a model can read it and mend its call.
+
+use lorelane_core::fence::{self, Fence};
+use lorelane_core::json::Json;
+use lorelane_core::secret;
+use lorelane_engine::workspace::Failure;
+
+/// More than a model can use at once; clients cut without saying so.
+const TEXT_MAX: usize = 40_000;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Answer {
+    Text(String),
+    /// JSON that a model shall read: the tool has an output schema for it.
+    Document(Json),
+}
+
+/// What was attempted, why not, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Trouble {
+    what: String,
+    hint: String,
+}
+
+pub(super) type Outcome = Result<Answer, Trouble>;
+
+impl Answer {
+    /// Words of memories between our own: fenced, so that a model can tell them apart.
+    pub(super) fn fenced(head: &str, inside: &str, tail: &str) -> Answer {
+        let mut text = String::new();
+        if !head.is_empty() {
+            text.push_str(&format!("{head}\n"));
+        }
+        text.push_str(&Fence::Memory.around(inside));
+        text.push_str(tail);
+        Answer::Text(text)
+    }
+
+    /// A document in which no text can pretend to be anything else.
+    pub(super) fn document(members: impl IntoIterator<Item = (&'static str, Json)>) -> Answer {
+        let mut json = Json::Object(members.into_iter().collect());
+        json.map_texts(&mut |text| Some(fence::block(text, TEXT_MAX)));
+        Answer::Document(json)
+    }
+}
+
+/// The text of a memory's file for a model, and whether all of it is there.
+pub(super) fn whole(text: &str) -> (String, bool) {
+    (fence::block(text, TEXT_MAX), text.chars().nth(TEXT_MAX).is_none())
+}
+
+impl Trouble {
+    pub(super) fn new(what: impl Into<String>, hint: impl Into<String>) -> Trouble {
+        Trouble { what: what.into(), hint: hint.into() }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let text = format!("error: {}\nhint: {}", self.what, self.hint);
+        fence::block(&secret::masked(&text), TEXT_MAX)
+    }
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Trouble {
+        let hint = failure.hint().unwrap_or_else(|| "`lorelane doctor` looks for the cause".to_owned());
+        Trouble::new(failure.to_string(), hint)
+    }
+}

@@ -1,0 +1,264 @@
+//! What a tool takes, once: the schema that clients see and the reading of what they send are made from one table.
+//!
+//! Schemas stay within what every model vendor accepts: one type each, no `format`, no `default`, no references.
+
+use lorelane_core::dialect::records::fields::{self, Field, Group, Need};
+use lorelane_core::json::{Json, Object};
+use lorelane_core::memory::Category;
+
+#[derive(Debug)]
+pub(super) struct Parameter {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) kind: Kind,
+    pub(super) required: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Text {
+        max: usize,
+    },
+    Category,
+    Choice(&'static [&'static str]),
+    Whole {
+        min: u64,
+        max: u64,
+    },
+    Fraction,
+    Flag,
+    Texts,
+    Categories,
+    /// Objects whose shape another answer shows.
+    Objects,
+    /// The fields of every category.
+    Content,
+}
+
+pub(super) const fn required(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+    Parameter { name, about, kind, required: true }
+}
+
+pub(super) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+    Parameter { name, about, kind, required: false }
+}
+
+/// The schema of an object with these members.
+pub(super) fn input(parameters: &[Parameter]) -> Json {
+    let properties = parameters.iter().map(|parameter| {
+        let mut schema = parameter.kind.schema();
+        schema.set("description", Json::text(parameter.about));
+        (parameter.name, schema)
+    });
+    let required = parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name);
+    let mut schema = object(properties.collect(), &required.collect::<Vec<_>>());
+    schema.set("additionalProperties", Json::Bool(false));
+    Json::Object(schema)
+}
+
+pub(super) fn object(properties: Vec<(&str, Object)>, required: &[&str]) -> Object {
+    let properties = properties.into_iter().map(|(name, schema)| (name, Json::Object(schema)));
+    let mut schema = of_type("object");
+    schema.set("properties", Json::Object(properties.collect()));
+    if !required.is_empty() {
+        schema.set("required", Json::texts(required.iter().copied()));
+    }
+    schema
+}
+
+pub(super) fn of_type(name: &str) -> Object {
+    [("type", Json::text(name))].into_iter().collect()
+}
+
+pub(super) fn list_of(items: Object) -> Object {
+    let mut schema = of_type("array");
+    schema.set("items", Json::Object(items));
+    schema
+}
+
+fn one_of<'n>(names: impl IntoIterator<Item = &'n str>) -> Object {
+    let mut schema = of_type("string");
+    schema.set("enum", Json::texts(names));
+    schema
+}
+
+fn within(kind: &str, min: u64, max: u64) -> Object {
+    let mut schema = of_type(kind);
+    schema.set("minimum", Json::number(min));
+    schema.set("maximum", Json::number(max));
+    schema
+}
+
+impl Kind {
+    fn schema(self) -> Object {
+        match self {
+            Kind::Text { max } => {
+                let mut schema = of_type("string");
+                schema.set("maxLength", Json::number(max));
+                schema
+            }
+            Kind::Category => one_of(Category::ALL.map(Category::name)),
+            Kind::Choice(names) => one_of(names.iter().copied()),
+            Kind::Whole { min, max } => within("integer", min, max),
+            Kind::Fraction => within("number", 0, 1),
+            Kind::Flag => of_type("boolean"),
+            Kind::Texts => list_of(of_type("string")),
+            Kind::Categories => list_of(one_of(Category::ALL.map(Category::name))),
+            Kind::Objects => list_of(of_type("object")),
+            Kind::Content => content(),
+        }
+    }
+
+    /// What a value should have been; `None` when it is fine.
+    fn fault(self, value: &Json) -> Option<String> {
+        let (fine, expected) = match self {
+            Kind::Text { max } => (
+                value.as_text().is_some_and(|text| text.chars().nth(max).is_none()),
+                format!("text of at most {max} characters"),
+            ),
+            Kind::Category => (category(value), format!("one of {}", names())),
+            Kind::Choice(known) => (
+                value.as_text().is_some_and(|text| known.contains(&text)),
+                format!("one of {}", known.join(", ")),
+            ),
+            Kind::Whole { min, max } => (
+                value.as_u64().is_some_and(|number| (min..=max).contains(&number)),
+                format!("a whole number from {min} to {max}"),
+            ),
+            Kind::Fraction => (
+                value.as_f64().is_some_and(|number| (0.0..=1.0).contains(&number)),
+                "a number from 0 to 1".to_owned(),
+            ),
+            Kind::Flag => (value.as_bool().is_some(), "true or false".to_owned()),
+            Kind::Texts => (every(value, |item| item.as_text().is_some()), "a list of texts".to_owned()),
+            Kind::Categories => (every(value, category), format!("a list of some of {}", names())),
+            Kind::Objects => {
+                (every(value, |item| item.as_object().is_some()), "a list of objects".to_owned())
+            }
+            Kind::Content => (value.as_object().is_some(), "an object".to_owned()),
+        };
+        (!fine).then_some(expected)
+    }
+}
+
+fn category(value: &Json) -> bool {
+    value.as_text().and_then(Category::parse).is_some()
+}
+
+fn names() -> String {
+    Category::ALL.map(Category::name).join(", ")
+}
+
+fn every(value: &Json, fine: impl Fn(&Json) -> bool) -> bool {
+    value.as_list().is_some_and(|items| items.iter().all(fine))
+}
+
+/// The fields of all categories in one object, because vendors disagree about alternatives: each field says which
+/// categories have it, and the store says what is missing.
+fn content() -> Object {
+    let mut properties: Vec<(&str, Object)> = Vec::new();
+    let mut users: Vec<(&str, String)> = Vec::new();
+    for category in Category::ALL {
+        for field in fields::content(category).fields {
+            let star = if field.need == Need::Required { " (required)" } else { "" };
+            let user = format!("{}{star}", category.name());
+            match users.iter_mut().find(|(name, _)| *name == field.name) {
+                Some((_, known)) => known.push_str(&format!(", {user}")),
+                None => users.push((field.name, user)),
+            }
+            let schema = of_field(&field.kind);
+            match properties.iter_mut().find(|(name, _)| *name == field.name) {
+                Some((_, known)) => join_choices(known, &schema),
+                None => properties.push((field.name, schema)),
+            }
+        }
+    }
+    for ((_, schema), (_, users)) in properties.iter_mut().zip(users) {
+        schema.set("description", Json::text(format!("for {users}")));
+    }
+    object(properties, &[])
+}
+
+/// Two categories may have a field of one name with other choices.
+fn join_choices(known: &mut Object, other: &Object) {
+    let (Some(mut names), Some(others)) =
+        (known.get("enum").map(Json::to_texts), other.get("enum").map(Json::to_texts))
+    else {
+        return;
+    };
+    for name in others {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    known.set("enum", Json::texts(names));
+}
+
+fn of_field(kind: &fields::Kind) -> Object {
+    match kind {
+        fields::Kind::Choice(names) => one_of(names.iter().copied()),
+        fields::Kind::Flag => of_type("boolean"),
+        fields::Kind::Fraction => within("number", 0, 1),
+        fields::Kind::List { of, .. } => list_of(of_field(of)),
+        fields::Kind::Group(group) => of_group(group),
+        _ => of_type("string"),
+    }
+}
+
+fn of_group(group: &Group) -> Object {
+    let required = group.fields.iter().filter(|field| field.need == Need::Required).map(|field| field.name);
+    let properties = group.fields.iter().map(|field: &Field| (field.name, of_field(&field.kind)));
+    object(properties.collect(), &required.collect::<Vec<_>>())
+}
+
+/// What a client sent for a tool, read.
+#[derive(Debug, Default)]
+pub(super) struct Arguments(Object);
+
+impl Arguments {
+    /// Every fault at once: a model mends its call in one go. Null stands for nothing.
+    pub(super) fn read(parameters: &[Parameter], sent: Object) -> Result<Arguments, Vec<String>> {
+        let given = |name: &str| sent.get(name).filter(|value| **value != Json::Null);
+        let mut faults = Vec::new();
+        for parameter in parameters {
+            match given(parameter.name) {
+                Some(value) => faults.extend(
+                    parameter
+                        .kind
+                        .fault(value)
+                        .map(|expected| format!("`{}` must be {expected}", parameter.name)),
+                ),
+                None if parameter.required => {
+                    faults.push(format!("`{}` is missing: {}", parameter.name, parameter.about));
+                }
+                None => {}
+            }
+        }
+        let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+        for (name, _) in sent.iter().filter(|(name, _)| !known.contains(name)) {
+            faults.push(format!("`{name}` is not known: give {}", known.join(", ")));
+        }
+        if faults.is_empty() { Ok(Arguments(sent)) } else { Err(faults) }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Json> {
+        self.0.get(name).filter(|value| **value != Json::Null)
+    }
+
+    /// A text that says something.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(Json::as_text).map(str::trim).filter(|text| !text.is_empty())
+    }
+
+    pub(super) fn flag(&self, name: &str) -> bool {
+        self.get(name).and_then(Json::as_bool).unwrap_or_default()
+    }
+
+    pub(super) fn whole(&self, name: &str) -> Option<usize> {
+        self.get(name).and_then(Json::as_u64).and_then(|number| usize::try_from(number).ok())
+    }
+
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        self.get(name).map(Json::to_texts).unwrap_or_default()
+    }
+}

@@ -1,0 +1,79 @@
+//! What sessions left to be saved: asked, answered, saved.
+
+use super::Call;
+use crate::captured::{DATA, end_json, task_json};
+use crate::mcp::answer::{Answer, Outcome, Trouble};
+use crate::mcp::schema::{list_of, object, of_type};
+use lorelane_core::consolidate::{self, Answer as Drafted, Unclear};
+use lorelane_core::json::{Format, Json};
+use lorelane_core::refusal::Fault;
+use lorelane_engine::workspace::{Task, Workspace};
+
+/// Enough of a conversation to draft from; the file has all of it.
+const CONTEXT_MAX_BYTES: u64 = 64 << 10;
+
+pub(super) fn review(call: &Call<'_>) -> Outcome {
+    let mut workspace = call.desk.open()?;
+    let session = call.arguments.text("session");
+    match call.arguments.get("answers").and_then(Json::as_list).filter(|answers| !answers.is_empty()) {
+        Some(answers) => commit(&mut workspace, session, answers),
+        None => prepare(&mut workspace, session),
+    }
+}
+
+fn prepare(workspace: &mut Workspace, session: Option<&str>) -> Outcome {
+    let (work, notices) = workspace.prepare(session)?;
+    let notes = ("notes", Json::texts(notices.iter().map(|notice| notice.text())));
+    let Some(work) = work else {
+        return Ok(Answer::document([("tasks", Json::List(Vec::new())), ("open", Json::number(0)), notes]));
+    };
+    let task = |task: &Task| {
+        let Json::Object(mut object) = task_json(&work.session, task) else { return Json::Null };
+        let bytes = workspace.disk().read_regular(&task.context_file, CONTEXT_MAX_BYTES).ok().flatten();
+        if let Some(bytes) = bytes {
+            object.set("context", Json::text(String::from_utf8_lossy(&bytes)));
+        }
+        Json::Object(object)
+    };
+    Ok(Answer::document([
+        ("session", Json::text(&work.session)),
+        ("note", Json::text(DATA)),
+        ("tasks", Json::List(work.tasks.iter().map(task).collect())),
+        ("open", Json::number(work.tasks.len() + work.waiting)),
+        notes,
+    ]))
+}
+
+fn commit(workspace: &mut Workspace, session: Option<&str>, answers: &[Json]) -> Outcome {
+    let answers = answers.iter().map(|answer| read(&answer.render(Format::LINE))).collect();
+    let Some(report) = workspace.consolidate(answers, session, false)? else {
+        return Err(Trouble::new(
+            "cannot save these answers: no session has anything open that they speak of",
+            "call without `answers` to see what is open; memory_save saves anything else",
+        ));
+    };
+    Ok(Answer::document([
+        ("items", Json::List(report.ends.iter().map(end_json).collect())),
+        ("open", Json::number(report.open)),
+        ("notes", Json::texts(report.notices.iter().map(|notice| notice.text()))),
+    ]))
+}
+
+/// An answer that cannot be read stops no other.
+fn read(text: &str) -> Drafted {
+    let unread =
+        |faults: Vec<Fault>| Drafted { session: None, items: vec![Err(Unclear { category: None, faults })] };
+    consolidate::read(text).unwrap_or_else(unread)
+}
+
+pub(super) fn schema() -> Json {
+    let properties = vec![
+        ("session", of_type("string")),
+        ("note", of_type("string")),
+        ("tasks", list_of(of_type("object"))),
+        ("items", list_of(of_type("object"))),
+        ("open", of_type("integer")),
+        ("notes", list_of(of_type("string"))),
+    ];
+    Json::Object(object(properties, &["open"]))
+}

@@ -1,0 +1,147 @@
+//! Searching, reading and listing.
+
+use super::Call;
+use crate::mcp::answer::{self, Answer, Outcome, Trouble};
+use crate::mcp::cursor;
+use crate::mcp::schema::{list_of, object, of_type};
+use lorelane_core::briefing;
+use lorelane_core::corpus::Entry;
+use lorelane_core::fence::inline;
+use lorelane_core::json::Json;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::Category;
+use lorelane_core::recall::{Hit, Query};
+use lorelane_core::text::fold;
+use lorelane_core::time::Timestamp;
+use lorelane_engine::index::Wanted;
+use lorelane_engine::workspace::{Recall, Workspace};
+
+const HITS: usize = 10;
+const PAGE: usize = 50;
+
+pub(super) fn search(call: &Call<'_>) -> Outcome {
+    let Some(text) = call.arguments.text("query") else {
+        return Err(Trouble::new("cannot search for nothing", "say in `query` what you want to know"));
+    };
+    let mut workspace = call.desk.open()?;
+    let mut query = Query::new(text, workspace.now());
+    query.include_retired = call.arguments.flag("include_retired");
+    query.categories =
+        call.arguments.texts("categories").iter().filter_map(|name| Category::parse(name)).collect();
+    let Recall { hits, total } = workspace.recall(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
+    if hits.is_empty() {
+        return Ok(Answer::Text("Nothing relevant is remembered.\n".to_owned()));
+    }
+    let lines: Vec<String> = hits.iter().filter_map(|hit| line(&workspace, hit)).collect();
+    let more = if total > lines.len() { format!(" of {total}") } else { String::new() };
+    let tail = format!("{}{more} found. memory_read gives the whole of one.\n", lines.len());
+    Ok(Answer::fenced("", &lines.join("\n"), &tail))
+}
+
+/// A hit as its file says it now; one that vanished meanwhile is none.
+fn line(workspace: &Workspace, hit: &Hit) -> Option<String> {
+    let loaded = workspace.load(&hit.address).ok()?;
+    let mut line = briefing::reminder(&loaded.memory, workspace.now());
+    if hit.status != Status::Active {
+        line.push_str(&format!(" [{}]", hit.status));
+    }
+    let parts: Vec<String> =
+        hit.explain.iter().map(|part| format!("{} {}", part.signal.name(), part.points)).collect();
+    line.push_str(&format!(" (score {}: {})", hit.score, parts.join(", ")));
+    Some(line)
+}
+
+pub(super) fn read(call: &Call<'_>) -> Outcome {
+    let mut workspace = call.desk.open()?;
+    let address = workspace.find(call.arguments.text("address").unwrap_or_default())?;
+    let loaded = workspace.load(&address)?;
+    let mut head = format!("{address}, revision {}\n", loaded.revision);
+    head.push_str(&format!("{}, {}", workspace.listed_path(&loaded.path), loaded.memory.lifecycle.status()));
+    for problem in &loaded.problems {
+        head.push_str(&format!("\nwarning: {}", inline(&problem.what, 300)));
+    }
+    let (text, is_whole) = answer::whole(&loaded.text);
+    let tail = if is_whole { "" } else { "The rest is left out: read the file.\n" };
+    Ok(Answer::fenced(&head, &text, tail))
+}
+
+pub(super) fn list(call: &Call<'_>) -> Outcome {
+    let last = match call.arguments.text("cursor") {
+        Some(text) => Some(cursor::key(text).ok_or_else(|| {
+            Trouble::new(
+                "cannot go on from this cursor: it is none of ours",
+                "give `next_cursor` as it was, or none",
+            )
+        })?),
+        None => None,
+    };
+    let since = match call.arguments.text("since") {
+        Some(text) => Some(Timestamp::parse(text).map(|(at, _)| at).ok_or_else(|| {
+            Trouble::new(
+                format!("`{text}` is no date"),
+                "write `since` as 2026-01-31 or 2026-01-31T09:00:00Z",
+            )
+        })?),
+        None => None,
+    };
+    let mut workspace = call.desk.open()?;
+    let category = call.arguments.text("category").and_then(Category::parse);
+    let status = match call.arguments.text("status") {
+        Some("all") => None,
+        Some(name) => Status::ALL.into_iter().find(|status| status.name() == name),
+        None => Some(Status::Active),
+    };
+    let tags: Vec<String> = call.arguments.texts("tags").iter().map(|tag| fold(tag)).collect();
+    let mut entries = workspace.entries(Wanted { category, status, prose: false })?;
+    entries.retain(|entry| {
+        tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
+            && since.is_none_or(|since| entry.updated.is_some_and(|updated| updated >= since))
+    });
+    entries.sort_by_cached_key(key);
+    let total = entries.len();
+    let size = call.arguments.whole("limit").unwrap_or(PAGE);
+    let (page, next) = cursor::page(entries, last.as_deref(), size, key);
+    let pinned = workspace.marks().pinned;
+    let memories = page.iter().map(|entry| entry_json(entry, pinned.contains(&entry.address)));
+    let mut members = vec![("total", Json::number(total)), ("memories", Json::List(memories.collect()))];
+    members.extend(next.map(|next| ("next_cursor", Json::text(next))));
+    Ok(Answer::document(members))
+}
+
+/// Sorts the last changed first, and those of one second by address.
+fn key(entry: &Entry) -> String {
+    let updated = entry.updated.map_or(0, |updated| updated.0);
+    format!("{:020} {}", i64::MAX - updated, entry.address)
+}
+
+fn entry_json(entry: &Entry, pinned: bool) -> Json {
+    let updated = entry.updated.map(|at| ("updated", Json::text(at.to_string())));
+    let members = [
+        ("address", Json::text(entry.address.to_string())),
+        ("title", Json::text(&entry.title)),
+        ("status", Json::text(entry.status.name())),
+        ("tags", Json::texts(entry.tags.clone())),
+        ("pinned", Json::Bool(pinned)),
+    ];
+    Json::Object(members.into_iter().chain(updated).collect())
+}
+
+pub(super) fn list_schema() -> Json {
+    let memory = object(
+        vec![
+            ("address", of_type("string")),
+            ("title", of_type("string")),
+            ("status", of_type("string")),
+            ("tags", list_of(of_type("string"))),
+            ("pinned", of_type("boolean")),
+            ("updated", of_type("string")),
+        ],
+        &["address", "title", "status", "tags", "pinned"],
+    );
+    let properties = vec![
+        ("total", of_type("integer")),
+        ("memories", list_of(memory)),
+        ("next_cursor", of_type("string")),
+    ];
+    Json::Object(object(properties, &["total", "memories"]))
+}

