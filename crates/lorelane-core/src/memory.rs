@@ -405,6 +405,13 @@ mod tests {
         }
     }
 
+    /// Indexes keep a kind by its name.
+    #[test]
+    fn no_two_kinds_share_a_name() {
+        Kind::all().for_each(|kind| assert_eq!(Kind::parse(kind.name()), Some(kind)));
+        assert_eq!(Kind::all().count(), Category::ALL.len() + NoteType::ALL.len());
+    }
+
     #[test]
     fn a_title_in_any_script_gets_an_address() {
         assert_eq!(Address::for_title(Category::Decision, "Use JWT").to_string(), "decision/use-jwt");

@@ -5,7 +5,7 @@
 //! anchors, aliases and tags keep their text and mean nothing here, so that no alias is ever expanded. It calls
 //! itself nowhere, so that no depth can exhaust it.
 
-use super::scalar::{self, Quote, Token};
+use super::scalar::{self, Token};
 use std::ops::Range;
 
 /// No honest head is longer; what looks like one is a text between two rules.
@@ -128,7 +128,8 @@ impl<'t> Page<'t> {
 
     fn read_entries(&mut self, lines: &Lines<'t>) {
         let mut at = 0;
-        while at < lines.0.len() {
+        // One more than is allowed is enough to know that there are too many.
+        while at < lines.0.len() && self.entries.len() <= KEYS_MAX {
             let line = lines.0[at].clone();
             let shown = &self.text[line.clone()];
             at += 1;
@@ -153,7 +154,7 @@ impl<'t> Page<'t> {
                 Value::Opaque if next.is_empty() && !is_foreign(&self.text[source.clone()]) => {
                     self.problem(format!("the value of `{key}` in its frontmatter cannot be read"));
                 }
-                Value::Text(token) if token.quote == Quote::Plain && token.text.contains(": ") => {
+                Value::Text(token) if token.reads_as_a_map() => {
                     self.problem(format!(
                         "the value of `{key}` in its frontmatter has a colon and no quotes"
                     ));
@@ -172,7 +173,13 @@ impl<'t> Page<'t> {
     fn continued(&self, lines: &Lines<'t>, from: usize, value_at: usize) -> usize {
         let first = self.text[value_at..].lines().next().unwrap_or_default();
         let inline = first.trim_start();
-        let (bracketed, bare) = (inline.starts_with(['[', '{']), says_nothing(first));
+        // A list that ends on its line needs no further bracket.
+        let bracketed = match inline.chars().next() {
+            Some('[') => scalar::flow_list(first, first.len() - inline.len()).is_none(),
+            Some('{') => !inline.contains('}'),
+            _ => false,
+        };
+        let bare = says_nothing(first);
         // In a block text a line that looks like a comment is text.
         let comments = !inline.starts_with(['|', '>']);
         let mut count = 0;
@@ -228,7 +235,7 @@ impl<'t> Page<'t> {
         let mut items = Vec::new();
         let mut indent = None;
         for line in lines {
-            let shown = self.text[line.clone()].trim_end_matches(['\n', '\r']);
+            let shown = self.text[line.clone()].trim_end();
             if says_nothing(shown) {
                 continue;
             }
@@ -239,7 +246,11 @@ impl<'t> Page<'t> {
             }
             let inner = own[1..].trim_start();
             let at = line.start + shown.len() - inner.len();
-            items.push(scalar::read(&self.text[..line.start + shown.trim_end().len()], at)?);
+            let item = scalar::read(&self.text[..line.start + shown.len()], at)?;
+            if item.reads_as_a_map() || is_dash(inner) {
+                return None;
+            }
+            items.push(item);
         }
         (!items.is_empty()).then_some(items)
     }

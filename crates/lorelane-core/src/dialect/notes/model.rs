@@ -1,7 +1,7 @@
 //! Between a note's text and a memory.
 
 use super::frontmatter::{BYTE_ORDER_MARK, KEYS_MAX, Page, Value};
-use super::patch::{self, Setting, looks_like_a_head};
+use super::patch::{self, Setting};
 use super::{NOTE_MAX_BYTES, links, name};
 use crate::json::{Json, Object};
 use crate::lifecycle::{Lifecycle, Status};
@@ -159,9 +159,7 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
     let base = old.unwrap_or_default();
     let page = open(base.as_bytes()).map_err(unreadable)?;
     let now = memory(&page, address.clone());
-    // Without a head, a text that begins as one would be read as one.
-    let misread = page.head.is_none() && now.body != after.body && looks_like_a_head(body);
-    let is_new = old.is_none() || misread;
+    let is_new = old.is_none();
     let mut text = base.to_owned();
     let mut set = |differs: bool, key: &str, to: Setting<'_>| {
         if differs {

@@ -98,10 +98,12 @@ pub fn for_title(title: &str) -> Address {
     }
     short.truncate(short.trim_end_matches(['-', '.', '_']).len());
     let whole = short.len() == name.trim_end_matches('-').len();
-    if why_not(&short).is_some() || !whole {
-        // A title without letters, with the name of a device, or too long to be told from another by its start.
+    if why_not(&short).is_some() || !whole || short.ends_with(".md") {
+        // A title without letters, with the name of a device or of a file, or too long to be told from another by
+        // its start.
         let digest = short_digest(title, 8);
-        short = if short.is_empty() { format!("note-{digest}") } else { format!("{short}-{digest}") };
+        short =
+            if why_not(&short).is_some() { format!("note-{digest}") } else { format!("{short}-{digest}") };
     }
     Address::note(&short).expect("letters, digits and dashes are a name")
 }

@@ -28,17 +28,18 @@ pub fn set(text: &str, key: &str, to: Setting<'_>) -> String {
 /// The text with another body. What stood between head and body, and after the body, stays.
 pub fn set_body(text: &str, body: &str) -> String {
     let page = Page::read(text);
-    let old = page.body();
+    let (old, end) = (page.body(), page.line_end());
+    // A body that begins as a head does is none below a blank line.
+    let misread = page.head.is_none() && looks_like_a_head(body);
     if !old.is_empty() {
-        return format!("{}{body}{}", &text[..old.start], &text[old.end..]);
+        let before = &text[..old.start];
+        let gap = if misread && !before.contains('\n') { end } else { "" };
+        return format!("{before}{gap}{body}{}", &text[old.end..]);
     }
-    let (head, end) = (&text[..page.after_head], page.line_end());
-    match (body.is_empty(), page.head.is_some() && !head.ends_with('\n')) {
-        (true, _) => head.to_owned(),
-        (false, true) => format!("{head}{end}{end}{body}{end}"),
-        (false, false) if page.head.is_some() => format!("{head}{end}{body}{end}"),
-        (false, false) => format!("{head}{body}{end}"),
-    }
+    let head = &text[..page.after_head];
+    let closed = if page.head.is_some() && !head.ends_with('\n') { end } else { "" };
+    let gap = if page.head.is_some() || misread { end } else { "" };
+    if body.is_empty() { head.to_owned() } else { format!("{head}{closed}{gap}{body}{end}") }
 }
 
 /// Whether a body would be read as a head if it stood at the start of a file.
@@ -52,7 +53,24 @@ fn without(page: &Page<'_>, key: &str) -> String {
     for entry in page.entries.iter().rev().filter(|entry| entry.key == key) {
         text.replace_range(entry.lines.clone(), "");
     }
+    let left = Page::read(&text);
+    if left.get(key).is_none() && others(&left, key) == others(page, key) {
+        return text;
+    }
+    // Among broken lines a key may hold the others in place: the first tells that this is a head, and a stray dash
+    // would join the key above. It stays and says nothing.
+    let mut text = page.text.to_owned();
+    for entry in page.entries.iter().rev().filter(|entry| entry.key == key) {
+        let blank = if page.text[..entry.source.start].ends_with(':') { " " } else { "" };
+        text.replace_range(entry.source.clone(), &format!("{blank}~"));
+    }
     text
+}
+
+/// The lines of the head's other keys; `None` without a head.
+fn others<'p>(page: &'p Page<'_>, key: &str) -> Option<Vec<&'p str>> {
+    let others = page.entries.iter().filter(|entry| entry.key != key);
+    page.head.as_ref().map(|_| others.map(|entry| &page.text[entry.lines.clone()]).collect())
 }
 
 fn changed(page: &Page<'_>, entry: &Entry, to: Setting<'_>) -> String {

@@ -19,6 +19,11 @@ pub enum Quote {
 }
 
 impl Token {
+    /// Whether other readers of YAML see a key here.
+    pub(super) fn reads_as_a_map(&self) -> bool {
+        self.quote == Quote::Plain && (self.text.contains(": ") || self.text.ends_with(':'))
+    }
+
     pub fn is_null(&self) -> bool {
         self.quote == Quote::Plain && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
     }
