@@ -317,7 +317,7 @@ impl Index {
     }
 
     /// Hands over the memories that a query can find by their names, with the most points that these can bring,
-    /// the most first: at most `limit`, see [`Index::reaching`]. They are read one by one, as they are taken.
+    /// the most first: at most `limit`, see `reaching`. They are read one by one, as they are taken.
     pub fn with_named<T>(
         &self,
         query: &Query,
