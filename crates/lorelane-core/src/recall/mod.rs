@@ -3,7 +3,10 @@
 //! The scoring is that of the first system (tag 3, title 2, prefix 1, content 1, recency 1), over words of any
 //! language. Every point is a part that can be shown; the parts sum to the score.
 
+pub mod ask;
 mod keyword;
+pub mod sheet;
+pub mod weigh;
 
 pub use keyword::keyword;
 

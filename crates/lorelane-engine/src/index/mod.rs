@@ -6,13 +6,17 @@
 
 mod names;
 mod rows;
+mod words;
+
+pub use words::Gathered;
 
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Address, Category, Kind};
+use lorelane_core::memory::{Address, Category, Kind, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
+use lorelane_core::recall::sheet::Sheet;
 use lorelane_core::time::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{
@@ -26,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 4;
+const STAMP: i32 = 5;
 /// Another process writes for milliseconds; a search does not wait longer for it.
 const BUSY: Duration = Duration::from_millis(500);
 /// Somebody who forgets waits until nobody reads any more.
@@ -36,7 +40,7 @@ const TABLES: &str = "
         id INTEGER PRIMARY KEY, path TEXT NOT NULL, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
         tags TEXT NOT NULL, status TEXT NOT NULL, status_at INTEGER, created INTEGER, updated INTEGER,
         revised INTEGER NOT NULL, listing_key TEXT, listing_text TEXT,
-        size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
+        size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest INTEGER NOT NULL
     );
     -- Apart, because it is most of the bytes and few questions need it.
     CREATE TABLE prose (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
@@ -71,10 +75,33 @@ pub struct Seen {
 /// What the index keeps of one file.
 #[derive(Clone, Debug)]
 pub enum Row {
-    Memory { entry: Box<Entry>, listing: Option<ListingLine>, seen: Seen },
+    Memory {
+        entry: Box<Entry>,
+        listing: Option<ListingLine>,
+        seen: Seen,
+        said: Said,
+    },
     Unreadable { path: RelPath, what: String, seen: Seen },
     Gone { path: RelPath },
 }
+
+/// What a memory's file says, for the search. It is taken apart only if it is new to the index.
+#[derive(Clone, Debug)]
+pub struct Said {
+    pub memory: Box<Memory>,
+    pub text: String,
+}
+
+/// How much of an index is made anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All that is said of the memories, and the search of texts that changed.
+    Changed,
+    All,
+}
+
+/// Takes a memory's text apart. Whoever owns the dialect knows how.
+pub type TakeApart<'a> = &'a dyn Fn(&Said) -> Sheet;
 
 /// The time of a folder that has to be looked into again.
 pub const UNSETTLED: i64 = -1;
@@ -231,39 +258,56 @@ impl Index {
     }
 
     /// Takes in rows and the folder times they were read under, all or nothing.
-    pub fn update(&mut self, rows: impl Iterator<Item = Row>, times: &FolderTimes) -> Result<(), IndexError> {
-        self.write(false, rows, times)
+    pub fn update(
+        &mut self,
+        rows: impl Iterator<Item = Row>,
+        times: &FolderTimes,
+        take_apart: TakeApart<'_>,
+    ) -> Result<(), IndexError> {
+        self.write(None, rows, times, take_apart)
     }
 
-    /// Forgets everything and takes in these rows.
+    /// Forgets everything and takes in these rows. What was taken apart before and still says the same is kept,
+    /// unless all of it is made anew.
     pub fn replace(
         &mut self,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
+        take_apart: TakeApart<'_>,
+        extent: Extent,
     ) -> Result<(), IndexError> {
-        self.write(true, rows, times)
+        self.write(Some(extent), rows, times, take_apart)
     }
 
     fn write(
         &mut self,
-        fresh: bool,
+        fresh: Option<Extent>,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
+        take_apart: TakeApart<'_>,
     ) -> Result<(), IndexError> {
         let fault = self.fault("write");
-        if fresh {
+        if fresh.is_some() {
             // Room for all pages of a large store: what does not fit is written and read once more.
             self.db.execute_batch("PRAGMA cache_size = -24000").map_err(&fault)?;
         }
         let made = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&fault)?;
-        if fresh {
+        let mut known = None;
+        if let Some(extent) = fresh {
+            known = Some(match extent {
+                Extent::Changed => rows::known(&made).map_err(&fault)?,
+                Extent::All => {
+                    made.execute_batch(words::EMPTY).map_err(&fault)?;
+                    rows::Known::new()
+                }
+            });
             made.execute_batch(NO_ORDERS).map_err(&fault)?;
             for table in TABLE_NAMES {
                 made.execute(&format!("DELETE FROM {table}"), []).map_err(&fault)?;
             }
         }
-        rows::put(&made, rows, fresh).map_err(&fault)?;
-        if fresh {
+        rows::put(&made, rows, known, take_apart).map_err(&fault)?;
+        if fresh.is_some() {
             made.execute_batch(ORDERS).map_err(&fault)?;
         }
         if folder_times(&made).map_err(&fault)? != *times {
@@ -274,7 +318,7 @@ impl Index {
             }
         }
         made.commit().map_err(&fault)?;
-        if fresh {
+        if fresh.is_some() {
             self.shorten_log(0);
         }
         Ok(())
@@ -449,12 +493,13 @@ impl Index {
             }
         }
         dump.extend(self.dump_names().map_err(&fault)?);
+        dump.extend(self.dump_words().map_err(&fault)?);
         Ok(dump)
     }
 }
 
 fn make_tables(db: &Connection) -> rusqlite::Result<()> {
-    [TABLES, names::TABLE, ORDERS].iter().try_for_each(|sql| db.execute_batch(sql))
+    [TABLES, names::TABLE, words::TABLES, ORDERS].iter().try_for_each(|sql| db.execute_batch(sql))
 }
 
 fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
@@ -467,7 +512,7 @@ fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
 fn select_entries(prose: bool) -> String {
     let (prose, join) = if prose { ("prose.text", "JOIN prose USING (id)") } else { ("''", "") };
     format!(
-        "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose}
+        "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose}, category
          FROM memories {join}"
     )
 }
@@ -476,11 +521,10 @@ fn select_entries(prose: bool) -> String {
 fn entry(row: &SqlRow<'_>) -> Option<Entry> {
     let text = |at: usize| row.get::<_, String>(at).ok();
     let time = |at: usize| row.get::<_, Option<i64>>(at).ok().flatten().map(Timestamp);
-    let address = Address::parse(&text(1)?)?;
     Some(Entry {
         path: RelPath::parse(&text(0)?).ok()?,
-        kind: Kind::Record(address.category()?),
-        address,
+        kind: Kind::parse(&text(10)?)?,
+        address: Address::parse(&text(1)?)?,
         title: text(2)?,
         tags: rows::tags(&text(3)?),
         status: Status::parse(&text(4)?)?,

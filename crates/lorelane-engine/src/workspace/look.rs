@@ -3,14 +3,16 @@
 use super::{Failure, Workspace};
 use crate::config::write_plain;
 use crate::disk::{Disk, Kind};
-use crate::index::{FolderTimes, Index, IndexError, Row, Seen, UNSETTLED};
+use crate::index::{Extent, FolderTimes, Index, IndexError, Row, Said, Seen, UNSETTLED};
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::RECORD_MAX_BYTES;
 use lorelane_core::dialect::{Dialect, Reading};
+use lorelane_core::embed::Table;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::path::RelPath;
+use lorelane_core::recall::sheet::Sheet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -100,7 +102,7 @@ impl Workspace {
         let fault = match Index::remake(fault) {
             Ok(index) => {
                 self.index = index;
-                match self.fill()? {
+                match self.fill(Extent::All)? {
                     None => return Ok(()),
                     Some(fault) => fault,
                 }
@@ -109,17 +111,18 @@ impl Workspace {
         };
         self.index_fault = Some(fault.to_string());
         self.index = Index::in_memory();
-        self.fill()?.map_or(Ok(()), |fault| Err(fault.into()))
+        self.fill(Extent::All)?.map_or(Ok(()), |fault| Err(fault.into()))
     }
 
     /// Makes the index say what the files say and nothing else; returns why it could not.
-    fn fill(&mut self) -> Result<Option<IndexError>, Failure> {
+    fn fill(&mut self, extent: Extent) -> Result<Option<IndexError>, Failure> {
         let mut times = self.folder_times();
         let Found { files, closed } = self.files();
         times.retain(|folder, _| !closed.contains(folder));
         self.closed = closed;
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
-        let filled = index.replace(files.iter().map(|found| self.row(found)), &times);
+        let take_apart = |said: &Said| sheet(&self.dialect, said);
+        let filled = index.replace(files.iter().map(|found| self.row(found)), &times, &take_apart, extent);
         self.index = index;
         Ok(filled.err())
     }
@@ -137,20 +140,20 @@ impl Workspace {
             }
             _ => row,
         });
-        match self.index.update(standing, &times) {
+        match self.index.update(standing, &times, &|said| sheet(&self.dialect, said)) {
             Ok(()) => Ok(()),
             Err(fault) => self.replace_index(fault),
         }
     }
 
     /// Writes index and listing anew from the files. Returns the number of listed memories.
-    pub fn reindex(&mut self) -> Result<(usize, Vec<Notice>), Failure> {
+    pub fn reindex(&mut self, extent: Extent) -> Result<(usize, Vec<Notice>), Failure> {
         self.refuse_when_misconfigured()?;
         let store = std::sync::Arc::clone(&self.store);
         let mut writer = store.begin()?;
         let mut notices = warnings(writer.warnings());
         notices.extend(self.complete_forgetting(&mut writer));
-        if let Some(fault) = self.fill()? {
+        if let Some(fault) = self.fill(extent)? {
             self.replace_index(fault)?;
         }
         if let Some(why) = &self.index_fault {
@@ -172,7 +175,9 @@ impl Workspace {
     /// All that an index made anew from the files would say.
     pub fn rebuilt_dump(&self) -> Result<String, Failure> {
         let mut rebuilt = Index::in_memory();
-        rebuilt.replace(self.files().files.iter().map(|found| self.row(found)), &self.folder_times())?;
+        let rows = self.files().files.into_iter().map(|found| self.row(&found));
+        let take_apart = |said: &Said| sheet(&self.dialect, said);
+        rebuilt.replace(rows, &self.folder_times(), &take_apart, Extent::All)?;
         Ok(rebuilt.dump()?)
     }
 
@@ -279,11 +284,16 @@ impl Workspace {
         };
         let reading = self.dialect.read(path, &bytes);
         inspect(Ok(&reading));
-        match &reading.memory {
+        match reading.memory {
             Some(memory) => Row::Memory {
-                listing: self.dialect.listing_line(memory),
-                entry: Box::new(Entry::of(memory, path)),
+                listing: self.dialect.listing_line(&memory),
+                entry: Box::new(Entry::of(&memory, path)),
                 seen,
+                said: Said {
+                    memory: Box::new(memory),
+                    text: String::from_utf8(bytes)
+                        .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned()),
+                },
             },
             None => {
                 let what = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
@@ -291,6 +301,11 @@ impl Workspace {
             }
         }
     }
+}
+
+/// What search keeps of a memory's text.
+pub(super) fn sheet(dialect: &dyn Dialect, said: &Said) -> Sheet {
+    Sheet::of(&said.memory, &dialect.passages(&said.text), &Table::built_in())
 }
 
 fn is_gone(disk: &dyn Disk, lane: &Path, path: &RelPath) -> bool {

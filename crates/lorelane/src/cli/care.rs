@@ -292,7 +292,7 @@ pub(super) fn reindex(session: &Session<'_>, change: Change) -> Outcome {
         }
         return Ok(Ending::Done);
     }
-    let (listed, notices) = workspace.reindex()?;
+    let (listed, notices) = workspace.reindex(Extent::Changed)?;
     say::notices(&notices);
     if session.json {
         say::document([("listed", Json::number(listed))]);
