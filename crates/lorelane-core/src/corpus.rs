@@ -3,7 +3,6 @@
 use crate::lifecycle::{Lifecycle, Status};
 use crate::memory::{Address, Kind, Memory};
 use crate::path::RelPath;
-use crate::text::fold;
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +18,6 @@ pub struct Entry {
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
     pub revised: u64,
-    /// All it says, folded: `recall` looks words up in it.
-    pub prose: String,
 }
 
 impl Entry {
@@ -39,7 +36,6 @@ impl Entry {
             created: memory.created,
             updated: memory.updated,
             revised: memory.revised,
-            prose: fold(&memory.body.prose()),
         }
     }
 }

@@ -52,7 +52,7 @@ pub struct Shown {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
     /// The prompt asked for it; the points sum to the score.
-    Asked { score: u32, parts: Vec<Part> },
+    Asked { score: i32, parts: Vec<Part> },
     /// It stands in every session.
     Standing { because: String },
 }
@@ -60,7 +60,7 @@ pub enum Reason {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
     pub address: Address,
-    pub score: u32,
+    pub score: i32,
     pub parts: Vec<Part>,
     pub rule: Rule,
 }
@@ -213,8 +213,9 @@ fn whole(json: &Json) -> Option<usize> {
     usize::try_from(json.as_u64()?).ok()
 }
 
-fn number(json: &Json) -> Option<u32> {
-    u32::try_from(json.as_u64()?).ok()
+fn number(json: &Json) -> Option<i32> {
+    let number = json.as_f64()?;
+    (number.fract() == 0.0 && number.abs() < f64::from(i32::MAX)).then_some(number as i32)
 }
 
 /// `{"tag": {"points": 3, "matched": ["auth"]}}`

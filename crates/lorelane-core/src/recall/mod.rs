@@ -1,19 +1,26 @@
 //! Finds the memories that a text asks for, and says why.
 //!
-//! The scoring is that of the first system (tag 3, title 2, prefix 1, content 1, recency 1), over words of any
-//! language. Every point is a part that can be shown; the parts sum to the score.
+//! One way for every lane and every face: [`ask`] makes a question of a text, the engine gathers the memories that
+//! may answer it, [`weigh`] weighs their passages, [`choose`] groups them and leaves out what is not relevant.
+//! Every point is a part that can be shown; the parts sum to the score.
+//!
+//! The first system's scoring of names (tag 3, title 2, prefix 1) is kept where it is the contract: [`keyword`],
+//! [`candidate`], and the rule of what a prompt may be reminded of.
 
 pub mod ask;
+mod choose;
 mod keyword;
 pub mod sheet;
 pub mod weigh;
 
+pub use choose::{Choice, Considered, Grouping, choose, says_the_same};
 pub use keyword::keyword;
 
 use crate::corpus::Entry;
 use crate::lifecycle::Status;
-use crate::memory::{Address, Category, Kind};
-use crate::text::{fold, held_words, short_words, words};
+use crate::memory::{Address, Category, Kind, NoteType};
+use crate::path::RelPath;
+use crate::text::{fold, short_words, words};
 use crate::time::Timestamp;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -22,13 +29,21 @@ const RECENT_DAYS: i64 = 30;
 /// A shorter beginning would match by accident.
 const PREFIX_MIN: usize = 4;
 /// From this score on, a memory is taken for the same subject.
-const CANDIDATE_SCORE: u32 = 3;
+const CANDIDATE_SCORE: i32 = 3;
 
 /// What is asked, ready to be compared.
 #[derive(Clone, Debug)]
 pub struct Query {
+    pub text: String,
     words: BTreeSet<String>,
+    /// Only these categories and types of notes, if any is named.
     pub categories: Vec<Category>,
+    pub types: Vec<NoteType>,
+    /// Only memories with one of these tags, whatever their case.
+    pub tags: Vec<String>,
+    /// Only memories that were created or changed since, and before.
+    pub after: Option<Timestamp>,
+    pub before: Option<Timestamp>,
     pub include_retired: bool,
     pub now: Timestamp,
 }
@@ -36,19 +51,24 @@ pub struct Query {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub address: Address,
+    pub path: RelPath,
     pub title: String,
     pub kind: Kind,
     pub status: Status,
     pub tags: Vec<String>,
-    pub score: u32,
+    /// The lines of its best passage; `None` where only names were compared.
+    pub lines: Option<(usize, usize)>,
+    pub score: i32,
     /// Why it was found: the points sum to the score.
     pub explain: Vec<Part>,
+    /// Memories that say nearly the same and stand behind this one.
+    pub same: Vec<Address>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub signal: Signal,
-    pub points: u32,
+    pub points: i32,
     pub matched: Vec<String>,
 }
 
@@ -57,14 +77,40 @@ pub enum Signal {
     Tag,
     Title,
     Prefix,
-    Content,
     Description,
     Recent,
+    Words,
+    Around,
+    Section,
+    Memory,
+    Meaning,
+    MeaningAround,
+    Length,
+    Speaker,
+    Date,
+    Confidence,
+    Pinned,
 }
 
 impl Signal {
-    const ALL: [Signal; 6] =
-        [Signal::Tag, Signal::Title, Signal::Prefix, Signal::Content, Signal::Description, Signal::Recent];
+    const ALL: [Signal; 16] = [
+        Signal::Tag,
+        Signal::Title,
+        Signal::Prefix,
+        Signal::Description,
+        Signal::Recent,
+        Signal::Words,
+        Signal::Around,
+        Signal::Section,
+        Signal::Memory,
+        Signal::Meaning,
+        Signal::MeaningAround,
+        Signal::Length,
+        Signal::Speaker,
+        Signal::Date,
+        Signal::Confidence,
+        Signal::Pinned,
+    ];
 
     pub fn parse(name: &str) -> Option<Signal> {
         Signal::ALL.into_iter().find(|signal| signal.name() == name)
@@ -75,26 +121,45 @@ impl Signal {
             Signal::Tag => "tag",
             Signal::Title => "title",
             Signal::Prefix => "prefix",
-            Signal::Content => "content",
             Signal::Description => "description",
             Signal::Recent => "recent",
+            Signal::Words => "words",
+            Signal::Around => "around",
+            Signal::Section => "section",
+            Signal::Memory => "memory",
+            Signal::Meaning => "meaning",
+            Signal::MeaningAround => "meaning around",
+            Signal::Length => "length",
+            Signal::Speaker => "speaker",
+            Signal::Date => "date",
+            Signal::Confidence => "confidence",
+            Signal::Pinned => "pinned",
         }
     }
 
-    /// What one match counts.
-    pub fn points(self) -> u32 {
+    /// What one match counts in the first system's scoring; its other signals count one.
+    pub fn points(self) -> i32 {
         match self {
             Signal::Tag => 3,
             Signal::Title => 2,
-            Signal::Prefix | Signal::Content | Signal::Description | Signal::Recent => 1,
+            _ => 1,
         }
     }
 }
 
 impl Query {
     pub fn new(text: &str, now: Timestamp) -> Query {
-        let words = words(text).into_iter().collect();
-        Query { words, categories: Vec::new(), include_retired: false, now }
+        Query {
+            text: text.to_owned(),
+            words: words(text).into_iter().collect(),
+            categories: Vec::new(),
+            types: Vec::new(),
+            tags: Vec::new(),
+            after: None,
+            before: None,
+            include_retired: false,
+            now,
+        }
     }
 
     /// What a person asks. Words of two letters count, too, because a tag may be one: `ci`, `db`. The first system
@@ -105,20 +170,30 @@ impl Query {
         query
     }
 
-    /// The words that are looked for, each once.
+    /// The words that are looked for in names, each once.
     pub fn words(&self) -> &BTreeSet<String> {
         &self.words
     }
 
     /// Whether memories of this kind and status are asked for.
     pub fn admits(&self, kind: Kind, status: Status) -> bool {
-        let asked = |category| self.categories.contains(&category);
+        let asked = match kind {
+            Kind::Record(category) => self.categories.contains(&category),
+            Kind::Note(of) => self.types.contains(&of),
+        };
         (self.include_retired || status == Status::Active)
-            && (self.categories.is_empty() || kind.category().is_some_and(asked))
+            && (asked || (self.categories.is_empty() && self.types.is_empty()))
     }
 
-    fn wants(&self, entry: &Entry) -> bool {
+    /// Whether a memory may be an answer, whatever it says.
+    pub fn wants(&self, entry: &Entry) -> bool {
+        let tagged = |tag: &String| entry.tags.iter().any(|own| fold(own) == fold(tag));
+        // A memory that does not say when it was made passes every filter of time.
+        let at = entry.updated.or(entry.created);
         self.admits(entry.kind, entry.status)
+            && (self.tags.is_empty() || self.tags.iter().any(tagged))
+            && self.after.is_none_or(|after| at.is_none_or(|at| at >= after))
+            && self.before.is_none_or(|before| at.is_none_or(|at| at < before))
     }
 }
 
@@ -138,32 +213,6 @@ pub fn name_words(title: &str, tags: &[String]) -> Vec<(Signal, String)> {
     title.into_iter().map(|word| (Signal::Title, word)).chain(in_tags).collect()
 }
 
-/// The memories that match, best first.
-pub fn rank(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = entries
-        .filter(|entry| query.wants(entry.borrow()))
-        .filter_map(|entry| {
-            let entry = entry.borrow();
-            let mut explain = name_parts(query, entry);
-            let used: BTreeSet<&String> = explain.iter().flat_map(|part| &part.matched).collect();
-            let content = content_part(query, entry, &used);
-            explain.extend(content);
-            if explain.is_empty() {
-                return None;
-            }
-            if is_recent(entry, query.now) {
-                explain.push(Part { signal: Signal::Recent, points: 1, matched: Vec::new() });
-            }
-            Some(hit(entry, explain))
-        })
-        .collect();
-    hits.sort_by(|a, b| {
-        let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.kind));
-        order(a).cmp(&order(b)).then_with(|| a.address.cmp(&b.address))
-    });
-    hits
-}
-
 fn is_recent(entry: &Entry, now: Timestamp) -> bool {
     entry.updated.is_some_and(|updated| now.days_since(updated) <= RECENT_DAYS)
 }
@@ -172,7 +221,7 @@ fn is_recent(entry: &Entry, now: Timestamp) -> bool {
 ///
 /// The memories come with their reach, see [`name_words`], the farthest first: those that cannot be the one are
 /// not asked for.
-pub fn candidate(query: &Query, reaching: impl Iterator<Item = (u32, impl Borrow<Entry>)>) -> Option<Hit> {
+pub fn candidate(query: &Query, reaching: impl Iterator<Item = (i32, impl Borrow<Entry>)>) -> Option<Hit> {
     let mut best: Option<Hit> = None;
     for (reach, entry) in reaching {
         let wanted = best.as_ref().map_or(CANDIDATE_SCORE, |best| best.score);
@@ -180,7 +229,7 @@ pub fn candidate(query: &Query, reaching: impl Iterator<Item = (u32, impl Borrow
             break;
         }
         let entry = entry.borrow();
-        let found = hit(entry, name_parts(query, entry));
+        let found = hit(entry, name_parts(query, &entry.title, &entry.tags));
         let is_better = |best: &Hit| {
             found.score > best.score || (found.score == best.score && found.address < best.address)
         };
@@ -194,24 +243,27 @@ pub fn candidate(query: &Query, reaching: impl Iterator<Item = (u32, impl Borrow
 fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
     Hit {
         address: entry.address.clone(),
+        path: entry.path.clone(),
         title: entry.title.clone(),
         kind: entry.kind,
         status: entry.status,
         tags: entry.tags.clone(),
+        lines: None,
+        same: Vec::new(),
         score: explain.iter().map(|part| part.points).sum(),
         explain,
     }
 }
 
 /// What title and tags contribute. A tag of several words matches when all of them are asked for.
-fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
+pub fn name_parts(query: &Query, title: &str, tags: &[String]) -> Vec<Part> {
     // Most memories share no word with a query: that is seen without taking their names apart.
-    let folded = fold(&format!("{}\n{}", entry.title, entry.tags.join("\n")));
+    let folded = fold(&format!("{title}\n{}", tags.join("\n")));
     if !may_name(&folded, &query.words) {
         return Vec::new();
     }
-    let title = title_words(&entry.title);
-    let tags: Vec<Vec<String>> = entry.tags.iter().map(|tag| tag_words(tag)).collect();
+    let title = title_words(title);
+    let tags: Vec<Vec<String>> = tags.iter().map(|tag| tag_words(tag)).collect();
     let asked: Vec<&Vec<String>> =
         tags.iter().filter(|tag| tag.iter().all(|word| query.words.contains(word))).collect();
     let in_tags: Vec<String> = asked.iter().copied().flatten().cloned().collect();
@@ -231,7 +283,7 @@ fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
         .collect();
     let part = |signal: Signal, count: usize, matched: Vec<String>| Part {
         signal,
-        points: signal.points().saturating_mul(u32::try_from(count).unwrap_or(u32::MAX)),
+        points: signal.points().saturating_mul(i32::try_from(count).unwrap_or(i32::MAX)),
         matched,
     };
     let parts = [
@@ -263,17 +315,6 @@ fn may_name(folded: &str, words: &BTreeSet<String>) -> bool {
 fn tag_words(tag: &str) -> Vec<String> {
     let found = words(tag);
     if found.is_empty() { vec![fold(tag)] } else { found }
-}
-
-fn content_part(query: &Query, entry: &Entry, used: &BTreeSet<&String>) -> Option<Part> {
-    let wanted: Vec<&str> =
-        query.words.iter().filter(|word| !used.contains(word)).map(String::as_str).collect();
-    if wanted.is_empty() || entry.prose.is_empty() {
-        return None;
-    }
-    let matched: Vec<String> = held_words(&entry.prose, &wanted).into_iter().map(str::to_owned).collect();
-    let points = u32::try_from(matched.len()).unwrap_or(u32::MAX);
-    (points > 0).then_some(Part { signal: Signal::Content, points, matched })
 }
 
 /// Among equals, what binds comes before what happened.

@@ -1,11 +1,17 @@
 //! Weighs the passages of the memories that may answer a question.
+//!
+//! Two arms are summed: the words that a passage shares with the question, rare ones more (BM25), and how nearly it
+//! means the same (the cosine of two directions). Both look at a passage four times: alone, with its neighbours,
+//! with its section, with its whole memory, because a passage rarely repeats what was just said. Words count
+//! relative to the best passage, meaning counts as it is: where words find nothing good, meaning decides.
 
 use super::ask::Asked;
-use super::sheet::{self, Part};
-use crate::embed::{Quantised, Vector};
+use super::sheet::{self, Part as Kept, Read};
+use super::{Considered, Signal};
+use crate::time::Timestamp;
 
-const K1: f32 = 1.2;
-const B: f32 = 0.75;
+const K1: f32 = 0.9;
+const B: f32 = 0.5;
 
 /// What is known of all passages that were searched.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,33 +23,46 @@ pub struct Statistics {
     pub holding: Vec<u64>,
 }
 
-/// What each signal counts. The configuration that ships is the default; others are for measuring.
+/// What each signal counts. The default is what ships; others are for measuring.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
-    pub words: f32,
-    pub around: f32,
+    /// The four contexts, in both arms.
+    pub passage: f32,
+    pub window: f32,
     pub section: f32,
     pub memory: f32,
-    pub name: f32,
+    /// The two arms.
+    pub words: f32,
     pub meaning: f32,
-    pub meaning_around: f32,
-    pub long: f32,
+    /// What a section of many passages loses: each of them had a chance to match.
+    pub length: f32,
+    /// Somebody who is asked about speaks.
+    pub speaker: f32,
+    /// The month that is asked about.
+    pub date: f32,
+    /// Below this nothing is relevant.
+    pub floor: f32,
 }
 
 impl Default for Weights {
     fn default() -> Weights {
         Weights {
+            passage: 1.0,
+            window: 1.0,
+            section: 1.0,
+            memory: 0.5,
             words: 1.0,
-            around: 0.5,
-            section: 0.5,
-            memory: 0.25,
-            name: 0.0,
-            meaning: 1.0,
-            meaning_around: 0.5,
-            long: 0.4,
+            meaning: 2.0,
+            length: 0.08,
+            speaker: 0.2,
+            date: 0.4,
+            floor: 0.55,
         }
     }
 }
+
+/// What somebody whom no memory knows takes from the trust in an answer.
+const STRANGER: f32 = 0.2;
 
 /// One passage and how well it answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,122 +71,198 @@ pub struct Weighed {
     pub memory: usize,
     pub lines: (usize, usize),
     pub score: f32,
+    /// The signals that brought it; they sum to the score.
+    pub parts: Vec<(Signal, f32)>,
+    /// Which of the asked terms stand in it.
+    pub matched: Vec<usize>,
+    /// How much of the question's rarity these are.
+    pub covered: f32,
+    pub cosine: f32,
 }
 
+/// All passages, best first, and whether any of them can be trusted to be an answer.
 #[derive(Clone, Debug, Default)]
-struct Features {
+pub struct Weighing {
+    pub passages: Vec<Weighed>,
+    pub is_answered: bool,
+}
+
+/// A passage before the best one is known.
+struct Raw {
     memory: usize,
     lines: (usize, usize),
-    words: f32,
-    around: f32,
-    section: f32,
-    whole: f32,
-    name: f32,
-    meaning: f32,
-    meaning_around: f32,
-    section_chars: usize,
+    /// The words in the four contexts, and the meaning.
+    words: [f32; 4],
+    meaning: [f32; 4],
+    choices: f32,
+    speaks: bool,
+    matched: Vec<usize>,
+    covered: f32,
+    cosine: f32,
 }
 
-/// The passages of these sheets, best first.
-pub fn weigh(asked: &Asked, statistics: &Statistics, sheets: &[&[u8]], weights: &Weights) -> Vec<Weighed> {
-    let rarity = rarities(statistics);
-    let average = statistics.terms as f32 / (statistics.passages as f32).max(1.0);
-    let mut all: Vec<Features> = Vec::new();
-    for (memory, sheet) in sheets.iter().enumerate() {
-        features(asked, &rarity, average, memory, sheet, &mut all);
+pub fn weigh(asked: &Asked, statistics: &Statistics, considered: &[Considered], weights: &Weights) -> Weighing {
+    let scale = Scale::new(statistics);
+    let mut raw = Vec::new();
+    for (memory, considered) in considered.iter().enumerate() {
+        scale.passages(asked, memory, &sheet::read(&considered.sheet), &mut raw);
     }
-    let top = |of: fn(&Features) -> f32| all.iter().map(of).fold(0.0_f32, f32::max);
-    let low = |of: fn(&Features) -> f32| all.iter().map(of).fold(f32::MAX, f32::min);
-    let spread = |of: fn(&Features) -> f32| {
-        let (low, top) = (low(of), top(of));
-        move |value: f32| if top > low { (value - low) / (top - low) } else { 0.0 }
+    let contexts = [weights.passage, weights.window, weights.section, weights.memory];
+    let all = contexts.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+    let summed = |values: &[f32; 4]| values.iter().zip(contexts).map(|(value, weight)| value * weight).sum::<f32>();
+    let best = raw.iter().map(|raw| summed(&raw.words)).fold(0.0, f32::max);
+    let of_words = if best > 0.0 { weights.words / best } else { 0.0 };
+    let of_meaning = weights.meaning / all;
+    let dated = |memory: usize| {
+        considered[memory].entry.created.is_some_and(|created| asked.speaks_of_month(created))
     };
-    let (words, around, section, whole) =
-        (spread(|f| f.words), spread(|f| f.around), spread(|f| f.section), spread(|f| f.whole));
-    let (meaning, meaning_around) = (spread(|f| f.meaning), spread(|f| f.meaning_around));
-    let mut weighed: Vec<Weighed> = all
-        .iter()
-        .map(|f| {
-            let score = weights.words * words(f.words)
-                + weights.around * around(f.around)
-                + weights.section * section(f.section)
-                + weights.memory * whole(f.whole)
-                + weights.name * f.name
-                + weights.meaning * meaning(f.meaning)
-                + weights.meaning_around * meaning_around(f.meaning_around)
-                - weights.long * (f.section_chars as f32 / 1200.0).ln().max(0.0);
-            Weighed { memory: f.memory, lines: f.lines, score }
+    let mut passages: Vec<Weighed> = raw
+        .into_iter()
+        .map(|raw| {
+            let words = |at: usize| of_words * contexts[at] * raw.words[at];
+            let meaning = |at: usize| of_meaning * contexts[at] * raw.meaning[at];
+            let parts = vec![
+                (Signal::Words, words(0)),
+                (Signal::Around, words(1)),
+                (Signal::Section, words(2)),
+                (Signal::Memory, words(3)),
+                (Signal::Meaning, meaning(0)),
+                (Signal::MeaningAround, meaning(1) + meaning(2) + meaning(3)),
+                (Signal::Length, -weights.length * raw.choices),
+                (Signal::Speaker, if raw.speaks { weights.speaker } else { 0.0 }),
+                (Signal::Date, if dated(raw.memory) { weights.date } else { 0.0 }),
+            ];
+            Weighed {
+                memory: raw.memory,
+                lines: raw.lines,
+                score: parts.iter().map(|(_, points)| points).sum(),
+                parts,
+                matched: raw.matched,
+                covered: raw.covered,
+                cosine: raw.cosine,
+            }
         })
         .collect();
-    weighed.sort_by(|a, b| b.score.total_cmp(&a.score));
-    weighed
+    let order = |weighed: &Weighed| (considered[weighed.memory].entry.address.clone(), weighed.lines);
+    passages.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
+    let most = |of: fn(&Weighed) -> f32| passages.iter().map(of).fold(0.0, f32::max);
+    let stranger = asked.names_strangers(&statistics.holding);
+    let trust = most(|weighed| weighed.covered) + most(|weighed| weighed.cosine)
+        - if stranger { STRANGER } else { 0.0 };
+    Weighing { is_answered: !passages.is_empty() && trust >= weights.floor, passages }
 }
 
-fn rarities(statistics: &Statistics) -> Vec<f32> {
-    let all = statistics.passages as f32;
-    let rarity = |holding: &u64| {
-        let holding = *holding as f32;
-        (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
-    };
-    statistics.holding.iter().map(rarity).collect()
+/// How telling each asked term is, and how long a passage usually is.
+struct Scale {
+    rarity: Vec<f32>,
+    total: f32,
+    average: f32,
 }
 
-fn features(asked: &Asked, rarity: &[f32], average: f32, memory: usize, sheet: &[u8], all: &mut Vec<Features>) {
-    let mut parts = sheet::parts(sheet);
-    let Some(name) = parts.next() else { return };
-    let parts: Vec<Part<'_>> = parts.collect();
-    let counts: Vec<Vec<f32>> = parts.iter().map(|part| counts(asked, part)).collect();
-    let in_name = counts_of_name(asked, &name);
-    let zero = || vec![0.0; asked.terms.len()];
-    let unit = |members: &[usize]| {
-        let mut sum = zero();
-        let mut length = 0;
-        for at in members {
-            sum.iter_mut().zip(&counts[*at]).for_each(|(sum, count)| *sum += count);
-            length += parts[*at].length;
+impl Scale {
+    fn new(statistics: &Statistics) -> Scale {
+        let all = statistics.passages as f32;
+        let rarity = |holding: &u64| {
+            let holding = *holding as f32;
+            (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
+        };
+        let rarity: Vec<f32> = statistics.holding.iter().map(rarity).collect();
+        let average = (statistics.terms as f32 / all.max(1.0)).max(1.0);
+        Scale { total: rarity.iter().sum::<f32>().max(f32::MIN_POSITIVE), rarity, average }
+    }
+
+    fn passages(&self, asked: &Asked, memory: usize, sheet: &Read<'_>, all: &mut Vec<Raw>) {
+        let passages = &sheet.passages;
+        let width = asked.terms.len();
+        let mut counts = vec![0.0_f32; passages.len() * width];
+        let mut speaks = vec![false; passages.len()];
+        for (at, passage) in passages.iter().enumerate() {
+            for (term, count) in asked.terms.iter().zip(&mut counts[at * width..]) {
+                for (found, in_label) in term.variants.iter().map(|variant| passage.count(*variant)) {
+                    *count = count.max(found as f32);
+                    speaks[at] |= in_label;
+                }
+            }
         }
-        bm25(&sum, rarity, length as f32 / (average * members.len() as f32).max(1.0))
-    };
-    let everything: Vec<usize> = (0..parts.len()).collect();
-    let whole = unit(&everything);
-    let total: f32 = rarity.iter().sum();
-    let named: f32 = in_name.iter().zip(rarity).map(|(count, rarity)| count.min(1.0) * rarity).sum();
-    let vectors: Vec<Vector> = parts.iter().map(Part::vector).collect();
-    let mut section = (usize::MAX, 0.0, 0);
-    for (at, part) in parts.iter().enumerate() {
-        if section.0 != part.section {
-            let members: Vec<usize> =
-                everything.iter().copied().filter(|other| parts[*other].section == part.section).collect();
-            let chars = members.iter().map(|other| parts[*other].chars).sum();
-            section = (part.section, unit(&members), chars);
+        let cosines: Vec<f32> = passages.iter().map(|passage| passage.cosine(&asked.small)).collect();
+        let unit = Units { passages, counts: &counts, cosines: &cosines, width };
+        let whole = 0..passages.len();
+        let whole_length = self.average * passages.len() as f32;
+        let in_memory = (self.words(&unit, whole.clone(), whole_length), unit.meaning(whole, sheet.reach));
+        let mut section = (0..0, 0.0, 0.0);
+        for (at, passage) in passages.iter().enumerate() {
+            if !section.0.contains(&at) {
+                let end = passages[at..].iter().take_while(|other| other.section == passage.section).count();
+                let members = at..at + end;
+                // No allowance for its size: the more a section says, the less one word in it tells.
+                let words = self.words(&unit, members.clone(), self.average);
+                section = (members.clone(), words, unit.meaning(members, passage.section_reach));
+            }
+            let window = at.saturating_sub(1)..(at + 2).min(passages.len());
+            let window_length = self.average * window.len() as f32;
+            let own = &counts[at * width..(at + 1) * width];
+            let matched: Vec<usize> = (0..width).filter(|term| own[*term] > 0.0).collect();
+            all.push(Raw {
+                memory,
+                lines: passage.lines,
+                words: [
+                    self.words(&unit, at..at + 1, self.average),
+                    self.words(&unit, window.clone(), window_length),
+                    section.1,
+                    in_memory.0,
+                ],
+                meaning: [cosines[at], unit.meaning(window, passage.window_reach), section.2, in_memory.1],
+                choices: (section.0.len() as f32).ln(),
+                speaks: speaks[at],
+                covered: matched.iter().map(|term| self.rarity[*term]).sum::<f32>() / self.total,
+                cosine: cosines[at],
+                matched,
+            });
         }
-        let window: Vec<usize> = (at.saturating_sub(1)..(at + 2).min(parts.len())).collect();
-        let around = Quantised::of(&Vector::middle(window.iter().map(|at| &vectors[*at])));
-        all.push(Features {
-            memory,
-            lines: part.lines,
-            words: unit(&[at]),
-            around: unit(&window),
-            section: section.1,
-            whole,
-            name: if total > 0.0 { named / total } else { 0.0 },
-            meaning: part.cosine(&asked.small),
-            meaning_around: asked.small.cosine(&around),
-            section_chars: section.2,
-        });
+    }
+
+    /// The words of some neighbouring passages together, as one text that is expected to be so long.
+    fn words(&self, unit: &Units<'_>, members: std::ops::Range<usize>, expected: f32) -> f32 {
+        let length: usize = unit.passages[members.clone()].iter().map(|passage| passage.length).sum();
+        let norm = K1 * (1.0 - B + B * length as f32 / expected);
+        let mut points = 0.0;
+        for (term, rarity) in self.rarity.iter().enumerate().take(unit.width) {
+            let count: f32 = members.clone().map(|at| unit.counts[at * unit.width + term]).sum();
+            points += rarity * count * (K1 + 1.0) / (count + norm);
+        }
+        points
     }
 }
 
-fn counts(asked: &Asked, part: &Part<'_>) -> Vec<f32> {
-    let count = |variants: &[crate::terms::Term]| variants.iter().map(|term| part.count(*term)).max();
-    asked.terms.iter().map(|term| count(&term.variants).unwrap_or(0) as f32).collect()
+/// What a question found in the passages of one memory.
+struct Units<'a> {
+    passages: &'a [Kept<'a>],
+    /// For each passage, how often each asked term stands in it.
+    counts: &'a [f32],
+    cosines: &'a [f32],
+    width: usize,
 }
 
-fn counts_of_name(asked: &Asked, name: &Part<'_>) -> Vec<f32> {
-    counts(asked, name)
+impl Units<'_> {
+    /// The cosine with the middle of some passages' directions; `reach` is the length of their sum.
+    fn meaning(&self, members: std::ops::Range<usize>, reach: f32) -> f32 {
+        let sum: f32 = self.cosines[members].iter().sum();
+        if reach > 0.0 { (sum / reach).clamp(-1.0, 1.0) } else { 0.0 }
+    }
 }
 
-fn bm25(counts: &[f32], rarity: &[f32], length: f32) -> f32 {
-    let norm = K1 * (1.0 - B + B * length);
-    counts.iter().zip(rarity).map(|(count, rarity)| rarity * count * (K1 + 1.0) / (count + norm)).sum()
+/// What a memory is beside what it says. None of these outranks a difference in what is said.
+pub(super) fn tie_breakers(considered: &Considered, confidence: Option<f32>, now: Timestamp) -> Vec<(Signal, f32)> {
+    let mut parts = Vec::new();
+    let changed = considered.entry.updated.or(considered.entry.created);
+    if changed.is_some_and(|changed| now.days_since(changed) <= super::RECENT_DAYS) {
+        parts.push((Signal::Recent, 0.02));
+    }
+    if considered.pinned {
+        parts.push((Signal::Pinned, 0.01));
+    }
+    if let Some(confidence) = confidence {
+        parts.push((Signal::Confidence, 0.01 * confidence));
+    }
+    parts
 }

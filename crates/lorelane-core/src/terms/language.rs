@@ -96,17 +96,8 @@ impl Language {
     }
 }
 
-/// English words that say nothing about a topic, pronouns and the verbs of questions among them.
-const ENGLISH_STOP_WORDS: &[&str] = &[
-    "a", "about", "also", "am", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by", "can",
-    "could", "did", "do", "does", "else", "for", "from", "get", "go", "had", "has", "have", "he", "help",
-    "her", "here", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "know", "let", "like",
-    "make", "may", "me", "might", "must", "my", "need", "no", "not", "of", "on", "or", "our", "out",
-    "please", "see", "shall", "she", "should", "so", "than", "that", "the", "their", "them", "then",
-    "there", "these", "they", "think", "this", "those", "to", "too", "up", "us", "use", "very", "want",
-    "was", "we", "were", "what", "when", "where", "which", "who", "whom", "why", "will", "with", "would",
-    "yes", "you", "your",
-];
+/// English words that say nothing about a topic. Fewer than the names have: rarity weighs the others.
+const ENGLISH_STOP_WORDS: &[&str] = &["a", "am", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "is", "it", "its", "me", "my", "of", "on", "or", "our", "she", "should", "than", "that", "the", "their", "them", "there", "these", "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "why", "will", "with", "would", "you", "your"];
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ mod names;
 mod rows;
 mod words;
 
-pub use words::Gathered;
+pub use words::{Found, Gathered};
 
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
@@ -42,14 +42,12 @@ const TABLES: &str = "
         revised INTEGER NOT NULL, listing_key TEXT, listing_text TEXT,
         size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest INTEGER NOT NULL
     );
-    -- Apart, because it is most of the bytes and few questions need it.
-    CREATE TABLE prose (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
     CREATE TABLE unreadable (
         path TEXT PRIMARY KEY, what TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE folders (folder TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
 ";
-const TABLE_NAMES: [&str; 5] = ["memories", "prose", "names", "unreadable", "folders"];
+const TABLE_NAMES: [&str; 4] = ["memories", "names", "unreadable", "folders"];
 /// Apart from the tables: a rebuild appends all rows first and sorts them once.
 const ORDERS: &str = "
     CREATE UNIQUE INDEX memories_path ON memories (path);
@@ -133,8 +131,6 @@ impl std::error::Error for IndexError {
 pub struct Wanted {
     pub category: Option<Category>,
     pub status: Option<Status>,
-    /// Whether the text of the memories is needed: it is most of the index.
-    pub prose: bool,
 }
 
 impl Index {
@@ -328,7 +324,7 @@ impl Index {
         self.with_entries(wanted, |entries| entries.collect())
     }
 
-    /// Hands the entries over one by one: a search over all of them must not hold all of them.
+    /// Hands the entries over one by one.
     pub fn with_entries<T>(
         &self,
         wanted: Wanted,
@@ -347,7 +343,7 @@ impl Index {
         }
         let only =
             if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
-        let sql = format!("{} {only} ORDER BY path", select_entries(wanted.prose));
+        let sql = format!("{SELECT_ENTRIES} {only} ORDER BY path");
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
         let rows = query.query_map(params_from_iter(values), |row| Ok(entry(row))).map_err(&fault)?;
         let mut broken = None;
@@ -365,14 +361,13 @@ impl Index {
     pub fn with_named<T>(
         &self,
         query: &Query,
-        prose: bool,
         limit: usize,
-        take: impl FnOnce(&mut dyn Iterator<Item = (u32, Entry)>) -> T,
+        take: impl FnOnce(&mut dyn Iterator<Item = (i32, Entry)>) -> T,
     ) -> Result<T, IndexError> {
         let fault = self.fault("read");
         let _reading = self.reading().map_err(&fault)?;
         let reaching = self.reaching(query, limit).map_err(&fault)?;
-        let sql = format!("{} WHERE id = ?", select_entries(prose));
+        let sql = format!("{SELECT_ENTRIES} WHERE id = ?");
         let mut read = self.db.prepare(&sql).map_err(&fault)?;
         let mut broken = None;
         let mut named = reaching
@@ -477,7 +472,6 @@ impl Index {
         let memories = format!("SELECT {} FROM memories ORDER BY 1", rows::COLUMNS);
         let tables = [
             ("memories", memories.as_str()),
-            ("prose", "SELECT path, text FROM prose LEFT JOIN memories USING (id) ORDER BY 1"),
             ("unreadable", "SELECT * FROM unreadable ORDER BY 1"),
         ];
         for (table, sql) in tables {
@@ -509,13 +503,8 @@ fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
 }
 
 /// The columns that `entry` reads.
-fn select_entries(prose: bool) -> String {
-    let (prose, join) = if prose { ("prose.text", "JOIN prose USING (id)") } else { ("''", "") };
-    format!(
-        "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose}, category
-         FROM memories {join}"
-    )
-}
+const SELECT_ENTRIES: &str = "SELECT path, address, title, tags, status, status_at, created, updated, revised, category
+    FROM memories";
 
 /// `None` for a row that this version could not have written.
 fn entry(row: &SqlRow<'_>) -> Option<Entry> {
@@ -523,7 +512,7 @@ fn entry(row: &SqlRow<'_>) -> Option<Entry> {
     let time = |at: usize| row.get::<_, Option<i64>>(at).ok().flatten().map(Timestamp);
     Some(Entry {
         path: RelPath::parse(&text(0)?).ok()?,
-        kind: Kind::parse(&text(10)?)?,
+        kind: Kind::parse(&text(9)?)?,
         address: Address::parse(&text(1)?)?,
         title: text(2)?,
         tags: rows::tags(&text(3)?),
@@ -532,7 +521,6 @@ fn entry(row: &SqlRow<'_>) -> Option<Entry> {
         created: time(6),
         updated: time(7),
         revised: unsigned(row, 8).ok()?,
-        prose: text(9)?,
     })
 }
 

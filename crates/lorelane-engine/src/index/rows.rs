@@ -28,7 +28,6 @@ pub(super) fn put(
     let verb = if is_fresh { "INSERT" } else { "REPLACE" };
     let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
     let mut memory = db.prepare(&format!("{verb} INTO memories (id, {COLUMNS}) VALUES ({marks})"))?;
-    let mut prose = db.prepare(&format!("{verb} INTO prose VALUES (?, ?)"))?;
     let mut unreadable = db.prepare(&format!("{verb} INTO unreadable VALUES (?,?,?,?)"))?;
     let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
     let mut former = Former::new(db, fresh)?;
@@ -36,19 +35,18 @@ pub(super) fn put(
     let mut sheets = Sheets::new(db)?;
     for row in rows {
         match row {
-            Row::Memory { mut entry, listing, seen, said } => {
+            Row::Memory { entry, listing, seen, said } => {
                 let path = entry.path.as_str();
                 if !is_fresh {
                     forget_unreadable.execute([path])?;
                 }
                 let before = former.take_back(path, &mut names)?;
-                let (name, text) = (Name::of(&entry), std::mem::take(&mut entry.prose));
+                let name = Name::of(&entry);
                 let digest = said.digest();
                 let kept =
                     std::iter::once(before.map(|(id, _)| id).into()).chain(values(*entry, listing, seen, digest));
                 memory.execute(params_from_iter(kept))?;
                 let id = before.map_or_else(|| db.last_insert_rowid(), |(id, _)| id);
-                prose.execute(params![id, text])?;
                 names.come(id, name);
                 if before.is_none_or(|(_, known)| known != digest) {
                     sheets.put(id, &take_apart(&said), before.is_none())?;
@@ -87,7 +85,6 @@ struct Former<'d> {
     known: Option<Known>,
     find: Statement<'d>,
     forget_memory: Statement<'d>,
-    forget_prose: Statement<'d>,
 }
 
 impl<'d> Former<'d> {
@@ -96,7 +93,6 @@ impl<'d> Former<'d> {
             known,
             find: db.prepare("SELECT id, digest, category, status, title, tags FROM memories WHERE path = ?")?,
             forget_memory: db.prepare("DELETE FROM memories WHERE id = ?")?,
-            forget_prose: db.prepare("DELETE FROM prose WHERE id = ?")?,
         })
     }
 
@@ -116,7 +112,6 @@ impl<'d> Former<'d> {
             sheets.forget(id)?;
             if self.known.is_none() {
                 self.forget_memory.execute([id])?;
-                self.forget_prose.execute([id])?;
             }
         }
         Ok(())
@@ -132,7 +127,8 @@ fn named(row: &SqlRow<'_>) -> rusqlite::Result<(i64, i64, Name)> {
 }
 
 impl Said {
-    fn digest(&self) -> i64 {
+    /// Two texts with one digest are taken for the same.
+    pub fn digest(&self) -> i64 {
         let hash = blake3::hash(self.text.as_bytes());
         let (first, _) = hash.as_bytes().split_first_chunk::<8>().expect("a hash is longer");
         i64::from_le_bytes(*first)
@@ -172,7 +168,6 @@ pub(super) fn difference(
     rows: impl Iterator<Item = Row>,
 ) -> rusqlite::Result<Option<String>> {
     let mut memory = db.prepare(&format!("SELECT {COLUMNS}, id FROM memories WHERE path = ?"))?;
-    let mut prose = db.prepare("SELECT text FROM prose WHERE id = ?")?;
     let mut unreadable = db.prepare("SELECT * FROM unreadable WHERE path = ?")?;
     let (mut memories, mut others) = (0, 0);
     let mut names = Changes::default();
@@ -182,17 +177,13 @@ pub(super) fn difference(
             Row::Memory { entry, listing, seen, said } => {
                 memories += 1;
                 let path = entry.path.as_str().to_owned();
-                let (name, text) = (Name::of(&entry), [entry.prose.clone().into()]);
+                let name = Name::of(&entry);
                 let values = values(*entry, listing, seen, said.digest());
                 let id = number_if_same(&mut memory, &path, &values)?;
-                let same = match id {
-                    Some(id) => {
-                        names.come(id, name);
-                        holds(&mut prose, id, &text)?
-                    }
-                    None => false,
-                };
-                (path, same)
+                if let Some(id) = id {
+                    names.come(id, name);
+                }
+                (path, id.is_some())
             }
             Row::Unreadable { path, what, seen } => {
                 others += 1;
@@ -212,7 +203,7 @@ pub(super) fn difference(
     if first.is_some() {
         return Ok(first);
     }
-    for (table, wanted) in [("memories", memories), ("prose", memories), ("sheets", memories), ("unreadable", others)] {
+    for (table, wanted) in [("memories", memories), ("sheets", memories), ("unreadable", others)] {
         let count: i64 = db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
         if count != wanted {
             return Ok(Some(format!("{table} has {count} rows instead of {wanted}")));

@@ -4,12 +4,13 @@
 //! that is known of a memory's passages, in one row. `codes` finds by meaning: one direction per memory in a few
 //! bytes, many memories to a row, so that all of them are compared in one walk.
 
-use super::{Index, IndexError, entry, select_entries};
+use super::{Index, IndexError, SELECT_ENTRIES, entry};
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Vector;
+use lorelane_core::recall::Query;
 use lorelane_core::recall::ask::Asked;
 use lorelane_core::recall::sheet::{self, Sheet, Written};
-use lorelane_core::terms::{Language, Term};
+use lorelane_core::terms::{Language, Term, term_of};
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -35,9 +36,11 @@ pub(super) const EMPTY: &str = "
 const PLACE_BITS: u32 = 12;
 /// A term that stands in more passages than this ranks, and finds only when no other term does.
 const COMMON: usize = 20_000;
-/// How many terms of a long text are looked up.
-const TERMS_MAX: usize = 32;
-/// How many memories are ranked: those that share most of the asked terms, and those that mean most nearly the same.
+/// Of a long text's terms no more passages than this are counted, to tell the rare ones.
+const ROUGHLY: usize = 100;
+/// How many memories are weighed: those whose names are asked for, those that share most of the asked terms, and
+/// those that mean most nearly the same.
+const BY_NAMES: usize = 40;
 const BY_TERMS: usize = 200;
 const BY_MEANING: usize = 60;
 /// A memory of very many passages counts for several.
@@ -45,6 +48,9 @@ const PASSAGES_MAX: usize = 20_000;
 
 /// How much of a passage a term is, in three steps.
 const SHARES: [(char, f32); 3] = [('a', 0.35), ('b', 0.55), ('c', 0.8)];
+
+/// A word of a name says as much as one that fills a passage.
+const NAMED: usize = 2;
 
 /// How many memories share a row of codes, and how many bytes each has.
 const BLOCK: i64 = 256;
@@ -68,6 +74,8 @@ pub struct Found {
     pub entry: Entry,
     /// What is kept of its passages, see `recall::sheet`.
     pub sheet: Vec<u8>,
+    /// The digest of the text that this was taken from.
+    pub digest: i64,
 }
 
 /// Takes sheets in and out.
@@ -108,14 +116,15 @@ impl<'d> Sheets<'d> {
         if !fresh {
             self.forget_terms(id)?;
         }
-        for (place, part) in sheet.parts().enumerate() {
+        self.line.clear();
+        sheet.name.iter().for_each(|Term(term)| append_term(&mut self.line, *term, NAMED));
+        self.put_words.execute(params![passage_number(id, 0), self.line])?;
+        for (place, passage) in (1..).zip(&sheet.passages) {
             self.line.clear();
-            append_terms(&mut self.line, part, place == 0);
+            append_terms(&mut self.line, passage);
             self.put_words.execute(params![passage_number(id, place), self.line])?;
-            if place > 0 {
-                self.passages += 1;
-                self.terms += i64::from(part.length());
-            }
+            self.passages += 1;
+            self.terms += i64::try_from(passage.length).unwrap_or(0);
         }
         self.put.execute(params![id, sheet.language.number(), sheet.to_bytes()])?;
         self.code(id, &code(&sheet.vector()))
@@ -129,12 +138,12 @@ impl<'d> Sheets<'d> {
 
     fn forget_terms(&mut self, id: i64) -> rusqlite::Result<()> {
         let bytes: Option<Vec<u8>> = self.read.query_row([id], |row| row.get(0)).optional()?;
-        for (place, part) in sheet::parts(&bytes.unwrap_or_default()).enumerate() {
+        let Some(bytes) = bytes else { return Ok(()) };
+        self.forget_words.execute([passage_number(id, 0)])?;
+        for (place, passage) in (1..).zip(sheet::read(&bytes).passages) {
             self.forget_words.execute([passage_number(id, place)])?;
-            if place > 0 {
-                self.passages -= 1;
-                self.terms -= i64::try_from(part.length).unwrap_or(0);
-            }
+            self.passages -= 1;
+            self.terms -= i64::try_from(passage.length).unwrap_or(0);
         }
         Ok(())
     }
@@ -176,18 +185,17 @@ fn passage_number(id: i64, place: usize) -> i64 {
     (id << PLACE_BITS) | i64::try_from(place).unwrap_or(0)
 }
 
-fn append_terms(line: &mut String, part: &Written, is_name: bool) {
-    let length = part.length() as f32;
-    for (Term(term), count) in &part.terms {
+fn append_terms(line: &mut String, passage: &Written) {
+    let length = passage.length as f32;
+    for (Term(term), count) in &passage.terms {
         let count = *count as f32;
         let share = count / (count + 0.4 + 0.6 * length / 50.0);
-        let step = match () {
-            () if is_name || share > 0.66 => 2,
-            () if share > 0.45 => 1,
-            () => 0,
-        };
-        let _ = write!(line, "{term:08x}{} ", SHARES[step].0);
+        append_term(line, *term, usize::from(share > 0.45) + usize::from(share > 0.66));
     }
+}
+
+fn append_term(line: &mut String, term: u32, step: usize) {
+    let _ = write!(line, "{term:08x}{} ", SHARES[step].0);
 }
 
 /// The signs of a direction: two that mean nearly the same differ in few of them.
@@ -202,15 +210,35 @@ fn code(vector: &Vector) -> [u8; CODE] {
 }
 
 impl Index {
-    /// The memories that may answer a question, and what is known of its terms. `admits` is asked for one memory
-    /// after the other, those that share most first: filters act inside the search.
-    pub fn gather(&self, asked: &Asked, admits: &dyn Fn(&Entry) -> bool) -> Result<Gathered, IndexError> {
+    /// In how many passages each asked term stands, up to a number that is no longer rare.
+    pub fn roughly_holding(&self, asked: &Asked) -> Result<Vec<u64>, IndexError> {
         let fault = self.fault("search");
-        let _reading = self.reading().map_err(&fault)?;
-        self.try_gather(asked, admits).map_err(&fault)
+        let sql = "SELECT doc FROM places WHERE term >= ? AND term <= ?";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let mut counts = Vec::with_capacity(asked.terms.len());
+        for asked in &asked.terms {
+            let mut count = 0;
+            for Term(variant) in &asked.variants {
+                let mut rows =
+                    query.query([format!("{variant:08x}a"), format!("{variant:08x}c")]).map_err(&fault)?;
+                while count < ROUGHLY && rows.next().map_err(&fault)?.is_some() {
+                    count += 1;
+                }
+            }
+            counts.push(u64::try_from(count).unwrap_or(u64::MAX));
+        }
+        Ok(counts)
     }
 
-    fn try_gather(&self, asked: &Asked, admits: &dyn Fn(&Entry) -> bool) -> rusqlite::Result<Gathered> {
+    /// The memories that may answer a question, and what is known of its terms. The query's filters are asked for
+    /// one memory after the other, those that share most first, until enough pass: they act inside the search.
+    pub fn gather(&self, asked: &Asked, query: &Query) -> Result<Gathered, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        self.try_gather(asked, query).map_err(&fault)
+    }
+
+    fn try_gather(&self, asked: &Asked, filter: &Query) -> rusqlite::Result<Gathered> {
         let (passages, terms): (i64, i64) =
             self.db.query_row("SELECT passages, terms FROM totals", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let last: i64 = self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))?;
@@ -247,15 +275,19 @@ impl Index {
         let mut memories = Vec::new();
         let mut met = BTreeSet::new();
         let mut reader = Reader::new(&self.db)?;
-        for (candidates, wanted) in
-            [(shared.best(BY_TERMS * 4), BY_TERMS), (self.nearest_codes(asked)?, BY_MEANING)]
-        {
+        let named = self.reaching(filter, BY_NAMES)?.into_iter().map(|(_, id)| id).collect();
+        let ways = [
+            (named, BY_NAMES),
+            (shared.best(BY_TERMS * 4), BY_TERMS),
+            (self.nearest_codes(asked)?, BY_MEANING),
+        ];
+        for (candidates, wanted) in ways {
             let mut left = wanted;
             for id in candidates.into_iter().filter(|id| met.insert(*id)) {
                 if left == 0 || reader.passages > PASSAGES_MAX {
                     break;
                 }
-                if let Some(found) = reader.read(id, admits)? {
+                if let Some(found) = reader.read(id, filter)? {
                     memories.push(found);
                     left -= 1;
                 }
@@ -296,6 +328,24 @@ impl Index {
         }
         near.sort_unstable();
         Ok(near.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// The memories that have a word somewhere in their passages, as far as an English text would have it.
+    pub fn having(&self, word: &str) -> Result<Vec<Entry>, IndexError> {
+        let fault = self.fault("search");
+        let Some(Term(term)) = term_of(word, Language::English) else { return Ok(Vec::new()) };
+        let sql = "SELECT DISTINCT doc >> ?3 FROM places WHERE term >= ?1 AND term <= ?2";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let ids = query
+            .query_map(params![format!("{term:08x}a"), format!("{term:08x}c"), PLACE_BITS], |row| row.get(0))
+            .and_then(|rows| rows.collect::<rusqlite::Result<Vec<i64>>>())
+            .map_err(&fault)?;
+        let mut read = self.db.prepare(&format!("{SELECT_ENTRIES} WHERE id = ?")).map_err(&fault)?;
+        let mut entries = Vec::with_capacity(ids.len());
+        for id in ids {
+            entries.extend(read.query_row([id], |row| Ok(entry(row))).optional().map_err(&fault)?.flatten());
+        }
+        Ok(entries)
     }
 
     /// The languages that memories are written in.
@@ -359,19 +409,19 @@ struct Reader<'d> {
 impl<'d> Reader<'d> {
     fn new(db: &'d Connection) -> rusqlite::Result<Reader<'d>> {
         Ok(Reader {
-            entry: db.prepare(&format!("{} WHERE id = ?", select_entries(false)))?,
-            sheet: db.prepare("SELECT bytes FROM sheets WHERE id = ?")?,
+            entry: db.prepare(&format!("{SELECT_ENTRIES} WHERE id = ?"))?,
+            sheet: db.prepare("SELECT bytes, digest FROM sheets JOIN memories USING (id) WHERE id = ?")?,
             passages: 0,
         })
     }
 
-    fn read(&mut self, id: i64, admits: &dyn Fn(&Entry) -> bool) -> rusqlite::Result<Option<Found>> {
+    fn read(&mut self, id: i64, filter: &Query) -> rusqlite::Result<Option<Found>> {
         let read = self.entry.query_row([id], |row| Ok(entry(row))).optional()?;
-        let Some(entry) = read.flatten().filter(|entry| admits(entry)) else { return Ok(None) };
-        let sheet: Option<Vec<u8>> = self.sheet.query_row([id], |row| row.get(0)).optional()?;
-        let Some(sheet) = sheet else { return Ok(None) };
-        self.passages += sheet::parts(&sheet).count();
-        Ok(Some(Found { entry, sheet }))
+        let Some(entry) = read.flatten().filter(|entry| filter.wants(entry)) else { return Ok(None) };
+        let kept = self.sheet.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let Some((sheet, digest)): Option<(Vec<u8>, i64)> = kept else { return Ok(None) };
+        self.passages += sheet::read(&sheet).passages.len();
+        Ok(Some(Found { entry, sheet, digest }))
     }
 }
 

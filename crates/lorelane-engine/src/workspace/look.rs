@@ -12,7 +12,7 @@ use lorelane_core::embed::Table;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::path::RelPath;
-use lorelane_core::recall::sheet::Sheet;
+use lorelane_core::recall::sheet::{Emphasis, Sheet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -305,7 +305,7 @@ impl Workspace {
 
 /// What search keeps of a memory's text.
 pub(super) fn sheet(dialect: &dyn Dialect, said: &Said) -> Sheet {
-    Sheet::of(&said.memory, &dialect.passages(&said.text), &Table::built_in())
+    Sheet::of(&said.memory, &dialect.passages(&said.text), &Table::built_in(), Emphasis::default())
 }
 
 fn is_gone(disk: &dyn Disk, lane: &Path, path: &RelPath) -> bool {

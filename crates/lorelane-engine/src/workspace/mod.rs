@@ -15,6 +15,7 @@ mod init;
 mod listing;
 mod locate;
 mod look;
+mod recall;
 mod stage;
 mod triage;
 
@@ -41,12 +42,11 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::{RECORD_MAX_BYTES, Records};
 use lorelane_core::dialect::{Dialect, Problem};
 use lorelane_core::digest::Revision;
-use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::Policy;
-use lorelane_core::recall::{self, Hit, Query};
+use lorelane_core::recall::{Hit, Query, candidate as best_named};
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::slug;
 use lorelane_core::time::Timestamp;
@@ -82,13 +82,6 @@ pub struct Workspace {
     policy: Policy,
     config: ConfigFiles,
     folders: Option<Folders>,
-}
-
-/// The answer to a query: the best hits as their files say them now, and how many matched in all.
-#[derive(Clone, Debug)]
-pub struct Recall {
-    pub hits: Vec<Hit>,
-    pub total: usize,
 }
 
 /// A memory as its file says it now.
@@ -223,36 +216,6 @@ impl Workspace {
         self.ask(|index| index.entries(wanted))
     }
 
-    /// The memories that a query asks for, best first. What is shown stands in its file now.
-    pub fn recall(&mut self, query: &Query, limit: usize) -> Result<Recall, Failure> {
-        let status = if query.include_retired { None } else { Some(Status::Active) };
-        let category = if let [only] = query.categories.as_slice() { Some(*only) } else { None };
-        self.refresh()?;
-        let wanted = Wanted { category, status, prose: true };
-        let mut hits =
-            self.ask(|index| index.with_entries(wanted, |entries| recall::rank(query, entries)))?;
-        let total = hits.len();
-        hits.truncate(limit);
-        // An index may lag behind a file that was edited in place: what is shown is read and judged anew.
-        let current: Vec<Entry> = hits
-            .iter()
-            .filter_map(|hit| self.load(&hit.address).ok())
-            .map(|loaded| Entry::of(&loaded.memory, &loaded.path))
-            .collect();
-        Ok(Recall { hits: recall::rank(query, current.iter()), total })
-    }
-
-    /// The memories that a long text may be about, best first: those whose names it mentions, and of these the
-    /// ones that are mentioned most. Quicker than [`Workspace::recall`], and as the index has them: whoever shows
-    /// one reads it from its file.
-    pub fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
-        self.refresh()?;
-        self.ask(|index| {
-            index
-                .with_named(query, true, NEAR_MAX, |named| recall::rank(query, named.map(|(_, entry)| entry)))
-        })
-    }
-
     /// Whether new information belongs to a memory of this category, and what may be done with it.
     pub fn candidate(
         &mut self,
@@ -278,7 +241,7 @@ impl Workspace {
 
     fn nearest(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
         self.ask(|index| {
-            index.with_named(query, false, usize::MAX, |reaching| recall::candidate(query, reaching))
+            index.with_named(query, usize::MAX, |reaching| best_named(query, reaching))
         })
     }
 
@@ -286,7 +249,7 @@ impl Workspace {
     fn stands(&self, query: &Query, hit: &Hit) -> bool {
         self.load(&hit.address).is_ok_and(|loaded| {
             let entry = Entry::of(&loaded.memory, &loaded.path);
-            recall::candidate(query, std::iter::once((u32::MAX, &entry))).as_ref() == Some(hit)
+            best_named(query, std::iter::once((i32::MAX, &entry))).as_ref() == Some(hit)
         })
     }
 

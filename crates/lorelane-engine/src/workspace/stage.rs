@@ -257,7 +257,6 @@ impl Stage<'_> {
         let entries = index.entries(Wanted {
             category: Some(Category::SessionSummary),
             status: Some(Status::Active),
-            prose: false,
         })?;
         let mut sessions = Vec::new();
         for entry in &entries {

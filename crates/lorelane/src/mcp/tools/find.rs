@@ -92,7 +92,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
         None => Some(Status::Active),
     };
     let tags: Vec<String> = call.arguments.texts("tags").iter().map(|tag| fold(tag)).collect();
-    let mut entries = workspace.entries(Wanted { category, status, prose: false })?;
+    let mut entries = workspace.entries(Wanted { category, status })?;
     entries.retain(|entry| {
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
             && since.is_none_or(|since| entry.updated.is_some_and(|updated| updated >= since))
