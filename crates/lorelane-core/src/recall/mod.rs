@@ -13,6 +13,7 @@ use crate::memory::{Address, Category, Kind};
 use crate::text::{fold, held_words, short_words, words};
 use crate::time::Timestamp;
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 const RECENT_DAYS: i64 = 30;
@@ -154,11 +155,14 @@ pub fn rank(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) ->
             Some(hit(entry, explain))
         })
         .collect();
-    hits.sort_by(|a, b| {
-        let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.kind));
-        order(a).cmp(&order(b)).then_with(|| a.address.cmp(&b.address))
-    });
+    hits.sort_by(best_first);
     hits
+}
+
+/// The order of hits: by points, then by what is most worth knowing, then by name.
+pub fn best_first(a: &Hit, b: &Hit) -> Ordering {
+    let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.kind));
+    order(a).cmp(&order(b)).then_with(|| a.address.cmp(&b.address))
 }
 
 fn is_recent(entry: &Entry, now: Timestamp) -> bool {

@@ -104,7 +104,7 @@ impl std::error::Error for IndexError {
 /// Which entries are wanted. Filters act inside the search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
-    pub category: Option<Category>,
+    pub kind: Option<Kind>,
     pub status: Option<Status>,
     /// Whether the text of the memories is needed: it is most of the index.
     pub prose: bool,
@@ -293,9 +293,9 @@ impl Index {
         let fault = self.fault("read");
         let mut conditions = Vec::new();
         let mut values = Vec::new();
-        if let Some(category) = wanted.category {
+        if let Some(kind) = wanted.kind {
             conditions.push("category = ?");
-            values.push(category.name());
+            values.push(kind.name());
         }
         if let Some(status) = wanted.status {
             conditions.push("status = ?");
@@ -352,8 +352,8 @@ impl Index {
         self.db.unchecked_transaction()
     }
 
-    /// How many memories there are of each category and status.
-    pub fn counts(&self) -> Result<BTreeMap<(Category, Status), usize>, IndexError> {
+    /// How many memories there are of each kind and status.
+    pub fn counts(&self) -> Result<BTreeMap<(Kind, Status), usize>, IndexError> {
         let fault = self.fault("read");
         let mut query = self
             .db
@@ -364,21 +364,28 @@ impl Index {
             .map_err(&fault)?;
         let mut counts = BTreeMap::new();
         for row in rows {
-            let (category, status, count) = row.map_err(&fault)?;
-            if let (Some(category), Some(status)) = (Category::parse(&category), Status::parse(&status)) {
-                counts.insert((category, status), usize::try_from(count).unwrap_or(usize::MAX));
+            let (kind, status, count) = row.map_err(&fault)?;
+            if let (Some(kind), Some(status)) = (Kind::parse(&kind), Status::parse(&status)) {
+                counts.insert((kind, status), usize::try_from(count).unwrap_or(usize::MAX));
             }
         }
         Ok(counts)
     }
 
-    /// How many files of a folder the index knows, readable or not.
+    /// How many files of a folder, and not of those below it, the index knows, readable or not. The lane's own
+    /// folder has no name.
     pub fn known_in(&self, folder: &str) -> Result<usize, IndexError> {
-        let sql = "SELECT (SELECT count(*) FROM memories WHERE path > ?1 AND path < ?2)
-                        + (SELECT count(*) FROM unreadable WHERE path > ?1 AND path < ?2)";
-        // `0` comes right after `/`.
-        let count =
-            self.db.query_row(sql, [format!("{folder}/"), format!("{folder}0")], |row| unsigned(row, 0));
+        let in_folder = "path > ?1 AND path < ?2 AND instr(substr(path, length(?1) + 1), '/') = 0";
+        let sql = format!(
+            "SELECT (SELECT count(*) FROM memories WHERE {in_folder})
+                  + (SELECT count(*) FROM unreadable WHERE {in_folder})"
+        );
+        let (start, end) = match folder {
+            "" => (String::new(), char::MAX.to_string()),
+            // `0` comes right after `/`.
+            _ => (format!("{folder}/"), format!("{folder}0")),
+        };
+        let count = self.db.query_row(&sql, [start, end], |row| unsigned(row, 0));
         Ok(usize::try_from(count.map_err(self.fault("read"))?).unwrap_or(usize::MAX))
     }
 
@@ -467,7 +474,7 @@ fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
 fn select_entries(prose: bool) -> String {
     let (prose, join) = if prose { ("prose.text", "JOIN prose USING (id)") } else { ("''", "") };
     format!(
-        "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose}
+        "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose}, category
          FROM memories {join}"
     )
 }
@@ -476,11 +483,10 @@ fn select_entries(prose: bool) -> String {
 fn entry(row: &SqlRow<'_>) -> Option<Entry> {
     let text = |at: usize| row.get::<_, String>(at).ok();
     let time = |at: usize| row.get::<_, Option<i64>>(at).ok().flatten().map(Timestamp);
-    let address = Address::parse(&text(1)?)?;
     Some(Entry {
         path: RelPath::parse(&text(0)?).ok()?,
-        kind: Kind::Record(address.category()?),
-        address,
+        kind: Kind::parse(&text(10)?)?,
+        address: Address::parse(&text(1)?)?,
         title: text(2)?,
         tags: rows::tags(&text(3)?),
         status: Status::parse(&text(4)?)?,

@@ -7,7 +7,7 @@ use lorelane_core::briefing::{self, Briefing, Composer, Rule, Standing, Waiting}
 use lorelane_core::corpus::Entry;
 use lorelane_core::ledger::{Event, Line};
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Address, Category, Memory};
+use lorelane_core::memory::{Address, Category, Kind, Memory};
 use lorelane_core::recall::{self, Hit, Query};
 use lorelane_core::text::holds_word;
 use std::sync::Arc;
@@ -96,8 +96,8 @@ impl Workspace {
     }
 
     fn active(&mut self, category: Category, prose: bool) -> Result<Vec<Entry>, Failure> {
-        let wanted = Wanted { category: Some(category), status: Some(Status::Active), prose };
-        self.ask(|index| index.entries(wanted))
+        let wanted = Wanted { kind: Some(Kind::Record(category)), status: Some(Status::Active), prose };
+        self.records_mut().ask(|index| index.entries(wanted))
     }
 
     /// The memories of a category that stand in every session, newest first. Only those are read whose text has
@@ -116,7 +116,7 @@ impl Workspace {
 
     /// What was put into the prompts of this project.
     pub fn ledger(&self) -> Ledger {
-        Ledger::new(Arc::clone(&self.disk), self.state.clone())
+        Ledger::new(Arc::clone(&self.disk), self.records().state.clone())
     }
 
     /// Why a memory was shown, or the first rule that dropped it, at the last prompt that the ledger knows.

@@ -7,7 +7,7 @@ use lorelane_core::change::{self, Plan};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::mark::MarkKind;
-use lorelane_core::memory::Category;
+use lorelane_core::memory::{Category, Kind};
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::store::{Entry as Logged, Outcome as Settled, Recent};
 use lorelane_engine::workspace::Sync;
@@ -164,7 +164,7 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
 pub(super) fn status(session: &Session<'_>) -> Outcome {
     let mut workspace = session.open()?;
     let seen = workspace.overview()?;
-    let count = |category, status| seen.counts.get(&(category, status)).copied().unwrap_or(0);
+    let count = |category, status| seen.counts.get(&(Kind::Record(category), status)).copied().unwrap_or(0);
     let total = |status| Category::ALL.into_iter().map(|category| count(category, status)).sum::<usize>();
     let problems: Vec<String> = workspace.policy().problems.iter().map(ToString::to_string).collect();
     let mut attention: Vec<String> = problems.clone();

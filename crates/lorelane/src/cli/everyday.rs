@@ -8,7 +8,7 @@ use lorelane_core::dialect::records::{RECORD_MAX_BYTES, draft};
 use lorelane_core::digest::{Revision, md5};
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::lifecycle::{Lifecycle, Status};
-use lorelane_core::memory::{Body, Category, Memory};
+use lorelane_core::memory::{Body, Category, Kind, Memory};
 use lorelane_core::recall::{Hit, Part, Query};
 use lorelane_core::refusal::unknown_category;
 use lorelane_core::text::{cut, fold, one_line};
@@ -275,7 +275,7 @@ fn paragraph(page: &mut String, value: &Json, indent: &str) {
 
 pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     let mut workspace = session.open()?;
-    let category = args.category.as_deref().map(category).transpose()?;
+    let kind = args.category.as_deref().map(category).transpose()?.map(Kind::Record);
     let status = match args.status {
         StatusFilter::Active => Some(Status::Active),
         StatusFilter::Retired => Some(Status::Retired),
@@ -284,7 +284,7 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     };
     let since = args.since.as_deref().map(|text| moment(text, workspace.now())).transpose()?;
     let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
-    let mut entries = workspace.entries(Wanted { category, status, prose: false })?;
+    let mut entries = workspace.entries(Wanted { kind, status, prose: false })?;
     entries.retain(|entry| {
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
             && since.is_none_or(|since| entry.updated.is_some_and(|updated| updated >= since))

@@ -9,7 +9,7 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::fence::inline;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::Category;
+use lorelane_core::memory::{Category, Kind};
 use lorelane_core::recall::{Hit, Query};
 use lorelane_core::text::fold;
 use lorelane_core::time::Timestamp;
@@ -85,14 +85,14 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
         None => None,
     };
     let mut workspace = call.desk.open()?;
-    let category = call.arguments.text("category").and_then(Category::parse);
+    let kind = call.arguments.text("category").and_then(Category::parse).map(Kind::Record);
     let status = match call.arguments.text("status") {
         Some("all") => None,
         Some(name) => Status::ALL.into_iter().find(|status| status.name() == name),
         None => Some(Status::Active),
     };
     let tags: Vec<String> = call.arguments.texts("tags").iter().map(|tag| fold(tag)).collect();
-    let mut entries = workspace.entries(Wanted { category, status, prose: false })?;
+    let mut entries = workspace.entries(Wanted { kind, status, prose: false })?;
     entries.retain(|entry| {
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
             && since.is_none_or(|since| entry.updated.is_some_and(|updated| updated >= since))
