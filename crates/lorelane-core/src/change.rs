@@ -42,6 +42,19 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// The memory that it is about.
+    pub fn address(&self) -> &Address {
+        match self {
+            Change::Create { address, .. }
+            | Change::Revise { address, .. }
+            | Change::Step { address, .. }
+            | Change::Purge { address }
+            | Change::Mark { address, .. } => address,
+        }
+    }
+}
+
 /// How a memory shall read after a revision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Draft {

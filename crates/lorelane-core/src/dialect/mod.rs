@@ -13,10 +13,28 @@ use crate::path::RelPath;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
+use std::fmt;
 
-pub trait Dialect {
+pub trait Dialect: fmt::Debug + Send + Sync {
+    /// The name of a lane that is written so.
+    fn lane(&self) -> &'static str;
+
+    /// Where in its lane memories lie.
+    fn extent(&self) -> Extent;
+
+    /// Whether a file of this name, in a folder where memories lie, is meant to be one.
+    fn looks_like_one(&self, file_name: &str) -> bool;
+
+    /// A larger file holds no memory.
+    fn max_bytes(&self) -> usize;
+
     /// Whether this path holds a memory of this dialect.
-    fn owns(&self, path: &RelPath) -> bool;
+    fn owns(&self, path: &RelPath) -> bool {
+        self.address_of(path).is_some()
+    }
+
+    /// The address whose one place this path is.
+    fn address_of(&self, path: &RelPath) -> Option<Address>;
 
     /// The one place for an address; `None` when this dialect has no such group of memories.
     fn place(&self, address: &Address) -> Option<RelPath>;
@@ -50,6 +68,15 @@ pub trait Dialect {
 
     /// The listing that these lines make: in the order of their keys, each with its line end.
     fn listing(&self, lines: &str) -> Option<(RelPath, String)>;
+}
+
+/// The folders of a lane that memories lie in.
+#[derive(Clone, Debug)]
+pub enum Extent {
+    /// These, and none below them.
+    Folders(Vec<&'static str>),
+    /// The root, and every folder below it that this says yes to.
+    Tree(fn(folder: &str) -> bool),
 }
 
 /// What a reader got out of a file.

@@ -39,6 +39,8 @@ pub struct Query {
     /// Only these categories and types of notes, if any is named.
     pub categories: Vec<Category>,
     pub types: Vec<NoteType>,
+    /// Only memories of these lanes, if any is named.
+    pub lanes: Vec<String>,
     /// Only memories with one of these tags, whatever their case.
     pub tags: Vec<String>,
     /// Only memories that were created or changed since, and before.
@@ -154,6 +156,7 @@ impl Query {
             words: words(text).into_iter().collect(),
             categories: Vec::new(),
             types: Vec::new(),
+            lanes: Vec::new(),
             tags: Vec::new(),
             after: None,
             before: None,
@@ -182,6 +185,7 @@ impl Query {
             Kind::Note(of) => self.types.contains(&of),
         };
         (self.include_retired || status == Status::Active)
+            && (self.lanes.is_empty() || self.lanes.iter().any(|lane| lane == kind.lane()))
             && (asked || (self.categories.is_empty() && self.types.is_empty()))
     }
 

@@ -92,7 +92,7 @@ pub struct Said {
 
 /// How much of an index is made anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum Rebuild {
     /// All that is said of the memories, and the search of texts that changed.
     Changed,
     All,
@@ -129,7 +129,7 @@ impl std::error::Error for IndexError {
 /// Which entries are wanted. Filters act inside the search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
-    pub category: Option<Category>,
+    pub kind: Option<Kind>,
     pub status: Option<Status>,
 }
 
@@ -270,14 +270,14 @@ impl Index {
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
         take_apart: TakeApart<'_>,
-        extent: Extent,
+        extent: Rebuild,
     ) -> Result<(), IndexError> {
         self.write(Some(extent), rows, times, take_apart)
     }
 
     fn write(
         &mut self,
-        fresh: Option<Extent>,
+        fresh: Option<Rebuild>,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
         take_apart: TakeApart<'_>,
@@ -291,8 +291,8 @@ impl Index {
         let mut known = None;
         if let Some(extent) = fresh {
             known = Some(match extent {
-                Extent::Changed => rows::known(&made).map_err(&fault)?,
-                Extent::All => {
+                Rebuild::Changed => rows::known(&made).map_err(&fault)?,
+                Rebuild::All => {
                     made.execute_batch(words::EMPTY).map_err(&fault)?;
                     rows::Known::new()
                 }
@@ -333,9 +333,9 @@ impl Index {
         let fault = self.fault("read");
         let mut conditions = Vec::new();
         let mut values = Vec::new();
-        if let Some(category) = wanted.category {
+        if let Some(kind) = wanted.kind {
             conditions.push("category = ?");
-            values.push(category.name());
+            values.push(kind.name());
         }
         if let Some(status) = wanted.status {
             conditions.push("status = ?");
@@ -391,8 +391,8 @@ impl Index {
         self.db.unchecked_transaction()
     }
 
-    /// How many memories there are of each category and status.
-    pub fn counts(&self) -> Result<BTreeMap<(Category, Status), usize>, IndexError> {
+    /// How many memories there are of each kind and status.
+    pub fn counts(&self) -> Result<BTreeMap<(Kind, Status), usize>, IndexError> {
         let fault = self.fault("read");
         let mut query = self
             .db
@@ -403,21 +403,28 @@ impl Index {
             .map_err(&fault)?;
         let mut counts = BTreeMap::new();
         for row in rows {
-            let (category, status, count) = row.map_err(&fault)?;
-            if let (Some(category), Some(status)) = (Category::parse(&category), Status::parse(&status)) {
-                counts.insert((category, status), usize::try_from(count).unwrap_or(usize::MAX));
+            let (kind, status, count) = row.map_err(&fault)?;
+            if let (Some(kind), Some(status)) = (Kind::parse(&kind), Status::parse(&status)) {
+                counts.insert((kind, status), usize::try_from(count).unwrap_or(usize::MAX));
             }
         }
         Ok(counts)
     }
 
-    /// How many files of a folder the index knows, readable or not.
+    /// How many files of a folder, and not of those below it, the index knows, readable or not. The lane's own
+    /// folder has no name.
     pub fn known_in(&self, folder: &str) -> Result<usize, IndexError> {
-        let sql = "SELECT (SELECT count(*) FROM memories WHERE path > ?1 AND path < ?2)
-                        + (SELECT count(*) FROM unreadable WHERE path > ?1 AND path < ?2)";
-        // `0` comes right after `/`.
-        let count =
-            self.db.query_row(sql, [format!("{folder}/"), format!("{folder}0")], |row| unsigned(row, 0));
+        let in_folder = "path > ?1 AND path < ?2 AND instr(substr(path, length(?1) + 1), '/') = 0";
+        let sql = format!(
+            "SELECT (SELECT count(*) FROM memories WHERE {in_folder})
+                  + (SELECT count(*) FROM unreadable WHERE {in_folder})"
+        );
+        let (start, end) = match folder {
+            "" => (String::new(), char::MAX.to_string()),
+            // `0` comes right after `/`.
+            _ => (format!("{folder}/"), format!("{folder}0")),
+        };
+        let count = self.db.query_row(&sql, [start, end], |row| unsigned(row, 0));
         Ok(usize::try_from(count.map_err(self.fault("read"))?).unwrap_or(usize::MAX))
     }
 

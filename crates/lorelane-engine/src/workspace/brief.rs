@@ -64,7 +64,7 @@ impl Workspace {
             MatchStrategy::Recall => self.near(query),
             MatchStrategy::Keyword => {
                 self.refresh()?;
-                let named = self.ask(|index| {
+                let named = self.records_mut().ask(|index| {
                     index.with_named(query, NEAR_MAX, |named| named.map(|(_, entry)| entry).collect::<Vec<_>>())
                 })?;
                 let describe = |category: Category| self.policy.description(category).map(str::to_owned);
@@ -110,14 +110,14 @@ impl Workspace {
     }
 
     fn active(&mut self, category: Category) -> Result<Vec<Entry>, Failure> {
-        let wanted = Wanted { category: Some(category), status: Some(Status::Active) };
-        self.ask(|index| index.entries(wanted))
+        let wanted = Wanted { kind: Some(Kind::Record(category)), status: Some(Status::Active) };
+        self.records_mut().ask(|index| index.entries(wanted))
     }
 
     /// The memories of a category that stand in every session, newest first. Only those are read whose text has
     /// the word that makes them so.
     fn always(&mut self, category: Category, word: &str) -> Result<Vec<Memory>, Failure> {
-        let mut entries = self.ask(|index| index.having(word))?;
+        let mut entries = self.records_mut().ask(|index| index.having(word))?;
         entries.retain(|entry| entry.kind == Kind::Record(category) && entry.status == Status::Active);
         entries.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.address.cmp(&b.address)));
         let memories = entries.iter().filter_map(|entry| self.showable(&entry.address));
@@ -130,7 +130,7 @@ impl Workspace {
 
     /// What was put into the prompts of this project.
     pub fn ledger(&self) -> Ledger {
-        Ledger::new(Arc::clone(&self.disk), self.state.clone())
+        Ledger::new(Arc::clone(&self.disk), self.records().state.clone())
     }
 
     /// Why a memory was shown, or the first rule that dropped it, at the last prompt that the ledger knows.

@@ -1,14 +1,12 @@
 //! Plans become receipts.
 
-use super::look::warnings;
+use super::lane::Lane;
 use super::stage::{Staged, stage};
-use super::{Failure, Workspace};
+use super::{Failure, RECORDS, Workspace};
 use crate::git;
 use crate::store::{Entry, Place, Recent, Transaction};
 use lorelane_core::care::{self, Collection};
 use lorelane_core::change::{self, Change, Deed, Notice, Plan, Receipt};
-use lorelane_core::dialect::Dialect;
-use lorelane_core::dialect::records::LISTING;
 use lorelane_core::guard::quarantine;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::{Status, Verb};
@@ -24,13 +22,14 @@ use std::sync::Arc;
 impl Workspace {
     /// Does all of a plan or nothing.
     pub fn commit(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
-        self.commit_planned(|_| Ok(plan.clone()))
+        let lane = self.lane_for(plan)?;
+        self.commit_planned(lane, |_| Ok(plan.clone()))
     }
 
     /// Does garbage collection. What is garbage is decided under the lock: a memory that was restored or revised
     /// while somebody thought about it stays.
     pub fn collect_garbage(&mut self) -> Result<Receipt, Failure> {
-        self.commit_planned(|workspace| {
+        self.commit_planned(RECORDS, |workspace| {
             let Collection { changes, expired, over, .. } = workspace.garbage()?;
             let because = format!("gc: {} expired, {} past their grace", expired.len(), over.len());
             Ok(Plan { changes, because })
@@ -39,7 +38,8 @@ impl Workspace {
 
     /// Retires a memory and marks what it says as unwanted. What it says is read under the lock.
     pub fn reject(&mut self, address: &Address, because: &str) -> Result<Receipt, Failure> {
-        self.commit_planned(|workspace| workspace.rejection(address, because))
+        let lane = self.place_of(address)?;
+        self.commit_planned(lane, |workspace| workspace.rejection(address, because))
     }
 
     /// What a rejection does. One that is out of recall already stays where it is.
@@ -56,40 +56,55 @@ impl Workspace {
         Ok(Plan { changes, because: format!("reject {address}: {}", cut(&one_line(because), 200)) })
     }
 
+    /// The lane that a plan changes. Each has a journal of its own, so no plan can be done in two of them as a whole.
+    fn lane_for(&mut self, plan: &Plan) -> Result<usize, Failure> {
+        let mut lane = None;
+        for change in &plan.changes {
+            let wanted = self.place_of(change.address())?;
+            if lane.is_some_and(|lane| lane != wanted) {
+                return Err(Failure::TwoLanes);
+            }
+            lane = Some(wanted);
+        }
+        Ok(lane.unwrap_or(RECORDS))
+    }
+
     /// Locks, makes the plan from what stands there now, and does it.
     fn commit_planned(
         &mut self,
+        lane: usize,
         make_plan: impl FnOnce(&mut Workspace) -> Result<Plan, Failure>,
     ) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
-        let store = Arc::clone(&self.store);
+        let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;
-        let mut notices = self.catch_up(&mut writer)?;
+        let mut notices = self.catch_up(lane, &mut writer)?;
         let plan = make_plan(self)?;
-        let staged = self.staged(&plan)?;
+        let staged = self.staged(lane, &plan)?;
         let touched = staged.touched();
         notices.extend(staged.notices);
         // The log is read by people and pasted into issues: a reason may quote what the memory may not hold.
         let because = secret::masked(&plan.because);
         let done = writer.apply(staged.edits, &because, self.now)?;
         notices.extend(warnings(&done.warnings));
-        notices.extend(self.settle(writer, &done.changes, &touched, &because));
+        notices.extend(self.settle(lane, writer, &done.changes, &touched, &because));
         Ok(Receipt { number: done.number, at: self.now, outcomes: staged.outcomes, notices })
     }
 
     /// What a plan would do; nothing is locked or written.
     pub fn preview(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
-        self.refresh()?;
-        let staged = self.staged(plan)?;
+        let lane = self.lane_for(plan)?;
+        self.lanes[lane].refresh()?;
+        let staged = self.staged(lane, plan)?;
         Ok(Receipt { number: None, at: self.now, outcomes: staged.outcomes, notices: staged.notices })
     }
 
-    fn staged(&mut self, plan: &Plan) -> Result<Staged, Failure> {
-        match stage(self, plan) {
+    fn staged(&mut self, lane: usize, plan: &Plan) -> Result<Staged, Failure> {
+        match stage(self, &self.lanes[lane], plan) {
             Err(Failure::Index(fault)) => {
-                self.replace_index(fault)?;
-                stage(self, plan)
+                self.lanes[lane].replace_index(fault)?;
+                stage(self, &self.lanes[lane], plan)
             }
             staged => staged,
         }
@@ -98,26 +113,31 @@ impl Workspace {
     /// Takes back the newest change that is not undone yet.
     pub fn undo(&mut self) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
-        let store = Arc::clone(&self.store);
+        let lane = self.newest_undo()?;
+        let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;
-        let mut notices = self.catch_up(&mut writer)?;
+        let mut notices = self.catch_up(lane, &mut writer)?;
         let done = writer.undo(self.now)?;
         notices.extend(warnings(&done.warnings));
         let touched: Vec<RelPath> = done.changes.iter().filter_map(lane_path).collect();
         let because = done.number.map_or_else(String::new, |number| format!("undo, receipt {number}"));
-        notices.extend(self.settle(writer, &done.changes, &touched, &because));
-        let outcomes = touched.iter().filter_map(|path| self.undone(path)).collect();
+        notices.extend(self.settle(lane, writer, &done.changes, &touched, &because));
+        let outcomes = touched.iter().filter_map(|path| undone(&self.lanes[lane], path)).collect();
         Ok(Receipt { number: done.number, at: self.now, outcomes, notices })
     }
 
     /// The newest changes, newest first.
     pub fn recent(&self, limit: usize) -> Result<Recent, Failure> {
-        Ok(self.store.recent(limit)?)
+        Ok(self.records().store.recent(limit)?)
     }
 
     /// The change that an undo would take back.
     pub fn next_undo(&self) -> Result<Option<Entry>, Failure> {
-        Ok(self.store.next_undo()?)
+        Ok(self.records().store.next_undo()?)
+    }
+
+    fn newest_undo(&self) -> Result<usize, Failure> {
+        Ok(RECORDS)
     }
 
     /// Sets one key in the file where it belongs; returns that file.
@@ -133,9 +153,9 @@ impl Workspace {
             return Ok((self.config.file_of(home).to_owned(), Vec::new()));
         }
         // The lane's lock: two settings at once must not lose one another.
-        let store = Arc::clone(&self.store);
+        let store = Arc::clone(&self.records().store);
         let mut writer = store.begin()?;
-        let notices = self.catch_up(&mut writer)?;
+        let notices = self.catch_up(RECORDS, &mut writer)?;
         let text = self.config.with(&*self.disk, home, key, value)?;
         let file = self.config.save(&*self.disk, home, &text)?;
         self.policy = self.config.read(&*self.disk);
@@ -144,8 +164,9 @@ impl Workspace {
 
     /// What garbage collection would do now.
     pub fn garbage(&mut self) -> Result<Collection, Failure> {
-        self.look_at_every_file()?;
-        let entries = self.ask(|index| index.entries(crate::index::Wanted::default()))?;
+        let records = self.records_mut();
+        records.look()?;
+        let entries = records.ask(|index| index.entries(crate::index::Wanted::default()))?;
         Ok(care::collect(entries.iter(), &self.policy, self.now))
     }
 
@@ -156,31 +177,38 @@ impl Workspace {
     }
 
     /// Brings the index up to what the lane says before a rule relies on it, and completes what was begun.
-    pub(super) fn catch_up(&mut self, writer: &mut Transaction<'_>) -> Result<Vec<Notice>, Failure> {
+    pub(super) fn catch_up(
+        &mut self,
+        at: usize,
+        writer: &mut Transaction<'_>,
+    ) -> Result<Vec<Notice>, Failure> {
         let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(lane_path).collect();
-        self.refresh()?;
+        let lane = &mut self.lanes[at];
+        lane.refresh()?;
         let mut notices = warnings(writer.warnings());
         if !recovered.is_empty() {
-            self.note(&recovered)?;
-            notices.extend(self.write_listing());
+            lane.note(&recovered)?;
+            notices.extend(lane.write_listing());
         }
-        notices.extend(self.complete_forgetting(writer));
+        notices.extend(self.complete_forgetting(at, writer));
         Ok(notices)
     }
 
     /// The change is durable; what follows is derived, and its failure is said instead of undoing it.
     pub(super) fn settle(
         &mut self,
+        at: usize,
         writer: Transaction<'_>,
         changes: &[Place],
         touched: &[RelPath],
         because: &str,
     ) -> Vec<Notice> {
         let mut notices = Vec::new();
-        self.changed = true;
+        let lane = &mut self.lanes[at];
+        lane.changed = true;
         if !touched.is_empty() {
-            match self.note(touched) {
-                Ok(()) => notices.extend(self.write_listing()),
+            match lane.note(touched) {
+                Ok(()) => notices.extend(lane.write_listing()),
                 Err(failure) => {
                     notices.push(Notice::warning(format!(
                         "the index is not up to date: {failure}; `lorelane reindex` mends it"
@@ -194,33 +222,41 @@ impl Workspace {
             )));
         }
         if self.policy.auto_commit() && !changes.is_empty() {
-            notices.extend(self.commit_with_git(changes, !touched.is_empty(), because));
+            notices.extend(self.commit_with_git(at, changes, !touched.is_empty(), because));
         }
         notices
     }
 
-    pub(super) fn commit_with_git(&self, changes: &[Place], listed: bool, because: &str) -> Option<Notice> {
-        let mut files: Vec<PathBuf> = changes.iter().map(|place| self.store.path_of(place)).collect();
-        if listed {
-            files.push(self.lane.join(LISTING));
-        }
+    pub(super) fn commit_with_git(
+        &self,
+        at: usize,
+        changes: &[Place],
+        listed: bool,
+        because: &str,
+    ) -> Option<Notice> {
+        let lane = &self.lanes[at];
+        let mut files: Vec<PathBuf> = changes.iter().map(|place| lane.store.path_of(place)).collect();
+        files.extend(lane.listing_file().filter(|_| listed));
         let message = format!("memory: {}", because.lines().next().unwrap_or_default());
         let refused = git::commit_only(&self.project, &files, &message).err()?;
         Some(Notice::warning(format!("saved, but git did not commit it (auto_commit): {refused}")))
     }
+}
 
-    /// `None` for a file that was in quarantine: it is no memory.
-    fn undone(&self, path: &RelPath) -> Option<change::Outcome> {
-        if quarantine::is_aside(path.file_name()) {
-            return None;
-        }
-        let bytes = self.read_lane(path).ok()?.unwrap_or_default();
-        let reading = self.dialect.read(path, &bytes);
-        let category = lorelane_core::memory::Category::of_folder(path.folder()?)?;
-        let address = Address::record(category, path.stem());
-        let title = reading.memory.map_or_else(String::new, |memory| memory.title);
-        Some(change::Outcome { address, path: path.clone(), title, deed: Deed::Undone })
+/// `None` for a file that was in quarantine: it is no memory.
+fn undone(lane: &Lane, path: &RelPath) -> Option<change::Outcome> {
+    if quarantine::is_aside(path.file_name()) {
+        return None;
     }
+    let bytes = lane.read(path).ok()?.unwrap_or_default();
+    let reading = lane.dialect.read(path, &bytes);
+    let address = lane.dialect.address_of(path)?;
+    let title = reading.memory.map_or_else(String::new, |memory| memory.title);
+    Some(change::Outcome { address, path: path.clone(), title, deed: Deed::Undone })
+}
+
+pub(super) fn warnings(warnings: &[crate::store::Warning]) -> Vec<Notice> {
+    warnings.iter().map(|warning| Notice::warning(warning.to_string())).collect()
 }
 
 fn lane_path(place: &Place) -> Option<RelPath> {

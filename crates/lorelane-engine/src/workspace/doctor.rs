@@ -1,7 +1,8 @@
 //! Looks for everything that is not as it should be, and changes nothing.
 
+use super::lane::{Found, Lane};
 use super::{Failure, LISTING_MAX_BYTES, Workspace};
-use crate::disk::Kind;
+use crate::disk;
 use crate::index::{Index, IndexError, Wanted};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Reading;
@@ -9,7 +10,7 @@ use lorelane_core::guard::quarantine;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::Marks;
-use lorelane_core::memory::Category;
+use lorelane_core::memory::{Category, Kind};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::DEFAULT_ROOT;
 use std::collections::BTreeMap;
@@ -32,7 +33,7 @@ pub struct Finding {
 /// How the lane is, at a glance.
 #[derive(Clone, Debug)]
 pub struct Overview {
-    pub counts: BTreeMap<(Category, Status), usize>,
+    pub counts: BTreeMap<(Kind, Status), usize>,
     pub listing: Sync,
     pub heavily_revised: Vec<Entry>,
     /// Retired in the last days, with how many.
@@ -52,7 +53,7 @@ pub enum Sync {
 impl Workspace {
     pub fn overview(&mut self) -> Result<Overview, Failure> {
         self.look_at_every_file()?;
-        let entries = self.ask(|index| index.entries(Wanted::default()))?;
+        let entries = self.entries(Wanted::default())?;
         let heavily_revised = {
             let mut found: Vec<Entry> = entries
                 .iter()
@@ -68,13 +69,18 @@ impl Workspace {
             .filter_map(|entry| Some((entry.clone(), self.now.days_since(entry.status_at?))))
             .filter(|(_, days)| (0..=RECENT_DAYS).contains(days))
             .collect();
+        let (mut counts, mut unreadable) = (BTreeMap::new(), 0);
+        for lane in &mut self.lanes {
+            counts.append(&mut lane.ask(Index::counts)?);
+            unreadable += lane.ask(Index::unreadable)?.len();
+        }
         Ok(Overview {
-            counts: self.ask(Index::counts)?,
-            listing: self.listing_sync()?,
+            counts,
+            listing: self.records_mut().listing_sync()?.expect("records have a listing"),
             heavily_revised,
             recently_retired,
             pinned: self.marks().pinned.len(),
-            unreadable: self.ask(Index::unreadable)?.len(),
+            unreadable,
         })
     }
 
@@ -83,33 +89,24 @@ impl Workspace {
         let mut findings = Vec::new();
         self.refresh()?;
         self.check_config(&mut findings);
-        self.check_folders(&mut findings);
-        self.check_contents(secrets, &mut findings)?;
-        self.check_listing(&mut findings)?;
-        self.check_journal(&mut findings);
+        for lane in &mut self.lanes {
+            lane.check_folders(&mut findings);
+            lane.check_contents(secrets, &mut findings)?;
+            lane.check_listing(&mut findings)?;
+            lane.check_journal(&mut findings);
+        }
         self.check_marks(&mut findings);
         Ok(findings)
     }
 
-    /// Only whether the index says what the files say.
+    /// Only whether the indexes say what the files say.
     pub fn diagnose_index(&mut self) -> Result<Vec<Finding>, Failure> {
         let mut findings = Vec::new();
         self.refresh()?;
-        self.compare_index(&mut findings, &mut |_, _, _| {})?;
+        for lane in &mut self.lanes {
+            lane.compare_index(&mut findings, &mut |_, _, _| {})?;
+        }
         Ok(findings)
-    }
-
-    fn listing_sync(&mut self) -> Result<Sync, Failure> {
-        let (path, wanted) = self.listing()?;
-        let entries = wanted.lines().filter(|line| line.starts_with("- [")).count();
-        let file = self.lane.join(path.as_str());
-        Ok(match self.disk.read_regular(&file, LISTING_MAX_BYTES) {
-            Ok(None) if entries == 0 => Sync::InSync { entries },
-            Ok(None) => Sync::Missing,
-            Ok(Some(bytes)) if bytes == wanted.as_bytes() => Sync::InSync { entries },
-            // One that cannot be read says nothing of what it should.
-            Ok(Some(_)) | Err(_) => Sync::Differs,
-        })
     }
 
     fn check_config(&self, findings: &mut Vec<Finding>) {
@@ -133,7 +130,7 @@ impl Workspace {
     /// How many memories lie in the usual folder while `memory_root` names another one.
     pub fn left_behind(&self) -> usize {
         let usual = self.project.join(DEFAULT_ROOT);
-        if usual == self.lane {
+        if usual == self.records().root {
             return 0;
         }
         let listed = |category: Category| self.disk.list(&usual.join(category.folder())).ok().flatten();
@@ -141,8 +138,37 @@ impl Workspace {
         files.filter(|listed| listed.name.ends_with(".json")).count()
     }
 
+    fn check_marks(&self, findings: &mut Vec<Finding>) {
+        let mut found = |what, hint: &str| {
+            findings.push(Finding { check: "marks", what, hint: hint.to_owned() });
+        };
+        match self.read_marks() {
+            Ok(Marks { unread: 0, .. }) => {}
+            Ok(Marks { unread, .. }) => found(
+                format!("{unread} line(s) of .lorelane/marks.jsonl cannot be read"),
+                "remove conflict markers by hand",
+            ),
+            Err(failure) => found(failure.to_string(), "put a regular, readable file in its place"),
+        }
+    }
+}
+
+impl Lane {
+    /// Whether the listing says what the files say; `None` for a lane without one.
+    fn listing_sync(&mut self) -> Result<Option<Sync>, Failure> {
+        let Some((path, wanted)) = self.listing()? else { return Ok(None) };
+        let entries = wanted.lines().filter(|line| line.starts_with("- [")).count();
+        Ok(Some(match self.disk.read_regular(&self.file(&path), LISTING_MAX_BYTES) {
+            Ok(None) if entries == 0 => Sync::InSync { entries },
+            Ok(None) => Sync::Missing,
+            Ok(Some(bytes)) if bytes == wanted.as_bytes() => Sync::InSync { entries },
+            // One that cannot be read says nothing of what it should.
+            Ok(Some(_)) | Err(_) => Sync::Differs,
+        }))
+    }
+
     fn check_folders(&self, findings: &mut Vec<Finding>) {
-        for listed in self.disk.list(&self.lane).ok().flatten().unwrap_or_default() {
+        for listed in self.disk.list(&self.root).ok().flatten().unwrap_or_default() {
             if quarantine::is_aside(&listed.name) {
                 findings.push(quarantined(&listed.name));
             }
@@ -150,9 +176,9 @@ impl Workspace {
         let mut found =
             |check, what, hint: &str| findings.push(Finding { check, what, hint: hint.to_owned() });
         for category in Category::ALL {
-            let folder = self.lane.join(category.folder());
+            let folder = self.root.join(category.folder());
             if let Ok(Some(stat)) = self.disk.stat(&folder)
-                && stat.kind != Kind::Folder
+                && stat.kind != disk::Kind::Folder
             {
                 found(
                     "file",
@@ -204,7 +230,7 @@ impl Workspace {
         if matches!(difference, Ok(Some(_))) {
             // A file edited in place, or changed while we read, is no fault of the index: it may lag until
             // somebody looks.
-            self.look_at_every_file()?;
+            self.look()?;
             difference = self.difference(&mut |_, _| {});
         }
         self.report_index(difference, findings);
@@ -216,9 +242,9 @@ impl Workspace {
         &self,
         inspect: &mut dyn FnMut(&RelPath, Result<&Reading, &str>),
     ) -> Result<Option<String>, IndexError> {
-        let files = self.files().files;
+        let Found { files, times } = self.files();
         let rows = files.iter().map(|file| self.row_of(file, &mut |reading| inspect(file, reading)));
-        self.index.difference(rows, &self.folder_times())
+        self.index.difference(rows, &times)
     }
 
     fn report_index(&self, difference: Result<Option<String>, IndexError>, findings: &mut Vec<Finding>) {
@@ -238,9 +264,9 @@ impl Workspace {
 
     fn check_listing(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
         let what = match self.listing_sync()? {
-            Sync::InSync { .. } => return Ok(()),
-            Sync::Missing => "index.md is missing",
-            Sync::Differs => "index.md differs from what the files say",
+            None | Some(Sync::InSync { .. }) => return Ok(()),
+            Some(Sync::Missing) => "index.md is missing",
+            Some(Sync::Differs) => "index.md differs from what the files say",
         };
         findings.push(Finding {
             check: "listing",
@@ -268,20 +294,6 @@ impl Workspace {
             let hint =
                 "no harm: its last change cannot be undone, the next one starts from the file".to_owned();
             findings.push(Finding { check: "journal", what, hint });
-        }
-    }
-
-    fn check_marks(&self, findings: &mut Vec<Finding>) {
-        let mut found = |what, hint: &str| {
-            findings.push(Finding { check: "marks", what, hint: hint.to_owned() });
-        };
-        match self.read_marks() {
-            Ok(Marks { unread: 0, .. }) => {}
-            Ok(Marks { unread, .. }) => found(
-                format!("{unread} line(s) of .lorelane/marks.jsonl cannot be read"),
-                "remove conflict markers by hand",
-            ),
-            Err(failure) => found(failure.to_string(), "put a regular, readable file in its place"),
         }
     }
 }

@@ -29,6 +29,8 @@ pub enum Failure {
         lane: PathBuf,
         project: PathBuf,
     },
+    /// A plan is for memories of two lanes, and what is done in both cannot be done as a whole.
+    TwoLanes,
     /// What the state folder holds of a memory cannot be removed from here.
     Sheltered {
         state: PathBuf,
@@ -68,6 +70,7 @@ impl Failure {
                 "lorelane writes only inside the project; move the folder into it or remove the link"
                     .to_owned(),
             ),
+            Failure::TwoLanes => Some("change those of each lane by themselves".to_owned()),
             Failure::Sheltered { .. } => Some(
                 "run it where that folder can be written; `lorelane retire` takes it out of recall meanwhile"
                     .to_owned(),
@@ -101,6 +104,9 @@ impl fmt::Display for Failure {
                 lane.display(),
                 project.display()
             ),
+            Failure::TwoLanes => {
+                f.write_str("cannot change records and notes together: each lane has a log of its own")
+            }
             Failure::Sheltered { state } => write!(
                 f,
                 "cannot forget: {} cannot be written, and it holds log, ledger and captures",

@@ -1,10 +1,11 @@
 //! What got into the lane past the fence: examined, and put aside when it is no memory.
 
 use super::fence::real_path;
-use super::{Failure, Workspace};
+use super::lane::Lane;
+use super::{Failure, RECORDS, Workspace};
 use crate::config::RECORDS_CONFIG;
 use crate::disk::Kind;
-use crate::index::{Index, Seen};
+use crate::index::Index;
 use crate::store::Edit;
 use lorelane_core::dialect::records::Records;
 use lorelane_core::fence::inline;
@@ -63,41 +64,37 @@ impl Workspace {
     /// Examines one file that a tool wrote. `path` is absolute.
     pub fn examine(&mut self, path: &Path) -> Result<Examined, Failure> {
         let real = real_path(path, 1);
-        let Ok(inside) = real.strip_prefix(&self.lane) else { return Ok(Examined::Outside) };
+        let Ok(inside) = real.strip_prefix(&self.records().root) else { return Ok(Examined::Outside) };
         let inside = inside.to_string_lossy().replace('\\', "/");
         let name = inside.rsplit('/').next().unwrap_or_default().to_owned();
         let Ok(path) = RelPath::parse(&inside) else { return Ok(Examined::Foreign { name }) };
         let examined = self.examine_all(std::slice::from_ref(&path))?.pop();
         if let Some(Examined::Fine { .. }) = examined {
             // It may have been edited in place, which the times of its folder do not tell.
-            self.note(&[path])?;
+            self.records_mut().note(&[path])?;
         }
         Ok(examined.unwrap_or(Examined::Outside))
     }
 
     /// Examines the files that changed since the index was last brought up to date.
     pub fn examine_lane(&mut self) -> Result<Vec<Examined>, Failure> {
-        let known = self.ask(Index::seen)?;
+        let records = self.records_mut();
+        let known = records.ask(Index::seen)?;
         // An index that knows nothing cannot tell what is new; what stood there before is not touched.
         let changed: Vec<RelPath> = match known.is_empty() {
             true => Vec::new(),
             false => {
-                let files = self.files().files.into_iter();
-                files.filter(|file| self.seen(file) != known.get(file.as_str()).copied()).collect()
+                let files = records.files().files.into_iter();
+                files.filter(|file| records.seen(file) != known.get(file.as_str()).copied()).collect()
             }
         };
         let examined = self.examine_all(&changed[..changed.len().min(EXAMINED_MAX)])?;
-        self.look_at_every_file()?;
+        self.records_mut().look()?;
         Ok(examined)
     }
 
-    fn seen(&self, path: &RelPath) -> Option<Seen> {
-        let stat = self.disk.stat(&self.lane.join(path.as_str())).ok()??;
-        Some(Seen { size: stat.len, mtime_ns: stat.mtime_ns })
-    }
-
     fn examine_all(&mut self, paths: &[RelPath]) -> Result<Vec<Examined>, Failure> {
-        let sights: Vec<Sight> = paths.iter().map(|path| self.sight(path)).collect();
+        let sights: Vec<Sight> = paths.iter().map(|path| sight(self.records(), path)).collect();
         // The lock is for those that need it: most files are fine.
         if sights.iter().all(|sight| matches!(sight, Sight::Known(_))) {
             let known = sights.into_iter().filter_map(|sight| match sight {
@@ -109,39 +106,16 @@ impl Workspace {
         self.quarantine(paths)
     }
 
-    fn sight(&self, path: &RelPath) -> Sight {
-        let name = path.file_name().to_owned();
-        let file = self.lane.join(path.as_str());
-        let foreign = Sight::Known(Examined::Foreign { name });
-        match self.disk.stat(&file) {
-            Ok(None) => return Sight::Known(Examined::Outside),
-            Ok(Some(stat)) if stat.kind == Kind::File && stat.len <= QUARANTINED_MAX_BYTES => {}
-            _ => return foreign,
-        }
-        if path.as_str() == RECORDS_CONFIG {
-            return Sight::Known(Examined::Config);
-        }
-        if !path.as_str().ends_with(".json") {
-            return foreign;
-        }
-        let Ok(Some(bytes)) = self.disk.read(&file) else { return foreign };
-        match (Records::complaint(path, &bytes), Records::address_of(path)) {
-            (Some(why), _) => Sight::Invalid { path: path.clone(), bytes, why },
-            (None, Some(address)) => Sight::Known(Examined::Fine { address }),
-            (None, None) => foreign,
-        }
-    }
-
     /// Puts the invalid ones of these files aside, as one change with a receipt. They are judged again under the
     /// lock: somebody may have mended one.
     fn quarantine(&mut self, paths: &[RelPath]) -> Result<Vec<Examined>, Failure> {
         self.refuse_when_misconfigured()?;
-        let store = Arc::clone(&self.store);
+        let store = Arc::clone(&self.records().store);
         let mut writer = store.begin()?;
-        self.catch_up(&mut writer)?;
+        self.catch_up(RECORDS, &mut writer)?;
         let (mut edits, mut left, mut examined) = (Vec::new(), Vec::new(), Vec::new());
         for path in paths {
-            match self.sight(path) {
+            match sight(self.records(), path) {
                 Sight::Known(known) => examined.push(known),
                 Sight::Invalid { path, bytes, why } => {
                     let Some(to) = self.free_name(&path) else {
@@ -161,12 +135,35 @@ impl Workspace {
         };
         let done = writer.apply(edits, &because, self.now)?;
         // What it warns of (a listing that lags, a journal in its shelter) `doctor` and the next change say again.
-        self.settle(writer, &done.changes, &left, &because);
+        self.settle(RECORDS, writer, &done.changes, &left, &because);
         Ok(examined)
     }
 
     fn free_name(&self, path: &RelPath) -> Option<RelPath> {
         let names = (0..NAMES_MAX).map_while(|attempt| quarantine::aside(path, self.now, attempt));
-        names.into_iter().find(|to| matches!(self.disk.stat(&self.lane.join(to.as_str())), Ok(None)))
+        names.into_iter().find(|to| matches!(self.disk.stat(&self.records().file(to)), Ok(None)))
+    }
+}
+
+fn sight(records: &Lane, path: &RelPath) -> Sight {
+    let name = path.file_name().to_owned();
+    let file = records.file(path);
+    let foreign = Sight::Known(Examined::Foreign { name });
+    match records.disk.stat(&file) {
+        Ok(None) => return Sight::Known(Examined::Outside),
+        Ok(Some(stat)) if stat.kind == Kind::File && stat.len <= QUARANTINED_MAX_BYTES => {}
+        _ => return foreign,
+    }
+    if path.as_str() == RECORDS_CONFIG {
+        return Sight::Known(Examined::Config);
+    }
+    if !path.as_str().ends_with(".json") {
+        return foreign;
+    }
+    let Ok(Some(bytes)) = records.disk.read(&file) else { return foreign };
+    match (Records::complaint(path, &bytes), Records::address_of(path)) {
+        (Some(why), _) => Sight::Invalid { path: path.clone(), bytes, why },
+        (None, Some(address)) => Sight::Known(Examined::Fine { address }),
+        (None, None) => foreign,
     }
 }

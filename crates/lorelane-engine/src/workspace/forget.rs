@@ -5,21 +5,20 @@
 //! and the next writer completes it, or the same command run again. A note that cannot be read was never synced:
 //! nothing had begun.
 
-use super::look::warnings;
+use super::commit::warnings;
+use super::lane::Lane;
 use super::{Failure, Workspace};
 use crate::disk::Kind;
+use crate::drafts;
 use crate::git::{self, Held};
 use crate::hooklog::{self, HOOK_LOG};
 use crate::index::Index;
 use crate::store::{Place, Transaction, Unwanted};
-use crate::{drafts, env};
 use lorelane_core::change::Notice;
-use lorelane_core::dialect::Dialect;
-use lorelane_core::dialect::records::{LISTING, Records};
 use lorelane_core::forget::{Act, Forgetting, Traces};
 use lorelane_core::guard::quarantine::is_aside;
 use lorelane_core::mark;
-use lorelane_core::memory::{Address, Category};
+use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
 use lorelane_core::secret;
 use std::collections::BTreeSet;
@@ -98,20 +97,23 @@ impl Workspace {
         }
     }
 
-    /// The memories of this name that the log knows, or that somebody began to forget.
+    /// The memories of this name that a log knows, or that somebody began to forget.
     fn named_in_log(&self, name: &str) -> Result<Vec<Address>, Failure> {
-        let changes = self.store.log()?.into_iter().flat_map(|entry| entry.changes);
-        let known: BTreeSet<Place> = changes.filter_map(|changed| changed.place).collect();
-        let begun = self.forgetting_left()?.map(|left| left.traces.addresses).unwrap_or_default();
-        let logged = |address: &Address| {
-            self.dialect.place(address).is_some_and(|path| known.contains(&Place::Lane(path)))
-        };
-        let named = Category::ALL.into_iter().filter_map(|of| Address::parse(&format!("{of}/{name}")));
-        Ok(named.filter(|address| logged(address) || begun.contains(address)).collect())
+        let mut named = BTreeSet::new();
+        for lane in &self.lanes {
+            let changes = lane.store.log()?.into_iter().flat_map(|entry| entry.changes);
+            named.extend(changes.filter_map(|changed| match changed.place? {
+                Place::Lane(path) => lane.dialect.address_of(&path),
+                Place::Marks => None,
+            }));
+            named.extend(lane.forgetting_left()?.into_iter().flat_map(|left| left.traces.addresses));
+        }
+        Ok(named.into_iter().filter(|address| address.name() == name).collect())
     }
 
     fn is_left_somewhere(&mut self, address: &Address) -> Result<bool, Failure> {
-        if self.forgetting_left()?.is_some_and(|left| left.traces.addresses.contains(address)) {
+        let Some(lane) = self.lane_of(address) else { return Ok(false) };
+        if lane.forgetting_left()?.is_some_and(|left| left.traces.addresses.contains(address)) {
             return Ok(true);
         }
         let seen = self.preview_forgetting(address)?;
@@ -121,32 +123,36 @@ impl Workspace {
 
     /// What forgetting a memory would remove; nothing is locked or written.
     pub fn preview_forgetting(&mut self, address: &Address) -> Result<Forgotten, Failure> {
-        self.refresh()?;
-        let traces = self.traces(address)?;
-        let places = self.go_through(&traces, None)?;
-        Ok(self.told(address, &traces, None, places, Vec::new()))
+        let lane = self.place_of(address)?;
+        self.lanes[lane].refresh()?;
+        let traces = self.traces(lane, address)?;
+        let places = self.go_through(lane, &traces, None)?;
+        Ok(self.told(lane, address, &traces, None, places, Vec::new()))
     }
 
     /// Removes a memory from every place that we write to.
     pub fn forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
         self.refuse_when_misconfigured()?;
-        let store = Arc::clone(&self.store);
+        let lane = self.place_of(address)?;
+        let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;
         if writer.is_sheltered() {
-            return Err(Failure::Sheltered { state: self.state.clone() });
+            return Err(Failure::Sheltered { state: self.lanes[lane].state.clone() });
         }
-        let mut notices = self.catch_up_with_files(&writer)?;
-        let forgetting = match self.forgetting_left()? {
+        self.lanes[lane].look()?;
+        let mut notices = warnings(writer.warnings());
+        let forgetting = match self.lanes[lane].forgetting_left()? {
             Some(same) if same.traces.addresses.contains(address) => same,
             other => {
-                notices.extend(other.map(|other| self.complete(&mut writer, &other)));
+                notices.extend(other.map(|other| self.complete(lane, &mut writer, &other)));
                 let because = secret::masked(because).into_owned();
-                let begun = Forgetting { traces: self.traces(address)?, after: writer.newest(), because };
-                self.keep_note(&begun)?;
+                let begun =
+                    Forgetting { traces: self.traces(lane, address)?, after: writer.newest(), because };
+                self.lanes[lane].keep_note(&begun)?;
                 begun
             }
         };
-        let (receipt, places) = self.carry_through(&mut writer, &forgetting)?;
+        let (receipt, places) = self.carry_through(lane, &mut writer, &forgetting)?;
         if let Err(fault) = writer.finish() {
             notices.push(Notice::warning(format!(
                 "the journal's last line is missing and comes with the next change: {fault}"
@@ -155,29 +161,33 @@ impl Workspace {
         let traces = &forgetting.traces;
         if self.policy.auto_commit() {
             let mut changes: Vec<Place> =
-                self.paths(&traces.addresses).into_iter().map(Place::Lane).collect();
+                self.lanes[lane].paths(&traces.addresses).into_iter().map(Place::Lane).collect();
             changes.push(Place::Marks);
-            notices.extend(self.commit_with_git(&changes, true, "forget a memory"));
+            notices.extend(self.commit_with_git(lane, &changes, true, "forget a memory"));
         }
-        Ok(self.told(address, traces, Some(receipt), places, notices))
+        Ok(self.told(lane, address, traces, Some(receipt), places, notices))
     }
 
     /// Completes what somebody began and was killed at. Any writer does it before its own work.
-    pub(super) fn complete_forgetting(&mut self, writer: &mut Transaction<'_>) -> Option<Notice> {
+    pub(super) fn complete_forgetting(
+        &mut self,
+        lane: usize,
+        writer: &mut Transaction<'_>,
+    ) -> Option<Notice> {
         if writer.is_sheltered() {
             // What the state folder holds cannot be changed from here.
             return None;
         }
-        match self.forgetting_left() {
-            Ok(left) => left.map(|left| self.complete(writer, &left)),
+        match self.lanes[lane].forgetting_left() {
+            Ok(left) => left.map(|left| self.complete(lane, writer, &left)),
             Err(failure) => {
                 Some(Notice::warning(format!("cannot tell whether a memory is half forgotten: {failure}")))
             }
         }
     }
 
-    fn complete(&mut self, writer: &mut Transaction<'_>, forgetting: &Forgetting) -> Notice {
-        let trouble = match self.carry_through(writer, forgetting) {
+    fn complete(&mut self, lane: usize, writer: &mut Transaction<'_>, forgetting: &Forgetting) -> Notice {
+        let trouble = match self.carry_through(lane, writer, forgetting) {
             Ok((_, places)) => places.into_iter().find_map(|checked| match checked.did {
                 Did::Stays(why) => Some(why),
                 Did::Removed(_) | Did::Nothing => None,
@@ -194,18 +204,19 @@ impl Workspace {
 
     fn carry_through(
         &mut self,
+        lane: usize,
         writer: &mut Transaction<'_>,
         forgetting: &Forgetting,
     ) -> Result<(u64, Vec<Checked>), Failure> {
-        self.changed = true;
+        self.lanes[lane].changed = true;
         // The log's line comes first: it syncs what the journal said before, so that no recovery meets a change
         // whose bytes are purged.
         if writer.newest() == forgetting.after {
             writer.tell(&forgetting.reason(), self.now)?;
         }
-        let places = self.go_through(&forgetting.traces, Some(writer))?;
+        let places = self.go_through(lane, &forgetting.traces, Some(writer))?;
         if all_done(&places) {
-            self.discard_note()?;
+            self.lanes[lane].discard_note()?;
         }
         Ok((forgetting.after + 1, places))
     }
@@ -214,29 +225,31 @@ impl Workspace {
     /// all that any step needs.
     fn go_through(
         &mut self,
+        at: usize,
         traces: &Traces,
         writer: Option<&Transaction<'_>>,
     ) -> Result<Vec<Checked>, Failure> {
         let act = if writer.is_some() { Act::Purge } else { Act::Look };
-        let places = self.paths(&traces.addresses);
+        let lane = &mut self.lanes[at];
+        let places = lane.paths(&traces.addresses);
         let is_path =
             |path: &RelPath| places.contains(path) || is_aside(path.file_name()) && is_beside(path, &places);
         let unwanted = Unwanted {
             is_path: &is_path,
-            taken: self.paths(&traces.taken),
+            taken: lane.paths(&traces.taken),
             in_reason: &|reason| traces.are_told_in(reason),
             without: &|marks| mark::purged(marks, traces),
         };
-        let files: BTreeSet<RelPath> = places.iter().cloned().chain(self.put_aside(&places)?).collect();
-        let listed = self.count_listed(&places);
+        let files: BTreeSet<RelPath> = places.iter().cloned().chain(lane.put_aside(&places)?).collect();
+        let listed = lane.count_listed(&places);
         let (in_lane, in_journal, in_marks) = match writer {
             Some(writer) => {
                 (writer.remove_for_good(&files)?, writer.purge(&unwanted)?, writer.purge_marks(&unwanted)?)
             }
             None => (
-                files.iter().filter(|path| self.stands_in_lane(path)).count(),
-                self.store.count_in_journals(&unwanted)?,
-                self.store.count_in_marks(&unwanted)?,
+                files.iter().filter(|path| lane.stands(path)).count(),
+                lane.store.count_in_journals(&unwanted)?,
+                lane.store.count_in_marks(&unwanted)?,
             ),
         };
         let removed = |count| if count == 0 { Did::Nothing } else { Did::Removed(count) };
@@ -244,16 +257,18 @@ impl Workspace {
             |done: Result<usize, Failure>| done.map_or_else(|why| Did::Stays(why.to_string()), removed);
         let mut checked = Vec::new();
         let mut check = |place, path, did| checked.push(Checked { place, path, did });
-        check("memories", self.lane.clone(), removed(in_lane));
-        check("log and undo", self.state.join("blobs"), removed(in_journal));
-        check("marks", self.store.path_of(&Place::Marks), removed(in_marks));
-        check("index", self.index_file(), self.forget_in_index(&places, act));
-        let listing = match act {
-            Act::Look => Ok(listed),
-            Act::Purge => self.put_listing_for_good().map(|()| listed),
-        };
-        check("listing", self.lane.join(LISTING), soft(listing));
-        check("ledger", self.state.join("ledger.jsonl"), soft(self.ledger().forget(traces, act)));
+        check("memories", lane.root.clone(), removed(in_lane));
+        check("log and undo", lane.state.join("blobs"), removed(in_journal));
+        check("marks", lane.store.path_of(&Place::Marks), removed(in_marks));
+        check("index", lane.index_file.clone(), lane.forget_in_index(&places, act));
+        if let Some(file) = lane.listing_file() {
+            let listing = match act {
+                Act::Look => Ok(listed),
+                Act::Purge => lane.put_listing_for_good(&file).map(|()| listed),
+            };
+            check("listing", file, soft(listing));
+        }
+        check("ledger", self.records().state.join("ledger.jsonl"), soft(self.ledger().forget(traces, act)));
         check("captures", self.captures().folder().to_owned(), soft(self.captures().forget(traces, act)));
         let folder = self.drafts_folder();
         let drafts = drafts::forget(&*self.disk, &folder, traces, act);
@@ -268,26 +283,33 @@ impl Workspace {
 
     fn told(
         &self,
+        at: usize,
         address: &Address,
         traces: &Traces,
         receipt: Option<u64>,
         places: Vec<Checked>,
         notices: Vec<Notice>,
     ) -> Forgotten {
-        let paths = self.paths(&traces.addresses);
-        let mentions = |path: &RelPath| {
-            let text = self.read_lane(path).ok().flatten().unwrap_or_default();
-            traces.are_named_in(&String::from_utf8_lossy(&text))
-        };
-        let others = self.files().files.into_iter().filter(|path| !paths.contains(path) && mentions(path));
-        let mentioned_by = others.filter_map(|path| Records::address_of(&path)).collect();
-        let git = self.in_git(traces, &paths);
+        let mut mentioned_by = Vec::new();
+        for lane in &self.lanes {
+            let mentions = |path: &RelPath| {
+                let text = lane.read(path).ok().flatten().unwrap_or_default();
+                traces.are_named_in(&String::from_utf8_lossy(&text))
+            };
+            let files = lane.files().files.into_iter();
+            let others = files.filter_map(|path| Some((lane.dialect.address_of(&path)?, path)));
+            let others = others.filter(|(other, path)| !traces.addresses.contains(other) && mentions(path));
+            mentioned_by.extend(others.map(|(other, _)| other));
+        }
+        let git = self.in_git(&self.lanes[at], traces);
         Forgotten { address: address.clone(), receipt, places, mentioned_by, git, notices }
     }
 
-    fn in_git(&self, traces: &Traces, paths: &BTreeSet<RelPath>) -> InGit {
-        let files: Vec<PathBuf> = paths.iter().map(|path| self.lane.join(path.as_str())).collect();
-        let lists = [self.lane.join(LISTING), self.store.path_of(&Place::Marks)];
+    fn in_git(&self, lane: &Lane, traces: &Traces) -> InGit {
+        let paths = lane.paths(&traces.addresses);
+        let files: Vec<PathBuf> = paths.iter().map(|path| lane.file(path)).collect();
+        let marks = lane.store.path_of(&Place::Marks);
+        let lists: Vec<PathBuf> = lane.listing_file().into_iter().chain([marks]).collect();
         let addresses: Vec<String> = traces.addresses.iter().map(ToString::to_string).collect();
         let names: Vec<&str> =
             addresses.iter().map(String::as_str).chain(paths.iter().map(RelPath::as_str)).collect();
@@ -298,10 +320,10 @@ impl Workspace {
         }
     }
 
-    fn traces(&self, address: &Address) -> Result<Traces, Failure> {
+    fn traces(&self, at: usize, address: &Address) -> Result<Traces, Failure> {
         let marks = self.read_marks()?;
         let (taken, mut addresses): (BTreeSet<Address>, BTreeSet<Address>) =
-            marks.former(address).into_iter().partition(|former| self.exists(former));
+            marks.former(address).into_iter().partition(|former| self.lanes[at].exists(former));
         addresses.insert(address.clone());
         let title = self.load(address).ok().map(|loaded| loaded.memory.title);
         let origins = marks.origins.get(address).into_iter().flatten();
@@ -312,13 +334,11 @@ impl Workspace {
             sessions: origins.map(|origin| origin.session.clone()).collect(),
         })
     }
+}
 
+impl Lane {
     fn paths(&self, addresses: &BTreeSet<Address>) -> BTreeSet<RelPath> {
         addresses.iter().filter_map(|address| self.dialect.place(address)).collect()
-    }
-
-    fn stands_in_lane(&self, path: &RelPath) -> bool {
-        matches!(self.disk.stat(&self.lane.join(path.as_str())), Ok(Some(_)))
     }
 
     /// Files that were written into these places by hand and put aside.
@@ -326,7 +346,7 @@ impl Workspace {
         let folders: BTreeSet<&str> = places.iter().filter_map(RelPath::folder).collect();
         let mut aside = Vec::new();
         for folder in folders {
-            let path = self.lane.join(folder);
+            let path = self.root.join(folder);
             let listed = self.disk.list(&path).map_err(|source| Failure::io("list", &path, source))?;
             let files = listed.unwrap_or_default().into_iter().filter(|listed| listed.kind == Kind::File);
             let paths = files.filter_map(|file| RelPath::parse(&format!("{folder}/{}", file.name)).ok());
@@ -335,19 +355,12 @@ impl Workspace {
         Ok(aside)
     }
 
-    fn index_file(&self) -> PathBuf {
-        let key = env::Folders::lane_key(&self.lane);
-        let cache = self.folders.as_ref().map(|folders| folders.cache.join("lanes").join(key));
-        cache.unwrap_or_else(|| self.state.clone()).join("index.db")
-    }
-
     fn forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: Act) -> Did {
         match self.try_forget_in_index(places, act) {
             Err(failure) => Did::Stays(failure.to_string()),
             // An index in memory stands for a file that may still have it.
             Ok(_)
-                if self.index_fault.is_some()
-                    && matches!(self.disk.stat(&self.index_file()), Ok(Some(_))) =>
+                if self.index_fault.is_some() && matches!(self.disk.stat(&self.index_file), Ok(Some(_))) =>
             {
                 Did::Stays(self.index_fault.clone().unwrap_or_default())
             }
@@ -368,17 +381,17 @@ impl Workspace {
     }
 
     fn count_listed(&self, places: &BTreeSet<RelPath>) -> usize {
-        let listing = self.disk.read(&self.lane.join(LISTING)).ok().flatten().unwrap_or_default();
+        let Some(file) = self.listing_file() else { return 0 };
+        let listing = self.disk.read(&file).ok().flatten().unwrap_or_default();
         let listed: Vec<String> = places.iter().map(|path| self.listed_path(path)).collect();
         let text = String::from_utf8_lossy(&listing);
         text.lines().filter(|line| listed.iter().any(|path| line.contains(path.as_str()))).count()
     }
 
     /// The listing as usual, and so that no power cut brings the old one back.
-    fn put_listing_for_good(&mut self) -> Result<(), Failure> {
+    fn put_listing_for_good(&mut self, file: &Path) -> Result<(), Failure> {
         self.put_listing()?;
-        let listing = self.lane.join(LISTING);
-        self.sync(&listing, &self.lane)
+        self.sync(file, &self.root)
     }
 
     fn note_file(&self) -> PathBuf {
@@ -414,12 +427,6 @@ impl Workspace {
     fn sync(&self, file: &Path, folder: &Path) -> Result<(), Failure> {
         let synced = self.disk.sync_file(file).and_then(|()| self.disk.sync_dir(folder));
         synced.map_err(|source| Failure::io("sync", file, source))
-    }
-
-    /// Brings the index up to what the lane says, and says what the store had to settle.
-    fn catch_up_with_files(&mut self, writer: &Transaction<'_>) -> Result<Vec<Notice>, Failure> {
-        self.look_at_every_file()?;
-        Ok(warnings(writer.warnings()))
     }
 }
 

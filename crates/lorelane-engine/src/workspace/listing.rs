@@ -9,14 +9,15 @@ use lorelane_core::path::RelPath;
 impl Workspace {
     /// The lines that the listing should have, in its order, from the files as they are now.
     pub fn listing_lines(&mut self) -> Result<Vec<String>, Failure> {
-        self.look_at_every_file()?;
-        Ok(self.ask(Index::listing_lines)?.lines().map(str::to_owned).collect())
+        let records = self.records_mut();
+        records.look()?;
+        Ok(records.ask(Index::listing_lines)?.lines().map(str::to_owned).collect())
     }
 
     /// How far `index.md` is from the files; `None` when there is no such file.
     pub fn listing_drift(&mut self) -> Result<Option<Drift>, Failure> {
         let wanted = self.listing_lines()?;
-        let file = self.lane.join(LISTING);
+        let file = self.records().root.join(LISTING);
         let found = self
             .disk
             .read_regular(&file, LISTING_MAX_BYTES)
@@ -24,10 +25,11 @@ impl Workspace {
         Ok(found.map(|bytes| drift(&String::from_utf8_lossy(&bytes), &wanted)))
     }
 
-    /// The files that have a memory's place and hold none that can be read, with the reason.
+    /// The records' files that hold no memory that can be read, with the reason.
     pub fn unreadable(&mut self) -> Result<Vec<Problem>, Failure> {
-        self.look_at_every_file()?;
-        let unreadable = self.ask(Index::unreadable)?.into_iter();
+        let records = self.records_mut();
+        records.look()?;
+        let unreadable = records.ask(Index::unreadable)?.into_iter();
         Ok(unreadable
             .filter_map(|(path, what)| Some(Problem { path: RelPath::parse(&path).ok()?, what }))
             .collect())

@@ -12,9 +12,9 @@ mod examine;
 mod fence;
 mod forget;
 mod init;
+mod lane;
 mod listing;
 mod locate;
-mod look;
 mod recall;
 mod stage;
 mod triage;
@@ -32,15 +32,17 @@ pub use triage::{Asking, Desk, MayAsk, Spoken, Triaged, Turn};
 
 use crate::captures::Captures;
 use crate::config::ConfigFiles;
-use crate::disk::{Disk, Kind, RealDisk};
+use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders};
 use crate::hooklog::HOOK_LOG;
-use crate::index::{Index, Wanted};
-use crate::store::{Home, Place, Store, StoreError};
+use crate::index::{Index, Rebuild, Seen, Wanted};
+use crate::store::{Place, Store};
+use lane::{Lane, lane_state};
 use lorelane_core::candidate::{self, Candidate, Verdict};
+use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
-use lorelane_core::dialect::records::{RECORD_MAX_BYTES, Records};
-use lorelane_core::dialect::{Dialect, Problem};
+use lorelane_core::dialect::Problem;
+use lorelane_core::dialect::records::Records;
 use lorelane_core::digest::Revision;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, Category, Memory};
@@ -50,11 +52,12 @@ use lorelane_core::recall::{Hit, Query, candidate as best_named};
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::slug;
 use lorelane_core::time::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// More marks than any project makes; a larger file is not ours.
-const MARKS_MAX_BYTES: u64 = 64 << 20;
+/// The place of the records among the lanes.
+const RECORDS: usize = 0;
 const CAPTURES_FOLDER: &str = "captures";
 const LISTING_MAX_BYTES: u64 = 256 << 20;
 /// How many memories are read to rank them for a long text: many more than anybody is shown.
@@ -65,20 +68,9 @@ const NEAR_MAX: usize = 128;
 pub struct Workspace {
     now: Timestamp,
     project: PathBuf,
-    /// The records' real folder.
-    lane: PathBuf,
-    /// The lane's own folder in the user's state folder.
-    state: PathBuf,
-    dialect: Records,
+    /// The records come first, whether their folder exists or not.
+    lanes: Vec<Lane>,
     disk: Arc<dyn Disk>,
-    store: Arc<Store>,
-    index: Index,
-    /// Why the index is not kept: reads go on without a cache.
-    index_fault: Option<String>,
-    /// The folders that could not be listed at the last look.
-    closed: Vec<String>,
-    /// Whether this process changed memories: then the index's housekeeping can wait for one that only reads.
-    changed: bool,
     policy: Policy,
     config: ConfigFiles,
     folders: Option<Folders>,
@@ -116,26 +108,15 @@ impl Workspace {
         let config =
             ConfigFiles::of_project(&project, folders.as_ref().map(|folders| folders.config.as_path()));
         let policy = config.read(&*disk);
-        let key = Folders::lane_key(&lane);
-        let state = lane_state(folders.as_ref(), &key);
-        let home = Home { lane: lane.clone(), marks: project.join(MARKS_FOLDER), state: state.clone() };
-        let (index, index_fault) = open_index(&*disk, folders.as_ref(), &key);
-        Ok(Workspace {
-            now: env.now,
-            dialect: Records::new(&root_from_project),
-            store: Arc::new(Store::new(Arc::clone(&disk), home)),
-            project,
+        let records = Lane::open(
+            Arc::clone(&disk),
+            folders.as_ref(),
+            Box::new(Records::new(&root_from_project)),
             lane,
-            state,
-            disk,
-            index,
-            index_fault,
-            closed: Vec::new(),
-            changed: false,
-            policy,
-            config,
-            folders,
-        })
+            &root_from_project,
+            project.join(MARKS_FOLDER),
+        );
+        Ok(Workspace { now: env.now, project, lanes: vec![records], disk, policy, config, folders })
     }
 
     pub fn now(&self) -> Timestamp {
@@ -146,8 +127,9 @@ impl Workspace {
         &self.project
     }
 
+    /// The records' real folder.
     pub fn lane(&self) -> &Path {
-        &self.lane
+        &self.records().root
     }
 
     pub fn policy(&self) -> &Policy {
@@ -162,24 +144,62 @@ impl Workspace {
         &*self.disk
     }
 
+    /// The records' store.
     pub fn store(&self) -> &Store {
-        &self.store
+        &self.records().store
     }
 
-    /// The path from the project's root, as listings and scripts know it.
+    /// A record's path from the project's root, as listings and scripts know it.
     pub fn listed_path(&self, path: &RelPath) -> String {
-        self.dialect.listed_path(path)
+        self.records().listed_path(path)
+    }
+
+    /// The lane of the records: what only they have (categories, a listing, captures) is asked of it.
+    fn records(&self) -> &Lane {
+        self.lanes.first().expect("a workspace opens with its records")
+    }
+
+    fn records_mut(&mut self) -> &mut Lane {
+        self.lanes.first_mut().expect("a workspace opens with its records")
+    }
+
+    fn lane_of(&self, address: &Address) -> Option<&Lane> {
+        self.lanes.iter().find(|lane| lane.has_place_for(address))
+    }
+
+    /// The place of an address's lane among the lanes.
+    fn place_of(&self, address: &Address) -> Result<usize, Failure> {
+        let at = self.lanes.iter().position(|lane| lane.has_place_for(address));
+        at.ok_or_else(|| Refusal::Missing { address: address.clone() }.into())
+    }
+
+    /// Makes every index fresh if a folder changed since it was written.
+    fn refresh(&mut self) -> Result<(), Failure> {
+        self.lanes.iter_mut().try_for_each(Lane::refresh)
+    }
+
+    /// Looks at every file and reads those that changed. A file edited in place leaves its folder's time as it
+    /// was: commands that may take a moment look anyway.
+    pub fn look_at_every_file(&mut self) -> Result<(), Failure> {
+        self.lanes.iter_mut().try_for_each(Lane::look)
+    }
+
+    /// How every file of a memory looks from outside, without asking the index: two such maps tell a watcher what
+    /// changed between them, also what another process took into the index meanwhile.
+    pub fn sightings(&self) -> BTreeMap<Address, Seen> {
+        self.lanes.iter().flat_map(Lane::sightings).collect()
     }
 
     /// The folders that are written to, and what for.
     pub fn declared_folders(&self) -> Vec<(PathBuf, &'static str)> {
-        let key = Folders::lane_key(&self.lane);
+        let lane = &self.records().root;
+        let key = Folders::lane_key(lane);
         let mut declared = vec![
-            (self.lane.clone(), "memories, listing, settings of the records"),
+            (lane.clone(), "memories, listing, settings of the records"),
             (self.project.join(MARKS_FOLDER), "marks: pins, former addresses, origins, rejections"),
             (self.config.project.clone(), "settings of lorelane"),
         ];
-        if !self.config.records.starts_with(&self.lane) {
+        if !self.config.records.starts_with(lane) {
             declared.push((self.config.records.clone(), "settings of the records"));
         }
         if let Some(folders) = &self.folders {
@@ -198,22 +218,26 @@ impl Workspace {
 
     /// A private folder for drafts of this project.
     pub fn drafts_folder(&self) -> PathBuf {
-        let key = Folders::lane_key(&self.lane);
+        let lane = &self.records().root;
         match &self.folders {
-            Some(folders) => folders.state.join("drafts").join(key),
-            None => self.lane.join(".lorelane-drafts"),
+            Some(folders) => folders.state.join("drafts").join(Folders::lane_key(lane)),
+            None => lane.join(".lorelane-drafts"),
         }
     }
 
     /// What triage found in this project's sessions. Without a home there is no private place for it: nothing is
     /// found there, and saving fails.
     pub fn captures(&self) -> Captures {
-        Captures::new(Arc::clone(&self.disk), self.state.join(CAPTURES_FOLDER))
+        Captures::new(Arc::clone(&self.disk), self.records().state.join(CAPTURES_FOLDER))
     }
 
     pub fn entries(&mut self, wanted: Wanted) -> Result<Vec<Entry>, Failure> {
         self.refresh()?;
-        self.ask(|index| index.entries(wanted))
+        let mut entries = Vec::new();
+        for lane in &mut self.lanes {
+            entries.append(&mut lane.ask(|index| index.entries(wanted))?);
+        }
+        Ok(entries)
     }
 
     /// Whether new information belongs to a memory of this category, and what may be done with it.
@@ -225,11 +249,11 @@ impl Workspace {
     ) -> Result<Verdict, Failure> {
         let mut query = Query::new(new_info, self.now);
         query.categories = vec![category];
-        self.refresh()?;
+        self.records_mut().refresh()?;
         let mut found = self.nearest(&query)?;
         if found.as_ref().is_some_and(|hit| !self.stands(&query, hit)) {
             // The index lags behind a file that was edited in place.
-            self.look_at_every_file()?;
+            self.records_mut().look()?;
             found = self.nearest(&query)?;
         }
         let candidate = found.and_then(|hit| {
@@ -240,7 +264,7 @@ impl Workspace {
     }
 
     fn nearest(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
-        self.ask(|index| {
+        self.records_mut().ask(|index| {
             index.with_named(query, usize::MAX, |reaching| best_named(query, reaching))
         })
     }
@@ -258,10 +282,15 @@ impl Workspace {
         self.read_marks().unwrap_or_default()
     }
 
+    /// Lanes of one project share a file.
     fn read_marks(&self) -> Result<Marks, Failure> {
-        let path = self.store.path_of(&Place::Marks);
-        let bytes = self.disk.read_regular(&path, MARKS_MAX_BYTES);
-        Ok(Marks::read(&bytes.map_err(|source| Failure::io("read", &path, source))?.unwrap_or_default()))
+        let mut files = BTreeSet::new();
+        let mut lines = Vec::new();
+        for lane in self.lanes.iter().filter(|lane| files.insert(lane.store.path_of(&Place::Marks))) {
+            lines.append(&mut lane.read_marks()?);
+            lines.push(b'\n');
+        }
+        Ok(Marks::read(&lines))
     }
 
     /// The memory a person means: an address, an old address, a path, or a slug that is unique.
@@ -302,79 +331,42 @@ impl Workspace {
         Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near }))
     }
 
-    /// What stands in a folder that may not be looked into is not there for us.
     fn exists(&self, address: &Address) -> bool {
-        let place = self.dialect.place(address);
-        place.is_some_and(|path| matches!(self.disk.stat(&self.lane.join(path.as_str())), Ok(Some(_))))
+        self.lane_of(address).is_some_and(|lane| lane.exists(address))
     }
 
     /// Reads a memory from its file.
     pub fn load(&self, address: &Address) -> Result<Loaded, Failure> {
-        let missing = || Failure::from(Refusal::Missing { address: address.clone() });
-        let path = self.dialect.place(address).ok_or_else(missing)?;
-        let unreadable = |why| Failure::from(Refusal::Unreadable { address: address.clone(), why });
-        let bytes = match self.read_lane(&path) {
-            Ok(bytes) => bytes.ok_or_else(missing)?,
-            Err(Failure::Store(StoreError::Symlink { .. })) => {
-                return Err(unreadable("it is not a regular file".to_owned()));
-            }
-            Err(Failure::Io { source, .. }) => return Err(unreadable(source.to_string())),
-            Err(other) => return Err(other),
-        };
-        let reading = self.dialect.read(&path, &bytes);
-        let why = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
-        let Some(memory) = reading.memory else { return Err(unreadable(why)) };
-        let revision = Revision::of(&bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        Ok(Loaded { memory, path, text, revision, problems: reading.problems })
-    }
-
-    /// Reads a memory's file: a regular one, in a real folder, of a size that a record can have.
-    fn read_lane(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
-        let file = self.lane.join(path.as_str());
-        let folder = path.folder().map_or_else(|| self.lane.clone(), |folder| self.lane.join(folder));
-        for link in [&folder, &file] {
-            if matches!(self.disk.stat(link), Ok(Some(stat)) if stat.kind == Kind::Symlink) {
-                return Err(StoreError::Symlink { path: link.clone() }.into());
-            }
+        match self.lane_of(address) {
+            Some(lane) => lane.load(address),
+            None => Err(Refusal::Missing { address: address.clone() }.into()),
         }
-        self.disk
-            .read_regular(&file, RECORD_MAX_BYTES as u64)
-            .map_err(|source| Failure::io("read", &file, source))
     }
-}
 
-/// The lane's own folder in the user's state folder. Without a home it is a path that cannot be written: the
-/// journal then shelters inside the lane, and captures are not kept.
-fn lane_state(folders: Option<&Folders>, key: &str) -> PathBuf {
-    let state = folders.map(|folders| folders.state.join("lanes").join(key));
-    state.unwrap_or_else(|| PathBuf::from("/dev/null/lorelane"))
-}
-
-/// The index's log of writes may grow to this before a process that only reads shortens it, or one that writes.
-const LOG_MAX_AFTER_READS: u64 = 128 << 10;
-/// Whoever opens the index reads its log: 0.4 ms for each MiB.
-const LOG_MAX_AFTER_WRITES: u64 = 8 << 20;
-
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        self.index.shorten_log(if self.changed { LOG_MAX_AFTER_WRITES } else { LOG_MAX_AFTER_READS });
+    /// Writes index and listing anew from the files. Returns the number of listed memories.
+    pub fn reindex(&mut self, extent: Rebuild) -> Result<(usize, Vec<Notice>), Failure> {
+        self.refuse_when_misconfigured()?;
+        let (mut active, mut notices) = (0, Vec::new());
+        for at in 0..self.lanes.len() {
+            let store = Arc::clone(&self.lanes[at].store);
+            let mut writer = store.begin()?;
+            notices.extend(commit::warnings(writer.warnings()));
+            notices.extend(self.complete_forgetting(at, &mut writer));
+            active += self.lanes[at].reindex(extent, &mut notices)?;
+            writer.finish()?;
+        }
+        Ok((active, notices))
     }
-}
 
-/// The index in the cache folder, or one in memory and the reason for it.
-fn open_index(disk: &dyn Disk, folders: Option<&Folders>, key: &str) -> (Index, Option<String>) {
-    let Some(folders) = folders else {
-        return (Index::in_memory(), Some("no home folder is known".to_owned()));
-    };
-    let folder = folders.cache.join("lanes").join(key);
-    let opened = disk
-        .create_private_dir_all(&folder)
-        .map_err(|fault| format!("{}: {fault}", folder.display()))
-        .and_then(|_| Index::open(&folder.join("index.db")).map_err(|fault| fault.to_string()));
-    match opened {
-        Ok(index) => (index, None),
-        Err(why) => (Index::in_memory(), Some(why)),
+    /// All that the indexes say, in text.
+    pub fn index_dump(&mut self) -> Result<String, Failure> {
+        self.refresh()?;
+        self.lanes.iter_mut().map(|lane| lane.ask(Index::dump)).collect()
+    }
+
+    /// All that indexes made anew from the files would say.
+    pub fn rebuilt_dump(&self) -> Result<String, Failure> {
+        self.lanes.iter().map(Lane::rebuilt_dump).collect()
     }
 }
 

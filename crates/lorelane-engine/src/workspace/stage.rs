@@ -1,10 +1,11 @@
 //! From a plan to edits: every rule is asked, nothing is written.
 
+use super::lane::Lane;
 use super::{Failure, Workspace};
 use crate::store::Edit;
 use lorelane_core::care;
 use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
-use lorelane_core::dialect::{self, Circumstances, Dialect};
+use lorelane_core::dialect::{self, Circumstances};
 use lorelane_core::digest::Revision;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::{self, Lifecycle, Status, Step, Verb};
@@ -41,8 +42,8 @@ impl Staged {
 }
 
 /// Stages a plan on the files as they are now. Whoever writes what comes of it holds the lane's lock.
-pub(super) fn stage(workspace: &Workspace, plan: &Plan) -> Result<Staged, Failure> {
-    let mut stage = Stage { workspace, written: BTreeMap::new(), staged: Staged::default() };
+pub(super) fn stage(workspace: &Workspace, lane: &Lane, plan: &Plan) -> Result<Staged, Failure> {
+    let mut stage = Stage { workspace, lane, written: BTreeMap::new(), staged: Staged::default() };
     let mut new_sessions = Vec::new();
     for change in &plan.changes {
         let created = stage.change(change)?;
@@ -56,6 +57,7 @@ pub(super) fn stage(workspace: &Workspace, plan: &Plan) -> Result<Staged, Failur
 
 struct Stage<'s> {
     workspace: &'s Workspace,
+    lane: &'s Lane,
     /// What earlier changes of this plan made of a file.
     written: BTreeMap<RelPath, Option<String>>,
     staged: Staged,
@@ -85,12 +87,10 @@ impl Stage<'_> {
         self.refuse_overwriting(address, &path)?;
         let draft = Draft::Whole(text.to_owned());
         self.guard_draft(address, None, &draft)?;
-        let mut composed =
-            self.workspace.dialect.compose(address, None, &draft, &self.circumstances(None))?;
+        let mut composed = self.lane.dialect.compose(address, None, &draft, &self.circumstances(None))?;
         self.guard_secrets(None, &mut composed.memory)?;
         self.warn_of_policy(address)?;
-        let edits =
-            self.workspace.dialect.write(composed.template.as_deref(), None, Some(&composed.memory))?;
+        let edits = self.lane.dialect.write(composed.template.as_deref(), None, Some(&composed.memory))?;
         self.staged.notices.append(&mut composed.notices);
         self.take(edits);
         self.outcome(&composed.memory, path, Deed::Created);
@@ -99,7 +99,7 @@ impl Stage<'_> {
 
     fn refuse_overwriting(&self, address: &Address, path: &RelPath) -> Result<(), Failure> {
         let Some(bytes) = self.bytes(path)? else { return Ok(()) };
-        let existing = self.workspace.dialect.read(path, &bytes).memory;
+        let existing = self.lane.dialect.read(path, &bytes).memory;
         Ok(lifecycle::may_create_over(address, existing.as_ref(), self.workspace.now)?)
     }
 
@@ -111,7 +111,7 @@ impl Stage<'_> {
                 "the category {category} is disabled: this memory is saved but not shown to agents; `lorelane config set categories.{category}.enabled true` enables it"
             )));
         }
-        let active = self.workspace.index.count(category, Status::Active)?;
+        let active = self.lane.index.count(category, Status::Active)?;
         let max = policy.max_memories_per_category();
         if active >= max {
             self.staged.notices.push(Notice::warning(format!(
@@ -144,8 +144,7 @@ impl Stage<'_> {
         }
         self.guard_draft(address, Some(&standing.memory), draft)?;
         let circumstances = self.circumstances(Some(&standing.memory));
-        let mut composed =
-            self.workspace.dialect.compose(address, Some(&standing.text), draft, &circumstances)?;
+        let mut composed = self.lane.dialect.compose(address, Some(&standing.text), draft, &circumstances)?;
         self.staged.notices.append(&mut composed.notices);
         if composed.memory == standing.memory {
             self.outcome(&standing.memory, path, Deed::Already(standing.memory.lifecycle.status()));
@@ -153,11 +152,8 @@ impl Stage<'_> {
         }
         self.guard_secrets(Some(&standing.memory), &mut composed.memory)?;
         let renamed_from = self.rename(&mut composed.memory, composed.wants.take(), &path)?;
-        let edits = self.workspace.dialect.write(
-            Some(&standing.text),
-            Some(&standing.memory),
-            Some(&composed.memory),
-        )?;
+        let edits =
+            self.lane.dialect.write(Some(&standing.text), Some(&standing.memory), Some(&composed.memory))?;
         self.take(edits);
         let path = self.place(&composed.memory.address)?;
         let deed = Deed::Revised { revised: composed.memory.revised, renamed_from };
@@ -175,7 +171,7 @@ impl Stage<'_> {
         let Some(wanted) = wants else { return Ok(None) };
         let target = self.place(&wanted)?;
         if self.bytes(&target)?.is_some() {
-            let file = self.workspace.lane.join(target.as_str());
+            let file = self.lane.file(&target);
             self.staged.notices.push(Notice::warning(format!(
                 "Slug rename collision: {} exists. Keeping old slug.",
                 file.display()
@@ -201,8 +197,7 @@ impl Stage<'_> {
         };
         let mut after = *after;
         self.guard_secrets(Some(&standing.memory), &mut after)?;
-        let edits =
-            self.workspace.dialect.write(Some(&standing.text), Some(&standing.memory), Some(&after))?;
+        let edits = self.lane.dialect.write(Some(&standing.text), Some(&standing.memory), Some(&after))?;
         self.take(edits);
         let to = after.lifecycle.status();
         let reason = match &after.lifecycle {
@@ -217,7 +212,7 @@ impl Stage<'_> {
         let path = self.place(address)?;
         let standing = self.standing(address, &path)?;
         lifecycle::may_purge(&standing.memory)?;
-        let edits = self.workspace.dialect.write(Some(&standing.text), Some(&standing.memory), None)?;
+        let edits = self.lane.dialect.write(Some(&standing.text), Some(&standing.memory), None)?;
         self.take(edits);
         self.outcome(&standing.memory, path, Deed::Purged);
         Ok(())
@@ -253,9 +248,9 @@ impl Stage<'_> {
     /// A new session pushes the oldest out, in the same plan.
     fn close_window(&mut self, session: &Memory) -> Result<(), Failure> {
         use crate::index::Wanted;
-        let index = &self.workspace.index;
+        let index = &self.lane.index;
         let entries = index.entries(Wanted {
-            category: Some(Category::SessionSummary),
+            kind: Some(Kind::Record(Category::SessionSummary)),
             status: Some(Status::Active),
         })?;
         let mut sessions = Vec::new();
@@ -311,20 +306,20 @@ impl Stage<'_> {
     }
 
     fn place(&self, address: &Address) -> Result<RelPath, Failure> {
-        let place = self.workspace.dialect.place(address);
+        let place = self.lane.dialect.place(address);
         place.ok_or_else(|| Refusal::Missing { address: address.clone() }.into())
     }
 
     fn bytes(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
         match self.written.get(path) {
             Some(text) => Ok(text.clone().map(String::into_bytes)),
-            None => self.workspace.read_lane(path),
+            None => self.lane.read(path),
         }
     }
 
     fn standing(&self, address: &Address, path: &RelPath) -> Result<Standing, Failure> {
         let bytes = self.bytes(path)?.ok_or_else(|| Refusal::Missing { address: address.clone() })?;
-        let reading = self.workspace.dialect.read(path, &bytes);
+        let reading = self.lane.dialect.read(path, &bytes);
         let why = || reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
         let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
         let memory = reading.memory.clone().ok_or_else(|| unreadable(why()))?;

@@ -196,8 +196,9 @@ impl Workspace {
         if category == Category::SessionSummary {
             return Ok(false);
         }
-        self.refresh()?;
-        let active = self.ask(|index| index.count(category, Status::Active))?;
+        let records = self.records_mut();
+        records.refresh()?;
+        let active = records.ask(|index| index.count(category, Status::Active))?;
         Ok(active >= self.policy.max_memories_per_category())
     }
 }

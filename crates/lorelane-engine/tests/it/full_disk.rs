@@ -5,7 +5,7 @@ use lorelane_core::change::Change;
 use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::time::Timestamp;
-use lorelane_engine::index::Extent;
+use lorelane_engine::index::Rebuild;
 use lorelane_engine::disk::sim::SimDisk;
 use lorelane_engine::disk::{Disk, Kind};
 use lorelane_engine::env::Env;
@@ -65,7 +65,7 @@ fn a_full_disk_loses_nothing_and_says_what_to_do() {
             let mut workspace = open(&disk);
             workspace.commit(&create("third")).unwrap();
             let listing = disk.peek(Path::new("/p/.claude/memory/index.md")).unwrap();
-            workspace.reindex(Extent::Changed).unwrap();
+            workspace.reindex(Rebuild::Changed).unwrap();
             assert_eq!(Some(listing), disk.peek(Path::new("/p/.claude/memory/index.md")), "{space}");
             assert_eq!(workspace.store().verify(), [], "{space}");
         }

@@ -8,7 +8,7 @@ use lorelane_core::recall::{self, Hit, Query, Signal};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::Seeded;
 use lorelane_engine::env::Env;
-use lorelane_engine::index::{Extent, Wanted};
+use lorelane_engine::index::{Rebuild, Wanted};
 use lorelane_engine::workspace::{self, Failure, Workspace};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -141,10 +141,10 @@ fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_p
             let listing = project.listing();
             if ours {
                 // Nobody but lorelane wrote since the last reindex, so there is nothing left to bring in.
-                project.open().reindex(Extent::Changed).unwrap();
+                project.open().reindex(Rebuild::Changed).unwrap();
                 assert_eq!(listing, project.listing(), "{after}");
             } else {
-                project.open().reindex(Extent::Changed).unwrap();
+                project.open().reindex(Rebuild::Changed).unwrap();
             }
         }
     }
@@ -208,7 +208,7 @@ fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
             assert_eq!(found, expected, "seed {seed}: {asked}");
         }
         let before = workspace.near(&Query::new("cache", NOW)).unwrap();
-        workspace.reindex(Extent::Changed).unwrap();
+        workspace.reindex(Rebuild::Changed).unwrap();
         assert_eq!(workspace.near(&Query::new("cache", NOW)).unwrap(), before, "seed {seed}: made anew");
     }
 }
@@ -229,7 +229,7 @@ fn doctor_sees_a_name_that_the_index_has_wrong() {
         assert_eq!(workspace.diagnose_index().unwrap().len(), 1, "{harm}");
         let rebuilt = workspace.rebuilt_dump().unwrap();
         assert_ne!(workspace.index_dump().unwrap(), rebuilt, "{harm}");
-        workspace.reindex(Extent::Changed).unwrap();
+        workspace.reindex(Rebuild::Changed).unwrap();
         assert_equal_to_a_rebuild(&mut workspace, harm);
     }
 }
@@ -323,7 +323,7 @@ fn an_index_that_is_damaged_foreign_or_from_the_future_comes_back_equal() {
         for number in 0..60 {
             workspace.commit(&create(&format!("m{number}"))).unwrap();
         }
-        workspace.reindex(Extent::Changed).unwrap();
+        workspace.reindex(Rebuild::Changed).unwrap();
         let before = workspace.index_dump().unwrap();
         drop(workspace);
         inflict(&project.index_file());
@@ -351,7 +351,7 @@ fn a_locked_index_stops_neither_reads_nor_writes() {
     let mut workspace = project.open();
     workspace.commit(&create("second")).unwrap();
     assert!(project.listing().contains("Memory second"), "{}", project.listing());
-    let (listed, notices) = workspace.reindex(Extent::Changed).unwrap();
+    let (listed, notices) = workspace.reindex(Rebuild::Changed).unwrap();
     assert_eq!((listed, notices.len()), (3, 1), "{notices:?}");
     assert!(workspace.diagnose_index().unwrap()[0].what.contains("cannot be kept"));
     holder.execute_batch("ROLLBACK").unwrap();

@@ -1,14 +1,15 @@
 //! Keeping a store in order.
 
-use super::args::{Change, Doctor, Gc, Log, One, Reject, Step};
+use super::args::{Change, Doctor, Gc, Log, One, Reindex, Reject, Step};
 use super::everyday::finish;
 use super::{Ending, Outcome, Session, Trouble, agents, say};
 use lorelane_core::change::{self, Plan};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::mark::MarkKind;
-use lorelane_core::memory::Category;
+use lorelane_core::memory::{Category, Kind};
 use lorelane_core::text::{cut, one_line};
+use lorelane_engine::index::Rebuild;
 use lorelane_engine::store::{Entry as Logged, Outcome as Settled, Recent};
 use lorelane_engine::workspace::Sync;
 use std::fmt::Write as _;
@@ -164,7 +165,7 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
 pub(super) fn status(session: &Session<'_>) -> Outcome {
     let mut workspace = session.open()?;
     let seen = workspace.overview()?;
-    let count = |category, status| seen.counts.get(&(category, status)).copied().unwrap_or(0);
+    let count = |category, status| seen.counts.get(&(Kind::Record(category), status)).copied().unwrap_or(0);
     let total = |status| Category::ALL.into_iter().map(|category| count(category, status)).sum::<usize>();
     let problems: Vec<String> = workspace.policy().problems.iter().map(ToString::to_string).collect();
     let mut attention: Vec<String> = problems.clone();
@@ -280,9 +281,9 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
     Ok(if findings.is_empty() { Ending::Done } else { Ending::Nothing })
 }
 
-pub(super) fn reindex(session: &Session<'_>, change: Change) -> Outcome {
+pub(super) fn reindex(session: &Session<'_>, args: &Reindex) -> Outcome {
     let mut workspace = session.open()?;
-    if change.dry_run {
+    if args.change.dry_run {
         let differs = !matches!(workspace.overview()?.listing, Sync::InSync { .. });
         let listing = if differs { "would change" } else { "would stay as it is" };
         if session.json {
@@ -292,7 +293,8 @@ pub(super) fn reindex(session: &Session<'_>, change: Change) -> Outcome {
         }
         return Ok(Ending::Done);
     }
-    let (listed, notices) = workspace.reindex(Extent::Changed)?;
+    let extent = if args.full { Rebuild::All } else { Rebuild::Changed };
+    let (listed, notices) = workspace.reindex(extent)?;
     say::notices(&notices);
     if session.json {
         say::document([("listed", Json::number(listed))]);

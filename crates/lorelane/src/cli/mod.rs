@@ -7,6 +7,7 @@ mod consolidate;
 mod everyday;
 mod forget;
 mod say;
+mod search;
 mod settings;
 mod tour;
 mod why;
@@ -102,7 +103,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Edit(args) => everyday::edit(session, &args),
         Command::Update(args) => everyday::update(session, &args),
         Command::List(args) => everyday::list(session, &args),
-        Command::Search(args) => everyday::search(session, &args),
+        Command::Search(args) => search::search(session, &args),
         Command::Pin(args) => care::pin(session, &args),
         Command::Unpin(args) => care::unpin(session, &args),
         Command::Why(args) => why::run(session, &args),
@@ -115,7 +116,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Undo(change) => care::undo(session, change),
         Command::Status => care::status(session),
         Command::Doctor(args) => care::doctor(session, &args),
-        Command::Reindex(change) => care::reindex(session, change),
+        Command::Reindex(args) => care::reindex(session, &args),
         Command::Gc(args) => care::gc(session, &args),
         Command::Config(config) => settings::run(session, &config),
         Command::Setup(args) => agents::setup(session, &args),

@@ -8,10 +8,10 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::Drift;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::{Status, Verb};
-use lorelane_core::memory::{Address, Category};
+use lorelane_core::memory::Address;
 use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_core::text::one_line;
-use lorelane_engine::index::Extent;
+use lorelane_engine::index::Rebuild;
 use lorelane_engine::env::Env;
 use lorelane_engine::store::StoreError;
 use lorelane_engine::workspace::{Failure, Overview, Workspace};
@@ -86,7 +86,7 @@ fn query(workspace: &mut Workspace, keyword: &str) -> Result<Said, Failure> {
 }
 
 fn rebuild(workspace: &mut Workspace, typed: &Path, said: &mut Said) -> Result<(), Failure> {
-    let (entries, notices) = workspace.reindex(Extent::Changed)?;
+    let (entries, notices) = workspace.reindex(Rebuild::Changed)?;
     said.notices(&notices);
     if entries == 0 {
         said.print("No active memory files found. Nothing to index.");
@@ -154,10 +154,10 @@ fn health(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
 fn report_counts(overview: &Overview, said: &mut Said) {
     let mut active: BTreeMap<&str, usize> = BTreeMap::new();
     let mut total: BTreeMap<Status, usize> = BTreeMap::new();
-    for ((category, status), count) in &overview.counts {
+    for ((kind, status), count) in &overview.counts {
         *total.entry(*status).or_default() += count;
         if *status == Status::Active {
-            active.insert(Category::display(*category), *count);
+            active.insert(kind.display(), *count);
         }
     }
     said.print("\n--- Entries by Category ---");

@@ -18,7 +18,7 @@ pub use name::{NameFault, Why, for_title, named, restored, trashed};
 pub use patch::{Setting, set, set_body};
 pub use scalar::{Quote, Token};
 
-use super::{Circumstances, Composed, Dialect, Edit, ListingLine, Problem, Reading, edits};
+use super::{Circumstances, Composed, Dialect, Edit, Extent, ListingLine, Problem, Reading, edits};
 use crate::change::Draft;
 use crate::memory::{Address, Memory};
 use crate::passage::{self, Passage};
@@ -40,8 +40,26 @@ impl Notes {
 }
 
 impl Dialect for Notes {
-    fn owns(&self, path: &RelPath) -> bool {
-        Notes::address_of(path).is_some()
+    fn lane(&self) -> &'static str {
+        "notes"
+    }
+
+    /// Deleted notes are looked at, too: they are retired ones, and can come back.
+    fn extent(&self) -> Extent {
+        Extent::Tree(|folder| Address::note(&format!("{folder}/x")).is_some())
+    }
+
+    /// Hidden files are none of ours.
+    fn looks_like_one(&self, file_name: &str) -> bool {
+        file_name.ends_with(EXTENSION) && !file_name.starts_with('.')
+    }
+
+    fn max_bytes(&self) -> usize {
+        NOTE_MAX_BYTES
+    }
+
+    fn address_of(&self, path: &RelPath) -> Option<Address> {
+        Notes::address_of(path)
     }
 
     fn place(&self, address: &Address) -> Option<RelPath> {

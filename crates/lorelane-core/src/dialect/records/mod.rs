@@ -15,7 +15,7 @@ mod validate;
 pub use drift::{Drift, drift};
 pub use validate::validate;
 
-use super::{Circumstances, Composed, Dialect, Edit, ListingLine, Problem, Reading, edits};
+use super::{Circumstances, Composed, Dialect, Edit, Extent, ListingLine, Problem, Reading, edits};
 use crate::change::Draft;
 use crate::json::Json;
 use crate::lifecycle::Status;
@@ -30,6 +30,7 @@ use model::{BYTE_ORDER_MARK, memory, open, written};
 /// No honest record is larger; a larger one would cost every reader.
 pub const RECORD_MAX_BYTES: usize = 1 << 20;
 pub const LISTING: &str = "index.md";
+const EXTENSION: &str = ".json";
 /// A tag by hand may have any length; a listing's line is for reading.
 const LISTED_TAG_MAX: usize = 80;
 /// The listing's head, as the first system's scripts write it.
@@ -55,14 +56,30 @@ impl Records {
     /// The address whose one place this path is.
     pub fn address_of(path: &RelPath) -> Option<Address> {
         let category = Category::of_folder(path.folder()?)?;
-        let stem = path.file_name().strip_suffix(".json")?;
+        let stem = path.file_name().strip_suffix(EXTENSION)?;
         is_slug(stem).then(|| Address::record(category, stem))
     }
 }
 
 impl Dialect for Records {
-    fn owns(&self, path: &RelPath) -> bool {
-        Records::address_of(path).is_some()
+    fn lane(&self) -> &'static str {
+        "records"
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::Folders(Category::ALL.map(Category::folder).to_vec())
+    }
+
+    fn looks_like_one(&self, file_name: &str) -> bool {
+        file_name.ends_with(EXTENSION)
+    }
+
+    fn max_bytes(&self) -> usize {
+        RECORD_MAX_BYTES
+    }
+
+    fn address_of(&self, path: &RelPath) -> Option<Address> {
+        Records::address_of(path)
     }
 
     fn place(&self, address: &Address) -> Option<RelPath> {

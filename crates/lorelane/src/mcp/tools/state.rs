@@ -6,7 +6,7 @@ use crate::mcp::schema::{list_of, object, of_type};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::ledger::Line;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Address, Category};
+use lorelane_core::memory::{Address, Category, Kind};
 use lorelane_engine::workspace::{Fate, Finding, Overview, Sync, Workspace};
 
 pub(super) fn why(call: &Call<'_>) -> Outcome {
@@ -75,7 +75,7 @@ pub(super) fn status(call: &Call<'_>) -> Outcome {
     let mut members = vec![("project", Json::text(workspace.project().display().to_string()))];
     if rebuild {
         next("writing index and listing anew");
-        let (listed, notices) = workspace.reindex()?;
+        let (listed, notices) = workspace.reindex(lorelane_engine::index::Rebuild::Changed)?;
         members.push(("reindexed", Json::number(listed)));
         members.push(("notes", Json::texts(notices.iter().map(|notice| notice.text()))));
     }
@@ -102,7 +102,7 @@ pub(super) fn status(call: &Call<'_>) -> Outcome {
 
 fn counts(seen: &Overview) -> Object {
     let of = |category: Category| {
-        let count = |status| seen.counts.get(&(category, status)).copied().unwrap_or(0);
+        let count = |status| seen.counts.get(&(Kind::Record(category), status)).copied().unwrap_or(0);
         let counts = Status::ALL.into_iter().map(|status| (status.name(), Json::number(count(status))));
         (category.name(), Json::Object(counts.collect()))
     };

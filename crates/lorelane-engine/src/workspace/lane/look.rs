@@ -1,0 +1,354 @@
+//! Keeping the index in step with the files.
+
+use super::Lane;
+use crate::config::write_plain;
+use crate::disk::{Disk, Kind, Listed};
+use crate::index::{FolderTimes, Index, IndexError, Rebuild, Row, Said, Seen, UNSETTLED};
+use crate::workspace::Failure;
+use lorelane_core::change::Notice;
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::{Dialect, Extent, Reading};
+use lorelane_core::embed::Table;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::Address;
+use lorelane_core::path::RelPath;
+use lorelane_core::recall::sheet::{Emphasis, Sheet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// How many files are read before their rows are written.
+const LOOK_PART: usize = 500;
+/// The clock of a file system ticks this slowly: a change within a tick leaves the time as it is.
+const TICK_NS: i64 = 20_000_000;
+/// The name of the lane's own folder among those that are looked into.
+const ROOT: &str = "";
+
+/// What a look into the lane's folders gives.
+#[derive(Debug, Default)]
+pub(in crate::workspace) struct Found {
+    pub(in crate::workspace) files: Vec<RelPath>,
+    /// The times of the folders, from before they were looked into. One that cannot be listed is not settled:
+    /// when it is opened to us again, it keeps its time.
+    pub(in crate::workspace) times: FolderTimes,
+}
+
+impl Lane {
+    /// Makes the index fresh if a folder changed since it was written. Costs a stat for each folder when none did.
+    pub(in crate::workspace) fn refresh(&mut self) -> Result<(), Failure> {
+        let known = self.ask(Index::folder_times)?;
+        if self.times_now(&known) == known { Ok(()) } else { self.look() }
+    }
+
+    /// How every file of a memory looks from outside, without asking the index.
+    pub(in crate::workspace) fn sightings(&self) -> BTreeMap<Address, Seen> {
+        let files = self.files().files;
+        files.iter().filter_map(|path| Some((self.dialect.address_of(path)?, self.seen(path)?))).collect()
+    }
+
+    /// A file from outside, as the index remembers it.
+    pub(in crate::workspace) fn seen(&self, path: &RelPath) -> Option<Seen> {
+        let stat = self.disk.stat(&self.file(path)).ok()??;
+        Some(Seen { size: stat.len, mtime_ns: stat.mtime_ns })
+    }
+
+    /// Looks at every file and reads those that changed. A file edited in place leaves its folder's time as it
+    /// was: commands that may take a moment look anyway.
+    pub(in crate::workspace) fn look(&mut self) -> Result<(), Failure> {
+        let mut known: BTreeMap<String, Seen> = self.ask(Index::seen)?;
+        let Found { files, times } = self.files();
+        let mut changed = Vec::new();
+        for found in files {
+            let before = known.remove(found.as_str());
+            let Some(seen) = self.seen(&found) else { continue };
+            if before != Some(seen) {
+                changed.push(found);
+            }
+        }
+        changed.extend(known.into_keys().filter_map(|path| RelPath::parse(&path).ok()));
+        // In parts: the first look at a large store must not hold all of it in memory.
+        for part in changed.chunks(LOOK_PART) {
+            let rows = part.iter().map(|path| self.row(path)).collect();
+            self.take_in(rows, &FolderTimes::new())?;
+        }
+        let now_ns = self.disk.now_ns();
+        self.take_in(
+            Vec::new(),
+            &times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect(),
+        )
+    }
+
+    /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
+    pub(in crate::workspace) fn ask<T>(
+        &mut self,
+        question: impl Fn(&Index) -> Result<T, IndexError>,
+    ) -> Result<T, Failure> {
+        match question(&self.index) {
+            Ok(answer) => Ok(answer),
+            Err(fault) => {
+                self.replace_index(fault)?;
+                Ok(question(&self.index)?)
+            }
+        }
+    }
+
+    /// Puts an index that says what the files say in the place of one that fails: in a new file where the old one
+    /// is damaged, in memory where the file is locked or cannot be written. No read fails for want of a cache.
+    pub(in crate::workspace) fn replace_index(&mut self, fault: IndexError) -> Result<(), Failure> {
+        let fault = match Index::remake(fault) {
+            Ok(index) => {
+                self.index = index;
+                match self.fill(Rebuild::All) {
+                    Ok(()) => return Ok(()),
+                    Err(fault) => fault,
+                }
+            }
+            Err(fault) => fault,
+        };
+        self.index_fault = Some(fault.to_string());
+        self.index = Index::in_memory();
+        Ok(self.fill(Rebuild::All)?)
+    }
+
+    /// Makes the index say what the files say and nothing else.
+    pub(in crate::workspace) fn fill(&mut self, extent: Rebuild) -> Result<(), IndexError> {
+        let Found { files, times } = self.files();
+        let mut index = std::mem::replace(&mut self.index, Index::in_memory());
+        let rows = files.iter().map(|found| self.row(found));
+        let filled = index.replace(rows, &times, &|said| sheet(&*self.dialect, said), extent);
+        self.index = index;
+        filled
+    }
+
+    fn take_in(&mut self, rows: Vec<Row>, times: &FolderTimes) -> Result<(), Failure> {
+        // Asked again inside the index's transaction: a row of a file that was forgotten since it was read would
+        // bring its words back behind the one who scrubbed them.
+        let (disk, root) = (&*self.disk, &self.root);
+        let standing = rows.into_iter().map(|row| match &row {
+            Row::Memory { entry, .. } if is_gone(disk, root, &entry.path) => {
+                Row::Gone { path: entry.path.clone() }
+            }
+            _ => row,
+        });
+        match self.index.update(standing, times, &|said| sheet(&*self.dialect, said)) {
+            Ok(()) => Ok(()),
+            Err(fault) => self.replace_index(fault),
+        }
+    }
+
+    /// Writes index and listing anew; returns how many memories are active. The caller holds the lane's lock.
+    pub(in crate::workspace) fn reindex(
+        &mut self,
+        extent: Rebuild,
+        notices: &mut Vec<Notice>,
+    ) -> Result<usize, Failure> {
+        if let Err(fault) = self.fill(extent) {
+            self.replace_index(fault)?;
+        }
+        if let Some(why) = &self.index_fault {
+            notices.push(Notice::warning(format!("the index cannot be kept: {why}")));
+        }
+        self.put_listing()?;
+        let counts = self.ask(Index::counts)?.into_iter();
+        Ok(counts.filter(|((_, status), _)| *status == Status::Active).map(|(_, count)| count).sum())
+    }
+
+    /// All that an index made anew from the files would say.
+    pub(in crate::workspace) fn rebuilt_dump(&self) -> Result<String, Failure> {
+        let mut rebuilt = Index::in_memory();
+        let Found { files, times } = self.files();
+        let rows = files.iter().map(|found| self.row(found));
+        rebuilt.replace(rows, &times, &|said| sheet(&*self.dialect, said), Rebuild::All)?;
+        Ok(rebuilt.dump()?)
+    }
+
+    /// Tells the index what became of these files.
+    ///
+    /// Only the times of their folders are taken over, and only of those that hold just what the index knows:
+    /// what somebody else put there meanwhile would otherwise stay unseen behind our own time.
+    pub(in crate::workspace) fn note(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
+        // What lies in quarantine has no row, also when a change put it there.
+        let memories = paths.iter().filter(|path| self.dialect.looks_like_one(path.file_name()));
+        let rows: Vec<Row> = memories.map(|path| self.row(path)).collect();
+        let mut times = self.ask(Index::folder_times)?;
+        self.take_in(rows, &times)?;
+        let touched: BTreeSet<&str> = paths.iter().flat_map(|path| self.folders_above(path)).collect();
+        for folder in touched.iter().copied() {
+            let Some(time) = self.time_of(folder) else { continue };
+            let known = self.ask(|index| index.known_in(folder))?;
+            let holds_what_is_known = self.disk.list(&self.folder(folder)).is_ok_and(|listed| {
+                let listed = listed.unwrap_or_default();
+                let files = listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name)).count();
+                let mut below = self.folders_in(folder, &listed).into_iter();
+                let is_known = |below: String| touched.contains(&*below) || times.contains_key(&below);
+                files == known && below.all(is_known)
+            });
+            times.insert(folder.to_owned(), if holds_what_is_known { time } else { UNSETTLED });
+        }
+        self.take_in(Vec::new(), &times)
+    }
+
+    /// The listing as the index has it now: the bytes that a rebuild would give. `None` for a lane without one.
+    pub(in crate::workspace) fn listing(&mut self) -> Result<Option<(RelPath, String)>, Failure> {
+        if self.dialect.listing("").is_none() {
+            return Ok(None);
+        }
+        let lines = self.ask(Index::listing_lines)?;
+        Ok(self.dialect.listing(&lines))
+    }
+
+    /// The file of the listing.
+    pub(in crate::workspace) fn listing_file(&self) -> Option<PathBuf> {
+        self.dialect.listing("").map(|(path, _)| self.file(&path))
+    }
+
+    /// The listing is derived, so its failure is said and does not undo the change.
+    pub(in crate::workspace) fn write_listing(&mut self) -> Option<Notice> {
+        let failure = self.put_listing().err()?;
+        Some(Notice::warning(format!("the listing is not up to date: {failure}")))
+    }
+
+    pub(in crate::workspace) fn put_listing(&mut self) -> Result<(), Failure> {
+        let Some((path, text)) = self.listing()? else { return Ok(()) };
+        Ok(write_plain(&*self.disk, &self.file(&path), text.as_bytes())?)
+    }
+
+    /// The times of the folders that are looked into. What a tree has of them only the index knows without looking:
+    /// a folder that came changed the time of the one that it came into.
+    pub(in crate::workspace) fn times_now(&self, known: &FolderTimes) -> FolderTimes {
+        let folders: Vec<&str> = match self.dialect.extent() {
+            Extent::Folders(folders) => folders,
+            Extent::Tree(_) => std::iter::once(ROOT).chain(known.keys().map(String::as_str)).collect(),
+        };
+        folders.into_iter().filter_map(|folder| Some((folder.to_owned(), self.time_of(folder)?))).collect()
+    }
+
+    fn time_of(&self, folder: &str) -> Option<i64> {
+        Some(self.disk.stat(&self.folder(folder)).ok()??.mtime_ns)
+    }
+
+    fn folder(&self, folder: &str) -> PathBuf {
+        if folder == ROOT { self.root.clone() } else { self.root.join(folder) }
+    }
+
+    /// The folders that a file lies in and that are looked into.
+    fn folders_above<'p>(&self, path: &'p RelPath) -> Vec<&'p str> {
+        let path = path.as_str();
+        match self.dialect.extent() {
+            Extent::Folders(folders) => {
+                let folder = path.rsplit_once('/').map_or(ROOT, |(folder, _)| folder);
+                folders.contains(&folder).then_some(folder).into_iter().collect()
+            }
+            Extent::Tree(_) => {
+                let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+                std::iter::once(ROOT).chain(above).collect()
+            }
+        }
+    }
+
+    /// The folders in a folder that are looked into as well.
+    fn folders_in(&self, folder: &str, listed: &[Listed]) -> Vec<String> {
+        let Extent::Tree(enters) = self.dialect.extent() else { return Vec::new() };
+        let folders = listed.iter().filter(|listed| listed.kind == Kind::Folder);
+        folders.map(|listed| joined(folder, &listed.name)).filter(|below| enters(below)).collect()
+    }
+
+    /// Everything in the lane's folders that has a memory's name. A folder that cannot be listed hides its own
+    /// memories and no others.
+    pub(in crate::workspace) fn files(&self) -> Found {
+        let mut found = Found::default();
+        let mut folders: Vec<String> = match self.dialect.extent() {
+            Extent::Folders(folders) => folders.into_iter().map(str::to_owned).collect(),
+            Extent::Tree(_) => vec![ROOT.to_owned()],
+        };
+        while let Some(folder) = folders.pop() {
+            let path = self.folder(&folder);
+            let Ok(Some(stat)) = self.disk.stat(&path) else { continue };
+            if stat.kind != Kind::Folder {
+                found.times.insert(folder, stat.mtime_ns);
+                continue;
+            }
+            let Ok(listed) = self.disk.list(&path) else {
+                found.times.insert(folder, UNSETTLED);
+                continue;
+            };
+            let listed = listed.unwrap_or_default();
+            folders.extend(self.folders_in(&folder, &listed));
+            let meant = listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name));
+            found
+                .files
+                .extend(meant.filter_map(|listed| RelPath::parse(&joined(&folder, &listed.name)).ok()));
+            found.times.insert(folder, stat.mtime_ns);
+        }
+        found.files.sort();
+        found
+    }
+
+    /// What the index keeps of a file.
+    pub(in crate::workspace) fn row(&self, path: &RelPath) -> Row {
+        self.row_of(path, &mut |_| {})
+    }
+
+    /// The same, and `inspect` sees what was read, or why nothing was. The stat comes first: a change after it
+    /// is seen as a change.
+    pub(in crate::workspace) fn row_of(
+        &self,
+        path: &RelPath,
+        inspect: &mut dyn FnMut(Result<&Reading, &str>),
+    ) -> Row {
+        let file = self.file(path);
+        let Ok(Some(stat)) = self.disk.stat(&file) else { return Row::Gone { path: path.clone() } };
+        let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
+        let mut unreadable = |what: String| {
+            inspect(Err(&what));
+            Row::Unreadable { path: path.clone(), what, seen }
+        };
+        if stat.kind != Kind::File {
+            return unreadable("it is not a regular file".to_owned());
+        }
+        let max = self.dialect.max_bytes();
+        if stat.len > max as u64 {
+            return unreadable(format!("it is larger than {} KiB", max / 1024));
+        }
+        let bytes = match self.disk.read(&file) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Row::Gone { path: path.clone() },
+            Err(fault) => return unreadable(format!("it cannot be read: {fault}")),
+        };
+        let reading = self.dialect.read(path, &bytes);
+        inspect(Ok(&reading));
+        match reading.memory {
+            Some(memory) => Row::Memory {
+                listing: self.dialect.listing_line(&memory),
+                entry: Box::new(Entry::of(&memory, path)),
+                seen,
+                said: Said {
+                    memory: Box::new(memory),
+                    text: String::from_utf8(bytes)
+                        .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned()),
+                },
+            },
+            None => {
+                let what = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
+                Row::Unreadable { path: path.clone(), what, seen }
+            }
+        }
+    }
+}
+
+/// What search keeps of a memory's text.
+pub(in crate::workspace) fn sheet(dialect: &dyn Dialect, said: &Said) -> Sheet {
+    Sheet::of(&said.memory, &dialect.passages(&said.text), &Table::built_in(), Emphasis::default())
+}
+
+fn joined(folder: &str, name: &str) -> String {
+    if folder == ROOT { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+fn is_gone(disk: &dyn Disk, root: &Path, path: &RelPath) -> bool {
+    matches!(disk.stat(&root.join(path.as_str())), Ok(None))
+}
+
+/// A folder's time, if nothing can happen any more that would leave it the same.
+fn settled(time: i64, now_ns: i64) -> i64 {
+    if now_ns.saturating_sub(time) < TICK_NS { UNSETTLED } else { time }
+}

@@ -1,0 +1,170 @@
+//! One lane: a folder of memories in one dialect, with its own store, journal and index.
+//!
+//! What concerns more than one lane, or a project's settings, is the workspace's.
+
+mod look;
+
+pub(super) use look::{Found, sheet};
+
+use super::{Failure, Loaded};
+use crate::disk::{Disk, Kind};
+use crate::env::Folders;
+use crate::index::Index;
+use crate::store::{Home, Place, Store, StoreError};
+use lorelane_core::dialect::Dialect;
+use lorelane_core::digest::Revision;
+use lorelane_core::memory::Address;
+use lorelane_core::path::RelPath;
+use lorelane_core::refusal::Refusal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// More marks than any project makes; a larger file is not ours.
+const MARKS_MAX_BYTES: u64 = 64 << 20;
+/// The index's log of writes may grow to this before a process that only reads shortens it, or one that writes.
+const LOG_MAX_AFTER_READS: u64 = 128 << 10;
+/// Whoever opens the index reads its log: 0.4 ms for each MiB.
+const LOG_MAX_AFTER_WRITES: u64 = 8 << 20;
+
+#[derive(Debug)]
+pub(super) struct Lane {
+    /// Its real folder. One that does not exist holds nothing, and a change makes it.
+    pub(super) root: PathBuf,
+    /// Its folder as people know it: from the project's root, or in full for one that lies elsewhere.
+    pub(super) known_as: String,
+    /// Its own folder in the user's state folder.
+    pub(super) state: PathBuf,
+    pub(super) dialect: Box<dyn Dialect>,
+    pub(super) store: Arc<Store>,
+    pub(super) index: Index,
+    /// Where the index is, or would be.
+    pub(super) index_file: PathBuf,
+    /// Why the index is not kept: reads go on without a cache.
+    pub(super) index_fault: Option<String>,
+    /// Whether this process changed memories: then the index's housekeeping can wait for one that only reads.
+    pub(super) changed: bool,
+    pub(super) disk: Arc<dyn Disk>,
+}
+
+impl Lane {
+    /// Opens the lane in `root`, with its marks in the folder `marks`.
+    pub(super) fn open(
+        disk: Arc<dyn Disk>,
+        folders: Option<&Folders>,
+        dialect: Box<dyn Dialect>,
+        root: PathBuf,
+        known_as: &str,
+        marks: PathBuf,
+    ) -> Lane {
+        let key = Folders::lane_key(&root);
+        let state = lane_state(folders, &key);
+        let home = Home { lane: root.clone(), marks, state: state.clone() };
+        let cache = folders.map(|folders| folders.cache.join("lanes").join(&key));
+        let index_file = cache.as_ref().unwrap_or(&state).join("index.db");
+        let (index, index_fault) = open_index(&*disk, cache);
+        Lane {
+            store: Arc::new(Store::new(Arc::clone(&disk), home)),
+            known_as: known_as.trim_end_matches('/').to_owned(),
+            root,
+            state,
+            dialect,
+            index,
+            index_file,
+            index_fault,
+            changed: false,
+            disk,
+        }
+    }
+
+    /// Whether an address names a place in this lane.
+    pub(super) fn has_place_for(&self, address: &Address) -> bool {
+        self.dialect.place(address).is_some()
+    }
+
+    pub(super) fn file(&self, path: &RelPath) -> PathBuf {
+        self.root.join(path.as_str())
+    }
+
+    /// A file's path as listings and scripts know it.
+    pub(super) fn listed_path(&self, path: &RelPath) -> String {
+        format!("{}/{path}", self.known_as)
+    }
+
+    /// What stands in a folder that may not be looked into is not there for us.
+    pub(super) fn exists(&self, address: &Address) -> bool {
+        self.dialect.place(address).is_some_and(|path| self.stands(&path))
+    }
+
+    pub(super) fn stands(&self, path: &RelPath) -> bool {
+        matches!(self.disk.stat(&self.file(path)), Ok(Some(_)))
+    }
+
+    /// Reads a memory from its file.
+    pub(super) fn load(&self, address: &Address) -> Result<Loaded, Failure> {
+        let missing = || Failure::from(Refusal::Missing { address: address.clone() });
+        let path = self.dialect.place(address).ok_or_else(missing)?;
+        let unreadable = |why| Failure::from(Refusal::Unreadable { address: address.clone(), why });
+        let bytes = match self.read(&path) {
+            Ok(bytes) => bytes.ok_or_else(missing)?,
+            Err(Failure::Store(StoreError::Symlink { .. })) => {
+                return Err(unreadable("it is not a regular file".to_owned()));
+            }
+            Err(Failure::Io { source, .. }) => return Err(unreadable(source.to_string())),
+            Err(other) => return Err(other),
+        };
+        let reading = self.dialect.read(&path, &bytes);
+        let why = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
+        let Some(memory) = reading.memory else { return Err(unreadable(why)) };
+        let revision = Revision::of(&bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Loaded { memory, path, text, revision, problems: reading.problems })
+    }
+
+    /// Reads a memory's file: a regular one, in a real folder, of a size that a memory can have.
+    pub(super) fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
+        let file = self.file(path);
+        for link in file.ancestors().take_while(|above| *above != self.root) {
+            if matches!(self.disk.stat(link), Ok(Some(stat)) if stat.kind == Kind::Symlink) {
+                return Err(StoreError::Symlink { path: link.to_owned() }.into());
+            }
+        }
+        self.disk
+            .read_regular(&file, self.dialect.max_bytes() as u64)
+            .map_err(|source| Failure::io("read", &file, source))
+    }
+
+    /// The bytes of the marks that this lane's memories have, perhaps with those of others.
+    pub(super) fn read_marks(&self) -> Result<Vec<u8>, Failure> {
+        let path = self.store.path_of(&Place::Marks);
+        let bytes = self.disk.read_regular(&path, MARKS_MAX_BYTES);
+        Ok(bytes.map_err(|source| Failure::io("read", &path, source))?.unwrap_or_default())
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.index.shorten_log(if self.changed { LOG_MAX_AFTER_WRITES } else { LOG_MAX_AFTER_READS });
+    }
+}
+
+/// The lane's own folder in the user's state folder. Without a home it is a path that cannot be written: the
+/// journal then shelters inside the lane, and captures are not kept.
+pub(super) fn lane_state(folders: Option<&Folders>, key: &str) -> PathBuf {
+    let state = folders.map(|folders| folders.state.join("lanes").join(key));
+    state.unwrap_or_else(|| PathBuf::from("/dev/null/lorelane"))
+}
+
+/// The index in the cache folder, or one in memory and the reason for it.
+fn open_index(disk: &dyn Disk, cache: Option<PathBuf>) -> (Index, Option<String>) {
+    let Some(folder) = cache else {
+        return (Index::in_memory(), Some("no home folder is known".to_owned()));
+    };
+    let opened = disk
+        .create_private_dir_all(&folder)
+        .map_err(|fault| format!("{}: {fault}", folder.display()))
+        .and_then(|_| Index::open(&folder.join("index.db")).map_err(|fault| fault.to_string()));
+    match opened {
+        Ok(index) => (index, None),
+        Err(why) => (Index::in_memory(), Some(why)),
+    }
+}
