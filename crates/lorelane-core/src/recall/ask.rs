@@ -147,8 +147,12 @@ fn both_ends(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= TEXT_MAX {
         return text.into();
     }
-    let (head, tail) = (text.floor_char_boundary(TEXT_MAX / 2), text.ceil_char_boundary(text.len() - TEXT_MAX / 2));
-    format!("{}\n{}", &text[..head], &text[tail..]).into()
+    let (head, _) = text.split_at(text.floor_char_boundary(TEXT_MAX / 2));
+    let (_, tail) = text.split_at(text.ceil_char_boundary(text.len() - TEXT_MAX / 2));
+    // Half a word is another word.
+    let head = head.rfind(char::is_whitespace).map_or(head, |end| &head[..end]);
+    let tail = tail.find(char::is_whitespace).map_or(tail, |start| &tail[start..]);
+    format!("{head}\n{tail}").into()
 }
 
 #[cfg(test)]
