@@ -11,6 +11,7 @@ pub mod clients;
 pub mod corpus;
 pub mod distil;
 pub mod failure;
+pub mod mcp;
 pub mod process;
 pub mod repo;
 pub mod sandbox;
