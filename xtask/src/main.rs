@@ -38,8 +38,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "mcp",
-        usage: "[--only NAME] [--binary PATH]",
-        about: "Run the SDKs, the Inspector and the conformance suite of MCP against the server",
+        usage: "[--only NAME] [--binary PATH] [--speed MEMORIES]",
+        about: "Run the SDKs, the Inspector and the conformance suite of MCP against the server, or measure it",
         run: mcp::command,
     },
     Command {

@@ -52,6 +52,16 @@ impl Driver {
         }
     }
 
+    /// The newest version that this client knows: one that fell back to an older one did not understand our answer
+    /// to its first question. The Inspector does not tell.
+    pub(super) fn protocol(self) -> Option<&'static str> {
+        match self {
+            Driver::PythonSdk => Some("2026-07-28"),
+            Driver::TypescriptSdk => Some("2025-11-25"),
+            Driver::Inspector => None,
+        }
+    }
+
     pub(super) fn ask(self, cellar: &Cellar, store: &Store, reach: &Reach) -> Result<Seen, Failure> {
         let package = self.package();
         let modules = cellar.modules(&package);

@@ -7,22 +7,35 @@ mod door;
 mod driver;
 mod questions;
 mod server;
+pub mod speed;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::args::Args;
 use crate::cellar::{Cellar, Package};
+use crate::corpus;
 use crate::failure::Failure;
+use crate::process;
 use crate::repo;
+use crate::sandbox::Sandbox;
 use conformance::{SUITES, Suite};
 use driver::{DRIVERS, Driver};
+use lorelane_engine::disk::Seeded;
 use server::{Store, Transport};
 
 pub fn command(mut args: Args) -> Result<bool, Failure> {
     let only: Option<String> = args.option("--only")?;
     let binary: Option<PathBuf> = args.option("--binary")?;
+    let speed: Option<usize> = args.option("--speed")?;
     args.finish()?;
+    if let Some(size) = speed {
+        let binary = match binary {
+            Some(binary) => repo::given_program(&binary)?,
+            None => repo::build_product(&["--release"])?,
+        };
+        return measure(&binary, size).map(|()| true);
+    }
     let proofs = proofs(only.as_deref())?;
     let cellar = Cellar::find()?;
     cellar.install(&packages())?;
@@ -56,6 +69,34 @@ pub fn prove() -> Result<usize, Failure> {
             Err(Failure::new(what).hint("run one alone with `cargo xtask mcp --only NAME`"))
         }
     }
+}
+
+/// One store and its questions are the same in every run.
+const SEED: u64 = 20_261_116;
+const QUESTIONS_MEASURED: usize = 100;
+
+/// Prints what calls of the running server cost with `size` made-up memories.
+fn measure(binary: &Path, size: usize) -> Result<(), Failure> {
+    let sandbox = Sandbox::new("mcp-speed")?;
+    let decisions = corpus::write(&sandbox.records(), size, SEED)?;
+    process::finish(&mut sandbox.command(binary, &["reindex"]))?;
+    let mut command = sandbox.bare(binary);
+    command.arg("mcp").current_dir(sandbox.project());
+    let mut server = speed::Server::start(command)?;
+    let mut prng = Seeded::new(SEED);
+    let questions: Vec<String> = (0..QUESTIONS_MEASURED).map(|_| corpus::sentences(1, &mut prng)).collect();
+    let show = |what: &str, cost: speed::Cost| {
+        println!("{what:<10} median {:>7} µs CPU, p95 {:>7} µs", cost.median_us, cost.p95_us);
+    };
+    show("search", server.search(&questions)?);
+    if let Some(decision) = decisions.first() {
+        let uri = format!("lorelane://records/decision/{decision}");
+        show("read", server.read(&uri, QUESTIONS_MEASURED)?);
+    }
+    if let Some(memory) = server.memory_kb() {
+        println!("memory     {memory} KB");
+    }
+    Ok(())
 }
 
 fn packages() -> Vec<Package> {
@@ -128,7 +169,12 @@ impl Proof {
                 let reach = store.reach(*transport)?;
                 let seen = driver.ask(cellar, &store, &reach)?;
                 let note = format!("protocol {}", seen.protocol.as_deref().unwrap_or("not told"));
-                Ok((note, questions::breaches(&seen.answers)))
+                let mut breaches = questions::breaches(&seen.answers);
+                if seen.protocol.as_deref() != driver.protocol() {
+                    let expected = driver.protocol().unwrap_or("none");
+                    breaches.push(format!("{note} was agreed on, not {expected}"));
+                }
+                Ok((note, breaches))
             }
             Proof::Suite(suite) => suite.judge(cellar, &store),
         }

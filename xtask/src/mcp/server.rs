@@ -104,6 +104,7 @@ impl Store {
         let port = told("listening on http://127.0.0.1:");
         let port = port.and_then(|rest| rest.strip_suffix("/mcp")?.parse().ok());
         let token = told("token: ");
+        // Made before anything can fail: it ends the child when it is dropped.
         let mut listening = Listening { child, port: 0, token: String::new() };
         let (Some(port), Some(token)) = (port, token) else {
             return Err(Failure::new("the server did not say where it listens, and with which token"));

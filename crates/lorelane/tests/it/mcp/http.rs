@@ -35,6 +35,14 @@ impl Listening {
         Listening { child, port, token }
     }
 
+    /// Ends the server and gives all that it printed to standard output.
+    pub(super) fn printed(mut self) -> String {
+        self.child.kill().unwrap();
+        let mut printed = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        printed
+    }
+
     /// Sends a request as it is, with a body.
     pub(super) fn raw(&self, head: &str, body: &str) -> Reply {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();

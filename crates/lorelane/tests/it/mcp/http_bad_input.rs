@@ -217,4 +217,5 @@ fn a_cancelled_request_ends_without_an_answer_over_http() {
         );
     }
     assert!(finds(&server.post(&headers, &format!(r#"{{"jsonrpc": "2.0", "id": 99, {SEARCH}}}"#))));
+    assert_eq!(server.printed(), "");
 }
