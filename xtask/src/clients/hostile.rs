@@ -15,10 +15,11 @@ use lorelane_core::text::one_line;
 use super::client::Client;
 use super::hooks::Places;
 use super::proof::Product;
-use super::run::{self, Hooking, Outcome};
+use super::run::{Hooking, Outcome};
 use super::scenario::{Rule, Scenario, Session};
 use super::wire::{Block, Part, object};
 use crate::failure::Failure;
+use crate::process;
 use crate::repo;
 
 /// Stands in every attack and in nothing else.
@@ -142,7 +143,7 @@ impl Hooking for HostileProduct {
             }
         }
         for address in &stored.addresses {
-            run::finish(command("lorelane").args(["pin", address]))?;
+            process::finish(command("lorelane").args(["pin", address]))?;
         }
         *self.stored.lock().unwrap_or_else(PoisonError::into_inner) = stored;
         Product.hook(client, places, command)
