@@ -21,6 +21,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether somebody gave it a title; a note without one is called as its file.
+    pub fn is_titled(&self) -> bool {
+        let file = self.address.name().rsplit('/').next().unwrap_or_default();
+        matches!(self.kind, Kind::Record(_)) || self.title != file
+    }
+
     pub fn of(memory: &Memory, path: &RelPath) -> Entry {
         Entry {
             address: memory.address.clone(),

@@ -3,15 +3,19 @@
 use super::ask::Asked;
 use super::sheet;
 use super::weigh::{Statistics, Weighed, Weights, tie_breakers, weigh};
-use super::{Hit, Part, Query, Signal, priority};
+use super::{Hit, Part, Query, Signal, name_parts, priority};
 use crate::corpus::Entry;
 use crate::terms::Term;
+use crate::text::fold;
 use std::collections::BTreeSet;
 
 /// Points in one unit of score: what is shown is whole numbers.
 const POINTS: f32 = 1000.0;
 /// A passage that scores less than this share of the best one is not an answer beside it.
 const BESIDE_THE_BEST: f32 = 0.25;
+/// A word that no more passages have than this is rare: in a small store, and in a large one.
+const RARE_MIN: u64 = 3;
+const RARE_SHARE: f32 = 0.01;
 /// Two memories that share this much of their terms say the same.
 const SAME_TERMS: f32 = 0.8;
 /// Only so many of the best are compared with one another.
@@ -57,9 +61,17 @@ pub fn choose(
 ) -> Choice {
     let weighing = weigh(asked, statistics, considered, weights);
     let mut passages = weighing.passages;
-    if grouping != Grouping::Everything {
-        let best = passages.first().map_or(0.0, |best| best.score);
-        passages.retain(|weighed| weighing.is_answered && weighed.score >= BESIDE_THE_BEST * best);
+    match grouping {
+        Grouping::Everything => passages.retain(|weighed| weighed.shares_words),
+        Grouping::Memories | Grouping::Passages if weighing.is_answered => {
+            let best = passages.first().map_or(0.0, |best| best.score);
+            passages.retain(|weighed| weighed.score >= BESIDE_THE_BEST * best);
+        }
+        Grouping::Memories | Grouping::Passages => {
+            let named: Vec<bool> =
+                considered.iter().map(|one| is_named(query, asked, statistics, &one.entry)).collect();
+            passages.retain(|weighed| named[weighed.memory]);
+        }
     }
     if grouping != Grouping::Passages {
         let mut met = BTreeSet::new();
@@ -86,6 +98,22 @@ pub fn choose(
     }
     hits.truncate(limit);
     Choice { total, hits: hits.into_iter().map(|(_, hit)| hit).collect() }
+}
+
+/// Whether a question calls a memory by its name, though it says much that the memory does not: by a tag, or by a
+/// word of the title that few passages have. A title that is only the name of a file has to be called by two.
+fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &Entry) -> bool {
+    let few = RARE_MIN.max((statistics.passages as f32 * RARE_SHARE) as u64);
+    let is_rare = |word: &String| {
+        let mut terms = asked.terms.iter().zip(&statistics.holding);
+        terms.any(|(term, holding)| fold(&term.word) == *word && *holding <= few)
+    };
+    let rare = |signal: Signal| {
+        let named = name_parts(query, &entry.title, &entry.tags);
+        let parts = named.into_iter().filter(|part| part.signal == signal);
+        parts.flat_map(|part| part.matched).filter(is_rare).count()
+    };
+    rare(Signal::Tag) >= 1 || rare(Signal::Title) >= if entry.is_titled() { 1 } else { 2 }
 }
 
 fn hit(query: &Query, asked: &Asked, weighed: &Weighed, considered: &Considered) -> Hit {

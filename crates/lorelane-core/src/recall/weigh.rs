@@ -78,6 +78,8 @@ pub struct Weighed {
     /// How much of the question's rarity these are.
     pub covered: f32,
     pub cosine: f32,
+    /// Whether its memory has any of the asked words.
+    pub shares_words: bool,
 }
 
 /// All passages, best first, and whether any of them can be trusted to be an answer.
@@ -140,6 +142,7 @@ pub fn weigh(asked: &Asked, statistics: &Statistics, considered: &[Considered], 
                 matched: raw.matched,
                 covered: raw.covered,
                 cosine: raw.cosine,
+                shares_words: raw.words[3] > 0.0,
             }
         })
         .collect();

@@ -45,10 +45,8 @@ pub fn terms(text: &str, language: Language) -> Vec<Term> {
 
 /// The term of a word; `None` for one that says nothing about a topic.
 pub fn term_of(word: &str, language: Language) -> Option<Term> {
-    if word.len() == 1 && word.is_ascii() && !word.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    if language.is_stop_word(word) {
+    // A single letter or digit is what is left of an identifier or a contraction.
+    if word.len() == 1 || language.is_stop_word(word) {
         return None;
     }
     Some(match language.algorithm_for(word) {

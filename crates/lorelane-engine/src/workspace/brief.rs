@@ -165,6 +165,7 @@ impl Workspace {
         Ok(match self.judge(&Query::of_person(prompt, self.now), address) {
             // So many name it as well that no prompt looks at all of them.
             Ok(_) => (None, Fate::Dropped(Rule::Surplus)),
+            Err(Rule::Irrelevant) => (None, Fate::Dropped(Rule::Unasked)),
             Err(rule) => (None, Fate::Dropped(rule)),
         })
     }

@@ -139,43 +139,43 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
-        decision/deploy-on-fridays was not shown: no word of the prompt stands in it
-        No prompt was answered in this project yet.
-        exit 1
-    "#]],
+            decision/deploy-on-fridays was not shown: the prompt shares neither a tag nor two words of the title with it
+            No prompt was answered in this project yet.
+            exit 1
+        "#]],
     );
     // In two parts, so that no scanner takes this file for a leak.
     scratch.prompt_hook(concat!("how do we sign sessions on fridays? AKIA", "4TGHN2WQ7VKJX3ZD"));
     check(
         &scratch.lorelane("why last").text(),
         &expect![[r#"
-        2026-03-01T12:00:00Z claude-code, prompt, session s-1
-        prompt: how do we sign sessions on fridays? AKIA…(12+)
-        shown (94 tokens):
-            5  decision/sign-sessions-with-paseto
-               = 4 title (sessions, sign) + 1 recent
-        left out:
-            3  decision/deploy-on-fridays: the prompt shares neither a tag nor two words of the title with it
-    "#]],
+            2026-03-01T12:00:00Z claude-code, prompt, session s-1
+            prompt: how do we sign sessions on fridays? AKIA…(12+)
+            shown (94 tokens):
+             1462  decision/sign-sessions-with-paseto
+                   = 286 words (sign, sessions, 4) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
+            left out:
+              752  decision/deploy-on-fridays: the prompt shares neither a tag nor two words of the title with it
+        "#]],
     );
     check(
         &scratch.lorelane("why sign-sessions-with-paseto").text(),
         &expect![[r#"
-        decision/sign-sessions-with-paseto was shown
-        5 = 4 title (sessions, sign) + 1 recent
-        2026-03-01T12:00:00Z claude-code, prompt, session s-1
-        prompt: how do we sign sessions on fridays? AKIA…(12+)
-    "#]],
+            decision/sign-sessions-with-paseto was shown
+            1462 = 286 words (sign, sessions, 4) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
+            2026-03-01T12:00:00Z claude-code, prompt, session s-1
+            prompt: how do we sign sessions on fridays? AKIA…(12+)
+        "#]],
     );
     check(
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
-        decision/deploy-on-fridays was not shown: the prompt shares neither a tag nor two words of the title with it
-        3 = 2 title (fridays) + 1 recent
-        2026-03-01T12:00:00Z claude-code, prompt, session s-1
-        prompt: how do we sign sessions on fridays? AKIA…(12+)
-        exit 1
-    "#]],
+            decision/deploy-on-fridays was not shown: the prompt shares neither a tag nor two words of the title with it
+            752 = 145 words (fridays) + 145 around + 145 section + 72 memory + 64 meaning + 161 meaning around + 20 recent
+            2026-03-01T12:00:00Z claude-code, prompt, session s-1
+            prompt: how do we sign sessions on fridays? AKIA…(12+)
+            exit 1
+        "#]],
     );
     check(
         &scratch.lorelane("why old-sign-rules").text(),
@@ -190,12 +190,12 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why sign-all-sessions").text(),
         &expect![[r#"
-        decision/sign-all-sessions was not shown: it or the settings changed since; now it would be
-        5 = 4 title (sessions, sign) + 1 recent
-        2026-03-01T12:00:00Z claude-code, prompt, session s-1
-        prompt: how do we sign sessions on fridays? AKIA…(12+)
-        exit 1
-    "#]],
+            decision/sign-all-sessions was not shown: it or the settings changed since; now it would be
+            1178 = 249 words (sign, sessions) + 249 around + 249 section + 125 memory + 82 meaning + 204 meaning around + 20 recent
+            2026-03-01T12:00:00Z claude-code, prompt, session s-1
+            prompt: how do we sign sessions on fridays? AKIA…(12+)
+            exit 1
+        "#]],
     );
     let document = scratch.json("why sign-sessions-with-paseto");
     let parts = document.at("line.shown").and_then(Json::as_list).unwrap()[0].at("parts").unwrap();
