@@ -314,7 +314,7 @@ pub struct Search {
     /// What you want to know
     #[arg(required_unless_present = "batch")]
     pub query: Vec<String>,
-    /// Answer many questions: lines with "id" and "query" from a file, or from standard input for -
+    /// Answer many questions: lines with "id" and "query" from a file or from standard input
     #[arg(long, value_name = "FILE|-", conflicts_with = "query")]
     pub batch: Option<PathBuf>,
     /// Passages instead of memories: one memory can be found several times

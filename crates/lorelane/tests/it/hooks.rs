@@ -139,7 +139,7 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
-            decision/deploy-on-fridays was not shown: the prompt shares neither a tag nor two words of the title with it
+            decision/deploy-on-fridays was not shown: no word of the prompt stands in it
             No prompt was answered in this project yet.
             exit 1
         "#]],
@@ -153,16 +153,16 @@ fn why_says_what_became_of_a_memory() {
             prompt: how do we sign sessions on fridays? AKIA…(12+)
             shown (94 tokens):
              1462  decision/sign-sessions-with-paseto
-                   = 286 words (sign, sessions, 4) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
+                   = 286 words (sign, sessions) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
             left out:
-              752  decision/deploy-on-fridays: the prompt shares neither a tag nor two words of the title with it
+             1074  decision/deploy-on-fridays: the prompt shares neither a tag nor two words of the title with it
         "#]],
     );
     check(
         &scratch.lorelane("why sign-sessions-with-paseto").text(),
         &expect![[r#"
             decision/sign-sessions-with-paseto was shown
-            1462 = 286 words (sign, sessions, 4) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
+            1462 = 286 words (sign, sessions) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
             prompt: how do we sign sessions on fridays? AKIA…(12+)
         "#]],
@@ -171,7 +171,7 @@ fn why_says_what_became_of_a_memory() {
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
             decision/deploy-on-fridays was not shown: the prompt shares neither a tag nor two words of the title with it
-            752 = 145 words (fridays) + 145 around + 145 section + 72 memory + 64 meaning + 161 meaning around + 20 recent
+            1074 = 237 words (fridays) + 237 around + 237 section + 118 memory + 64 meaning + 161 meaning around + 20 recent
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
             prompt: how do we sign sessions on fridays? AKIA…(12+)
             exit 1
