@@ -322,7 +322,7 @@ impl Lane {
     }
 }
 
-fn joined(folder: &str, name: &str) -> String {
+pub(in crate::workspace) fn joined(folder: &str, name: &str) -> String {
     if folder == ROOT { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
