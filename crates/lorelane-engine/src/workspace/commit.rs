@@ -78,7 +78,7 @@ impl Workspace {
     }
 
     /// Locks, makes the plan from what stands there now, and does it.
-    fn commit_planned(
+    pub(super) fn commit_planned(
         &mut self,
         lane: usize,
         make_plan: impl FnOnce(&mut Workspace) -> Result<Plan, Failure>,
@@ -270,6 +270,10 @@ impl Workspace {
         because: &str,
     ) -> Option<Notice> {
         let lane = &self.lanes[at];
+        if !lane.root.starts_with(&self.project) {
+            // It belongs to no project, so no project's history has it.
+            return None;
+        }
         let mut files: Vec<PathBuf> = changes.iter().map(|place| lane.store.path_of(place)).collect();
         files.extend(lane.listing_file().filter(|_| listed));
         let message = format!("memory: {}", because.lines().next().unwrap_or_default());

@@ -33,6 +33,8 @@ pub enum Failure {
     TwoLanes,
     /// The settings have no notes.
     NotesOff,
+    /// A merge of nothing.
+    NoSources,
     /// Only notes can be joined.
     NoNote {
         address: Address,
@@ -88,6 +90,7 @@ impl Failure {
             Failure::NotesOff => {
                 Some("`lorelane config set notes.enabled true` has notes; `doctor` tells more".to_owned())
             }
+            Failure::NoSources => Some("name the notes that shall become one".to_owned()),
             Failure::NoNote { .. } => Some("update one of them with what the others say".to_owned()),
             Failure::NotesThere { .. } => Some("`lorelane config get notes.storage` says where".to_owned()),
             Failure::NotesTaken { .. } => Some("rename or remove one of the two, then try again".to_owned()),
@@ -128,6 +131,7 @@ impl fmt::Display for Failure {
                 f.write_str("cannot change records and notes together: each lane has a log of its own")
             }
             Failure::NotesOff => f.write_str("cannot use notes: they are not enabled, or have no folder"),
+            Failure::NoSources => f.write_str("cannot merge: no notes are named"),
             Failure::NoNote { address } => write!(f, "cannot merge {address}: it is no note"),
             Failure::NotesThere { folder } => {
                 write!(f, "cannot move the notes: they lie in {} already", folder.display())

@@ -321,7 +321,8 @@ impl Workspace {
         let addresses: Vec<String> = traces.addresses.iter().map(ToString::to_string).collect();
         let names: Vec<&str> =
             addresses.iter().map(String::as_str).chain(paths.iter().map(RelPath::as_str)).collect();
-        match git::held(&self.project, &files, &lists, &names) {
+        let beside = if lane.root.starts_with(&self.project) { &self.project } else { &lane.root };
+        match git::held(beside, &files, &lists, &names) {
             Ok(None) => InGit::NoRepository,
             Ok(Some(held)) => InGit::Holds(held),
             Err(why) => InGit::Unknown(why),

@@ -29,7 +29,7 @@ pub use fence::{guard, guard_by_name};
 pub use forget::{Checked, Did, Forgotten, InGit};
 pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
-pub use notes::Moved;
+pub use notes::{Merge, Moved};
 pub use triage::{Asking, Desk, MayAsk, Spoken, Triaged, Turn};
 
 use crate::captures::Captures;

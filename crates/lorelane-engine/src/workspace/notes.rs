@@ -7,7 +7,7 @@ use crate::config::ConfigFiles;
 use crate::disk::Disk;
 use crate::env::{Env, Folders};
 use crate::store::Edit;
-use lorelane_core::change::{Change, Draft, Plan};
+use lorelane_core::change::{Change, Draft, Plan, Receipt};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::notes::{self, Notes};
 use lorelane_core::digest::Revision;
@@ -33,6 +33,16 @@ pub(super) struct Place {
     pub(super) root: PathBuf,
     known_as: String,
     pub(super) marks: PathBuf,
+}
+
+/// Several notes that shall be one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merge {
+    pub sources: Vec<Address>,
+    /// A new note, or one of the sources.
+    pub target: Address,
+    /// What it shall say instead of all that they say.
+    pub text: Option<String>,
 }
 
 /// What moving the notes does, or would do.
@@ -120,9 +130,17 @@ impl Workspace {
         self.notes.as_ref().map(|place| place.root.as_path())
     }
 
-    /// The plan that makes one note of several. The target is new, or one of them; `text` is what it shall say
-    /// instead of all that they say. A note that is named twice counts once.
-    pub fn merge(&self, sources: &[Address], target: &Address, text: Option<&str>) -> Result<Plan, Failure> {
+    /// Makes one note of several. What they say is read under the lock.
+    pub fn merge(&mut self, merge: &Merge) -> Result<Receipt, Failure> {
+        let lane = self.open_notes()?;
+        self.commit_planned(lane, |workspace| workspace.merging(merge))
+    }
+
+    /// What a merge does. A note that is named twice counts once.
+    pub fn merging(&self, Merge { sources, target, text }: &Merge) -> Result<Plan, Failure> {
+        if sources.is_empty() {
+            return Err(Failure::NoSources);
+        }
         if let Some(other) = sources.iter().chain([target]).find(|address| !address.is_note()) {
             return Err(Failure::NoNote { address: other.clone() });
         }
@@ -134,7 +152,7 @@ impl Workspace {
         }
         let notes = distinct.iter().map(|source| Ok(self.load(source)?.memory));
         let notes = notes.collect::<Result<Vec<_>, Failure>>()?;
-        let text = text.map_or_else(|| notes::merged(&notes), str::to_owned);
+        let text = text.clone().unwrap_or_else(|| notes::merged(&notes));
         let address = target.clone();
         let mut changes = vec![match distinct.contains(&target) {
             true => Change::Revise { address, expects: None, draft: Draft::Whole(text) },
@@ -156,7 +174,14 @@ impl Workspace {
             return Err(Failure::NotesThere { folder: place.root });
         }
         let files = self.notes_lane().map(|lane| lane.files().files).unwrap_or_default();
-        let is_taken = |path: &&RelPath| !matches!(self.disk.stat(&place.root.join(path.as_str())), Ok(None));
+        // The same bytes are what a move left that was cut short.
+        let bytes =
+            |root: &Path, path: &RelPath| self.disk.read_regular(&root.join(path.as_str()), MOVED_MAX_BYTES);
+        let is_taken = |path: &&RelPath| match bytes(&place.root, path) {
+            Ok(None) => false,
+            Ok(there) => !bytes(&from.root, path).is_ok_and(|here| here == there),
+            Err(_) => true,
+        };
         match files.iter().find(is_taken) {
             Some(path) => Err(Failure::NotesTaken { file: place.root.join(path.as_str()) }),
             None => Ok(Moved { from: from.root.clone(), to: place.root, files }),
@@ -164,7 +189,8 @@ impl Workspace {
     }
 
     /// Moves every note with its pin, and has the settings name the new place. Nothing is overwritten: a name that is
-    /// taken there stops all. The new files are synced before the old ones go: whoever is killed in between has both.
+    /// taken there stops all. The new files are synced before the old ones go: whoever is killed in between has both,
+    /// and the same command goes on.
     pub fn move_notes(&mut self, to: NotesStorage) -> Result<Moved, Failure> {
         self.refuse_when_misconfigured()?;
         let place = self.notes_place(to)?;
@@ -174,9 +200,10 @@ impl Workspace {
         self.catch_up(from, &mut writer)?;
         let moved = self.preview_notes_move(to)?;
         let because = format!("notes move --to {}", to.name());
+        // First, because it may not be possible.
+        let text = self.config.with(&*self.disk, Home::Lorelane, "notes.storage", &Json::text(to.name()))?;
         let mut there = place.open(&self.disk, self.folders.as_ref());
         there.apply(self.copies(from, &moved.files)?, &because, self.now)?;
-        let text = self.config.with(&*self.disk, Home::Lorelane, "notes.storage", &Json::text(to.name()))?;
         self.config.save(&*self.disk, Home::Lorelane, &text)?;
         let removed = moved.files.iter().map(|path| Edit::Remove { path: path.clone() });
         let done = writer.apply(removed.collect(), &because, self.now)?;

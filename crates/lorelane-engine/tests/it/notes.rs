@@ -4,11 +4,12 @@ use crate::store::Temp;
 use lorelane_core::change::{Change, Draft, Plan};
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::memory::Address;
+use lorelane_core::policy::NotesStorage;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::Seeded;
 use lorelane_engine::env::Env;
 use lorelane_engine::index::Wanted;
-use lorelane_engine::workspace::{Failure, Workspace};
+use lorelane_engine::workspace::{Failure, Merge, Workspace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -120,6 +121,42 @@ fn a_folder_that_came_with_files_is_seen_also_behind_our_own_change() {
     let found = workspace.entries(Wanted::default()).unwrap();
     let found: Vec<String> = found.into_iter().map(|entry| entry.address.to_string()).collect();
     assert_eq!(found, ["notes/a", "notes/c", "notes/new/deep/b"]);
+}
+
+#[test]
+fn a_merge_says_which_of_its_notes_is_wrong_and_does_nothing() {
+    let bank = Bank::new();
+    let mut workspace = bank.open();
+    for name in ["a", "b", "there"] {
+        workspace.commit(&create(name, name)).unwrap();
+    }
+    let record = Address::record(lorelane_core::memory::Category::Decision, "x");
+    let mut merge = |sources: Vec<Address>, target: &str| {
+        let merge = Merge { sources, target: note(target), text: None };
+        workspace.merge(&merge).map(|receipt| receipt.outcomes.len()).map_err(|failure| failure.to_string())
+    };
+    assert!(merge(Vec::new(), "new").unwrap_err().contains("no notes are named"));
+    assert!(merge(vec![note("a"), record], "new").unwrap_err().contains("decision/x"));
+    assert!(merge(vec![note("a"), note("gone")], "new").unwrap_err().contains("notes/gone"));
+    assert!(merge(vec![note("a"), note("b")], "there").unwrap_err().contains("notes/there"));
+    assert!(bank.file("a").exists() && bank.file("b").exists() && !bank.file("new").exists());
+    assert_eq!(merge(vec![note("a"), note("b"), note("a")], "a"), Ok(2));
+    assert!(bank.file("a").exists() && !bank.file("b").exists());
+}
+
+#[test]
+fn a_move_that_was_cut_short_goes_on() {
+    let bank = Bank::new();
+    let mut workspace = bank.open();
+    workspace.commit(&create("a", "one")).unwrap();
+    workspace.commit(&create("b", "two")).unwrap();
+    let there = bank.0.0.join("home/data/memories");
+    fs::create_dir_all(&there).unwrap();
+    fs::copy(bank.file("a"), there.join("a.md")).unwrap();
+    assert_eq!(workspace.move_notes(NotesStorage::User).unwrap().files.len(), 2);
+    assert!(there.join("a.md").exists() && there.join("b.md").exists() && !bank.file("a").exists());
+    let found = workspace.entries(Wanted::default()).unwrap();
+    assert_eq!(found.len(), 2);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use lorelane_core::memory::{Address, Memory, NoteType};
 use lorelane_core::policy::NotesStorage;
 use lorelane_core::text::one_line;
 use lorelane_core::time::Timestamp;
+use lorelane_engine::workspace;
 use std::path::Path;
 
 /// What `list` calls all notes.
@@ -92,8 +93,16 @@ pub(super) fn merge(session: &Session<'_>, args: &Merge) -> Outcome {
         _ => named(args.into.strip_prefix("notes/").unwrap_or(&args.into))?,
     };
     let text = args.from.as_ref().map(|path| read(session, path)).transpose()?;
-    let plan = workspace.merge(&sources, &target, text.as_deref())?;
-    finish(session, &mut workspace, &plan, args.change)
+    let merge = workspace::Merge { sources, target, text };
+    let receipt = match args.change.dry_run {
+        true => {
+            let plan = workspace.merging(&merge)?;
+            workspace.preview(&plan)?
+        }
+        false => workspace.merge(&merge)?,
+    };
+    say::receipt(&receipt, session.json, args.change.dry_run);
+    Ok(Ending::Done)
 }
 
 pub(super) fn run(session: &Session<'_>, command: &Notes) -> Outcome {
