@@ -73,8 +73,11 @@ pub fn drafted(before: Option<&Memory>, draft: &Draft) -> Vec<SecretFault> {
         Draft::Whole(text) | Draft::Edited { text, .. } | Draft::Append { text } => (Some(text), &[], &[]),
         Draft::Partial { from, set, add_tags, .. } => (from.as_ref(), set, add_tags),
     };
-    if let Some(record) = text.and_then(|text| Json::parse(text).ok()) {
-        record.each_text(&mut look);
+    match text.map(|text| Json::parse(text).map_err(|_| text)) {
+        Some(Ok(record)) => record.each_text(&mut look),
+        // A note, or a record that will be refused for what it is.
+        Some(Err(text)) => look("content", text),
+        None => {}
     }
     set.iter().for_each(|assignment| look(&assignment.path, &assignment.value));
     tags.iter().for_each(|tag| look("tags", tag));

@@ -11,6 +11,8 @@ use crate::text::cut;
 use std::collections::BTreeMap;
 
 pub const DEFAULT_ROOT: &str = ".claude/memory";
+/// The folder of the notes of a project.
+pub const NOTES_ROOT: &str = ".memories";
 
 /// The file that a key is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +43,11 @@ pub enum KeyKind {
         max: i64,
     },
     Fraction,
+    /// A number in this range, with decimals or without.
+    Number {
+        min: f64,
+        max: f64,
+    },
     Choice(&'static [&'static str]),
     Text {
         max: usize,
@@ -55,6 +62,8 @@ pub enum KeyKind {
 pub enum Fallback {
     Flag(bool),
     Whole(i64),
+    /// A number as it is written.
+    Number(&'static str),
     Text(&'static str),
     /// Depends on the category.
     PerCategory(fn(Category) -> Option<Json>),
@@ -223,6 +232,42 @@ pub const KEYS: &[Key] = &[
         default: Fallback::Text("keep"),
         about: "whether a run without a person is asked to save memories, or they are kept for later",
     },
+    Key {
+        name: "notes.enabled",
+        home: Home::Lorelane,
+        kind: KeyKind::Flag,
+        default: Fallback::Flag(true),
+        about: "whether the notes are read and written",
+    },
+    Key {
+        name: "notes.storage",
+        home: Home::Lorelane,
+        kind: KeyKind::Choice(&["project", "user"]),
+        default: Fallback::Text("project"),
+        about: "where the notes lie: in the project, or in your data folder for all projects",
+    },
+    Key {
+        name: "notes.recency_days",
+        home: Home::Lorelane,
+        kind: KeyKind::Whole { min: 0, max: 36_500 },
+        default: Fallback::Whole(7),
+        about: "days for which a new note counts as recent",
+    },
+    Key {
+        name: "notes.recency_factor",
+        home: Home::Lorelane,
+        kind: KeyKind::Number { min: 1.0, max: 2.0 },
+        default: Fallback::Number("1.2"),
+        about: "how much more a recent note counts among equals; 1 is no more",
+    },
+];
+
+/// What the first system of the notes called these keys.
+const FORMER_NAMES: [(&str, &str); 4] = [
+    ("memory.enabled", "notes.enabled"),
+    ("memory.storage_strategy", "notes.storage"),
+    ("memory.recency_boost_days", "notes.recency_days"),
+    ("memory.recency_boost_factor", "notes.recency_factor"),
 ];
 
 /// A value as a file gives it.
@@ -290,6 +335,23 @@ pub enum SecretPolicy {
     Allow,
 }
 
+/// Where the notes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotesStorage {
+    Project,
+    /// In the user's data folder, for all projects.
+    User,
+}
+
+impl NotesStorage {
+    pub fn name(self) -> &'static str {
+        match self {
+            NotesStorage::Project => "project",
+            NotesStorage::User => "user",
+        }
+    }
+}
+
 impl Policy {
     /// Settles what the files give; an earlier file wins over a later one.
     pub fn settle(given: &[Given], mut problems: Vec<ConfigProblem>) -> Policy {
@@ -304,8 +366,14 @@ impl Policy {
                 problems.push(ConfigProblem { key: name.clone(), file: file.clone(), what, stops_writes });
             };
             // The first system wrote thresholds in capitals, too.
+            let former = FORMER_NAMES.iter().find(|(former, _)| former == name);
+            let is_superseded = |now: &str| given.iter().any(|other| other.file == *file && other.key == now);
+            if former.is_some_and(|(_, now)| is_superseded(now)) {
+                continue;
+            }
             let same = |known: &str| {
-                known == name || (known.starts_with("triage.thresholds.") && known.eq_ignore_ascii_case(name))
+                known == former.map_or(name.as_str(), |(_, now)| now)
+                    || (known.starts_with("triage.thresholds.") && known.eq_ignore_ascii_case(name))
             };
             let Some((key, known, category)) =
                 all_keys().find(|(key, known, _)| key.home == *home && same(known))
@@ -454,6 +522,24 @@ impl Policy {
         self.text("stop.unattended") == "ask"
     }
 
+    pub fn notes_enabled(&self) -> bool {
+        self.flag("notes.enabled")
+    }
+
+    pub fn notes_storage(&self) -> NotesStorage {
+        if self.text("notes.storage") == "user" { NotesStorage::User } else { NotesStorage::Project }
+    }
+
+    /// Days for which a new note counts as recent.
+    pub fn notes_recency_days(&self) -> i64 {
+        self.whole("notes.recency_days")
+    }
+
+    /// How much more a recent note counts among equals.
+    pub fn notes_recency_factor(&self) -> f64 {
+        self.value("notes.recency_factor").and_then(Json::as_f64).unwrap_or(1.0)
+    }
+
     pub fn auto_commit(&self) -> bool {
         self.flag("auto_commit")
     }
@@ -494,9 +580,11 @@ pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
         return Err(format!("there is no key `{name}`; `lorelane config list` shows all"));
     };
     let typed = match key.kind {
-        KeyKind::Flag | KeyKind::Keep | KeyKind::Whole { .. } | KeyKind::Fraction => {
-            Json::parse(value).unwrap_or_else(|_| Json::text(value))
-        }
+        KeyKind::Flag
+        | KeyKind::Keep
+        | KeyKind::Whole { .. }
+        | KeyKind::Fraction
+        | KeyKind::Number { .. } => Json::parse(value).unwrap_or_else(|_| Json::text(value)),
         _ => Json::text(value),
     };
     match judge(&key.kind, &typed, category) {
@@ -543,6 +631,14 @@ fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Jso
             }
             _ => refuse("is not a number from 0 to 1".to_owned()),
         },
+        KeyKind::Number { min, max } => match value.as_f64() {
+            Some(number) if (*min..=*max).contains(&number) => Ok(value.clone()),
+            Some(number) if number.is_finite() => {
+                let clamped = number.clamp(*min, *max);
+                mend(format!("is not from {min} to {max}"), Json::Number(clamped.to_string()))
+            }
+            _ => refuse(format!("is not a number from {min} to {max}")),
+        },
         KeyKind::Choice(choices) => match value.as_text().map(str::to_lowercase) {
             Some(text) if choices.contains(&text.as_str()) => Ok(Json::Text(text)),
             _ => refuse(format!("is none of {}", choices.join(", "))),
@@ -578,6 +674,7 @@ fn default_of(key: &Key, category: Option<Category>) -> Option<Json> {
     match key.default {
         Fallback::Flag(flag) => Some(Json::Bool(flag)),
         Fallback::Whole(number) => Some(Json::number(number)),
+        Fallback::Number(number) => Some(Json::Number(number.to_owned())),
         Fallback::Text(text) => Some(Json::text(text)),
         Fallback::PerCategory(of) => of(category?),
         Fallback::None => None,

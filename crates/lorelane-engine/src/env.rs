@@ -1,5 +1,6 @@
 //! The world as it was when the process started: captured once, passed on as a value.
 
+use lorelane_core::policy::NOTES_ROOT;
 use lorelane_core::time::Timestamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,14 @@ pub struct Folders {
     pub cache: PathBuf,
     /// Journals, drafts, and what `setup` keeps.
     pub state: PathBuf,
+    /// Notes that belong to no project, and their marks.
+    pub data: PathBuf,
+    /// Where the first system kept such notes.
+    pub former_notes: PathBuf,
 }
+
+/// The first system's folder in the user's data folder, on every platform.
+const FORMER_NOTES: &str = "mcp-markdown-ragdocs/memories";
 
 impl Env {
     pub fn var(&self, name: &str) -> Option<&str> {
@@ -41,6 +49,8 @@ impl Env {
                 config: all.join("config"),
                 cache: all.join("cache"),
                 state: all.join("state"),
+                former_notes: all.join("data").join(FORMER_NOTES),
+                data: all.join("data"),
             });
         }
         let home = self.home();
@@ -62,7 +72,11 @@ impl Env {
         };
         let cache = pick("XDG_CACHE_HOME", "Library/Caches", "LOCALAPPDATA", ".cache")?;
         let state = pick("XDG_STATE_HOME", "Library/Application Support", "LOCALAPPDATA", ".local/state")?;
+        let data = pick("XDG_DATA_HOME", "Library/Application Support", "LOCALAPPDATA", ".local/share")?;
+        let former = self.path("XDG_DATA_HOME").or_else(|| below(".local/share"))?;
         Some(Folders {
+            data: apart(data, "XDG_DATA_HOME", "data"),
+            former_notes: former.join(FORMER_NOTES),
             config: pick("XDG_CONFIG_HOME", "Library/Application Support", "APPDATA", ".config")?,
             cache: apart(cache, "XDG_CACHE_HOME", "cache"),
             state: apart(state, "XDG_STATE_HOME", "state"),
@@ -74,7 +88,8 @@ impl Folders {
     /// The name of a lane in state and cache: readable, and one per real path.
     pub fn lane_key(lane: &Path) -> String {
         let digest = blake3::hash(lane.as_os_str().as_encoded_bytes()).to_hex();
-        let project = lane.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
+        let above = if lane.ends_with(NOTES_ROOT) { 1 } else { 2 };
+        let project = lane.ancestors().nth(above).and_then(Path::file_name).unwrap_or_default();
         let readable: String = project
             .to_string_lossy()
             .chars()

@@ -63,6 +63,21 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// something is in one of them.
     fn passages(&self, text: &str) -> Vec<Passage>;
 
+    /// Where a memory goes when it is retired; `None` where it stays in its place. `taken` are not free.
+    fn retired_to(
+        &self,
+        _address: &Address,
+        _now: Timestamp,
+        _taken: &dyn Fn(&Address) -> bool,
+    ) -> Option<Address> {
+        None
+    }
+
+    /// Where a memory goes when it is restored; `None` where it stays in its place.
+    fn restored_to(&self, _address: &Address) -> Option<Address> {
+        None
+    }
+
     /// The memory's line in the listing; `None` for one that is not listed.
     fn listing_line(&self, memory: &Memory) -> Option<ListingLine>;
 
@@ -105,7 +120,7 @@ pub struct Circumstances {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Composed {
     pub memory: Memory,
-    /// The text to start from when there is no file yet: it keeps the order of the draft.
+    /// The text to start from instead of the file's: it keeps the order and the comments of the draft.
     pub template: Option<String>,
     /// The address that the new title asks for; taken when it is free.
     pub wants: Option<Address>,

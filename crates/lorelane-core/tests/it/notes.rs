@@ -4,7 +4,8 @@ use crate::support::{NOW, assigned, circumstances, lines};
 use expect_test::{Expect, expect};
 use lorelane_core::change::Draft;
 use lorelane_core::dialect::notes::{
-    Layout, Notes, Page, Setting, Value, draft, for_title, links, named, restored, set, set_body, trashed,
+    Layout, Notes, Page, Setting, Value, draft, for_title, links, merged, named, restored, set, set_body,
+    titled, trashed,
 };
 use lorelane_core::dialect::{Composed, Dialect, Edit, Reading};
 use lorelane_core::leak;
@@ -812,4 +813,28 @@ proptest! {
         let name = for_title(&title).name().to_owned();
         prop_assert_eq!(named(&name).map(|address| address.name().to_owned()), Ok(name));
     }
+}
+
+#[test]
+fn a_draft_gets_its_title_as_a_heading_unless_it_has_another() {
+    let table = [
+        ("text\n", "# Auth plan\n\ntext"),
+        ("# Auth plan\n\ntext\n", "# Auth plan\n\ntext"),
+        ("# Other\n\ntext\n", "# Other\n\ntext"),
+    ];
+    for (content, body) in table {
+        let note = read(&titled(&draft(content, None, &[]), "Auth\nplan"));
+        assert_eq!((note.title.as_str(), prose(&note)), ("Auth plan", body), "{content}");
+    }
+}
+
+#[test]
+fn notes_become_one_with_the_tags_of_all_and_each_under_its_heading() {
+    let other = "---\ntype: fact\ntags: [Auth, jwt]\n---\n# Tokens\n\nThey expire.\n";
+    let both = [read(SEED), read(other)];
+    let note = read(&merged(&both));
+    assert_eq!(note.kind, Kind::Note(NoteType::Plan));
+    assert_eq!(note.tags, ["refactor", "auth", "jwt"]);
+    assert!(prose(&note).starts_with("# auth-plan\n\nPlan to refactor"), "{}", prose(&note));
+    assert!(prose(&note).ends_with("\n\n# Tokens\n\nThey expire."), "{}", prose(&note));
 }

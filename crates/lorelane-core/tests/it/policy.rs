@@ -190,6 +190,24 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
             "\"ask\"",
             &[("true", "true is none of keep, ask; the default stays", "")],
         ),
+        ("notes.enabled", "true", "false", FLAG),
+        (
+            "notes.storage",
+            "\"project\"",
+            "\"user\"",
+            &[("\"cloud\"", "\"cloud\" is none of project, user; the default stays", "")],
+        ),
+        ("notes.recency_days", "7", "0", DAYS),
+        (
+            "notes.recency_factor",
+            "1.2",
+            "1.5",
+            &[
+                ("0.5", "0.5 is not from 1 to 2; 1 is used", "1"),
+                ("9.5", "9.5 is not from 1 to 2; 2 is used", "2"),
+                ("\"much\"", "\"much\" is not a number from 1 to 2; the default stays", ""),
+            ],
+        ),
     ];
     for (key, default, usable, wrong) in table {
         assert_eq!(value(&Policy::settle(&[], Vec::new()), key), *default, "{key}");
@@ -213,6 +231,37 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
 fn generic(key: &str) -> String {
     let part = |part: &str| if Category::parse(part).is_some() { "*".to_owned() } else { part.to_owned() };
     key.split('.').map(part).collect::<Vec<_>>().join(".")
+}
+
+#[test]
+fn the_first_systems_names_of_the_keys_of_notes_count_where_ours_are_missing() {
+    let given = |key: &str, value: &str, file: &str| Given {
+        key: key.to_owned(),
+        value: Json::text(value),
+        file: file.to_owned(),
+        home: Home::Lorelane,
+    };
+    let former = given("memory.storage_strategy", "user", "project");
+    let table = [
+        (vec![former.clone()], "\"user\""),
+        (vec![former.clone(), given("notes.storage", "project", "project")], "\"project\""),
+        (vec![former.clone(), given("notes.storage", "project", "home")], "\"user\""),
+        (
+            vec![
+                given("notes.storage", "project", "project"),
+                given("memory.storage_strategy", "user", "home"),
+            ],
+            "\"project\"",
+        ),
+    ];
+    for (given, expected) in table {
+        let policy = Policy::settle(&given, Vec::new());
+        assert_eq!(
+            (value(&policy, "notes.storage").as_str(), policy.problems.len()),
+            (expected, 0),
+            "{given:?}"
+        );
+    }
 }
 
 #[test]

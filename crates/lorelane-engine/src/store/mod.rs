@@ -66,6 +66,16 @@ pub enum Place {
     Marks,
 }
 
+impl Place {
+    /// The path of a file in the lane.
+    pub fn lane_path(&self) -> Option<RelPath> {
+        match self {
+            Place::Lane(path) => Some(path.clone()),
+            Place::Marks => None,
+        }
+    }
+}
+
 /// One wanted difference. Edits of one change are made together or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {

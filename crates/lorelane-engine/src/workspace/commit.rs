@@ -2,9 +2,9 @@
 
 use super::lane::Lane;
 use super::stage::{Staged, stage};
-use super::{Failure, RECORDS, Workspace};
+use super::{Failure, JOURNAL, RECORDS, Workspace};
 use crate::git;
-use crate::store::{Entry, Place, Recent, Transaction};
+use crate::store::{Entry, Fault, Place, Recent, Transaction};
 use lorelane_core::care::{self, Collection};
 use lorelane_core::change::{self, Change, Deed, Notice, Plan, Receipt};
 use lorelane_core::guard::quarantine;
@@ -16,8 +16,16 @@ use lorelane_core::path::RelPath;
 use lorelane_core::policy::{ConfigProblem, Home};
 use lorelane_core::secret;
 use lorelane_core::text::{cut, one_line};
+use lorelane_core::time::Timestamp;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// A change of the log, and the lane that it was made in. Each lane counts its own.
+#[derive(Clone, Debug)]
+pub struct Logged {
+    pub lane: &'static str,
+    pub entry: Entry,
+}
 
 impl Workspace {
     /// Does all of a plan or nothing.
@@ -70,7 +78,7 @@ impl Workspace {
     }
 
     /// Locks, makes the plan from what stands there now, and does it.
-    fn commit_planned(
+    pub(super) fn commit_planned(
         &mut self,
         lane: usize,
         make_plan: impl FnOnce(&mut Workspace) -> Result<Plan, Failure>,
@@ -113,31 +121,56 @@ impl Workspace {
     /// Takes back the newest change that is not undone yet.
     pub fn undo(&mut self) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
-        let lane = self.newest_undo()?;
+        // Where nothing can be undone, the records' store says so.
+        let lane = self.newest_undo()?.map_or(RECORDS, |(at, _)| at);
         let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;
         let mut notices = self.catch_up(lane, &mut writer)?;
         let done = writer.undo(self.now)?;
         notices.extend(warnings(&done.warnings));
-        let touched: Vec<RelPath> = done.changes.iter().filter_map(lane_path).collect();
+        let touched: Vec<RelPath> = done.changes.iter().filter_map(Place::lane_path).collect();
         let because = done.number.map_or_else(String::new, |number| format!("undo, receipt {number}"));
         notices.extend(self.settle(lane, writer, &done.changes, &touched, &because));
         let outcomes = touched.iter().filter_map(|path| undone(&self.lanes[lane], path)).collect();
         Ok(Receipt { number: done.number, at: self.now, outcomes, notices })
     }
 
-    /// The newest changes, newest first.
-    pub fn recent(&self, limit: usize) -> Result<Recent, Failure> {
-        Ok(self.records().store.recent(limit)?)
+    /// The newest changes of all lanes, newest first, and how many there are.
+    pub fn recent(&self, limit: usize) -> Result<(Vec<Logged>, usize), Failure> {
+        let (mut logged, mut all) = (Vec::new(), 0);
+        for lane in &self.lanes {
+            let Recent { entries, total } = lane.store.recent(limit)?;
+            logged.extend(entries.into_iter().map(|entry| Logged { lane: lane.dialect.lane(), entry }));
+            all += total;
+        }
+        // Stable: those of one second and lane stay in their order.
+        logged.sort_by_key(|logged| std::cmp::Reverse(logged.entry.at));
+        logged.truncate(limit);
+        Ok((logged, all))
     }
 
     /// The change that an undo would take back.
-    pub fn next_undo(&self) -> Result<Option<Entry>, Failure> {
-        Ok(self.records().store.next_undo()?)
+    pub fn next_undo(&self) -> Result<Option<Logged>, Failure> {
+        Ok(self.newest_undo()?.map(|(at, entry)| Logged { lane: self.lanes[at].dialect.lane(), entry }))
     }
 
-    fn newest_undo(&self) -> Result<usize, Failure> {
-        Ok(RECORDS)
+    /// The lane of the newest change that can be undone. Two of the same second are told apart by their journals.
+    fn newest_undo(&self) -> Result<Option<(usize, Entry)>, Failure> {
+        let mut newest: Option<((Timestamp, Option<i64>), usize, Entry)> = None;
+        for (at, lane) in self.lanes.iter().enumerate() {
+            let Some(entry) = lane.store.next_undo()? else { continue };
+            let written = self.disk.stat(&lane.state.join(JOURNAL)).ok().flatten();
+            let age = (entry.at, written.map(|stat| stat.mtime_ns));
+            if newest.as_ref().is_none_or(|(newest, ..)| age > *newest) {
+                newest = Some((age, at, entry));
+            }
+        }
+        Ok(newest.map(|(_, at, entry)| (at, entry)))
+    }
+
+    /// What is wrong with the logs of all lanes.
+    pub fn verify_logs(&self) -> Vec<Fault> {
+        self.lanes.iter().flat_map(|lane| lane.store.verify()).collect()
     }
 
     /// Sets one key in the file where it belongs; returns that file.
@@ -152,10 +185,12 @@ impl Workspace {
             self.config.with(&*self.disk, home, key, value)?;
             return Ok((self.config.file_of(home).to_owned(), Vec::new()));
         }
-        // The lane's lock: two settings at once must not lose one another.
-        let store = Arc::clone(&self.records().store);
+        // A lane's lock: two settings at once must not lose one another. To lock one makes its folder.
+        let stands = |lane: &Lane| super::locate::is_folder(&*self.disk, &lane.root);
+        let lane = self.lanes.iter().position(stands).unwrap_or(RECORDS);
+        let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;
-        let notices = self.catch_up(RECORDS, &mut writer)?;
+        let notices = self.catch_up(lane, &mut writer)?;
         let text = self.config.with(&*self.disk, home, key, value)?;
         let file = self.config.save(&*self.disk, home, &text)?;
         self.policy = self.config.read(&*self.disk);
@@ -182,7 +217,7 @@ impl Workspace {
         at: usize,
         writer: &mut Transaction<'_>,
     ) -> Result<Vec<Notice>, Failure> {
-        let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(lane_path).collect();
+        let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(Place::lane_path).collect();
         let lane = &mut self.lanes[at];
         lane.refresh()?;
         let mut notices = warnings(writer.warnings());
@@ -235,6 +270,10 @@ impl Workspace {
         because: &str,
     ) -> Option<Notice> {
         let lane = &self.lanes[at];
+        if !lane.root.starts_with(&self.project) {
+            // It belongs to no project, so no project's history has it.
+            return None;
+        }
         let mut files: Vec<PathBuf> = changes.iter().map(|place| lane.store.path_of(place)).collect();
         files.extend(lane.listing_file().filter(|_| listed));
         let message = format!("memory: {}", because.lines().next().unwrap_or_default());
@@ -248,20 +287,12 @@ fn undone(lane: &Lane, path: &RelPath) -> Option<change::Outcome> {
     if quarantine::is_aside(path.file_name()) {
         return None;
     }
-    let bytes = lane.read(path).ok()?.unwrap_or_default();
-    let reading = lane.dialect.read(path, &bytes);
+    let memory = lane.read(path).ok()?.and_then(|bytes| lane.dialect.read(path, &bytes).memory);
     let address = lane.dialect.address_of(path)?;
-    let title = reading.memory.map_or_else(String::new, |memory| memory.title);
+    let title = memory.map_or_else(String::new, |memory| memory.title);
     Some(change::Outcome { address, path: path.clone(), title, deed: Deed::Undone })
 }
 
 pub(super) fn warnings(warnings: &[crate::store::Warning]) -> Vec<Notice> {
     warnings.iter().map(|warning| Notice::warning(warning.to_string())).collect()
-}
-
-fn lane_path(place: &Place) -> Option<RelPath> {
-    match place {
-        Place::Lane(path) => Some(path.clone()),
-        Place::Marks => None,
-    }
 }

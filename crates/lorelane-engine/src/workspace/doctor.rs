@@ -1,11 +1,12 @@
 //! Looks for everything that is not as it should be, and changes nothing.
 
-use super::lane::{Found, Lane};
+use super::lane::{Found, Lane, joined};
+use super::notes::FORMER_INDEX;
 use super::{Failure, LISTING_MAX_BYTES, Workspace};
-use crate::disk;
+use crate::disk::{self, Listed};
 use crate::index::{Index, IndexError, Wanted};
 use lorelane_core::corpus::Entry;
-use lorelane_core::dialect::Reading;
+use lorelane_core::dialect::{Extent, Reading};
 use lorelane_core::guard::quarantine;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::Status;
@@ -168,6 +169,49 @@ impl Lane {
     }
 
     fn check_folders(&self, findings: &mut Vec<Finding>) {
+        match self.dialect.extent() {
+            Extent::Folders(_) => self.check_categories(findings),
+            Extent::Tree(_) => self.check_tree(findings),
+        }
+    }
+
+    fn check_tree(&self, findings: &mut Vec<Finding>) {
+        let mut found =
+            |what, hint: &str| findings.push(Finding { check: "file", what, hint: hint.to_owned() });
+        let former = self.root.join(FORMER_INDEX);
+        if let Ok(Some(_)) = self.disk.stat(&former) {
+            found(
+                format!("{}/{FORMER_INDEX} is the index of another program; it is left alone", self.known_as),
+                "remove it if nothing else uses these notes",
+            );
+        }
+        for folder in self.files().times.into_keys() {
+            let listed = match self.disk.list(&self.root.join(&folder)) {
+                Ok(listed) => listed.unwrap_or_default(),
+                Err(fault) => {
+                    let named = self.root.join(&folder).display().to_string();
+                    found(
+                        format!("{named} cannot be listed, so nothing in it is read: {fault}"),
+                        "check who may read there",
+                    );
+                    continue;
+                }
+            };
+            for Listed { name, kind } in listed {
+                if name.starts_with(".lorelane-") && name.ends_with(".tmp") {
+                    found(
+                        format!("{} was left by an interrupted write", joined(&folder, &name)),
+                        "the next change removes it",
+                    );
+                } else if kind == disk::Kind::Symlink && !name.starts_with('.') {
+                    let what = format!("{} is a link, so nothing behind it is read", joined(&folder, &name));
+                    found(what, "put what it leads to in its place");
+                }
+            }
+        }
+    }
+
+    fn check_categories(&self, findings: &mut Vec<Finding>) {
         for listed in self.disk.list(&self.root).ok().flatten().unwrap_or_default() {
             if quarantine::is_aside(&listed.name) {
                 findings.push(quarantined(&listed.name));

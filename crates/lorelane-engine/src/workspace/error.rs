@@ -31,6 +31,22 @@ pub enum Failure {
     },
     /// A plan is for memories of two lanes, and what is done in both cannot be done as a whole.
     TwoLanes,
+    /// The settings have no notes.
+    NotesOff,
+    /// A merge of nothing.
+    NoSources,
+    /// Only notes can be joined.
+    NoNote {
+        address: Address,
+    },
+    /// The notes lie where they shall go.
+    NotesThere {
+        folder: PathBuf,
+    },
+    /// Where a note shall go is a file already.
+    NotesTaken {
+        file: PathBuf,
+    },
     /// What the state folder holds of a memory cannot be removed from here.
     Sheltered {
         state: PathBuf,
@@ -71,6 +87,13 @@ impl Failure {
                     .to_owned(),
             ),
             Failure::TwoLanes => Some("change those of each lane by themselves".to_owned()),
+            Failure::NotesOff => {
+                Some("`lorelane config set notes.enabled true` has notes; `doctor` tells more".to_owned())
+            }
+            Failure::NoSources => Some("name the notes that shall become one".to_owned()),
+            Failure::NoNote { .. } => Some("update one of them with what the others say".to_owned()),
+            Failure::NotesThere { .. } => Some("`lorelane config get notes.storage` says where".to_owned()),
+            Failure::NotesTaken { .. } => Some("rename or remove one of the two, then try again".to_owned()),
             Failure::Sheltered { .. } => Some(
                 "run it where that folder can be written; `lorelane retire` takes it out of recall meanwhile"
                     .to_owned(),
@@ -106,6 +129,15 @@ impl fmt::Display for Failure {
             ),
             Failure::TwoLanes => {
                 f.write_str("cannot change records and notes together: each lane has a log of its own")
+            }
+            Failure::NotesOff => f.write_str("cannot use notes: they are not enabled, or have no folder"),
+            Failure::NoSources => f.write_str("cannot merge: no notes are named"),
+            Failure::NoNote { address } => write!(f, "cannot merge {address}: it is no note"),
+            Failure::NotesThere { folder } => {
+                write!(f, "cannot move the notes: they lie in {} already", folder.display())
+            }
+            Failure::NotesTaken { file } => {
+                write!(f, "cannot move the notes: {} exists", file.display())
             }
             Failure::Sheltered { state } => write!(
                 f,

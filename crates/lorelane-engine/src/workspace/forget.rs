@@ -7,7 +7,7 @@
 
 use super::commit::warnings;
 use super::lane::Lane;
-use super::{Failure, Workspace};
+use super::{Failure, RECORDS, Workspace};
 use crate::disk::Kind;
 use crate::drafts;
 use crate::git::{self, Held};
@@ -230,6 +230,7 @@ impl Workspace {
         writer: Option<&Transaction<'_>>,
     ) -> Result<Vec<Checked>, Failure> {
         let act = if writer.is_some() { Act::Purge } else { Act::Look };
+        let former = if at == RECORDS { None } else { self.former_notes() };
         let lane = &mut self.lanes[at];
         let places = lane.paths(&traces.addresses);
         let is_path =
@@ -267,6 +268,13 @@ impl Workspace {
                 Act::Purge => lane.put_listing_for_good(&file).map(|()| listed),
             };
             check("listing", file, soft(listing));
+        }
+        if let Some(mut former) = former {
+            // What stands there now is another note: only what the log says of the name goes.
+            let taken = places.iter().filter(|path| former.stands(path)).cloned().collect();
+            let in_log = former.forget_in_log(&Unwanted { taken, ..unwanted }, act);
+            check("log and undo", former.state.join("blobs"), soft(in_log));
+            check("index", former.index_file.clone(), former.forget_in_index(&places, act));
         }
         check("ledger", self.records().state.join("ledger.jsonl"), soft(self.ledger().forget(traces, act)));
         check("captures", self.captures().folder().to_owned(), soft(self.captures().forget(traces, act)));
@@ -313,7 +321,8 @@ impl Workspace {
         let addresses: Vec<String> = traces.addresses.iter().map(ToString::to_string).collect();
         let names: Vec<&str> =
             addresses.iter().map(String::as_str).chain(paths.iter().map(RelPath::as_str)).collect();
-        match git::held(&self.project, &files, &lists, &names) {
+        let beside = if lane.root.starts_with(&self.project) { &self.project } else { &lane.root };
+        match git::held(beside, &files, &lists, &names) {
             Ok(None) => InGit::NoRepository,
             Ok(Some(held)) => InGit::Holds(held),
             Err(why) => InGit::Unknown(why),
@@ -322,9 +331,16 @@ impl Workspace {
 
     fn traces(&self, at: usize, address: &Address) -> Result<Traces, Failure> {
         let marks = self.read_marks()?;
+        let lane = &self.lanes[at];
+        let mut former = marks.former(address);
+        former.extend(lane.dialect.restored_to(address));
         let (taken, mut addresses): (BTreeSet<Address>, BTreeSet<Address>) =
-            marks.former(address).into_iter().partition(|former| self.lanes[at].exists(former));
+            former.into_iter().partition(|former| lane.exists(former));
         addresses.insert(address.clone());
+        // What was deleted under this name is still there under another.
+        let files = lane.files().files;
+        let others = files.iter().filter_map(|path| lane.dialect.address_of(path));
+        addresses.extend(others.filter(|other| lane.dialect.restored_to(other).as_ref() == Some(address)));
         let title = self.load(address).ok().map(|loaded| loaded.memory.title);
         let origins = marks.origins.get(address).into_iter().flatten();
         Ok(Traces {
@@ -353,6 +369,18 @@ impl Lane {
             aside.extend(paths.filter(|path| is_aside(path.file_name()) && is_beside(path, places)));
         }
         Ok(aside)
+    }
+
+    fn forget_in_log(&self, unwanted: &Unwanted<'_>, act: Act) -> Result<usize, Failure> {
+        match act {
+            Act::Look => Ok(self.store.count_in_journals(unwanted)?),
+            Act::Purge => {
+                let writer = self.store.begin()?;
+                let purged = writer.purge(unwanted)?;
+                writer.finish()?;
+                Ok(purged)
+            }
+        }
     }
 
     fn forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: Act) -> Did {

@@ -3,7 +3,7 @@
 use super::Failure;
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, Kind};
-use lorelane_core::policy::DEFAULT_ROOT;
+use lorelane_core::policy::{DEFAULT_ROOT, NOTES_ROOT};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,13 +13,15 @@ pub struct Located {
     pub lane: PathBuf,
     /// The records' folder as the project names it.
     pub root_from_project: String,
+    /// Whether the project's notes belong to it, too. Whoever names a folder of records means these alone.
+    pub has_notes: bool,
 }
 
 /// The nearest folder upwards that has memories, inside the worktree.
 pub fn locate(disk: &dyn Disk, start: &Path) -> Result<Located, Failure> {
     let start = std::fs::canonicalize(start).map_err(|source| Failure::io("open", start, source))?;
     for folder in start.ancestors() {
-        if is_folder(disk, &folder.join(DEFAULT_ROOT)) {
+        if [DEFAULT_ROOT, NOTES_ROOT].iter().any(|root| is_folder(disk, &folder.join(root))) {
             return settle(disk, folder);
         }
         // A worktree's root is the last place to look: what lies above belongs to another project.
@@ -43,16 +45,21 @@ pub fn locate_root(disk: &dyn Disk, root: &Path) -> Result<Located, Failure> {
         return Err(Failure::Outside { lane: real, project });
     };
     match settle(disk, &project) {
-        Ok(located) if located.lane == real => Ok(located),
+        Ok(located) if located.lane == real => Ok(Located { has_notes: false, ..located }),
         _ => {
             let root_from_project = from_project.to_string_lossy().replace('\\', "/");
-            Ok(Located { project, lane: real, root_from_project })
+            Ok(Located { project, lane: real, root_from_project, has_notes: false })
         }
     }
 }
 
+/// A project without any folder of memories, for one who has notes elsewhere.
+pub(super) fn locate_bare(disk: &dyn Disk, start: &Path) -> Result<Located, Failure> {
+    settle(disk, &project_for_new_store(disk, start)?)
+}
+
 /// The path without links; what does not exist has none.
-fn real_path(path: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn real_path(path: &Path) -> Result<PathBuf, Failure> {
     let here = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     match (std::fs::canonicalize(here), here.parent(), here.file_name()) {
         (Ok(real), ..) => Ok(real),
@@ -79,7 +86,7 @@ fn settle(disk: &dyn Disk, project: &Path) -> Result<Located, Failure> {
     if !real.starts_with(project) {
         return Err(Failure::Outside { lane: real, project: project.to_owned() });
     }
-    Ok(Located { project: project.to_owned(), lane: real, root_from_project: root })
+    Ok(Located { project: project.to_owned(), lane: real, root_from_project: root, has_notes: true })
 }
 
 fn exists(disk: &dyn Disk, path: &Path) -> bool {
@@ -87,7 +94,7 @@ fn exists(disk: &dyn Disk, path: &Path) -> bool {
 }
 
 /// Follows links: whether they may be followed is decided where they lead.
-fn is_folder(disk: &dyn Disk, path: &Path) -> bool {
+pub(super) fn is_folder(disk: &dyn Disk, path: &Path) -> bool {
     match disk.stat(path) {
         Ok(Some(stat)) => stat.kind == Kind::Folder || (stat.kind == Kind::Symlink && path.is_dir()),
         _ => false,

@@ -15,11 +15,13 @@ mod init;
 mod lane;
 mod listing;
 mod locate;
+mod notes;
 mod recall;
 mod stage;
 mod triage;
 
 pub use brief::{Account, Fate};
+pub use commit::Logged;
 pub use consolidate::{End, How, Report, Task, Work};
 pub use doctor::{Finding, Overview, Sync};
 pub use error::{Failure, Unclear};
@@ -28,6 +30,7 @@ pub use fence::{guard, guard_by_name};
 pub use forget::{Checked, Did, Forgotten, InGit};
 pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
+pub use notes::{Merge, Moved};
 pub use triage::{Asking, Desk, MayAsk, Spoken, Triaged, Turn};
 
 use crate::captures::Captures;
@@ -42,6 +45,7 @@ use lorelane_core::candidate::{self, Candidate, Verdict};
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Problem;
+use lorelane_core::dialect::notes::restored;
 use lorelane_core::dialect::records::Records;
 use lorelane_core::digest::Revision;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
@@ -58,6 +62,8 @@ use std::sync::Arc;
 
 /// The place of the records among the lanes.
 const RECORDS: usize = 0;
+const JOURNAL: &str = "journal";
+const MARKS_FILE: &str = "marks.jsonl";
 const CAPTURES_FOLDER: &str = "captures";
 const LISTING_MAX_BYTES: u64 = 256 << 20;
 /// How many memories are read to rank them for a long text: many more than anybody is shown.
@@ -68,8 +74,10 @@ const NEAR_MAX: usize = 128;
 pub struct Workspace {
     now: Timestamp,
     project: PathBuf,
-    /// The records come first, whether their folder exists or not.
+    /// The records come first, whether their folder exists or not. Notes follow if theirs does.
     lanes: Vec<Lane>,
+    /// Where notes lie, or would lie.
+    notes: Option<notes::Place>,
     disk: Arc<dyn Disk>,
     policy: Policy,
     config: ConfigFiles,
@@ -90,8 +98,17 @@ impl Workspace {
     /// Opens the project that `start` lies in.
     pub fn open(env: &Env, start: &Path) -> Result<Workspace, Failure> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-        let located = locate(&*disk, start)?;
-        Workspace::open_on(disk, env, located)
+        match locate(&*disk, start) {
+            Ok(located) => Workspace::open_on(disk, env, located),
+            // Notes of the user's own are there in every folder.
+            Err(Failure::NoStore { start }) => match locate::locate_bare(&*disk, &start) {
+                Ok(bare) if notes::are_the_users(&*disk, env, &bare.project) => {
+                    Workspace::open_on(disk, env, bare)
+                }
+                _ => Err(Failure::NoStore { start }),
+            },
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Opens the project whose records lie in `root`, as the scripts name it.
@@ -103,11 +120,11 @@ impl Workspace {
 
     /// Opens a project that was found before, on any disk.
     pub fn open_on(disk: Arc<dyn Disk>, env: &Env, located: Located) -> Result<Workspace, Failure> {
-        let Located { project, lane, root_from_project } = located;
+        let Located { project, lane, root_from_project, has_notes } = located;
         let folders = env.folders();
         let config =
             ConfigFiles::of_project(&project, folders.as_ref().map(|folders| folders.config.as_path()));
-        let policy = config.read(&*disk);
+        let mut policy = config.read(&*disk);
         let records = Lane::open(
             Arc::clone(&disk),
             folders.as_ref(),
@@ -116,7 +133,14 @@ impl Workspace {
             &root_from_project,
             project.join(MARKS_FOLDER),
         );
-        Ok(Workspace { now: env.now, project, lanes: vec![records], disk, policy, config, folders })
+        let notes = match has_notes {
+            true => notes::place(&*disk, &project, folders.as_ref(), &mut policy),
+            false => None,
+        };
+        let lanes = vec![records];
+        let mut workspace = Workspace { now: env.now, project, lanes, notes, disk, policy, config, folders };
+        workspace.meet_notes();
+        Ok(workspace)
     }
 
     pub fn now(&self) -> Timestamp {
@@ -149,9 +173,11 @@ impl Workspace {
         &self.records().store
     }
 
-    /// A record's path from the project's root, as listings and scripts know it.
-    pub fn listed_path(&self, path: &RelPath) -> String {
-        self.records().listed_path(path)
+    /// The path of a memory's file from the project's root, as listings and scripts know it; in full for one that
+    /// lies elsewhere.
+    pub fn listed_path(&self, address: &Address) -> String {
+        let lane = self.lane_of(address).unwrap_or_else(|| self.records());
+        lane.dialect.place(address).map_or_else(String::new, |path| lane.listed_path(&path))
     }
 
     /// The lane of the records: what only they have (categories, a listing, captures) is asked of it.
@@ -168,19 +194,24 @@ impl Workspace {
     }
 
     /// The place of an address's lane among the lanes.
-    fn place_of(&self, address: &Address) -> Result<usize, Failure> {
+    fn place_of(&mut self, address: &Address) -> Result<usize, Failure> {
+        if address.is_note() {
+            return self.open_notes();
+        }
         let at = self.lanes.iter().position(|lane| lane.has_place_for(address));
         at.ok_or_else(|| Refusal::Missing { address: address.clone() }.into())
     }
 
     /// Makes every index fresh if a folder changed since it was written.
     fn refresh(&mut self) -> Result<(), Failure> {
+        self.meet_notes();
         self.lanes.iter_mut().try_for_each(Lane::refresh)
     }
 
     /// Looks at every file and reads those that changed. A file edited in place leaves its folder's time as it
     /// was: commands that may take a moment look anyway.
     pub fn look_at_every_file(&mut self) -> Result<(), Failure> {
+        self.meet_notes();
         self.lanes.iter_mut().try_for_each(Lane::look)
     }
 
@@ -202,7 +233,18 @@ impl Workspace {
         if !self.config.records.starts_with(lane) {
             declared.push((self.config.records.clone(), "settings of the records"));
         }
+        if let Some(notes) = &self.notes {
+            declared.push((notes.root.clone(), "notes"));
+            if notes.marks != self.project.join(MARKS_FOLDER) {
+                declared.push((notes.marks.join(MARKS_FILE), "marks of the notes"));
+            }
+        }
         if let Some(folders) = &self.folders {
+            if let Some(notes) = &self.notes {
+                let key = Folders::lane_key(&notes.root);
+                declared.push((folders.state.join("lanes").join(&key), "journal of the notes: log, undo"));
+                declared.push((folders.cache.join("lanes").join(&key), "index of the notes: may be deleted"));
+            }
             declared.push((folders.state.join("lanes").join(&key), "journal and ledger: log, undo, why"));
             declared.push((
                 folders.state.join("lanes").join(&key).join(CAPTURES_FOLDER),
@@ -258,7 +300,7 @@ impl Workspace {
         }
         let candidate = found.and_then(|hit| {
             let loaded = self.load(&hit.address).ok()?;
-            Some(Candidate { path: self.listed_path(&loaded.path), memory: loaded.memory, score: hit.score })
+            Some(Candidate { path: self.listed_path(&hit.address), memory: loaded.memory, score: hit.score })
         });
         Ok(candidate::decide(category, candidate, lifecycle_event))
     }
@@ -307,13 +349,7 @@ impl Workspace {
         }
         let name = typed.rsplit('/').next().unwrap_or(typed);
         let name = name.strip_suffix(".json").unwrap_or(name);
-        let mut same = Vec::new();
-        for category in Category::ALL.into_iter().filter(|_| !typed.contains('/')) {
-            let address = Address::record(category, name);
-            if self.exists(&address) {
-                same.push(address);
-            }
-        }
+        let same: Vec<Address> = self.called(typed, name)?;
         if let [only] = same.as_slice() {
             return Ok(only.clone());
         }
@@ -329,6 +365,32 @@ impl Workspace {
         }
         let near = if same.is_empty() { similar(&self.entries(Wanted::default())?, name) } else { same };
         Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near }))
+    }
+
+    /// The memories that are called so: records by their slug, notes by their path or the last part of it, and if
+    /// there is none, deleted notes by the name that they had.
+    fn called(&mut self, typed: &str, name: &str) -> Result<Vec<Address>, Failure> {
+        let bare = !typed.contains('/');
+        let note = typed.strip_suffix(".md").unwrap_or(typed);
+        let records = Category::ALL.into_iter().filter(|_| bare).map(|of| Address::record(of, name));
+        let mut same: Vec<Address> =
+            records.chain(Address::note(note)).filter(|address| self.exists(address)).collect();
+        if !same.is_empty() || self.lanes.len() == 1 {
+            return Ok(same);
+        }
+        let asked = Address::parse(typed).or_else(|| Address::note(note));
+        let is_last = |address: &Address| address.name().rsplit('/').next() == Some(note);
+        let was_called = |address: &Address| {
+            let former = restored(address);
+            former.is_some_and(|former| Some(&former) == asked.as_ref() || bare && is_last(&former))
+        };
+        let entries = self.entries(Wanted::default())?;
+        let notes = || entries.iter().map(|entry| &entry.address).filter(|address| address.is_note());
+        same.extend(notes().filter(|address| bare && !address.is_trash() && is_last(address)).cloned());
+        if same.is_empty() {
+            same.extend(notes().filter(|address| was_called(address)).cloned());
+        }
+        Ok(same)
     }
 
     fn exists(&self, address: &Address) -> bool {
@@ -348,6 +410,10 @@ impl Workspace {
         self.refuse_when_misconfigured()?;
         let (mut active, mut notices) = (0, Vec::new());
         for at in 0..self.lanes.len() {
+            // A lane without a folder has nothing that could be written anew beside one that has.
+            if self.lanes.len() > 1 && !locate::is_folder(&*self.disk, &self.lanes[at].root) {
+                continue;
+            }
             let store = Arc::clone(&self.lanes[at].store);
             let mut writer = store.begin()?;
             notices.extend(commit::warnings(writer.warnings()));

@@ -8,12 +8,13 @@ use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
 use lorelane_core::dialect::{self, Circumstances};
 use lorelane_core::digest::Revision;
 use lorelane_core::leak;
-use lorelane_core::lifecycle::{self, Lifecycle, Status, Step, Verb};
+use lorelane_core::lifecycle::{self, Lifecycle, REASON_MAX, Status, Step, Verb};
 use lorelane_core::mark::{Mark, MarkKind};
 use lorelane_core::memory::{Address, Category, Kind, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::SecretPolicy;
 use lorelane_core::refusal::Refusal;
+use lorelane_core::text::cut;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a plan comes to.
@@ -146,14 +147,22 @@ impl Stage<'_> {
         let circumstances = self.circumstances(Some(&standing.memory));
         let mut composed = self.lane.dialect.compose(address, Some(&standing.text), draft, &circumstances)?;
         self.staged.notices.append(&mut composed.notices);
-        if composed.memory == standing.memory {
+        let rewritten = composed.template.as_ref().is_some_and(|template| *template != standing.text);
+        if composed.memory == standing.memory && !rewritten {
             self.outcome(&standing.memory, path, Deed::Already(standing.memory.lifecycle.status()));
             return Ok(());
         }
         self.guard_secrets(Some(&standing.memory), &mut composed.memory)?;
         let renamed_from = self.rename(&mut composed.memory, composed.wants.take(), &path)?;
-        let edits =
-            self.lane.dialect.write(Some(&standing.text), Some(&standing.memory), Some(&composed.memory))?;
+        let edits = match &composed.template {
+            // What it says beside its memory is in there, too.
+            Some(template) => self.lane.dialect.write(Some(template), None, Some(&composed.memory))?,
+            None => self.lane.dialect.write(
+                Some(&standing.text),
+                Some(&standing.memory),
+                Some(&composed.memory),
+            )?,
+        };
         self.take(edits);
         let path = self.place(&composed.memory.address)?;
         let deed = Deed::Revised { revised: composed.memory.revised, renamed_from };
@@ -188,6 +197,9 @@ impl Stage<'_> {
     fn step(&mut self, address: &Address, verb: Verb, reason: &str) -> Result<(), Failure> {
         let path = self.place(address)?;
         let standing = self.standing(address, &path)?;
+        if let Some(to) = self.leads_to(address, verb)? {
+            return self.relocate(&standing, &to, verb, reason);
+        }
         let after = match lifecycle::step(&standing.memory, verb, reason, self.workspace.now)? {
             Step::Already(status) => {
                 self.outcome(&standing.memory, path, Deed::Already(status));
@@ -205,6 +217,59 @@ impl Stage<'_> {
             Lifecycle::Active => None,
         };
         self.outcome(&after, path, Deed::Stepped { to, reason: reason.unwrap_or_default() });
+        Ok(())
+    }
+
+    /// Where a step of life takes the file, if not every step leaves it in its place.
+    fn leads_to(&self, address: &Address, verb: Verb) -> Result<Option<Address>, Failure> {
+        match verb {
+            Verb::Retire => {
+                let is_free = |path: RelPath| matches!(self.bytes(&path), Ok(None));
+                let taken = |to: &Address| !self.place(to).is_ok_and(is_free);
+                Ok(self.lane.dialect.retired_to(address, self.workspace.now, &taken))
+            }
+            Verb::Restore { .. } => {
+                let Some(to) = self.lane.dialect.restored_to(address) else { return Ok(None) };
+                let target = self.place(&to)?;
+                match self.bytes(&target)? {
+                    None => Ok(Some(to)),
+                    Some(bytes) => {
+                        let there = self.lane.dialect.read(&target, &bytes).memory;
+                        let status = there.map(|memory| memory.lifecycle.status());
+                        Err(Refusal::Exists { address: to, status }.into())
+                    }
+                }
+            }
+            Verb::Archive | Verb::Shelve | Verb::Purge => Ok(None),
+        }
+    }
+
+    /// Takes a step of life by moving the file. Its bytes stay as they are, as far as the new place says the rest.
+    fn relocate(
+        &mut self,
+        standing: &Standing,
+        to: &Address,
+        verb: Verb,
+        reason: &str,
+    ) -> Result<(), Failure> {
+        let path = self.place(to)?;
+        let (text, memory) = (&standing.text, &standing.memory);
+        let moved = self.lane.dialect.read(&path, text.as_bytes()).memory;
+        let mut after = moved.unwrap_or_else(|| Memory { address: to.clone(), ..memory.clone() });
+        let given = (!reason.trim().is_empty()).then(|| cut(reason.trim(), REASON_MAX));
+        match (verb, &mut after.lifecycle) {
+            (Verb::Restore { .. }, lifecycle) => *lifecycle = Lifecycle::Active,
+            (_, Lifecycle::Retired { at, reason }) if given.is_some() => {
+                *at = Some(self.workspace.now);
+                reason.clone_from(&given);
+            }
+            _ => {}
+        }
+        self.guard_secrets(Some(memory), &mut after)?;
+        let edits = self.lane.dialect.write(Some(text), Some(memory), Some(&after))?;
+        self.take(edits);
+        let to = after.lifecycle.status();
+        self.outcome(&after, path, Deed::Stepped { to, reason: given.unwrap_or_default() });
         Ok(())
     }
 

@@ -163,7 +163,7 @@ fn a_file_is_examined_by_where_it_lies() {
     assert_eq!(examine(".claude/memory/notes.md"), Examined::Foreign { name: "notes.md".to_owned() });
     assert_eq!(examine("src/x.json"), Examined::Outside);
     assert_eq!(examine(".claude/memory/decisions/gone.json"), Examined::Outside);
-    assert_eq!(workspace.recent(10).unwrap().total, 0, "nothing was changed");
+    assert_eq!(workspace.recent(10).unwrap().1, 0, "nothing was changed");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn the_lane_is_examined_for_what_changed_and_no_more() {
     );
     assert_eq!(examined[1..], [Examined::Fine { address: address("other") }]);
     assert!(project.at(".claude/memory/decisions/old.json").exists(), "it stood there before");
-    assert_eq!(workspace.recent(10).unwrap().total, 1, "one change for all of them");
+    assert_eq!(workspace.recent(10).unwrap().1, 1, "one change for all of them");
 }
 
 #[test]

@@ -26,6 +26,7 @@ fn open(disk: &SimDisk) -> Result<Workspace, Failure> {
         project: "/p".into(),
         lane: "/p/.claude/memory".into(),
         root_from_project: ".claude/memory".to_owned(),
+        has_notes: false,
     };
     Workspace::open_on(Arc::new(disk.clone()), &env, located)
 }

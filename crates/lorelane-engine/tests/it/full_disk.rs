@@ -21,6 +21,7 @@ fn open(disk: &SimDisk) -> Workspace {
         project: "/p".into(),
         lane: "/p/.claude/memory".into(),
         root_from_project: ".claude/memory".to_owned(),
+        has_notes: false,
     };
     Workspace::open_on(Arc::new(disk.clone()), &env, located).unwrap()
 }

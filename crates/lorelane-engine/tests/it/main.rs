@@ -7,6 +7,7 @@ mod fence;
 mod forget;
 mod full_disk;
 mod index;
+mod notes;
 mod simulation;
 mod store;
 mod transcript;

@@ -32,8 +32,8 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Care",
         &[
-            "retire", "archive", "restore", "reject", "forget", "log", "undo", "status", "doctor", "reindex",
-            "gc", "config",
+            "append", "retire", "archive", "restore", "reject", "forget", "merge", "log", "undo", "status",
+            "doctor", "reindex", "gc", "config", "notes",
         ],
     ),
     ("Agents", &["setup", "mcp"]),
@@ -96,10 +96,17 @@ pub enum Command {
     /// memory. Exit code 1 says that it was not shown.
     #[command(after_help = "Example:\n  lorelane why\n  lorelane why use-jwt-for-service-auth")]
     Why(Why),
+    /// Add a text to the end of a note
+    ///
+    /// One empty line lies between what stood there and what comes. A record takes no appended text.
+    #[command(
+        after_help = "Example:\n  lorelane append notes/auth-plan \"Tokens live for 15 minutes.\"\n  date | lorelane append notes/journal -"
+    )]
+    Append(Append),
     /// Take a memory out of recall, keeping it for the grace period
     ///
-    /// A retired memory is not shown to agents. `gc` archives or deletes it after `delete.grace_period_days`;
-    /// until then `restore` brings it back.
+    /// A retired memory is not shown to agents. `gc` archives or deletes a record after `delete.grace_period_days`; a
+    /// note goes to `.trash/` and stays there. `restore` brings both back.
     #[command(
         after_help = "Example:\n  lorelane retire use-jwt-for-service-auth --reason \"moved to PASETO\""
     )]
@@ -127,6 +134,12 @@ pub enum Command {
         after_help = "Example:\n  lorelane forget use-jwt-for-service-auth --because \"a customer asked\""
     )]
     Forget(Forget),
+    /// Make one note of several
+    ///
+    /// The target is a new note, or one of them. It says all that they say, each under its own heading, or what --from
+    /// gives. The others go to `.trash/`. All of this is one change: it happens as a whole, and one `undo` takes it back.
+    #[command(after_help = "Example:\n  lorelane merge notes/auth-plan notes/auth-ideas --into notes/auth")]
+    Merge(Merge),
     /// Show what was changed, newest first
     #[command(after_help = "Example:\n  lorelane log -n 5\n  lorelane log --verify")]
     Log(Log),
@@ -155,6 +168,9 @@ pub enum Command {
         after_help = "Example:\n  lorelane config list\n  lorelane config set delete.grace_period_days 14"
     )]
     Config(Config),
+    /// Move the notes between the project and your data folder
+    #[command(subcommand, after_help = "Example:\n  lorelane notes move --to user --dry-run")]
+    Notes(Notes),
     /// Connect agents with lorelane, or take it back
     ///
     /// Alone it finds the agents on this machine and asks for each. What is installed calls this program by its full
@@ -213,18 +229,24 @@ pub struct Change {
 
 #[derive(Debug, Args)]
 pub struct Create {
-    /// session_summary, decision, runbook, constraint, tech_debt or preference
+    /// session_summary, decision, runbook, constraint, tech_debt, preference, note, or notes/NAME
     pub category: String,
     /// One line that names the memory
     #[arg(long)]
     pub title: Option<String>,
+    /// What a note says
+    #[arg(long, conflicts_with = "from")]
+    pub text: Option<String>,
+    /// Of a note: plan, journal, fact, observation or reflection
+    #[arg(long = "type", value_name = "TYPE")]
+    pub note_type: Option<String>,
     /// Add a tag; can be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
     /// Set a field; can be repeated
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Start from a JSON file, or from standard input with `-`
+    /// Start from a file (JSON, or Markdown for a note), or from standard input with `-`
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Finish the memory in your editor before it is saved
@@ -261,7 +283,7 @@ pub struct Update {
     /// Add a tag; can be repeated
     #[arg(long, value_name = "TAG")]
     pub add_tag: Vec<String>,
-    /// Take the fields of a JSON file, or of standard input with `-`; the others stay
+    /// Take the fields of a file (JSON, or Markdown for a note), or of standard input with `-`; the others stay
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Why, for the memory's history
@@ -276,7 +298,7 @@ pub struct Update {
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only this category
+    /// Only this category, this type of notes, or all notes with `notes`
     pub category: Option<String>,
     /// Only with this tag; can be repeated
     #[arg(long = "tag", value_name = "TAG")]
@@ -397,6 +419,53 @@ pub struct Step {
     pub reason: String,
     #[command(flatten)]
     pub change: Change,
+}
+
+#[derive(Debug, Args)]
+pub struct Append {
+    /// An address such as notes/auth-plan, or a unique name
+    pub address: String,
+    /// The text, or `-` for standard input
+    #[arg(default_value = "-", value_name = "TEXT|-")]
+    pub text: String,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// Addresses such as notes/auth-plan, or unique names
+    #[arg(required = true, value_name = "SOURCE")]
+    pub sources: Vec<String>,
+    /// The note that they become
+    #[arg(long, value_name = "TARGET")]
+    pub into: String,
+    /// What it shall say, from a Markdown file or from standard input with `-`
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    #[command(flatten)]
+    pub change: Change,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Notes {
+    /// Move every note, and have the settings name the new place
+    ///
+    /// Nothing is overwritten: a name that is taken there stops all. Files that are no notes stay.
+    #[command(after_help = "Example:\n  lorelane notes move --to user")]
+    Move {
+        /// project: `.memories/`; user: your data folder, for all projects
+        #[arg(long, value_enum)]
+        to: Storage,
+        #[command(flatten)]
+        change: Change,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Storage {
+    Project,
+    User,
 }
 
 #[derive(Debug, Args)]

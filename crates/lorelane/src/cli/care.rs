@@ -10,8 +10,8 @@ use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::{Category, Kind};
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::index::Rebuild;
-use lorelane_engine::store::{Entry as Logged, Outcome as Settled, Recent};
-use lorelane_engine::workspace::Sync;
+use lorelane_engine::store::Outcome as Settled;
+use lorelane_engine::workspace::{Logged, Sync};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
@@ -78,25 +78,25 @@ fn step(session: &Session<'_>, typed: &str, verb: Verb, reason: &str, change: Ch
 pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
     let workspace = session.open()?;
     if args.verify {
-        let faults = workspace.store().verify();
+        let faults = workspace.verify_logs();
         if session.json {
             let faults = faults.iter().map(ToString::to_string);
             say::document([("holds", Json::Bool(faults.len() == 0)), ("faults", Json::texts(faults))]);
         } else if faults.is_empty() {
-            let count = workspace.recent(0)?.total;
+            let (_, count) = workspace.recent(0)?;
             say::out(&format!("the log holds: {count} changes, chained and complete\n"));
         } else {
             say::out(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
         }
         return Ok(if faults.is_empty() { Ending::Done } else { Ending::Nothing });
     }
-    let Recent { entries, total } = workspace.recent(args.limit)?;
+    let (logged, total) = workspace.recent(args.limit)?;
     if session.json {
-        let changes = entries.iter().map(logged_json);
+        let changes = logged.iter().map(logged_json);
         say::document([("total", Json::number(total)), ("changes", Json::List(changes.collect()))]);
     } else {
         let mut text = String::new();
-        for entry in &entries {
+        for Logged { entry, .. } in &logged {
             let state = match (entry.undone, entry.outcome) {
                 (true, _) => " (undone)",
                 (_, Settled::Void) => " (taken back)",
@@ -114,7 +114,7 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
     Ok(if total == 0 { Ending::Nothing } else { Ending::Done })
 }
 
-fn logged_json(entry: &Logged) -> Json {
+fn logged_json(Logged { lane, entry }: &Logged) -> Json {
     let outcome = match entry.outcome {
         Settled::Done => "done",
         Settled::Void => "void",
@@ -126,6 +126,7 @@ fn logged_json(entry: &Logged) -> Json {
         .map(|changed| changed.place.as_ref().map_or(Json::Null, |place| Json::text(place.to_string())));
     let members = [
         ("number", Json::number(entry.number)),
+        ("lane", Json::text(*lane)),
         ("at", Json::text(entry.at.to_string())),
         ("because", entry.because.as_ref().map_or(Json::Null, Json::text)),
         ("outcome", Json::text(outcome)),
@@ -142,9 +143,14 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
         let Some(next) = workspace.next_undo()? else {
             return Err(Trouble::usage("there is nothing to undo", "`lorelane log` shows what was changed"));
         };
+        let Logged { lane, entry: next } = next;
         let because = next.because.unwrap_or_else(|| "(purged)".to_owned());
         if session.json {
-            say::document([("would_undo", Json::number(next.number)), ("because", Json::text(because))]);
+            say::document([
+                ("would_undo", Json::number(next.number)),
+                ("lane", Json::text(lane)),
+                ("because", Json::text(because)),
+            ]);
         } else {
             say::out(&format!("would undo {}: {}\n", next.number, one_line(&because)));
         }
@@ -154,9 +160,8 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
     let receipt = workspace.undo()?;
     say::receipt(&receipt, session.json, false);
     // Marks have no outcome of their own.
-    if let Some(Logged { because: Some(because), .. }) = next.filter(|_| receipt.outcomes.is_empty())
-        && !session.json
-    {
+    let because = next.and_then(|next| next.entry.because).filter(|_| receipt.outcomes.is_empty());
+    if let Some(because) = because.filter(|_| !session.json) {
         say::out(&format!("undone: {}\n", one_line(&because)));
     }
     Ok(Ending::Done)
@@ -166,7 +171,11 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
     let mut workspace = session.open()?;
     let seen = workspace.overview()?;
     let count = |category, status| seen.counts.get(&(Kind::Record(category), status)).copied().unwrap_or(0);
-    let total = |status| Category::ALL.into_iter().map(|category| count(category, status)).sum::<usize>();
+    let sum = |status: Status, of: fn(Kind) -> bool| -> usize {
+        let counts = seen.counts.iter().filter(|((kind, counted), _)| *counted == status && of(*kind));
+        counts.map(|(_, count)| count).sum()
+    };
+    let notes = Status::ALL.map(|status| sum(status, |kind| kind.note_type().is_some()));
     let problems: Vec<String> = workspace.policy().problems.iter().map(ToString::to_string).collect();
     let mut attention: Vec<String> = problems.clone();
     if workspace.left_behind() > 0 {
@@ -203,6 +212,12 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
         say::document([
             ("project", Json::text(workspace.project().display().to_string())),
             ("categories", Json::Object(categories.collect::<Object>())),
+            (
+                "notes",
+                Json::Object(
+                    Status::ALL.map(Status::name).into_iter().zip(notes.map(Json::number)).collect(),
+                ),
+            ),
             ("pinned", Json::number(seen.pinned)),
             ("listing", Json::text(sync)),
             ("health", Json::text(health)),
@@ -218,7 +233,11 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
         let off = if workspace.policy().enabled(category) { "" } else { "  (disabled)" };
         let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}{off}", category.name());
     }
-    let [active, retired, archived] = Status::ALL.map(total);
+    if notes != [0; 3] {
+        let [active, retired, archived] = notes;
+        let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}", "notes");
+    }
+    let [active, retired, archived] = Status::ALL.map(|status| sum(status, |_| true));
     let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}", "all");
     let _ = writeln!(text, "\npinned   {}", seen.pinned);
     let listing = match seen.listing {

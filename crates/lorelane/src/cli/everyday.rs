@@ -1,14 +1,14 @@
 //! Saving, showing and finding.
 
 use super::args::{Candidate, Change, Create, Edit, List, Show, Sort, StatusFilter, Update};
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{Ending, Outcome, Session, Trouble, notes, say};
 use lorelane_core::change::{self, Assignment, Draft, Plan};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::{RECORD_MAX_BYTES, draft};
 use lorelane_core::digest::{Revision, md5};
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::lifecycle::{Lifecycle, Status};
-use lorelane_core::memory::{Body, Category, Kind, Memory};
+use lorelane_core::memory::{Body, Category, Kind, Memory, NoteType};
 use lorelane_core::refusal::unknown_category;
 use lorelane_core::text::{cut, fold, one_line};
 use lorelane_core::time::{DAY, Timestamp};
@@ -46,6 +46,15 @@ pub(super) fn init(session: &Session<'_>, change: Change) -> Outcome {
 }
 
 pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
+    if notes::is_meant(&args.category) {
+        return notes::create(session, args);
+    }
+    if args.text.is_some() || args.note_type.is_some() {
+        return Err(Trouble::usage(
+            format!("cannot create a {} with --text or --type", one_line(&args.category)),
+            "these are for notes: `lorelane create note`; a record is set with --set",
+        ));
+    }
     let category = category(&args.category)?;
     let mut workspace = session.open()?;
     let from = match &args.from {
@@ -86,7 +95,11 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
 pub(super) fn update(session: &Session<'_>, args: &Update) -> Outcome {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
-    let from = args.from.as_ref().map(|path| read_input(session, path)).transpose()?;
+    let from = args.from.as_ref().map(|path| match address.is_note() {
+        true => notes::read(session, path),
+        false => read_input(session, path),
+    });
+    let from = from.transpose()?;
     if from.is_none() && args.set.is_empty() && args.add_tag.is_empty() {
         return Err(Trouble::usage(
             format!("nothing to change in {address}"),
@@ -130,15 +143,15 @@ pub(super) fn edit(session: &Session<'_>, args: &Edit) -> Outcome {
 }
 
 /// A draft as the editor left it.
-struct Worked {
+pub(super) struct Worked {
     path: PathBuf,
-    text: String,
+    pub(super) text: String,
     /// Whether there is work in it that could be lost.
     touched: bool,
 }
 
 /// A draft that went in is removed; one that did not is somebody's work and stays.
-fn settle_draft(draft: Option<Worked>, done: Outcome, change: Change) -> Outcome {
+pub(super) fn settle_draft(draft: Option<Worked>, done: Outcome, change: Change) -> Outcome {
     match (draft, &done) {
         (Some(draft), Ok(_)) if !change.dry_run || !draft.touched => drafts::discard(&draft.path),
         (Some(draft), _) => say::err(&format!("note: your draft is kept in {}", draft.path.display())),
@@ -147,7 +160,12 @@ fn settle_draft(draft: Option<Worked>, done: Outcome, change: Change) -> Outcome
     done
 }
 
-fn edited(session: &Session<'_>, workspace: &Workspace, name: &str, before: &str) -> Result<Worked, Trouble> {
+pub(super) fn edited(
+    session: &Session<'_>,
+    workspace: &Workspace,
+    name: &str,
+    before: &str,
+) -> Result<Worked, Trouble> {
     let path = drafts::write(&workspace.drafts_folder(), name, before)?;
     let editor = session.env.var("VISUAL").or_else(|| session.env.var("EDITOR")).unwrap_or("vi");
     let text = drafts::edit(editor, &path).map_err(|why| {
@@ -177,10 +195,13 @@ pub(super) fn show(session: &Session<'_>, args: &Show) -> Outcome {
     if args.raw {
         say::out_raw(&loaded.text);
     } else if session.json {
-        let record = Json::parse(loaded.text.trim_start_matches('\u{feff}')).unwrap_or(Json::Null);
+        let record = match &loaded.memory.body {
+            Body::Fields(_) => Json::parse(loaded.text.trim_start_matches('\u{feff}')).unwrap_or(Json::Null),
+            Body::Prose(text) => notes::json(&loaded.memory, text),
+        };
         say::document([
             ("address", Json::text(address.to_string())),
-            ("path", Json::text(workspace.listed_path(&loaded.path))),
+            ("path", Json::text(workspace.listed_path(&address))),
             ("md5", Json::text(md5(loaded.text.as_bytes()))),
             ("blake3", Json::text(loaded.revision.to_string())),
             ("pinned", Json::Bool(workspace.marks().pinned.contains(&address))),
@@ -188,7 +209,7 @@ pub(super) fn show(session: &Session<'_>, args: &Show) -> Outcome {
             ("memory", record),
         ]);
     } else {
-        say::out(&page(&loaded, &workspace.listed_path(&loaded.path)));
+        say::out(&page(&loaded, &workspace.listed_path(&address)));
         for problem in &loaded.problems {
             say::err(&format!("warning: {}", problem.what));
         }
@@ -274,7 +295,8 @@ fn paragraph(page: &mut String, value: &Json, indent: &str) {
 
 pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     let mut workspace = session.open()?;
-    let kind = args.category.as_deref().map(category).transpose()?.map(Kind::Record);
+    let only_notes = args.category.as_deref() == Some(notes::LANE);
+    let kind = args.category.as_deref().filter(|_| !only_notes).map(kind).transpose()?;
     let status = match args.status {
         StatusFilter::Active => Some(Status::Active),
         StatusFilter::Retired => Some(Status::Retired),
@@ -285,12 +307,15 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
     let mut entries = workspace.entries(Wanted { kind, status })?;
     entries.retain(|entry| {
+        let changed = entry.updated.or(entry.created);
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
-            && since.is_none_or(|since| entry.updated.is_some_and(|updated| updated >= since))
+            && since.is_none_or(|since| changed.is_some_and(|changed| changed >= since))
+            && (!only_notes || entry.address.is_note())
     });
     match args.sort {
         Sort::Updated => {
-            entries.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.address.cmp(&b.address)))
+            let changed = |entry: &Entry| std::cmp::Reverse(entry.updated.or(entry.created));
+            entries.sort_by_key(|entry| (changed(entry), entry.address.clone()));
         }
         Sort::Created => {
             entries.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.address.cmp(&b.address)))
@@ -314,7 +339,8 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
             let state =
                 if entry.status == Status::Active { String::new() } else { format!(" [{}]", entry.status) };
             let tags = entry.tags.iter().map(|tag| format!(" #{}", one_line(tag))).collect::<String>();
-            let date = entry.updated.map_or_else(|| "          ".to_owned(), Timestamp::date);
+            let date =
+                entry.updated.or(entry.created).map_or_else(|| "          ".to_owned(), Timestamp::date);
             let title = cut(&one_line(&entry.title), 80);
             let _ = writeln!(text, "{pin} {date} {:<width$} {title}{state}{tags}", entry.address.to_string());
         }
@@ -333,7 +359,7 @@ fn entry_json(entry: &Entry, pinned: bool, workspace: &Workspace) -> Json {
     let time = |at: Option<Timestamp>| at.map_or(Json::Null, |at| Json::text(at.to_string()));
     let members = [
         ("address", Json::text(entry.address.to_string())),
-        ("path", Json::text(workspace.listed_path(&entry.path))),
+        ("path", Json::text(workspace.listed_path(&entry.address))),
         ("category", Json::text(entry.kind.name())),
         ("title", Json::text(&entry.title)),
         ("tags", Json::texts(entry.tags.clone())),
@@ -359,12 +385,20 @@ pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
     Ok(Ending::Done)
 }
 
+/// A category of records, or a type of notes.
+fn kind(name: &str) -> Result<Kind, Trouble> {
+    match NoteType::parse(name) {
+        Some(note_type) => Ok(Kind::Note(note_type)),
+        None => category(name).map(Kind::Record),
+    }
+}
+
 pub(super) fn category(name: &str) -> Result<Category, Trouble> {
     Category::parse(name)
         .ok_or_else(|| Trouble::usage(unknown_category(name), "`lorelane create --help` has an example"))
 }
 
-fn assignments(set: &[String]) -> Result<Vec<Assignment>, Trouble> {
+pub(super) fn assignments(set: &[String]) -> Result<Vec<Assignment>, Trouble> {
     let read = |text: &String| match text.split_once('=') {
         Some((path, value)) if !path.trim().is_empty() => {
             Ok(Assignment { path: path.trim().to_owned(), value: value.to_owned() })
@@ -393,11 +427,18 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
 
 /// Reads a file or standard input, no more than a record can be.
 pub(super) fn read_input(session: &Session<'_>, path: &Path) -> Result<String, Trouble> {
+    read_text(session, path, RECORD_MAX_BYTES, "give a file with one JSON object")
+}
+
+pub(super) fn read_text(
+    session: &Session<'_>,
+    path: &Path,
+    max_bytes: usize,
+    hint: &str,
+) -> Result<String, Trouble> {
     let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
-    let fault = |why: String| {
-        Trouble::usage(format!("cannot read {name}: {why}"), "give a file with one JSON object")
-    };
-    let limit = RECORD_MAX_BYTES as u64 + 1;
+    let fault = |why: String| Trouble::usage(format!("cannot read {name}: {why}"), hint);
+    let limit = max_bytes as u64 + 1;
     let mut bytes = Vec::new();
     if path == Path::new("-") {
         std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(|why| fault(why.to_string()))?;
@@ -405,8 +446,8 @@ pub(super) fn read_input(session: &Session<'_>, path: &Path) -> Result<String, T
         let file = std::fs::File::open(session.env.cwd.join(path)).map_err(|why| fault(why.to_string()))?;
         file.take(limit).read_to_end(&mut bytes).map_err(|why| fault(why.to_string()))?;
     }
-    if bytes.len() > RECORD_MAX_BYTES {
-        return Err(fault(format!("it is larger than {} KiB", RECORD_MAX_BYTES / 1024)));
+    if bytes.len() > max_bytes {
+        return Err(fault(format!("it is larger than {} KiB", max_bytes / 1024)));
     }
     let text = String::from_utf8(bytes)
         .map_err(|why| fault(format!("it is not UTF-8 from byte {}", why.utf8_error().valid_up_to())))?;

@@ -6,6 +6,7 @@ mod care;
 mod consolidate;
 mod everyday;
 mod forget;
+mod notes;
 mod say;
 mod search;
 mod settings;
@@ -107,6 +108,9 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Pin(args) => care::pin(session, &args),
         Command::Unpin(args) => care::unpin(session, &args),
         Command::Why(args) => why::run(session, &args),
+        Command::Append(args) => notes::append(session, &args),
+        Command::Merge(args) => notes::merge(session, &args),
+        Command::Notes(command) => notes::run(session, &command),
         Command::Retire(args) => care::retire(session, &args),
         Command::Archive(args) => care::archive(session, &args),
         Command::Restore(args) => care::restore(session, &args),

@@ -43,6 +43,10 @@ const WAITING: &[(&str, &str)] = &[
     ("secrets", "acts"),
     ("briefing.max_tokens", "hooks"),
     ("stop.unattended", "hooks"),
+    ("notes.enabled", "acts"),
+    ("notes.storage", "acts"),
+    ("notes.recency_days", "recall"),
+    ("notes.recency_factor", "recall"),
 ];
 
 #[test]

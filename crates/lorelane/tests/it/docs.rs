@@ -69,7 +69,7 @@ fn every_command_line_in_the_documents_can_be_typed() {
             let command = words.iter().find(|word| !word.starts_with('-')).cloned().unwrap_or_default();
             assert!(named.contains(&command), "{name}: there is no command `{command}`: {line}");
             let path: Vec<String> = match command.as_str() {
-                "config" | "compat" | "consolidate" => words.iter().take(2).cloned().collect(),
+                "config" | "compat" | "consolidate" | "notes" => words.iter().take(2).cloned().collect(),
                 _ => vec![command],
             };
             let known = known.entry(path.clone()).or_insert_with(|| options(&path));
@@ -431,6 +431,7 @@ fn paths_of(command: &str) -> Vec<Vec<String>> {
     let below: &[&str] = match command {
         "config" => &["get", "set", "list"],
         "consolidate" => &["prepare", "commit"],
+        "notes" => &["move"],
         "compat" => &["memory_write", "memory_candidate", "memory_index", "memory_triage"],
         _ => return vec![vec![command.to_owned()]],
     };
@@ -459,6 +460,7 @@ fn range_of(kind: &KeyKind) -> Option<String> {
         KeyKind::Flag | KeyKind::Keep => Some("true or false".to_owned()),
         KeyKind::Whole { min, max } => Some(format!("{} to {}", thousands(*min), thousands(*max))),
         KeyKind::Fraction => Some("0 to 1".to_owned()),
+        KeyKind::Number { min, max } => Some(format!("{min} to {max}")),
         KeyKind::Choice(choices) => Some(quoted(choices.iter().copied())),
         KeyKind::Text { max } => Some(format!("at most {max} characters")),
         KeyKind::Root | KeyKind::Folder => None,

@@ -12,6 +12,7 @@ mod docs;
 mod forget;
 mod hooks;
 mod mcp;
+mod notes;
 mod payloads;
 mod scratch;
 mod setup;

@@ -7,6 +7,7 @@ use super::patch::{self, Setting};
 use crate::change::{Assignment, Draft, Notice};
 use crate::dialect::{Circumstances, Composed};
 use crate::lifecycle::{Lifecycle, Status};
+use crate::markdown;
 use crate::memory::{Address, Memory, NoteType};
 use crate::refusal::{Fault, MergeFault, Refusal};
 use crate::text::{cut, fold, one_line};
@@ -31,6 +32,17 @@ pub fn draft(content: &str, note_type: Option<NoteType>, tags_to_add: &[String])
         text = patch::set(&text, "tags", Setting::List(&all));
     }
     text
+}
+
+/// The draft of a note with this title: as its first heading, or as a key where it has another one already.
+pub fn titled(draft: &str, title: &str) -> String {
+    let title = one_line(title);
+    let body = &draft[Page::read(draft).body()];
+    match markdown::title(body) {
+        Some(known) if one_line(known) == title => draft.to_owned(),
+        Some(_) => patch::set(draft, "title", Setting::Text(&title)),
+        None => patch::set_body(draft, &format!("# {title}\n\n{body}")),
+    }
 }
 
 pub(super) fn create(
@@ -119,8 +131,11 @@ pub(super) fn revise(
         refuse_empty(address, body)?;
     }
     let mut after = memory(&new, address.clone());
+    let is_whole = matches!(draft, Draft::Edited { .. });
     if after == before {
-        return Ok(Composed { memory: before, template: None, wants: None, notices });
+        // A comment is no memory, and still somebody's text.
+        let template = (is_whole && text != old).then_some(text);
+        return Ok(Composed { memory: before, template, wants: None, notices });
     }
     if page.get("created_at").is_some() && after.created != before.created {
         notices.push(Notice::warning("created_at stays: no update changes it"));
@@ -129,7 +144,7 @@ pub(super) fn revise(
     date_the_lifecycle(&before, &mut after, circumstances.now);
     after.updated = Some(circumstances.now);
     // The draft's own text, as far as it goes: comments that somebody wrote into its head are in it.
-    let template = matches!(draft, Draft::Edited { .. }).then(|| written(Some(&text), &after)).transpose()?;
+    let template = is_whole.then(|| written(Some(&text), &after)).transpose()?;
     Ok(Composed { memory: after, template, wants: None, notices })
 }
 

@@ -6,14 +6,16 @@
 mod compose;
 mod frontmatter;
 mod links;
+mod merge;
 mod model;
 mod name;
 mod patch;
 mod scalar;
 
-pub use compose::draft;
+pub use compose::{draft, titled};
 pub use frontmatter::{Entry, Layout, Page, Value};
 pub use links::links;
+pub use merge::merged;
 pub use name::{NameFault, Why, for_title, named, restored, trashed};
 pub use patch::{Setting, set, set_body};
 pub use scalar::{Quote, Token};
@@ -24,6 +26,7 @@ use crate::memory::{Address, Memory};
 use crate::passage::{self, Passage};
 use crate::path::RelPath;
 use crate::refusal::Refusal;
+use crate::time::Timestamp;
 
 /// A larger file is no note; reading it would cost every look.
 pub const NOTE_MAX_BYTES: usize = 4 << 20;
@@ -112,6 +115,19 @@ impl Dialect for Notes {
         let body = Page::read(text).body();
         let first_line = 1 + text[..body.start].matches('\n').count();
         passage::of_prose(&text[body], first_line)
+    }
+
+    fn retired_to(
+        &self,
+        address: &Address,
+        now: Timestamp,
+        taken: &dyn Fn(&Address) -> bool,
+    ) -> Option<Address> {
+        name::trashed(address, now, taken)
+    }
+
+    fn restored_to(&self, address: &Address) -> Option<Address> {
+        name::restored(address)
     }
 
     /// Notes have no listing: their folder is one.

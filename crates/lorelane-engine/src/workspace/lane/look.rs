@@ -340,7 +340,7 @@ pub(in crate::workspace) fn sheet(dialect: &dyn Dialect, said: &Said) -> Sheet {
     Sheet::of(&said.memory, &dialect.passages(&said.text), &Table::built_in(), Emphasis::default())
 }
 
-fn joined(folder: &str, name: &str) -> String {
+pub(in crate::workspace) fn joined(folder: &str, name: &str) -> String {
     if folder == ROOT { name.to_owned() } else { format!("{folder}/{name}") }
 }
 

@@ -4,18 +4,19 @@
 
 mod look;
 
-pub(super) use look::{Found, sheet};
+pub(super) use look::{Found, joined, sheet};
 
 use super::{Failure, Loaded};
 use crate::disk::{Disk, Kind};
 use crate::env::Folders;
 use crate::index::Index;
-use crate::store::{Home, Place, Store, StoreError};
+use crate::store::{Edit, Home, Place, Store, StoreError};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
 use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
 use lorelane_core::refusal::Refusal;
+use lorelane_core::time::Timestamp;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -131,6 +132,17 @@ impl Lane {
         self.disk
             .read_regular(&file, self.dialect.max_bytes() as u64)
             .map_err(|source| Failure::io("read", &file, source))
+    }
+
+    /// Makes a change that stands for itself, and tells the index.
+    pub(super) fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp) -> Result<(), Failure> {
+        let store = Arc::clone(&self.store);
+        let mut writer = store.begin()?;
+        let done = writer.apply(edits, because, now)?;
+        self.changed = true;
+        let touched: Vec<RelPath> = done.changes.iter().filter_map(Place::lane_path).collect();
+        self.note(&touched)?;
+        Ok(writer.finish()?)
     }
 
     /// The bytes of the marks that this lane's memories have, perhaps with those of others.

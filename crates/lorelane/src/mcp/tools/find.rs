@@ -61,7 +61,7 @@ pub(super) fn read(call: &Call<'_>) -> Outcome {
     let address = workspace.find(call.arguments.text("address").unwrap_or_default())?;
     let loaded = workspace.load(&address)?;
     let mut head = format!("{address}, revision {}\n", loaded.revision);
-    head.push_str(&format!("{}, {}", workspace.listed_path(&loaded.path), loaded.memory.lifecycle.status()));
+    head.push_str(&format!("{}, {}", workspace.listed_path(&address), loaded.memory.lifecycle.status()));
     for problem in &loaded.problems {
         head.push_str(&format!("\nwarning: {}", inline(&problem.what, 300)));
     }

@@ -1,0 +1,31 @@
+//! Several notes as one.
+
+use super::compose::draft;
+use crate::markdown;
+use crate::memory::{Body, Memory};
+use crate::text::{fold, one_line};
+
+/// The text of a note that says all that these say, in their order: the type of the first, the tags of all, and
+/// each text under its own heading.
+pub fn merged(notes: &[Memory]) -> String {
+    let note_type = notes.first().and_then(|note| note.kind.note_type());
+    let mut tags: Vec<String> = Vec::new();
+    for tag in notes.iter().flat_map(|note| &note.tags) {
+        if !tags.iter().any(|known| fold(known) == fold(tag)) {
+            tags.push(tag.clone());
+        }
+    }
+    draft(&notes.iter().map(section).collect::<Vec<_>>().join("\n\n"), note_type, &tags)
+}
+
+/// What a note says, under a heading that names it.
+fn section(note: &Memory) -> String {
+    let text = match &note.body {
+        Body::Prose(text) => text.as_str(),
+        Body::Fields(_) => "",
+    };
+    match markdown::title(text) {
+        Some(_) => text.to_owned(),
+        None => format!("# {}\n\n{text}", one_line(&note.title)),
+    }
+}

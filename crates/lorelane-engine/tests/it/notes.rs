@@ -1,0 +1,171 @@
+//! The index of the notes says what their files say, whoever changed them and however deep they lie.
+
+use crate::store::Temp;
+use lorelane_core::change::{Change, Draft, Plan};
+use lorelane_core::lifecycle::Verb;
+use lorelane_core::memory::Address;
+use lorelane_core::policy::NotesStorage;
+use lorelane_core::time::Timestamp;
+use lorelane_engine::disk::Seeded;
+use lorelane_engine::env::Env;
+use lorelane_engine::index::Wanted;
+use lorelane_engine::workspace::{Failure, Merge, Workspace};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+const NOW: Timestamp = Timestamp(1_772_000_000);
+const NAMES: [&str; 8] = ["a", "b", "plans/a", "plans/b", "plans/deep/c", "other/a", "日本", "other/v1.2"];
+
+/// A project that has nothing but notes.
+struct Bank(Temp);
+
+impl Bank {
+    fn new() -> Bank {
+        let bank = Bank(Temp::new());
+        fs::create_dir_all(bank.file("a").parent().unwrap()).unwrap();
+        bank
+    }
+
+    fn open(&self) -> Workspace {
+        let home = self.0.0.join("home").to_str().unwrap().to_owned();
+        let vars = BTreeMap::from([("LORELANE_HOME".to_owned(), home)]);
+        let env = Env { now: NOW, cwd: self.0.0.join("project"), vars };
+        Workspace::open(&env, &env.cwd).unwrap()
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.0.join("project/.memories").join(format!("{name}.md"))
+    }
+
+    /// A file as somebody makes it who does not ask lorelane.
+    fn by_hand(&self, name: &str, text: &str) {
+        fs::create_dir_all(self.file(name).parent().unwrap()).unwrap();
+        fs::write(self.file(name), text).unwrap();
+    }
+}
+
+fn note(name: &str) -> Address {
+    Address::note(name).unwrap()
+}
+
+fn plan(change: Change) -> Plan {
+    Plan { changes: vec![change], because: "a test".to_owned() }
+}
+
+fn create(name: &str, text: &str) -> Plan {
+    plan(Change::Create { address: note(name), text: text.to_owned() })
+}
+
+fn step(address: Address, verb: Verb) -> Plan {
+    plan(Change::Step { address, verb, reason: String::new() })
+}
+
+#[test]
+fn index_equals_a_rebuild_after_every_change_of_two_processes_and_a_person() {
+    for seed in 0..4 {
+        let bank = Bank::new();
+        let mut processes = [bank.open(), bank.open()];
+        let mut luck = Seeded::new(seed);
+        for turn in 0..60 {
+            let name = NAMES[luck.below(NAMES.len())];
+            let process = &mut processes[luck.below(2)];
+            let deleted = process.entries(Wanted::default()).unwrap().into_iter();
+            let deleted = deleted.map(|entry| entry.address).find(Address::is_trash);
+            let mut write = |plan: &Plan| match process.commit(plan) {
+                Ok(_) | Err(Failure::Refused(_)) => {}
+                Err(failure) => panic!("seed {seed}, turn {turn}: {failure}"),
+            };
+            let verb = luck.below(10);
+            match verb {
+                0..=2 => write(&create(name, &format!("made at {turn}"))),
+                3 => {
+                    let draft = Draft::Append { text: format!("turn {turn}") };
+                    write(&plan(Change::Revise { address: note(name), expects: None, draft }));
+                }
+                4 => write(&step(note(name), Verb::Retire)),
+                5 => {
+                    if let Some(deleted) = deleted {
+                        write(&step(deleted, Verb::Restore { from: None }));
+                    }
+                }
+                6 => drop(process.undo()),
+                7 => bank.by_hand(&format!("hand{}/x{turn}", luck.below(3)), "by hand"),
+                8 => drop(fs::remove_file(bank.file(name))),
+                _ => {
+                    if bank.file(name).exists() {
+                        bank.by_hand(name, &format!("---\ntags: [t{turn}]\n---\nedited in place"));
+                        process.look_at_every_file().unwrap();
+                    }
+                }
+            }
+            for process in &mut processes {
+                let rebuilt = process.rebuilt_dump().unwrap();
+                assert_eq!(process.index_dump().unwrap(), rebuilt, "seed {seed}, turn {turn}, verb {verb}");
+            }
+        }
+        assert_eq!(processes[0].diagnose_index().unwrap(), [], "seed {seed}");
+        assert_eq!(processes[0].verify_logs(), [], "seed {seed}");
+        let project = bank.0.0.join("project");
+        assert!(!project.join(".claude").exists(), "a change of notes makes no folder of records");
+    }
+}
+
+#[test]
+fn a_folder_that_came_with_files_is_seen_also_behind_our_own_change() {
+    let bank = Bank::new();
+    let mut workspace = bank.open();
+    workspace.commit(&create("a", "one")).unwrap();
+    bank.by_hand("new/deep/b", "two");
+    workspace.commit(&create("c", "three")).unwrap();
+    let found = workspace.entries(Wanted::default()).unwrap();
+    let found: Vec<String> = found.into_iter().map(|entry| entry.address.to_string()).collect();
+    assert_eq!(found, ["notes/a", "notes/c", "notes/new/deep/b"]);
+}
+
+#[test]
+fn a_merge_says_which_of_its_notes_is_wrong_and_does_nothing() {
+    let bank = Bank::new();
+    let mut workspace = bank.open();
+    for name in ["a", "b", "there"] {
+        workspace.commit(&create(name, name)).unwrap();
+    }
+    let record = Address::record(lorelane_core::memory::Category::Decision, "x");
+    let mut merge = |sources: Vec<Address>, target: &str| {
+        let merge = Merge { sources, target: note(target), text: None };
+        workspace.merge(&merge).map(|receipt| receipt.outcomes.len()).map_err(|failure| failure.to_string())
+    };
+    assert!(merge(Vec::new(), "new").unwrap_err().contains("no notes are named"));
+    assert!(merge(vec![note("a"), record], "new").unwrap_err().contains("decision/x"));
+    assert!(merge(vec![note("a"), note("gone")], "new").unwrap_err().contains("notes/gone"));
+    assert!(merge(vec![note("a"), note("b")], "there").unwrap_err().contains("notes/there"));
+    assert!(bank.file("a").exists() && bank.file("b").exists() && !bank.file("new").exists());
+    assert_eq!(merge(vec![note("a"), note("b"), note("a")], "a"), Ok(2));
+    assert!(bank.file("a").exists() && !bank.file("b").exists());
+}
+
+#[test]
+fn a_move_that_was_cut_short_goes_on() {
+    let bank = Bank::new();
+    let mut workspace = bank.open();
+    workspace.commit(&create("a", "one")).unwrap();
+    workspace.commit(&create("b", "two")).unwrap();
+    let there = bank.0.0.join("home/data/memories");
+    fs::create_dir_all(&there).unwrap();
+    fs::copy(bank.file("a"), there.join("a.md")).unwrap();
+    assert_eq!(workspace.move_notes(NotesStorage::User).unwrap().files.len(), 2);
+    assert!(there.join("a.md").exists() && there.join("b.md").exists() && !bank.file("a").exists());
+    let found = workspace.entries(Wanted::default()).unwrap();
+    assert_eq!(found.len(), 2);
+}
+
+#[test]
+fn a_plan_for_two_lanes_is_refused() {
+    let bank = Bank::new();
+    let mut workspace = bank.open();
+    let record = Address::record(lorelane_core::memory::Category::Decision, "x");
+    let mut plan = create("a", "one");
+    plan.changes.push(Change::Step { address: record, verb: Verb::Retire, reason: String::new() });
+    assert!(matches!(workspace.commit(&plan), Err(Failure::TwoLanes)));
+    assert!(!bank.file("a").exists());
+}
