@@ -126,6 +126,10 @@ impl ToolUse {
             ToolUse::Other => Vec::new(),
         }
     }
+
+    pub fn runs_git(&self) -> bool {
+        matches!(self, ToolUse::Shell { command } if shell::runs_git(command))
+    }
 }
 
 impl Target {

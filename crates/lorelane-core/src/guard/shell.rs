@@ -19,15 +19,25 @@ const SET_MAX: usize = 64;
 
 /// The places that a command line writes to or takes away, in its order.
 pub fn writes(command: &str, around: &Surroundings<'_>) -> Vec<Target> {
+    read(command, around).targets
+}
+
+/// Whether a command line runs git: what that brings into a worktree is the user's and their colleagues'.
+pub fn runs_git(command: &str) -> bool {
+    read(command, &Surroundings { folder: "/", home: None, project: None }).runs_git
+}
+
+fn read<'a>(command: &str, around: &'a Surroundings<'a>) -> Shell<'a> {
     let mut shell = Shell {
         around,
         folder: Some(Word::of(around.folder)),
         variables: BTreeMap::new(),
         targets: Vec::new(),
+        runs_git: false,
         work_left: WORK_MAX,
     };
     shell.run(command, 0);
-    shell.targets
+    shell
 }
 
 struct Shell<'a> {
@@ -36,6 +46,7 @@ struct Shell<'a> {
     folder: Option<Word>,
     variables: BTreeMap<String, Word>,
     targets: Vec<Target>,
+    runs_git: bool,
     work_left: usize,
 }
 
@@ -95,6 +106,7 @@ impl Shell<'_> {
     }
 
     fn program(&mut self, program: &str, words: &[Word], depth: usize) {
+        self.runs_git |= program == "git";
         match program {
             "cd" | "pushd" => self.change_folder(words),
             "popd" => self.folder = None,

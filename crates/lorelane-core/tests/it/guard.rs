@@ -214,6 +214,23 @@ fn commands_that_read_or_write_elsewhere_are_not() {
 }
 
 #[test]
+fn a_command_that_runs_git_is_known() {
+    for (command, expected) in [
+        ("git pull", true),
+        ("cd /p && git -C x stash pop", true),
+        ("sudo /usr/bin/git merge a", true),
+        ("bash -c 'git rebase main'", true),
+        ("x=$(git rev-parse HEAD); make", true),
+        ("echo git pull", false),
+        ("make digit", false),
+        ("cat .git/config", false),
+    ] {
+        assert_eq!(shell(command).runs_git(), expected, "{command}");
+    }
+    assert!(!write("git").runs_git());
+}
+
+#[test]
 fn a_writing_tool_is_judged_by_its_path() {
     for (path, denied) in [
         ("/p/.claude/memory/decisions/use-jwt.json", true),

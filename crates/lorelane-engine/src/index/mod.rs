@@ -284,6 +284,13 @@ impl Index {
         self.with_entries(wanted, |entries| entries.collect())
     }
 
+    /// What is known of the memory in this file.
+    pub fn entry_at(&self, path: &RelPath) -> Result<Option<Entry>, IndexError> {
+        let sql = format!("{} WHERE path = ?", select_entries(true));
+        let found = self.db.query_row(&sql, [path.as_str()], |row| Ok(entry(row))).optional();
+        Ok(found.map_err(self.fault("read"))?.flatten())
+    }
+
     /// Hands the entries over one by one: a search over all of them must not hold all of them.
     pub fn with_entries<T>(
         &self,

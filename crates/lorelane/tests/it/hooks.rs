@@ -616,3 +616,57 @@ fn what_a_tool_wrote_is_quarantined_also_where_no_index_is() {
     assert!(said.out.contains("by-hand.json.invalid."), "{}", said.text());
     assert!(!scratch.exists(by_hand) && scratch.exists(".claude/memory/decisions/of-before.json"));
 }
+
+/// What the client is told after a shell command.
+fn after(scratch: &Scratch, command: &str) -> String {
+    let said = scratch.hook("after-tool", &tool("Bash", "command", command)).expect(0);
+    let answer = Json::parse(&said.out).ok();
+    answer.and_then(|answer| Some(answer.at("reason")?.as_text()?.to_owned())).unwrap_or_default()
+}
+
+// No guard sees what a script writes.
+#[test]
+fn what_a_script_wrote_is_examined_like_everything_else() {
+    let scratch = Scratch::with_jwt();
+    let (new, valid) = (".claude/memory/decisions/new.json", ".claude/memory/decisions/use-paseto.json");
+    scratch.put(".claude/memory/decisions/of-before.json", "[]");
+    scratch.prompt_hook("list the files");
+    assert_eq!(after(&scratch, "ls"), "", "what stood there before the prompt is for `doctor`");
+    let whole = scratch.read(USE_JWT);
+    scratch.put(new, "{}");
+    scratch.put(valid, whole.replace("use-jwt", "use-paseto").replace("JWT", "PASETO"));
+    let told = after(&scratch, "python gen.py");
+    assert!(told.contains("new.json") && !told.contains("use-paseto") && !told.contains("back"), "{told}");
+    assert!(!scratch.exists(new));
+    assert!(scratch.lorelane("search paseto").expect(0).out.contains("decision/use-paseto"));
+    // Over a memory, in place: the times of its folder stay as they were.
+    fs::write(scratch.project().join(USE_JWT), "{ \"title\": ").unwrap();
+    let told = after(&scratch, "make");
+    assert!(told.contains("The memory that it had overwritten is back."), "{told}");
+    assert_eq!(scratch.read(USE_JWT), whole);
+    // A tool that names another file may have run a formatter.
+    scratch.put(new, "{}");
+    let said = scratch.hook("after-tool", &tool("Write", "file_path", "src/main.rs")).expect(0);
+    assert!(said.out.contains("new.json.invalid."), "{}", said.text());
+    assert_eq!(after(&scratch, "make"), "");
+    assert!(scratch.exists(".claude/memory/decisions/of-before.json"));
+    assert_eq!(scratch.hook_log(), "");
+}
+
+#[test]
+fn what_git_brought_is_not_put_aside() {
+    let scratch = Scratch::with_jwt();
+    let new = ".claude/memory/decisions/new.json";
+    after(&scratch, "ls");
+    scratch.put(new, "{}");
+    for command in ["git pull", "ls", "cat README.md"] {
+        assert_eq!(after(&scratch, command), "", "{command}");
+        assert!(scratch.exists(new), "{command}");
+    }
+    // Whoever changes it then has it judged.
+    fs::write(scratch.project().join(new), "{\"title\": 1}").unwrap();
+    assert!(after(&scratch, "python mend.py").contains("new.json"));
+    // A command that the guard would have denied is not excused by its company.
+    scratch.put(new, "{}");
+    assert!(after(&scratch, &format!("git pull; echo '{{}}' > {new}")).contains("new.json"));
+}
