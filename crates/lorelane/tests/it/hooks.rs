@@ -670,3 +670,34 @@ fn what_git_brought_is_not_put_aside() {
     scratch.put(new, "{}");
     assert!(after(&scratch, &format!("git pull; echo '{{}}' > {new}")).contains("new.json"));
 }
+
+#[test]
+fn a_program_that_is_not_on_the_path_is_named_by_its_own() {
+    let scratch = Scratch::with_jwt();
+    scratch.decided();
+    let program = env!("CARGO_BIN_EXE_lorelane");
+    let nowhere = scratch.folder.join("no-programs");
+    let nowhere = [("PATH", nowhere.to_str().unwrap())];
+    let denied = payload(&scratch, &tool("Write", "file_path", USE_JWT));
+    let transcript = Json::text(scratch.folder.join("transcript.jsonl").to_str().unwrap());
+    let stopped = payload(&scratch, &[("transcript_path", transcript)]);
+    for (event, payload, command) in [
+        ("before-tool", &denied, "update decision/use-jwt"),
+        ("stop", &stopped, "consolidate prepare --session s-1"),
+        ("session-start", &stopped, "show ADDRESS"),
+    ] {
+        let absent = scratch.hook_with("claude-code", event, payload, &nowhere);
+        let program = program.replace(scratch.folder.to_str().unwrap(), "~");
+        assert!(absent.text().contains(&format!("`{program} {command}")), "{event}: {}", absent.text());
+        assert!(!absent.text().contains("`lorelane "), "{event}: {}", absent.text());
+    }
+    let prepare = ["consolidate", "prepare", "--session", "s-1"];
+    let absent = scratch.said(&scratch.command(&prepare).envs(nowhere).output().unwrap());
+    assert!(absent.out.contains(&format!("Then run `{program} consolidate commit --session s-1`")));
+    let present = scratch.said(&scratch.command(&prepare).output().unwrap());
+    assert!(present.out.contains("Then run `lorelane consolidate commit --session s-1`"));
+    let setup = ["setup", "gemini"];
+    let absent = scratch.said(&scratch.command(&setup).envs(nowhere).output().unwrap());
+    assert!(absent.err.contains(&format!("agents are told to run {program}")), "{}", absent.err);
+    assert_eq!(scratch.said(&scratch.command(&setup).output().unwrap()).err, "");
+}
