@@ -389,14 +389,16 @@ fn lane_state(folders: Option<&Folders>, key: &str) -> PathBuf {
     state.unwrap_or_else(|| PathBuf::from("/dev/null/lorelane"))
 }
 
-/// The index's log of writes may grow to this before a process that only reads shortens it, or one that writes.
+/// The index's log of writes may grow to this before a process that only reads shortens it. Whoever opens the index
+/// reads its log: 0.4 ms for each MiB.
 const LOG_MAX_AFTER_READS: u64 = 128 << 10;
-/// Whoever opens the index reads its log: 0.4 ms for each MiB.
-const LOG_MAX_AFTER_WRITES: u64 = 8 << 20;
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        self.index.shorten_log(if self.changed { LOG_MAX_AFTER_WRITES } else { LOG_MAX_AFTER_READS });
+        // A change has its five syncs and no more.
+        if !self.changed {
+            self.index.shorten_log(LOG_MAX_AFTER_READS);
+        }
     }
 }
 

@@ -395,3 +395,30 @@ fn a_memory_that_came_back_while_gc_was_asked_for_stays() {
     assert_eq!(receipt.outcomes.len(), 1);
     assert!(project.file("a").exists() && !project.file("b").exists());
 }
+
+// It would add fsyncs of its own to the five that a change may have.
+#[test]
+fn a_change_never_empties_the_log_of_the_index_and_the_next_reader_does() {
+    let project = Project::new();
+    drop(project.open());
+    let log = format!("{}-wal", project.index_file().display());
+    let length = || fs::metadata(&log).map_or(0, |log| log.len());
+    let mut longest = 0;
+    for part in 0..200 {
+        let create = |number: usize| {
+            let name = format!("m{part}-{number}");
+            let text = record(&name, &format!("About {name}"));
+            Change::Create { address: Address::record(Category::Decision, &name), text }
+        };
+        let plan = Plan { changes: (0..20).map(create).collect(), because: "new".to_owned() };
+        project.open().commit(&plan).unwrap();
+        assert!(length() > longest, "after {part}");
+        longest = length();
+        if longest > 9 << 20 {
+            break;
+        }
+    }
+    assert!(longest > 9 << 20, "{longest}");
+    project.open().recall(&Query::new("about", NOW), 5).unwrap();
+    assert_eq!(length(), 0);
+}
