@@ -163,6 +163,29 @@ impl Target {
     }
 }
 
+impl Target {
+    /// What the disk says of it. A link that is taken away goes itself, not what it leads to.
+    fn resolved(&self, resolve: &dyn Fn(&str) -> Resolved) -> Resolved {
+        let whole = resolve(&self.fixed);
+        let takes_a_link = self.act == Act::Remove
+            && self.rest.is_empty()
+            && !self.open
+            && !self.shown.ends_with('/')
+            // It overwrites before it removes.
+            && self.program != "shred";
+        match self
+            .fixed
+            .rsplit_once('/')
+            .filter(|(_, name)| takes_a_link && !matches!(*name, "" | "." | ".."))
+        {
+            Some((folder, name)) => {
+                Resolved { path: normal(&format!("{}/{name}", resolve(folder).path)), exists: whole.exists }
+            }
+            None => whole,
+        }
+    }
+}
+
 impl Fence {
     /// The first target that the fence stands before. `resolve` asks the disk.
     pub fn judge(&self, targets: &[Target], resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
@@ -170,7 +193,7 @@ impl Fence {
     }
 
     fn deny(&self, target: &Target, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
-        let resolved = resolve(&target.fixed);
+        let resolved = target.resolved(resolve);
         // As it is written and as the disk has it: either may be the lane.
         let mut paths = vec![normal(&target.fixed)];
         if paths[0] != resolved.path {

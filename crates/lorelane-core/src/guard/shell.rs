@@ -31,6 +31,7 @@ fn read<'a>(command: &str, around: &'a Surroundings<'a>) -> Shell<'a> {
     let mut shell = Shell {
         around,
         folder: Some(Word::of(around.folder)),
+        left: None,
         variables: BTreeMap::new(),
         targets: Vec::new(),
         runs_git: false,
@@ -44,6 +45,8 @@ struct Shell<'a> {
     around: &'a Surroundings<'a>,
     /// Where the next command runs; `None` once only the shell knows.
     folder: Option<Word>,
+    /// The folder that the last command left, if it did.
+    left: Option<Option<Word>>,
     variables: BTreeMap<String, Word>,
     targets: Vec<Target>,
     runs_git: bool,
@@ -141,6 +144,9 @@ impl Shell<'_> {
     }
 
     fn change_folder(&mut self, words: &[Word]) {
+        if self.left.is_none() {
+            self.left = Some(self.folder.clone());
+        }
         let is_option = |word: &&Word| matches!(word.literal().as_deref(), Some("-P" | "-L" | "-e" | "--"));
         let Some(to) = words.iter().find(|word| !is_option(word)) else {
             self.folder = self.around.home.map(Word::of);
@@ -170,6 +176,13 @@ fn unwrapped<'w>(words: &'w [Word], wrapper: &programs::Wrapper) -> &'w [Word] {
     words.get(at + wrapper.operands..).unwrap_or_default()
 }
 
+/// Whether a pipe stands between two commands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piped {
+    No,
+    Yes,
+}
+
 struct Reader<'r, 'a> {
     text: Vec<char>,
     at: usize,
@@ -195,13 +208,14 @@ impl Reader<'_, '_> {
         let mut words: Vec<Word> = Vec::new();
         // In `[[ a > b ]]` a bracket compares.
         let mut tests = false;
+        let mut piped = Piped::No;
         while let Some(c) = self.peek(0).filter(|_| self.shell.work_left > 0) {
             match c {
                 ' ' | '\t' | '\r' => self.at += 1,
                 '\\' if self.peek(1) == Some('\n') => self.at += 2,
                 '\n' => {
                     self.at += 1;
-                    self.finish(&mut words);
+                    self.finish(&mut words, &mut piped, Piped::No);
                     self.skip_heredocs();
                 }
                 '#' => self.skip_line(),
@@ -209,13 +223,17 @@ impl Reader<'_, '_> {
                     self.at += 1;
                     self.redirection(&mut words);
                 }
-                ';' | '&' | '|' => {
+                '|' if self.peek(1) != Some('|') => {
                     self.at += 1;
-                    self.finish(&mut words);
+                    self.finish(&mut words, &mut piped, Piped::Yes);
+                }
+                ';' | '&' | '|' => {
+                    self.at += if c == '|' { 2 } else { 1 };
+                    self.finish(&mut words, &mut piped, Piped::No);
                 }
                 ')' => {
                     self.at += 1;
-                    self.finish(&mut words);
+                    self.finish(&mut words, &mut piped, Piped::No);
                     if end == Some(')') {
                         return;
                     }
@@ -239,7 +257,7 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        self.finish(&mut words);
+        self.finish(&mut words, &mut piped, Piped::No);
     }
 
     /// The words that a word becomes, taken off the work that is left.
@@ -250,9 +268,17 @@ impl Reader<'_, '_> {
         words
     }
 
-    fn finish(&mut self, words: &mut Vec<Word>) {
+    /// Ends a command. One that has a pipe on either side runs in a shell of its own: where that goes, we do not
+    /// follow.
+    fn finish(&mut self, words: &mut Vec<Word>, before: &mut Piped, after: Piped) {
         let words = std::mem::take(words);
+        self.shell.left = None;
         self.shell.command(&words, self.depth);
+        let alone = *before == Piped::No && after == Piped::No;
+        if let Some(folder) = self.shell.left.take().filter(|_| !alone) {
+            self.shell.folder = folder;
+        }
+        *before = after;
     }
 
     /// A subshell, an arithmetic command, or the brackets of a function.

@@ -23,7 +23,7 @@ use record::{Kept, Record, digest};
 use std::path::{Path, PathBuf};
 
 pub use error::SetupError;
-pub use latency::{RUNS, Timing};
+pub use latency::{RUNS, TRIAL_SESSION, Timing};
 
 /// An agent that lorelane can be set up for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

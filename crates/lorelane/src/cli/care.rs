@@ -10,7 +10,7 @@ use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::Category;
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::store::{Entry as Logged, Outcome as Settled, Recent};
-use lorelane_engine::workspace::Sync;
+use lorelane_engine::workspace::{Failure, Finding, Sync, Workspace};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
@@ -249,16 +249,24 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
     if args.latency {
         return agents::latency(session);
     }
-    let mut workspace = session.open()?;
     let findings = if args.index {
-        workspace.diagnose_index()?
+        session.open()?.diagnose_index()?
     } else {
-        let mut findings = workspace.diagnose(args.secrets)?;
+        let mut findings = match Workspace::open(session.env, &session.env.cwd) {
+            Ok(mut workspace) => workspace.diagnose(args.secrets)?,
+            // Agents are set up for a machine, and can be wrong anywhere.
+            Err(none @ Failure::NoStore { .. }) => vec![Finding {
+                check: "store",
+                what: none.to_string(),
+                hint: none.hint().unwrap_or_default(),
+            }],
+            Err(failure) => return Err(failure.into()),
+        };
         findings.extend(agents::findings(session));
         findings
     };
     if session.json {
-        let finding = |finding: &lorelane_engine::workspace::Finding| {
+        let finding = |finding: &Finding| {
             let members = [
                 ("check", Json::text(finding.check)),
                 ("what", Json::text(&finding.what)),

@@ -477,7 +477,13 @@ fn a_turn_that_goes_on_or_still_works_is_let_be() {
     for members in [("stop_hook_active", Json::Bool(true)), ("background_tasks", busy)] {
         assert_eq!(scratch.stop_hook(&[members], &[]).expect(0).text(), "");
     }
-    scratch.stop_hook(&[("background_tasks", Json::List(Vec::new()))], &[]).expect(2);
+    // What ended is no reason to wait.
+    let ended =
+        Json::parse(r#"[{"id": "a", "status": "completed"}, {"id": "b", "status": "failed"}]"#).unwrap();
+    for (session, tasks) in [("none", Json::List(Vec::new())), ("ended", ended)] {
+        let members = [("session_id", Json::text(session)), ("background_tasks", tasks)];
+        scratch.stop_hook(&members, &[]).expect(2);
+    }
 }
 
 #[test]
