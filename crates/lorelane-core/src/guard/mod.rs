@@ -12,10 +12,10 @@ mod word;
 pub use word::Case;
 
 use crate::dialect::records::{LISTING, Records};
+use crate::fence::inline;
 use crate::memory::{Address, Category};
 use crate::path::RelPath;
 use crate::policy::DEFAULT_ROOT;
-use crate::text::{cut, one_line};
 use std::fmt;
 use word::{Atom, Word, matches};
 
@@ -258,7 +258,7 @@ fn around(target: &Target) -> Denial {
     Denial {
         attempt: format!(
             "cannot remove or move {}: the folder of memories lies in it",
-            one_line(&cut(&target.shown, SHOWN_MAX))
+            inline(&target.shown, SHOWN_MAX)
         ),
         instead: "take single memories out with `lorelane retire ADDRESS --reason REASON`; if the whole folder must go, ask the user to do it".to_owned(),
     }
@@ -272,11 +272,12 @@ fn denial(target: &Target, inside: &str, exists: Option<bool>) -> Denial {
     };
     let by = match target.program.as_str() {
         "" => String::new(),
-        program => format!(" with `{}`", one_line(&cut(program, SHOWN_MAX))),
+        // One of our own table.
+        program => format!(" with `{program}`"),
     };
     let attempt = format!(
         "cannot {deed} {}{by}: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again",
-        one_line(&cut(&target.shown, SHOWN_MAX)),
+        inline(&target.shown, SHOWN_MAX),
     );
     Denial { attempt, instead: instead(target.act, inside, exists) }
 }
