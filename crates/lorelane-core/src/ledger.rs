@@ -65,6 +65,11 @@ pub struct LeftOut {
     pub rule: Rule,
 }
 
+/// A session's id as a line has it: foreign text, so masked and cut.
+pub fn named(session: &str) -> String {
+    cut(&secret::masked(&one_line(session)), 80)
+}
+
 impl Line {
     pub fn of_prompt(at: Timestamp, client: &str, session: &str, prompt: &str, briefing: &Briefing) -> Line {
         let shown = briefing.reminders.iter().map(|reminder| Shown {
@@ -118,7 +123,7 @@ impl Line {
         let members = [
             ("at", Json::text(self.at.to_string())),
             ("client", Json::text(&self.client)),
-            ("session", Json::text(cut(&secret::masked(&one_line(&self.session)), 80))),
+            ("session", Json::text(named(&self.session))),
             ("event", Json::text(self.event.name())),
             ("query", Json::text(&self.query)),
             ("tokens", Json::number(self.tokens)),

@@ -505,7 +505,11 @@ impl Policy {
     /// How the memories that come near a prompt are ranked.
     pub fn match_strategy(&self) -> MatchStrategy {
         // What old defaults wrote means whatever is best now.
-        if self.text("retrieval.match_strategy") == "keyword" { MatchStrategy::Keyword } else { MatchStrategy::Recall }
+        if self.text("retrieval.match_strategy") == "keyword" {
+            MatchStrategy::Keyword
+        } else {
+            MatchStrategy::Recall
+        }
     }
 
     /// Reminders per prompt.

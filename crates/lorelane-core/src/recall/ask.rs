@@ -103,7 +103,8 @@ fn names(text: &str) -> BTreeSet<String> {
     for word in text.split_whitespace() {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
         let mut letters = bare.chars();
-        let is_name = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
+        let is_name =
+            letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
         if is_name && !begins {
             let end = bare.find(|c: char| !c.is_alphanumeric()).unwrap_or(bare.len());
             names.insert(bare[..end].to_lowercase());
@@ -114,7 +115,17 @@ fn names(text: &str) -> BTreeSet<String> {
 }
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 
@@ -125,7 +136,8 @@ fn months(text: &str) -> Vec<(Option<i64>, i64)> {
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        let Some(month) = (1..).zip(MONTHS).find_map(|(number, month)| (bare(word) == month).then_some(number))
+        let Some(month) =
+            (1..).zip(MONTHS).find_map(|(number, month)| (bare(word) == month).then_some(number))
         else {
             continue;
         };
@@ -173,7 +185,10 @@ mod tests {
 
     #[test]
     fn names_and_months_are_seen() {
-        assert_eq!(names("What did Ann Lee say? Then Bob's dog"), BTreeSet::from(["ann", "lee", "bob"].map(str::to_owned)));
+        assert_eq!(
+            names("What did Ann Lee say? Then Bob's dog"),
+            BTreeSet::from(["ann", "lee", "bob"].map(str::to_owned))
+        );
         assert_eq!(names("How does JWT work"), BTreeSet::new());
         let table: [(&str, &[(Option<i64>, i64)]); 5] = [
             ("what was decided in May 2023?", &[(Some(2023), 5)]),

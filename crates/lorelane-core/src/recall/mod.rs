@@ -479,7 +479,8 @@ mod tests {
                     .sum()
             };
             assert_eq!(query.words().iter().map(of_word).sum::<i32>(), reach, "{title} {asked}");
-            let score: i32 = name_parts(&query, &entry.title, &entry.tags).iter().map(|part| part.points).sum();
+            let score: i32 =
+                name_parts(&query, &entry.title, &entry.tags).iter().map(|part| part.points).sum();
             assert!(score <= reach, "{title} {asked}: {score}");
         }
     }

@@ -103,7 +103,12 @@ struct Raw {
     cosine: f32,
 }
 
-pub fn weigh(asked: &Asked, statistics: &Statistics, considered: &[Considered], weights: &Weights) -> Weighing {
+pub fn weigh(
+    asked: &Asked,
+    statistics: &Statistics,
+    considered: &[Considered],
+    weights: &Weights,
+) -> Weighing {
     let scale = Scale::new(statistics);
     let mut raw = Vec::new();
     for (memory, considered) in considered.iter().enumerate() {
@@ -111,7 +116,8 @@ pub fn weigh(asked: &Asked, statistics: &Statistics, considered: &[Considered], 
     }
     let contexts = [weights.passage, weights.window, weights.section, weights.memory];
     let all = contexts.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-    let summed = |values: &[f32; 4]| values.iter().zip(contexts).map(|(value, weight)| value * weight).sum::<f32>();
+    let summed =
+        |values: &[f32; 4]| values.iter().zip(contexts).map(|(value, weight)| value * weight).sum::<f32>();
     let best = raw.iter().map(|raw| summed(&raw.words)).fold(0.0, f32::max);
     let of_words = if best > 0.0 { weights.words / best } else { 0.0 };
     let of_meaning = weights.meaning / all;
@@ -255,7 +261,11 @@ impl Units<'_> {
 }
 
 /// What a memory is beside what it says. None of these outranks a difference in what is said.
-pub(super) fn tie_breakers(considered: &Considered, confidence: Option<f32>, now: Timestamp) -> Vec<(Signal, f32)> {
+pub(super) fn tie_breakers(
+    considered: &Considered,
+    confidence: Option<f32>,
+    now: Timestamp,
+) -> Vec<(Signal, f32)> {
     let mut parts = Vec::new();
     let changed = considered.entry.updated.or(considered.entry.created);
     if changed.is_some_and(|changed| now.days_since(changed) <= super::RECENT_DAYS) {

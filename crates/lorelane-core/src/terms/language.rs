@@ -83,21 +83,91 @@ impl Language {
     /// Words that stand in nearly every sentence of the language and in few of the others.
     fn small_words(self) -> &'static [&'static str] {
         match self {
-            Language::English => &["and", "are", "be", "been", "but", "for", "from", "has", "have", "how", "if", "is", "it", "not", "of", "that", "the", "this", "to", "was", "we", "what", "when", "which", "with", "you"],
-            Language::German => &["als", "auch", "auf", "aus", "bei", "das", "dass", "dem", "den", "der", "des", "die", "ein", "eine", "einen", "einer", "es", "für", "ich", "im", "ist", "mit", "nach", "nicht", "nur", "oder", "sich", "sie", "sind", "und", "von", "war", "wenn", "werden", "wie", "wir", "wird", "zu", "zum", "zur", "über"],
-            Language::French => &["au", "aux", "avec", "ce", "cette", "dans", "de", "des", "du", "elle", "en", "est", "et", "il", "je", "la", "le", "les", "mais", "nous", "ou", "par", "pas", "pour", "qu", "que", "qui", "sont", "sur", "un", "une", "vous", "à", "été", "être"],
-            Language::Spanish => &["al", "como", "con", "de", "del", "el", "en", "es", "esta", "este", "la", "las", "lo", "los", "más", "no", "para", "pero", "por", "que", "se", "ser", "si", "sin", "sobre", "son", "su", "también", "un", "una", "y", "ya"],
-            Language::Italian => &["al", "alla", "anche", "che", "come", "con", "da", "dal", "dei", "del", "della", "delle", "di", "e", "gli", "i", "il", "in", "la", "le", "lo", "ma", "nel", "non", "per", "più", "sono", "su", "un", "una", "è"],
-            Language::Portuguese => &["ao", "as", "com", "como", "da", "das", "de", "do", "dos", "e", "em", "foi", "mais", "mas", "na", "no", "nos", "não", "o", "os", "ou", "para", "pela", "pelo", "por", "que", "se", "são", "também", "um", "uma", "à", "é"],
-            Language::Dutch => &["aan", "als", "bij", "dat", "de", "die", "dit", "door", "een", "en", "er", "geen", "het", "ik", "in", "is", "maar", "met", "naar", "niet", "of", "om", "ook", "op", "te", "uit", "van", "voor", "we", "wel", "worden", "wordt", "zijn"],
-            Language::Swedish => &["att", "av", "den", "det", "efter", "eller", "en", "ett", "från", "för", "han", "har", "inte", "jag", "kan", "med", "men", "när", "och", "om", "på", "som", "så", "till", "var", "vi", "vid", "är"],
-            Language::Russian => &["а", "был", "в", "во", "для", "если", "и", "из", "или", "их", "к", "как", "когда", "мы", "на", "не", "но", "о", "от", "по", "при", "с", "так", "также", "то", "у", "что", "чтобы", "это", "я"],
+            Language::English => &[
+                "and", "are", "be", "been", "but", "for", "from", "has", "have", "how", "if", "is", "it",
+                "not", "of", "that", "the", "this", "to", "was", "we", "what", "when", "which", "with",
+                "you",
+            ],
+            Language::German => &[
+                "als", "auch", "auf", "aus", "bei", "das", "dass", "dem", "den", "der", "des", "die", "ein",
+                "eine", "einen", "einer", "es", "für", "ich", "im", "ist", "mit", "nach", "nicht", "nur",
+                "oder", "sich", "sie", "sind", "und", "von", "war", "wenn", "werden", "wie", "wir", "wird",
+                "zu", "zum", "zur", "über",
+            ],
+            Language::French => &[
+                "au", "aux", "avec", "ce", "cette", "dans", "de", "des", "du", "elle", "en", "est", "et",
+                "il", "je", "la", "le", "les", "mais", "nous", "ou", "par", "pas", "pour", "qu", "que",
+                "qui", "sont", "sur", "un", "une", "vous", "à", "été", "être",
+            ],
+            Language::Spanish => &[
+                "al", "como", "con", "de", "del", "el", "en", "es", "esta", "este", "la", "las", "lo", "los",
+                "más", "no", "para", "pero", "por", "que", "se", "ser", "si", "sin", "sobre", "son", "su",
+                "también", "un", "una", "y", "ya",
+            ],
+            Language::Italian => &[
+                "al", "alla", "anche", "che", "come", "con", "da", "dal", "dei", "del", "della", "delle",
+                "di", "e", "gli", "i", "il", "in", "la", "le", "lo", "ma", "nel", "non", "per", "più",
+                "sono", "su", "un", "una", "è",
+            ],
+            Language::Portuguese => &[
+                "ao", "as", "com", "como", "da", "das", "de", "do", "dos", "e", "em", "foi", "mais", "mas",
+                "na", "no", "nos", "não", "o", "os", "ou", "para", "pela", "pelo", "por", "que", "se", "são",
+                "também", "um", "uma", "à", "é",
+            ],
+            Language::Dutch => &[
+                "aan", "als", "bij", "dat", "de", "die", "dit", "door", "een", "en", "er", "geen", "het",
+                "ik", "in", "is", "maar", "met", "naar", "niet", "of", "om", "ook", "op", "te", "uit", "van",
+                "voor", "we", "wel", "worden", "wordt", "zijn",
+            ],
+            Language::Swedish => &[
+                "att", "av", "den", "det", "efter", "eller", "en", "ett", "från", "för", "han", "har",
+                "inte", "jag", "kan", "med", "men", "när", "och", "om", "på", "som", "så", "till", "var",
+                "vi", "vid", "är",
+            ],
+            Language::Russian => &[
+                "а",
+                "был",
+                "в",
+                "во",
+                "для",
+                "если",
+                "и",
+                "из",
+                "или",
+                "их",
+                "к",
+                "как",
+                "когда",
+                "мы",
+                "на",
+                "не",
+                "но",
+                "о",
+                "от",
+                "по",
+                "при",
+                "с",
+                "так",
+                "также",
+                "то",
+                "у",
+                "что",
+                "чтобы",
+                "это",
+                "я",
+            ],
         }
     }
 }
 
 /// English words that say nothing about a topic. Fewer than the names have: rarity weighs the others.
-const ENGLISH_STOP_WORDS: &[&str] = &["a", "am", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "is", "it", "its", "me", "my", "of", "on", "or", "our", "she", "should", "than", "that", "the", "their", "them", "there", "these", "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "why", "will", "with", "would", "you", "your"];
+const ENGLISH_STOP_WORDS: &[&str] = &[
+    "a", "am", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did",
+    "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "is",
+    "it", "its", "me", "my", "of", "on", "or", "our", "she", "should", "than", "that", "the", "their",
+    "them", "there", "these", "they", "this", "those", "to", "us", "was", "we", "were", "what", "when",
+    "where", "which", "who", "whom", "why", "will", "with", "would", "you", "your",
+];
 
 #[cfg(test)]
 mod tests {

@@ -82,7 +82,11 @@ fn mixed(run: &str, each: &mut dyn FnMut(&str)) {
         let pairs = crate::text::writes_no_blanks(first);
         let end = rest.find(|c| crate::text::writes_no_blanks(c) != pairs).unwrap_or(rest.len());
         let (part, after) = rest.split_at(end);
-        if pairs { each_pair(part, each) } else { whole_and_parts(part, each) }
+        if pairs {
+            each_pair(part, each)
+        } else {
+            whole_and_parts(part, each)
+        }
         rest = after;
     }
 }

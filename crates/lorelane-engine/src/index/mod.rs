@@ -73,12 +73,7 @@ pub struct Seen {
 /// What the index keeps of one file.
 #[derive(Clone, Debug)]
 pub enum Row {
-    Memory {
-        entry: Box<Entry>,
-        listing: Option<ListingLine>,
-        seen: Seen,
-        said: Said,
-    },
+    Memory { entry: Box<Entry>, listing: Option<ListingLine>, seen: Seen, said: Said },
     Unreadable { path: RelPath, what: String, seen: Seen },
     Gone { path: RelPath },
 }
@@ -88,6 +83,13 @@ pub enum Row {
 pub struct Said {
     pub memory: Box<Memory>,
     pub text: String,
+}
+
+/// Two texts with one digest are taken for the same.
+pub fn digest(text: &[u8]) -> i64 {
+    let hash = blake3::hash(text);
+    let (first, _) = hash.as_bytes().split_first_chunk::<8>().expect("a hash is longer");
+    i64::from_le_bytes(*first)
 }
 
 /// How much of an index is made anew.
@@ -324,6 +326,13 @@ impl Index {
         self.with_entries(wanted, |entries| entries.collect())
     }
 
+    /// The digest of the text of the memory in this file, see [`digest`].
+    pub fn digest_at(&self, path: &RelPath) -> Result<Option<i64>, IndexError> {
+        let sql = "SELECT digest FROM memories WHERE path = ?";
+        let found = self.db.query_row(sql, [path.as_str()], |row| row.get(0)).optional();
+        found.map_err(self.fault("read"))
+    }
+
     /// Hands the entries over one by one.
     pub fn with_entries<T>(
         &self,
@@ -477,10 +486,7 @@ impl Index {
         let fault = self.fault("read");
         let mut dump = String::new();
         let memories = format!("SELECT {} FROM memories ORDER BY 1", rows::COLUMNS);
-        let tables = [
-            ("memories", memories.as_str()),
-            ("unreadable", "SELECT * FROM unreadable ORDER BY 1"),
-        ];
+        let tables = [("memories", memories.as_str()), ("unreadable", "SELECT * FROM unreadable ORDER BY 1")];
         for (table, sql) in tables {
             let mut query = self.db.prepare(sql).map_err(&fault)?;
             let columns = query.column_count();
@@ -510,7 +516,8 @@ fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
 }
 
 /// The columns that `entry` reads.
-const SELECT_ENTRIES: &str = "SELECT path, address, title, tags, status, status_at, created, updated, revised, category
+const SELECT_ENTRIES: &str =
+    "SELECT path, address, title, tags, status, status_at, created, updated, revised, category
     FROM memories";
 
 /// `None` for a row that this version could not have written.

@@ -43,8 +43,8 @@ pub(super) fn put(
                 let before = former.take_back(path, &mut names)?;
                 let name = Name::of(&entry);
                 let digest = said.digest();
-                let kept =
-                    std::iter::once(before.map(|(id, _)| id).into()).chain(values(*entry, listing, seen, digest));
+                let kept = std::iter::once(before.map(|(id, _)| id).into())
+                    .chain(values(*entry, listing, seen, digest));
                 memory.execute(params_from_iter(kept))?;
                 let id = before.map_or_else(|| db.last_insert_rowid(), |(id, _)| id);
                 names.come(id, name);
@@ -91,7 +91,8 @@ impl<'d> Former<'d> {
     fn new(db: &'d Connection, known: Option<Known>) -> rusqlite::Result<Former<'d>> {
         Ok(Former {
             known,
-            find: db.prepare("SELECT id, digest, category, status, title, tags FROM memories WHERE path = ?")?,
+            find: db
+                .prepare("SELECT id, digest, category, status, title, tags FROM memories WHERE path = ?")?,
             forget_memory: db.prepare("DELETE FROM memories WHERE id = ?")?,
         })
     }
@@ -102,7 +103,9 @@ impl<'d> Former<'d> {
         if let Some(known) = &mut self.known {
             return Ok(known.remove(path));
         }
-        let Some((id, digest, name)) = self.find.query_row([path], named).optional()? else { return Ok(None) };
+        let Some((id, digest, name)) = self.find.query_row([path], named).optional()? else {
+            return Ok(None);
+        };
         names.go(id, name);
         Ok(Some((id, digest)))
     }
@@ -127,11 +130,8 @@ fn named(row: &SqlRow<'_>) -> rusqlite::Result<(i64, i64, Name)> {
 }
 
 impl Said {
-    /// Two texts with one digest are taken for the same.
     pub fn digest(&self) -> i64 {
-        let hash = blake3::hash(self.text.as_bytes());
-        let (first, _) = hash.as_bytes().split_first_chunk::<8>().expect("a hash is longer");
-        i64::from_le_bytes(*first)
+        super::digest(self.text.as_bytes())
     }
 }
 

@@ -240,7 +240,8 @@ impl Index {
 
     fn try_gather(&self, asked: &Asked, filter: &Query) -> rusqlite::Result<Gathered> {
         let (passages, terms): (i64, i64) =
-            self.db.query_row("SELECT passages, terms FROM totals", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            self.db
+                .query_row("SELECT passages, terms FROM totals", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let last: i64 = self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))?;
         let mut shared = Shared::new(last);
         let mut holding = Vec::with_capacity(asked.terms.len());

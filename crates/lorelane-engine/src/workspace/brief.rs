@@ -65,7 +65,9 @@ impl Workspace {
             MatchStrategy::Keyword => {
                 self.refresh()?;
                 let named = self.records_mut().ask(|index| {
-                    index.with_named(query, NEAR_MAX, |named| named.map(|(_, entry)| entry).collect::<Vec<_>>())
+                    index.with_named(query, NEAR_MAX, |named| {
+                        named.map(|(_, entry)| entry).collect::<Vec<_>>()
+                    })
                 })?;
                 let describe = |category: Category| self.policy.description(category).map(str::to_owned);
                 Ok(recall::keyword(query, &named, &describe))

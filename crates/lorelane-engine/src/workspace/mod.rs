@@ -11,6 +11,7 @@ mod error;
 mod examine;
 mod fence;
 mod forget;
+mod glance;
 mod init;
 mod lane;
 mod listing;
@@ -25,7 +26,7 @@ pub use commit::Logged;
 pub use consolidate::{End, How, Report, Task, Work};
 pub use doctor::{Finding, Overview, Sync};
 pub use error::{Failure, Unclear};
-pub use examine::Examined;
+pub use examine::{Examined, Former, examine_after};
 pub use fence::{guard, guard_by_name};
 pub use forget::{Checked, Did, Forgotten, InGit};
 pub use init::{Founding, init, plan_init};
@@ -306,9 +307,8 @@ impl Workspace {
     }
 
     fn nearest(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
-        self.records_mut().ask(|index| {
-            index.with_named(query, usize::MAX, |reaching| best_named(query, reaching))
-        })
+        self.records_mut()
+            .ask(|index| index.with_named(query, usize::MAX, |reaching| best_named(query, reaching)))
     }
 
     /// Whether the file of a hit still says what the index says of it.

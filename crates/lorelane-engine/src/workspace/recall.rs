@@ -7,9 +7,9 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Table;
 use lorelane_core::recall::ask::Asked;
 use lorelane_core::recall::weigh::{Statistics, Weights};
+use lorelane_core::recall::{self, Choice, Considered, Grouping, Hit, Query};
 use lorelane_core::terms::Language;
 use std::collections::BTreeSet;
-use lorelane_core::recall::{self, Choice, Considered, Grouping, Hit, Query};
 
 /// A question and the memories that may answer it.
 struct Inquiry {
@@ -55,7 +55,8 @@ impl Workspace {
         let lane = self.lane_of(&hit.address)?;
         let text = lane.load(&hit.address).ok()?.text;
         let passages = lane.dialect.passages(&text);
-        let passage = passages.into_iter().find(|passage| passage.lines.0 >= from && passage.lines.1 <= to)?;
+        let passage =
+            passages.into_iter().find(|passage| passage.lines.0 >= from && passage.lines.1 <= to)?;
         Some(passage.text)
     }
 

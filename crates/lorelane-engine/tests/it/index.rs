@@ -201,7 +201,11 @@ fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
         let before = workspace.recall(&Query::new("cache", NOW), 10).unwrap();
         assert!(!before.hits.is_empty());
         workspace.reindex(Rebuild::Changed).unwrap();
-        assert_eq!(workspace.recall(&Query::new("cache", NOW), 10).unwrap(), before, "seed {seed}: made anew");
+        assert_eq!(
+            workspace.recall(&Query::new("cache", NOW), 10).unwrap(),
+            before,
+            "seed {seed}: made anew"
+        );
     }
 }
 
@@ -386,4 +390,31 @@ fn a_memory_that_came_back_while_gc_was_asked_for_stays() {
     let receipt = collector.collect_garbage().unwrap();
     assert_eq!(receipt.outcomes.len(), 1);
     assert!(project.file("a").exists() && !project.file("b").exists());
+}
+
+// It would add fsyncs of its own to the five that a change may have.
+#[test]
+fn a_change_never_empties_the_log_of_the_index_and_the_next_reader_does() {
+    let project = Project::new();
+    drop(project.open());
+    let log = format!("{}-wal", project.index_file().display());
+    let length = || fs::metadata(&log).map_or(0, |log| log.len());
+    let mut longest = 0;
+    for part in 0..200 {
+        let create = |number: usize| {
+            let name = format!("m{part}-{number}");
+            let text = record(&name, &format!("About {name}"));
+            Change::Create { address: Address::record(Category::Decision, &name), text }
+        };
+        let plan = Plan { changes: (0..20).map(create).collect(), because: "new".to_owned() };
+        project.open().commit(&plan).unwrap();
+        assert!(length() > longest, "after {part}");
+        longest = length();
+        if longest > 9 << 20 {
+            break;
+        }
+    }
+    assert!(longest > 9 << 20, "{longest}");
+    project.open().recall(&Query::new("about", NOW), 5).unwrap();
+    assert_eq!(length(), 0);
 }

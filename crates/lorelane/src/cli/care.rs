@@ -269,16 +269,24 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
     if args.latency {
         return agents::latency(session);
     }
-    let mut workspace = session.open()?;
     let findings = if args.index {
-        workspace.diagnose_index()?
+        session.open()?.diagnose_index()?
     } else {
-        let mut findings = workspace.diagnose(args.secrets)?;
+        let mut findings = match Workspace::open(session.env, &session.env.cwd) {
+            Ok(mut workspace) => workspace.diagnose(args.secrets)?,
+            // Agents are set up for a machine, and can be wrong anywhere.
+            Err(none @ Failure::NoStore { .. }) => vec![Finding {
+                check: "store",
+                what: none.to_string(),
+                hint: none.hint().unwrap_or_default(),
+            }],
+            Err(failure) => return Err(failure.into()),
+        };
         findings.extend(agents::findings(session));
         findings
     };
     if session.json {
-        let finding = |finding: &lorelane_engine::workspace::Finding| {
+        let finding = |finding: &Finding| {
             let members = [
                 ("check", Json::text(finding.check)),
                 ("what", Json::text(&finding.what)),

@@ -140,7 +140,10 @@ fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
     let mut workspace = session.open()?;
     let fault = |why: std::io::Error| {
         let what = format!("cannot read {}: {why}", questions.display());
-        Trouble::usage(what, "give a file with one {\"id\", \"query\"} object to a line, or - for standard input")
+        Trouble::usage(
+            what,
+            "give a file with one {\"id\", \"query\"} object to a line, or - for standard input",
+        )
     };
     let mut reader: Box<dyn BufRead> = if questions == Path::new("-") {
         Box::new(BufReader::new(std::io::stdin()))
