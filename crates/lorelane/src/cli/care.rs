@@ -11,7 +11,7 @@ use lorelane_core::memory::{Category, Kind};
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::index::Rebuild;
 use lorelane_engine::store::Outcome as Settled;
-use lorelane_engine::workspace::{Logged, Sync};
+use lorelane_engine::workspace::{Failure, Finding, Logged, Sync, Workspace};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
