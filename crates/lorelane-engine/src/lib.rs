@@ -10,6 +10,7 @@ pub mod hooklog;
 pub mod index;
 pub mod ledger;
 mod lines;
+pub mod model;
 pub mod setup;
 pub mod store;
 pub mod transcript;

@@ -1,6 +1,6 @@
 //! Main axes of a cloud of rows, and a rotation that spreads what they hold.
 
-use super::tensors::Matrix;
+use lorelane_engine::model::neural::Matrix;
 
 /// The strongest `kept` axes of the rows as columns of a matrix, strongest first. The rows are not centred:
 /// similarity is measured from zero.

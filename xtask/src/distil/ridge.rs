@@ -4,7 +4,7 @@
 //! Ridge regression towards the vectors that the teacher gives to the pieces alone: a piece that no sentence
 //! has keeps that vector. Everything is summed in one fixed order, so the same input gives the same bytes.
 
-use super::tensors::Matrix;
+use lorelane_engine::model::neural::Matrix;
 
 /// How strongly a piece is held to its own vector.
 const PULL: f32 = 0.1;

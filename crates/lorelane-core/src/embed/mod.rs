@@ -6,6 +6,7 @@
 //! Vectors of two tables mean different things. Whoever keeps one keeps [`MODEL_ID`] beside it.
 
 mod layout;
+pub mod packed;
 mod pieces;
 mod vector;
 

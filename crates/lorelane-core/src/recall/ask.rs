@@ -21,6 +21,8 @@ pub struct Asked {
     /// What the text is about.
     pub vector: Vector,
     pub(super) small: Quantised,
+    /// The same by the model that somebody added, where it runs.
+    pub second: Option<Vec<f32>>,
     /// The months that it speaks of, some with their year.
     months: Vec<(Option<i64>, i64)>,
 }
@@ -58,7 +60,7 @@ impl Asked {
             terms.push(AskedTerm { word: word.to_owned(), variants, is_name });
         });
         let vector = table.vector(&text);
-        Asked { terms, small: Quantised::of(&vector), vector, months: months(&text) }
+        Asked { terms, small: Quantised::of(&vector), vector, second: None, months: months(&text) }
     }
 
     /// Whether nothing can be found with it.

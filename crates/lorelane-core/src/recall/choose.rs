@@ -27,6 +27,8 @@ pub struct Considered {
     pub entry: Entry,
     /// What is kept of its passages; empty for one that is not there any more.
     pub sheet: Vec<u8>,
+    /// What the added model says of its passages, packed; empty where it has not read them.
+    pub second: Vec<u8>,
     pub pinned: bool,
 }
 

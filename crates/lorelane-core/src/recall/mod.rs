@@ -10,6 +10,7 @@
 pub mod ask;
 mod choose;
 mod keyword;
+mod second;
 pub mod sheet;
 pub mod weigh;
 
@@ -87,6 +88,7 @@ pub enum Signal {
     Memory,
     Meaning,
     MeaningAround,
+    Model,
     Length,
     Speaker,
     Date,
@@ -95,7 +97,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    const ALL: [Signal; 16] = [
+    const ALL: [Signal; 17] = [
         Signal::Tag,
         Signal::Title,
         Signal::Prefix,
@@ -107,6 +109,7 @@ impl Signal {
         Signal::Memory,
         Signal::Meaning,
         Signal::MeaningAround,
+        Signal::Model,
         Signal::Length,
         Signal::Speaker,
         Signal::Date,
@@ -131,6 +134,7 @@ impl Signal {
             Signal::Memory => "memory",
             Signal::Meaning => "meaning",
             Signal::MeaningAround => "meaning around",
+            Signal::Model => "model",
             Signal::Length => "length",
             Signal::Speaker => "speaker",
             Signal::Date => "date",

@@ -127,6 +127,16 @@ fn name_terms(memory: &Memory, language: Language) -> Vec<Term> {
     name
 }
 
+/// The texts of the first passages of a memory's sheet, in their order.
+pub fn texts(memory: &Memory, passages: &[Passage], most: usize) -> Vec<String> {
+    let mut texts: Vec<String> =
+        gathered(passages).into_iter().take(most).map(|passage| passage.text).collect();
+    if texts.is_empty() {
+        texts.push(memory.title.clone());
+    }
+    texts
+}
+
 /// The passages, those beyond the most that are kept joined to the last of them.
 fn gathered(passages: &[Passage]) -> Vec<Passage> {
     let mut kept: Vec<Passage> = passages.iter().take(PASSAGES_MAX).cloned().collect();

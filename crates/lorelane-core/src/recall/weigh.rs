@@ -6,6 +6,7 @@
 //! relative to the best passage, meaning counts as it is: where words find nothing good, meaning decides.
 
 use super::ask::Asked;
+use super::second::{self, Exchange};
 use super::sheet::{self, Part as Kept, Read};
 use super::{Considered, Signal};
 use crate::time::Timestamp;
@@ -34,6 +35,8 @@ pub struct Weights {
     /// The two arms.
     pub words: f32,
     pub meaning: f32,
+    /// How far apart the added model sets what it has read, beside how far apart the table sets it.
+    pub model: f32,
     /// What a section of many passages loses: each of them had a chance to match.
     pub length: f32,
     /// Somebody who is asked about speaks.
@@ -53,6 +56,7 @@ impl Default for Weights {
             memory: 0.5,
             words: 1.0,
             meaning: 2.0,
+            model: 1.0,
             length: 0.08,
             speaker: 0.2,
             date: 0.4,
@@ -96,6 +100,8 @@ struct Raw {
     /// The words in the four contexts, and the meaning.
     words: [f32; 4],
     meaning: [f32; 4],
+    /// The meaning by the added model, where it has read the passage.
+    second: Option<[f32; 4]>,
     choices: f32,
     speaks: bool,
     matched: Vec<usize>,
@@ -112,7 +118,12 @@ pub fn weigh(
     let scale = Scale::new(statistics);
     let mut raw = Vec::new();
     for (memory, considered) in considered.iter().enumerate() {
-        scale.passages(asked, memory, &sheet::read(&considered.sheet), &mut raw);
+        let from = raw.len();
+        let sheet = sheet::read(&considered.sheet);
+        scale.passages(asked, memory, &sheet, &mut raw);
+        let sections: Vec<usize> = sheet.passages.iter().map(|passage| passage.section).collect();
+        let said = second::meanings(asked, &considered.second, &sections);
+        raw[from..].iter_mut().zip(said).for_each(|(raw, said)| raw.second = Some(said));
     }
     let contexts = [weights.passage, weights.window, weights.section, weights.memory];
     let all = contexts.iter().sum::<f32>().max(f32::MIN_POSITIVE);
@@ -121,6 +132,8 @@ pub fn weigh(
     let best = raw.iter().map(|raw| summed(&raw.words)).fold(0.0, f32::max);
     let of_words = if best > 0.0 { weights.words / best } else { 0.0 };
     let of_meaning = weights.meaning / all;
+    let said = raw.iter().filter_map(|raw| Some((summed(&raw.meaning), summed(&raw.second?))));
+    let exchange = Exchange::between(said.collect(), weights.model);
     let dated = |memory: usize| {
         considered[memory].entry.created.is_some_and(|created| asked.speaks_of_month(created))
     };
@@ -129,6 +142,9 @@ pub fn weigh(
         .map(|raw| {
             let words = |at: usize| of_words * contexts[at] * raw.words[at];
             let meaning = |at: usize| of_meaning * contexts[at] * raw.meaning[at];
+            let second = raw
+                .second
+                .map_or(0.0, |second| of_meaning * exchange.gained(summed(&raw.meaning), summed(&second)));
             let parts = vec![
                 (Signal::Words, words(0)),
                 (Signal::Around, words(1)),
@@ -136,6 +152,7 @@ pub fn weigh(
                 (Signal::Memory, words(3)),
                 (Signal::Meaning, meaning(0)),
                 (Signal::MeaningAround, meaning(1) + meaning(2) + meaning(3)),
+                (Signal::Model, second),
                 (Signal::Length, -weights.length * raw.choices),
                 (Signal::Speaker, if raw.speaks { weights.speaker } else { 0.0 }),
                 (Signal::Date, if dated(raw.memory) { weights.date } else { 0.0 }),
@@ -221,6 +238,7 @@ impl Scale {
                     in_memory.0,
                 ],
                 meaning: [cosines[at], unit.meaning(window, passage.window_reach), section.2, in_memory.1],
+                second: None,
                 choices: (section.0.len() as f32).ln(),
                 speaks: speaks[at],
                 covered: matched.iter().map(|term| self.rarity[*term]).sum::<f32>() / self.total,

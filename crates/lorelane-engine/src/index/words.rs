@@ -4,7 +4,7 @@
 //! that is known of a memory's passages, in one row. `codes` finds by meaning: one direction per memory in a few
 //! bytes, many memories to a row, so that all of them are compared in one walk.
 
-use super::{Index, IndexError, SELECT_ENTRIES, entry};
+use super::{Index, IndexError, SELECT_ENTRIES, directions, entry};
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Vector;
 use lorelane_core::recall::Query;
@@ -71,6 +71,8 @@ pub struct Gathered {
 /// A memory that may answer a question.
 #[derive(Clone, Debug)]
 pub struct Found {
+    /// Its number in this index.
+    pub id: i64,
     pub entry: Entry,
     /// What is kept of its passages, see `recall::sheet`.
     pub sheet: Vec<u8>,
@@ -85,6 +87,7 @@ pub(super) struct Sheets<'d> {
     forget: Statement<'d>,
     put_words: Statement<'d>,
     forget_words: Statement<'d>,
+    forget_directions: Statement<'d>,
     read_code: Statement<'d>,
     put_code: Statement<'d>,
     count: Statement<'d>,
@@ -102,6 +105,7 @@ impl<'d> Sheets<'d> {
             forget: db.prepare("DELETE FROM sheets WHERE id = ?")?,
             put_words: db.prepare("INSERT INTO words (rowid, terms) VALUES (?, ?)")?,
             forget_words: db.prepare("DELETE FROM words WHERE rowid = ?")?,
+            forget_directions: db.prepare(directions::FORGET)?,
             read_code: db.prepare("SELECT bytes FROM codes WHERE block = ?")?,
             put_code: db.prepare("REPLACE INTO codes VALUES (?, ?)")?,
             count: db.prepare("UPDATE totals SET passages = passages + ?, terms = terms + ?")?,
@@ -115,6 +119,7 @@ impl<'d> Sheets<'d> {
     pub(super) fn put(&mut self, id: i64, sheet: &Sheet, fresh: bool) -> rusqlite::Result<()> {
         if !fresh {
             self.forget_terms(id)?;
+            self.forget_directions.execute([id])?;
         }
         self.line.clear();
         sheet.name.iter().for_each(|Term(term)| append_term(&mut self.line, *term, NAMED));
@@ -133,6 +138,7 @@ impl<'d> Sheets<'d> {
     pub(super) fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
         self.forget_terms(id)?;
         self.forget.execute([id])?;
+        self.forget_directions.execute([id])?;
         self.code(id, &[0; CODE])
     }
 
@@ -422,7 +428,7 @@ impl<'d> Reader<'d> {
         let kept = self.sheet.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         let Some((sheet, digest)): Option<(Vec<u8>, i64)> = kept else { return Ok(None) };
         self.passages += sheet::read(&sheet).passages.len();
-        Ok(Some(Found { entry, sheet, digest }))
+        Ok(Some(Found { id, entry, sheet, digest }))
     }
 }
 

@@ -25,7 +25,7 @@ type Inspect<'i> = &'i mut dyn FnMut(&RelPath, Result<&Reading, &str>, &mut Vec<
 /// Something that somebody should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was checked: `config`, `file`, `listing`, `index`, `journal`, `marks`, `secret`, `setup`, `store`.
+    /// What was checked: `config`, `file`, `listing`, `index`, `journal`, `marks`, `model`, `secret`, `setup`, `store`.
     pub check: &'static str,
     pub what: String,
     pub hint: String,
@@ -97,6 +97,7 @@ impl Workspace {
             lane.check_journal(&mut findings);
         }
         self.check_marks(&mut findings);
+        self.check_model(&mut findings);
         Ok(findings)
     }
 
@@ -137,6 +138,14 @@ impl Workspace {
         let listed = |category: Category| self.disk.list(&usual.join(category.folder())).ok().flatten();
         let files = Category::ALL.into_iter().filter_map(listed).flatten();
         files.filter(|listed| listed.name.ends_with(".json")).count()
+    }
+
+    /// Reads all of an added model: some 100 ms.
+    fn check_model(&self, findings: &mut Vec<Finding>) {
+        let Ok(shelf) = self.shelf() else { return };
+        if let Err(fault) = shelf.verified() {
+            findings.push(Finding { check: "model", what: fault.to_string(), hint: fault.hint().to_owned() });
+        }
     }
 
     fn check_marks(&self, findings: &mut Vec<Finding>) {

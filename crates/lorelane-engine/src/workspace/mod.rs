@@ -16,6 +16,7 @@ mod init;
 mod lane;
 mod listing;
 mod locate;
+mod meaning;
 mod notes;
 mod recall;
 mod stage;
@@ -31,6 +32,7 @@ pub use fence::{guard, guard_by_name};
 pub use forget::{Checked, Did, Forgotten, InGit};
 pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
+pub use meaning::Learned;
 pub use notes::{Merge, Moved};
 pub use triage::{Asking, Desk, MayAsk, Spoken, Triaged, Turn};
 
@@ -40,6 +42,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders};
 use crate::hooklog::HOOK_LOG;
 use crate::index::{Index, Rebuild, Seen, Wanted};
+use crate::model::{self, Meaning, ModelError, Shelf};
 use crate::store::{Place, Store};
 use lane::{Lane, lane_state};
 use lorelane_core::candidate::{self, Candidate, Verdict};
@@ -83,6 +86,8 @@ pub struct Workspace {
     policy: Policy,
     config: ConfigFiles,
     folders: Option<Folders>,
+    /// The added model, in a process that lives long.
+    model: Option<Arc<dyn Meaning>>,
 }
 
 /// A memory as its file says it now.
@@ -139,7 +144,8 @@ impl Workspace {
             false => None,
         };
         let lanes = vec![records];
-        let mut workspace = Workspace { now: env.now, project, lanes, notes, disk, policy, config, folders };
+        let mut workspace =
+            Workspace { now: env.now, project, lanes, notes, disk, policy, config, folders, model: None };
         workspace.meet_notes();
         Ok(workspace)
     }
@@ -254,9 +260,15 @@ impl Workspace {
             declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
             declared.push((folders.state.join(HOOK_LOG), "what hooks could not do"));
+            declared.push((model::folder(folders), "the second model, if one was added"));
             declared.push((crate::setup::folder(folders), "what `setup` installed, and backups"));
         }
         declared
+    }
+
+    /// Where a second model lies, or would lie.
+    pub fn shelf(&self) -> Result<Shelf, ModelError> {
+        Shelf::new(Arc::clone(&self.disk), self.folders.as_ref())
     }
 
     /// A private folder for drafts of this project.

@@ -12,23 +12,32 @@ use lorelane_core::terms::Language;
 use std::collections::BTreeSet;
 
 /// A question and the memories that may answer it.
-struct Inquiry {
-    asked: Asked,
+pub(super) struct Inquiry {
+    pub(super) asked: Asked,
     statistics: Statistics,
-    considered: Vec<Considered>,
-    /// The digests of their texts, as the index knows them.
-    digests: Vec<i64>,
+    pub(super) considered: Vec<Considered>,
+    /// Where each of them comes from.
+    pub(super) origins: Vec<Origin>,
+}
+
+/// A memory as an index knows it.
+pub(super) struct Origin {
+    pub(super) lane: usize,
+    pub(super) id: i64,
+    /// The digest of its text.
+    digest: i64,
 }
 
 impl Inquiry {
-    fn chosen(&self, query: &Query, limit: usize, grouping: Grouping) -> Choice {
+    pub(super) fn chosen(&self, query: &Query, limit: usize, grouping: Grouping) -> Choice {
         let Inquiry { asked, statistics, considered, .. } = self;
         recall::choose(query, asked, statistics, considered, &Weights::default(), grouping, limit)
     }
 }
 
 impl Workspace {
-    /// The memories that a query asks for, best first, each with its best passage.
+    /// The memories that a query asks for, best first, each with its best passage. A model that was handed over with
+    /// `think_with` orders the best of them again.
     pub fn recall(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
         self.answer(query, limit, Grouping::Memories)
     }
@@ -62,6 +71,7 @@ impl Workspace {
 
     fn answer(&mut self, query: &Query, limit: usize, grouping: Grouping) -> Result<Choice, Failure> {
         let mut inquiry = self.inquire(query)?;
+        self.consult(query, &mut inquiry, grouping)?;
         let chosen = inquiry.chosen(query, limit, grouping);
         // An index may lag behind a file that was edited in place: what is shown is read, and weighed anew if it
         // says something else.
@@ -86,25 +96,25 @@ impl Workspace {
             asked = asked.rarest(&holding);
         }
         let mut statistics = Statistics { holding: vec![0; asked.terms.len()], ..Statistics::default() };
-        let (mut considered, mut digests) = (Vec::new(), Vec::new());
-        for lane in &mut self.lanes {
+        let (mut considered, mut origins) = (Vec::new(), Vec::new());
+        for (at, lane) in self.lanes.iter_mut().enumerate() {
             let gathered = lane.ask(|index| index.gather(&asked, query))?;
             statistics.passages += gathered.passages;
             statistics.terms += gathered.terms;
             add(&mut statistics.holding, &gathered.holding);
-            for Found { entry, sheet, digest } in gathered.memories {
+            for Found { id, entry, sheet, digest } in gathered.memories {
                 let pinned = pinned.contains(&entry.address);
-                considered.push(Considered { entry, sheet, pinned });
-                digests.push(digest);
+                considered.push(Considered { entry, sheet, second: Vec::new(), pinned });
+                origins.push(Origin { lane: at, id, digest });
             }
         }
-        Ok(Inquiry { asked, statistics, considered, digests })
+        Ok(Inquiry { asked, statistics, considered, origins })
     }
 
     /// Reads the files of these hits. Returns whether any says something else than the index, or nothing.
     fn bring_up_to_date(&self, query: &Query, inquiry: &mut Inquiry, hits: &[Hit]) -> bool {
         let mut differs = false;
-        for (considered, digest) in inquiry.considered.iter_mut().zip(&inquiry.digests) {
+        for (considered, origin) in inquiry.considered.iter_mut().zip(&inquiry.origins) {
             if !hits.iter().any(|hit| hit.address == considered.entry.address) {
                 continue;
             }
@@ -114,10 +124,11 @@ impl Workspace {
                 (entry, Said { memory: Box::new(loaded.memory), text: loaded.text })
             });
             match said.filter(|(entry, _)| query.wants(entry)) {
-                Some((_, said)) if said.digest() == *digest => {}
+                Some((_, said)) if said.digest() == origin.digest => {}
                 Some((entry, said)) => {
                     let sheet = sheet(&*lane.dialect, &said).to_bytes();
-                    *considered = Considered { entry, sheet, ..considered.clone() };
+                    // What the model has read is another text.
+                    *considered = Considered { entry, sheet, second: Vec::new(), pinned: considered.pinned };
                     differs = true;
                 }
                 None => {

@@ -1,23 +1,42 @@
-//! The teacher: all-MiniLM-L6-v2, forward only, in 32-bit floats on one thread.
+//! BERT forward only, in 32-bit floats on one thread: the second model, and the teacher of the built-in table.
 //!
 //! Sentences of a batch stand in one matrix, one row per token, without padding: everything but attention
 //! treats rows alone.
 
-use std::path::Path;
+use super::matrix::{Matrix, View, multiply};
+use super::tensors::Tensors;
 
-use super::tensors::{Matrix, Tensors, View, multiply};
-use crate::failure::Failure;
-
-pub const WIDTH: usize = 384;
-const INNER: usize = 1536;
-const LAYERS: usize = 6;
-const HEADS: usize = 12;
-const HEAD: usize = WIDTH / HEADS;
 /// Tokens in one matrix: enough to keep the multiplication busy, few enough for the cache.
 const BATCH_TOKENS: usize = 512;
+/// The first text and the second; only the first is ever read.
+const KINDS: usize = 2;
+
+/// How large a model is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// How many pieces its vocabulary has.
+    pub words: usize,
+    /// The longest text that it reads, in pieces.
+    pub positions: usize,
+    pub width: usize,
+    pub inner: usize,
+    pub layers: usize,
+    pub heads: usize,
+}
+
+impl Shape {
+    /// all-MiniLM-L6-v2.
+    pub const MINILM: Shape =
+        Shape { words: 30_522, positions: 512, width: 384, inner: 1536, layers: 6, heads: 12 };
+
+    fn head(self) -> usize {
+        self.width / self.heads
+    }
+}
 
 #[derive(Debug)]
-pub struct MiniLm {
+pub struct Bert {
+    shape: Shape,
     words: Matrix,
     positions: Matrix,
     kinds: Matrix,
@@ -38,21 +57,35 @@ struct Layer {
     down_norm: Norm,
 }
 
-impl MiniLm {
-    pub fn read(path: &Path) -> Result<MiniLm, Failure> {
-        let tensors = Tensors::read(path)?;
-        let embedding = |name: &str| tensors.matrix(&format!("embeddings.{name}_embeddings.weight"), WIDTH);
-        Ok(MiniLm {
-            words: embedding("word")?,
-            positions: embedding("position")?,
-            kinds: embedding("token_type")?,
-            norm: Norm::read(&tensors, "embeddings.LayerNorm")?,
-            layers: (0..LAYERS).map(|at| Layer::read(&tensors, at)).collect::<Result<_, _>>()?,
+impl Bert {
+    pub fn read(tensors: &Tensors<'_>, shape: Shape) -> Result<Bert, String> {
+        let embedding = |name: &str, rows| {
+            tensors.matrix(&format!("embeddings.{name}_embeddings.weight"), rows, shape.width)
+        };
+        Ok(Bert {
+            shape,
+            words: embedding("word", shape.words)?,
+            positions: embedding("position", shape.positions)?,
+            kinds: embedding("token_type", KINDS)?,
+            norm: Norm::read(tensors, "embeddings.LayerNorm", shape)?,
+            layers: (0..shape.layers).map(|at| Layer::read(tensors, at, shape)).collect::<Result<_, _>>()?,
             gelu: Gelu::new(),
         })
     }
 
-    /// Hands over each sentence's number and the last states of its tokens, one row each.
+    pub fn width(&self) -> usize {
+        self.shape.width
+    }
+
+    /// The direction of one sentence: the mean of its states, of length one.
+    pub fn direction(&self, sentence: Vec<u32>) -> Vec<f32> {
+        let mut direction = Vec::new();
+        self.each_state(&[sentence], |_, states| direction = mean_direction(states, self.width()));
+        direction
+    }
+
+    /// Hands over each sentence's number and the last states of its tokens, one row each. The tokens are numbers
+    /// of the vocabulary, no more of them than the model has positions.
     pub fn each_state(&self, sentences: &[Vec<u32>], mut each: impl FnMut(usize, &[f32])) {
         let mut from = 0;
         while from < sentences.len() {
@@ -65,7 +98,7 @@ impl MiniLm {
             let states = self.states(&sentences[from..to]);
             let mut rest = states.values.as_slice();
             for (at, sentence) in sentences[from..to].iter().enumerate() {
-                let (own, after) = rest.split_at(sentence.len() * WIDTH);
+                let (own, after) = rest.split_at(sentence.len() * self.shape.width);
                 each(from + at, own);
                 rest = after;
             }
@@ -77,13 +110,13 @@ impl MiniLm {
         let mut states = self.embedded(sentences);
         let lengths: Vec<usize> = sentences.iter().map(Vec::len).collect();
         for layer in &self.layers {
-            states = layer.forward(&states, &lengths, &self.gelu);
+            states = layer.forward(&states, &lengths, self.shape, &self.gelu);
         }
         states
     }
 
     fn embedded(&self, sentences: &[Vec<u32>]) -> Matrix {
-        let mut states = Matrix::zero(sentences.iter().map(Vec::len).sum(), WIDTH);
+        let mut states = Matrix::zero(sentences.iter().map(Vec::len).sum(), self.shape.width);
         let tokens = sentences.iter().flat_map(|sentence| sentence.iter().enumerate());
         for (row, (position, token)) in tokens.enumerate() {
             let parts = [self.words.row(*token as usize), self.positions.row(position), self.kinds.row(0)];
@@ -95,23 +128,24 @@ impl MiniLm {
 }
 
 impl Layer {
-    fn read(tensors: &Tensors, at: usize) -> Result<Layer, Failure> {
+    fn read(tensors: &Tensors<'_>, at: usize, shape: Shape) -> Result<Layer, String> {
         let name = |part: &str| format!("encoder.layer.{at}.{part}");
-        let linear = |part: &str, inputs| Linear::read(tensors, &name(part), inputs);
+        let Shape { width, inner, .. } = shape;
+        let linear = |part: &str, outputs, inputs| Linear::read(tensors, &name(part), outputs, inputs);
         Ok(Layer {
-            query: linear("attention.self.query", WIDTH)?,
-            key: linear("attention.self.key", WIDTH)?,
-            value: linear("attention.self.value", WIDTH)?,
-            joined: linear("attention.output.dense", WIDTH)?,
-            joined_norm: Norm::read(tensors, &name("attention.output.LayerNorm"))?,
-            up: linear("intermediate.dense", WIDTH)?,
-            down: linear("output.dense", INNER)?,
-            down_norm: Norm::read(tensors, &name("output.LayerNorm"))?,
+            query: linear("attention.self.query", width, width)?,
+            key: linear("attention.self.key", width, width)?,
+            value: linear("attention.self.value", width, width)?,
+            joined: linear("attention.output.dense", width, width)?,
+            joined_norm: Norm::read(tensors, &name("attention.output.LayerNorm"), shape)?,
+            up: linear("intermediate.dense", inner, width)?,
+            down: linear("output.dense", width, inner)?,
+            down_norm: Norm::read(tensors, &name("output.LayerNorm"), shape)?,
         })
     }
 
-    fn forward(&self, states: &Matrix, lengths: &[usize], gelu: &Gelu) -> Matrix {
-        let mut attended = self.joined.apply(&self.attention(states, lengths));
+    fn forward(&self, states: &Matrix, lengths: &[usize], shape: Shape, gelu: &Gelu) -> Matrix {
+        let mut attended = self.joined.apply(&self.attention(states, lengths, shape));
         add(&mut attended.values, &states.values);
         self.joined_norm.apply(&mut attended);
         let mut inner = self.up.apply(&attended);
@@ -122,22 +156,24 @@ impl Layer {
         out
     }
 
-    fn attention(&self, states: &Matrix, lengths: &[usize]) -> Matrix {
+    fn attention(&self, states: &Matrix, lengths: &[usize], shape: Shape) -> Matrix {
+        let (width, size) = (shape.width, shape.head());
+        let scale = 1.0 / (size as f32).sqrt();
         let [query, key, value] = [&self.query, &self.key, &self.value].map(|linear| linear.apply(states));
-        let mut joined = Matrix::zero(states.rows(), WIDTH);
+        let mut joined = Matrix::zero(states.rows(), width);
         let mut first = 0;
         for length in lengths.iter().copied() {
-            for head in 0..HEADS {
-                let at = first * WIDTH + head * HEAD;
-                let rows = |matrix| part(matrix, at, WIDTH, 1);
+            for head in 0..shape.heads {
+                let at = first * width + head * size;
+                let rows = |matrix| part(matrix, at, width, 1);
                 let mut weights = vec![0.0; length * length];
-                multiply([length, HEAD, length], rows(&query), part(&key, at, 1, WIDTH), &mut weights);
-                weights.chunks_exact_mut(length).for_each(softmax);
-                let mut mixed = vec![0.0; length * HEAD];
+                multiply([length, size, length], rows(&query), part(&key, at, 1, width), &mut weights);
+                weights.chunks_exact_mut(length).for_each(|row| softmax(row, scale));
+                let mut mixed = vec![0.0; length * size];
                 let weights = View { values: &weights, row_step: length, column_step: 1 };
-                multiply([length, length, HEAD], weights, rows(&value), &mut mixed);
-                for (row, own) in mixed.chunks_exact(HEAD).enumerate() {
-                    joined.row_mut(first + row)[head * HEAD..][..HEAD].copy_from_slice(own);
+                multiply([length, length, size], weights, rows(&value), &mut mixed);
+                for (row, own) in mixed.chunks_exact(size).enumerate() {
+                    joined.row_mut(first + row)[head * size..][..size].copy_from_slice(own);
                 }
             }
             first += length;
@@ -157,9 +193,9 @@ struct Linear {
 }
 
 impl Linear {
-    fn read(tensors: &Tensors, name: &str, inputs: usize) -> Result<Linear, Failure> {
-        let weight = tensors.matrix(&format!("{name}.weight"), inputs)?;
-        let bias = tensors.matrix(&format!("{name}.bias"), weight.rows())?;
+    fn read(tensors: &Tensors<'_>, name: &str, outputs: usize, inputs: usize) -> Result<Linear, String> {
+        let weight = tensors.matrix(&format!("{name}.weight"), outputs, inputs)?;
+        let bias = tensors.matrix(&format!("{name}.bias"), 1, outputs)?;
         Ok(Linear { weight, bias })
     }
 
@@ -179,15 +215,16 @@ struct Norm {
 }
 
 impl Norm {
-    fn read(tensors: &Tensors, name: &str) -> Result<Norm, Failure> {
-        let part = |part: &str| tensors.matrix(&format!("{name}.{part}"), WIDTH);
+    fn read(tensors: &Tensors<'_>, name: &str, shape: Shape) -> Result<Norm, String> {
+        let part = |part: &str| tensors.matrix(&format!("{name}.{part}"), 1, shape.width);
         Ok(Norm { weight: part("weight")?, bias: part("bias")? })
     }
 
     fn apply(&self, states: &mut Matrix) {
-        for row in states.values.chunks_exact_mut(WIDTH) {
-            let mean = row.iter().sum::<f32>() / WIDTH as f32;
-            let spread = row.iter().map(|value| (value - mean) * (value - mean)).sum::<f32>() / WIDTH as f32;
+        let width = self.weight.columns;
+        for row in states.values.chunks_exact_mut(width) {
+            let mean = row.iter().sum::<f32>() / width as f32;
+            let spread = row.iter().map(|value| (value - mean) * (value - mean)).sum::<f32>() / width as f32;
             let scale = 1.0 / (spread + 1e-12).sqrt();
             for ((value, weight), bias) in row.iter_mut().zip(&self.weight.values).zip(&self.bias.values) {
                 *value = (*value - mean) * scale * weight + bias;
@@ -233,8 +270,17 @@ fn normal(x: f64) -> f64 {
     if x < 0.0 { above } else { 1.0 - above }
 }
 
-fn softmax(row: &mut [f32]) {
-    let scale = 1.0 / (HEAD as f32).sqrt();
+/// The direction of a sentence with these states.
+pub fn mean_direction(states: &[f32], width: usize) -> Vec<f32> {
+    let mut sum = vec![0.0f32; width];
+    for state in states.chunks_exact(width) {
+        add(&mut sum, state);
+    }
+    let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+    sum.iter().map(|value| value / length).collect()
+}
+
+fn softmax(row: &mut [f32], scale: f32) {
     let largest = row.iter().fold(f32::NEG_INFINITY, |largest, value| largest.max(*value));
     row.iter_mut().for_each(|value| *value = ((*value - largest) * scale).exp());
     let sum: f32 = row.iter().sum();
@@ -267,7 +313,7 @@ mod tests {
     #[test]
     fn weights_of_attention_sum_to_one() {
         let mut row = [1.0, 2.0, 300.0];
-        softmax(&mut row);
+        softmax(&mut row, 1.0);
         assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6 && row[2] > 0.99);
     }
 }

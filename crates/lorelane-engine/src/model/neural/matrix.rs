@@ -1,10 +1,4 @@
-//! Numbers in rows: the tensors of a model's file, and products of matrices.
-
-use std::fs;
-use std::path::Path;
-
-use crate::failure::Failure;
-use lorelane_core::json::Json;
+//! Numbers in rows, and products of matrices.
 
 /// Rows of numbers, one after another.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,49 +91,6 @@ pub fn multiply([m, k, n]: [usize; 3], a: View<'_>, b: View<'_>, sum: &mut [f32]
     }
 }
 
-/// A file of tensors: a length, a JSON head, numbers.
-#[derive(Debug)]
-pub struct Tensors {
-    head: Json,
-    numbers: Vec<u8>,
-}
-
-impl Tensors {
-    pub fn read(path: &Path) -> Result<Tensors, Failure> {
-        let bytes = fs::read(path).map_err(|error| Failure::on("read", path, error))?;
-        Tensors::parse(&bytes).map_err(|why| Failure::on("read the tensors of", path, why))
-    }
-
-    fn parse(bytes: &[u8]) -> Result<Tensors, String> {
-        let (length, rest) = bytes.split_first_chunk::<8>().ok_or("it is empty")?;
-        let length = u64::from_le_bytes(*length) as usize;
-        let (head, numbers) = rest.split_at_checked(length).ok_or("its head is cut")?;
-        let head = std::str::from_utf8(head).map_err(|error| error.to_string())?;
-        let head = Json::parse(head).map_err(|fault| format!("{fault:?}"))?;
-        Ok(Tensors { head, numbers: numbers.to_vec() })
-    }
-
-    /// A tensor of floats with these many columns.
-    pub fn matrix(&self, name: &str, columns: usize) -> Result<Matrix, Failure> {
-        let values = self.values(name).filter(|values| values.len() % columns == 0);
-        let values =
-            values.ok_or_else(|| Failure::new(format!("the model has no tensor `{name}` as expected")))?;
-        Ok(Matrix { columns, values })
-    }
-
-    fn values(&self, name: &str) -> Option<Vec<f32>> {
-        // Names have dots, so they are no path.
-        let tensor = self.head.as_object()?.get(name)?;
-        let offset = |at: &str| tensor.at(at)?.as_u64();
-        let (from, to) = (offset("data_offsets.0")? as usize, offset("data_offsets.1")? as usize);
-        if tensor.at("dtype")?.as_text()? != "F32" {
-            return None;
-        }
-        let (numbers, _) = self.numbers.get(from..to)?.as_chunks::<4>();
-        Some(numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,19 +101,5 @@ mod tests {
         let b = Matrix { columns: 3, values: vec![1.0, 0.0, 2.0, 0.0, 1.0, 3.0] };
         assert_eq!(a.times(&b).values, [1.0, 2.0, 8.0, 3.0, 4.0, 18.0, 5.0, 6.0, 28.0]);
         assert_eq!(a.gram().values, [35.0, 44.0, 44.0, 56.0]);
-    }
-
-    #[test]
-    fn tensors_are_found_by_name() {
-        let head = r#"{"a.b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]},"i":{"dtype":"I64","data_offsets":[0,8]}}"#;
-        let mut bytes = (head.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(head.as_bytes());
-        [9.0f32, 1.0, 2.0].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        let tensors = Tensors::parse(&bytes).unwrap();
-        assert_eq!(tensors.matrix("a.b", 2).unwrap().values, [1.0, 2.0]);
-        for (name, columns) in [("a.b", 3), ("i", 1), ("gone", 1)] {
-            assert!(tensors.matrix(name, columns).is_err(), "{name}");
-        }
-        assert!(Tensors::parse(&bytes[..20]).is_err());
     }
 }

