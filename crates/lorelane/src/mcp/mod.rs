@@ -8,6 +8,7 @@ mod bridge;
 mod cursor;
 mod desk;
 mod http;
+mod learn;
 mod log;
 mod message;
 mod options;

@@ -6,7 +6,7 @@ use super::log::Log;
 use super::resources::{self, Fault};
 use super::tools::{self, Effect, Progress, Tool};
 use super::watch::{self, Changes};
-use super::{bridge, prompts};
+use super::{bridge, learn, prompts};
 use lorelane_core::json::Object;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
@@ -49,6 +49,7 @@ pub(super) struct Server {
 impl Server {
     pub(super) fn new(desk: Arc<Desk>) -> Server {
         let changes = watch::start(Arc::clone(&desk));
+        learn::start(Arc::clone(&desk), changes.clone());
         Server { desk, changes, subscribed: Arc::default(), log: Log::default(), gone: Arc::default() }
     }
 

@@ -69,7 +69,9 @@ fn every_command_line_in_the_documents_can_be_typed() {
             let command = words.iter().find(|word| !word.starts_with('-')).cloned().unwrap_or_default();
             assert!(named.contains(&command), "{name}: there is no command `{command}`: {line}");
             let path: Vec<String> = match command.as_str() {
-                "config" | "compat" | "consolidate" | "notes" => words.iter().take(2).cloned().collect(),
+                "config" | "compat" | "consolidate" | "model" | "notes" => {
+                    words.iter().take(2).cloned().collect()
+                }
                 _ => vec![command],
             };
             let known = known.entry(path.clone()).or_insert_with(|| options(&path));
@@ -431,6 +433,7 @@ fn paths_of(command: &str) -> Vec<Vec<String>> {
     let below: &[&str] = match command {
         "config" => &["get", "set", "list"],
         "consolidate" => &["prepare", "commit"],
+        "model" => &["add", "list", "learn", "remove"],
         "notes" => &["move"],
         "compat" => &["memory_write", "memory_candidate", "memory_index", "memory_triage"],
         _ => return vec![vec![command.to_owned()]],

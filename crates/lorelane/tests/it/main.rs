@@ -12,9 +12,12 @@ mod docs;
 mod forget;
 mod hooks;
 mod mcp;
+mod model;
 mod notes;
 mod payloads;
 mod scratch;
 mod setup;
 mod stories;
 mod storm;
+#[path = "../../../lorelane-engine/tests/it/tiny_model.rs"]
+mod tiny_model;

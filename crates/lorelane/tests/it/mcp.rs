@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 mod http;
 mod http_bad_input;
+mod model;
 mod protocol;
 mod resources;
 mod tools;

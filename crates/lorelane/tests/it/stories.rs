@@ -770,6 +770,7 @@ fn status_tells_the_store_on_one_screen() {
               ~/home/state/drafts/<lane>  (drafts of an editor)
               ~/home/cache/lanes/<lane>  (index: may be deleted)
               ~/home/state/hooks.log  (what hooks could not do)
+              ~/home/data/models  (the second model, if one was added)
               ~/home/state/agents  (what `setup` installed, and backups)"#]],
     );
 }

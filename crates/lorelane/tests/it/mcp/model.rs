@@ -1,0 +1,52 @@
+//! The server with a second model: it reads by itself, and says when it cannot.
+
+use super::{Client, PATIENCE};
+use crate::scratch::Scratch;
+use crate::tiny_model;
+use std::fs;
+use std::io::Read;
+use std::time::Instant;
+
+/// A store with two memories that the tiny model can tell apart, and the model added.
+fn scratch() -> Scratch {
+    let scratch = Scratch::with_store();
+    for (title, decision) in
+        [("Restart the cache", "restart the cache"), ("Restart redis", "use redis, restart service auth")]
+    {
+        let line = format!(
+            "create decision --title '{title}' --tag redis --set context=Hot --set 'decision={decision}' --set rationale=Fast"
+        );
+        scratch.lorelane(&line).expect(0);
+    }
+    tiny_model::write(&scratch.folder.join("tiny"), 0);
+    scratch.lorelane("model add ../tiny").expect(0);
+    scratch
+}
+
+const QUESTION: &str = r#"{"query": "restart the redis cache"}"#;
+
+#[test]
+fn the_server_reads_the_memories_and_answers_with_what_the_model_says() {
+    let scratch = scratch();
+    let mut client = Client::greeted(&scratch);
+    let begun = Instant::now();
+    while !client.said("memory_search", QUESTION).contains("model ") {
+        assert!(begun.elapsed() < PATIENCE, "the model was never asked");
+    }
+}
+
+#[test]
+fn a_damaged_model_is_said_and_questions_are_answered_without_it() {
+    let scratch = scratch();
+    for model in fs::read_dir(scratch.home().join("data/models")).unwrap() {
+        let _ = fs::remove_file(model.unwrap().path().join("vocab.txt"));
+    }
+    let mut client = Client::greeted(&scratch);
+    let answer = client.said("memory_search", QUESTION);
+    assert!(answer.contains("restart-the-cache") && !answer.contains("model "), "{answer}");
+    let mut errors = client.child.stderr.take().unwrap();
+    client.input = None;
+    let mut said = String::new();
+    errors.read_to_string(&mut said).unwrap();
+    assert!(said.contains("warning: the second model is not used") && said.contains("hint: "), "{said}");
+}
