@@ -292,6 +292,10 @@ fn notes_move_to_the_user_and_back_with_pins_and_without_overwriting() {
     scratch.lorelane("notes move --to user").expect(0);
     let moved = std::fs::read_to_string(scratch.home().join("data/memories/auth-plan.md")).unwrap();
     assert_eq!(moved, PLAN);
+    // Half of the move is in the log of the other folder.
+    scratch.lorelane("undo").expect(2);
+    scratch.lorelane("undo --dry-run").expect(2);
+    assert!(scratch.home().join("data/memories/auth-plan.md").exists());
     assert!(!scratch.exists(".memories/auth-plan.md") && scratch.exists(".memories/indices/index.faiss"));
     assert_eq!(scratch.json("show auth-plan").at("pinned"), Some(&Json::Bool(true)));
     scratch.put(".memories/commented.md", "somebody else's");
