@@ -5,11 +5,14 @@
 
 pub mod args;
 pub mod bench;
+pub mod cellar;
 pub mod check;
 pub mod clients;
 pub mod corpus;
 pub mod distil;
 pub mod failure;
+pub mod mcp;
+pub mod process;
 pub mod repo;
 pub mod sandbox;
 pub mod schemas;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use xtask::args::Args;
 use xtask::failure::Failure;
-use xtask::{bench, check, clients, distil, schemas, simulate, storm};
+use xtask::{bench, check, clients, distil, mcp, schemas, simulate, storm};
 
 /// Whether the command's own question was answered with yes.
 type Verdict = Result<bool, Failure>;
@@ -35,6 +35,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--only CLIENT] [--scenario NAME] [--binary PATH] [--keep] [--record]",
         about: "Run the real agent clients against a scripted model, or record what they send",
         run: clients::command,
+    },
+    Command {
+        name: "mcp",
+        usage: "[--only NAME] [--binary PATH] [--speed MEMORIES]",
+        about: "Run the SDKs, the Inspector and the conformance suite of MCP against the server, or measure it",
+        run: mcp::command,
     },
     Command {
         name: "simulate",

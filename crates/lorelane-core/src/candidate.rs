@@ -49,7 +49,7 @@ impl Action {
 pub struct Candidate {
     pub path: String,
     pub memory: Memory,
-    pub score: u32,
+    pub score: i32,
 }
 
 /// Decides from the best match and what is said to have happened.

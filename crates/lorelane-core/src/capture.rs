@@ -294,8 +294,9 @@ pub fn stop_text(session: &str, items: &[Item], full: &[Category], detail: &Path
     [120, 40].into_iter().find_map(longest).unwrap_or_else(|| compose("", items, full, Path::new(""), 0))
 }
 
-/// An agent pays for every byte of it, and the details lie in a file.
-pub const STOP_MAX_BYTES: usize = 2_048;
+/// An agent pays for every byte of it, and the details lie in a file. With the program's full path in its commands
+/// it stays below 2 KiB.
+pub const STOP_MAX_BYTES: usize = 1_536;
 
 fn compose(session: &str, items: &[Item], full: &[Category], detail: &Path, snippet_max: usize) -> String {
     let mut text = format!("{STOP_HEAD}\n");

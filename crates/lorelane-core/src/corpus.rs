@@ -3,7 +3,6 @@
 use crate::lifecycle::{Lifecycle, Status};
 use crate::memory::{Address, Kind, Memory};
 use crate::path::RelPath;
-use crate::text::fold;
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -19,11 +18,15 @@ pub struct Entry {
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
     pub revised: u64,
-    /// All it says, folded: `recall` looks words up in it.
-    pub prose: String,
 }
 
 impl Entry {
+    /// Whether somebody gave it a title; a note without one is called as its file.
+    pub fn is_titled(&self) -> bool {
+        let file = self.address.name().rsplit('/').next().unwrap_or_default();
+        matches!(self.kind, Kind::Record(_)) || self.title != file
+    }
+
     pub fn of(memory: &Memory, path: &RelPath) -> Entry {
         Entry {
             address: memory.address.clone(),
@@ -39,7 +42,6 @@ impl Entry {
             created: memory.created,
             updated: memory.updated,
             revised: memory.revised,
-            prose: fold(&memory.body.prose()),
         }
     }
 }

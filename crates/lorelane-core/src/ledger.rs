@@ -52,7 +52,7 @@ pub struct Shown {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
     /// The prompt asked for it; the points sum to the score.
-    Asked { score: u32, parts: Vec<Part> },
+    Asked { score: i32, parts: Vec<Part> },
     /// It stands in every session.
     Standing { because: String },
 }
@@ -60,9 +60,14 @@ pub enum Reason {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
     pub address: Address,
-    pub score: u32,
+    pub score: i32,
     pub parts: Vec<Part>,
     pub rule: Rule,
+}
+
+/// A session's id as a line has it: foreign text, so masked and cut.
+pub fn named(session: &str) -> String {
+    cut(&secret::masked(&one_line(session)), 80)
 }
 
 impl Line {
@@ -118,7 +123,7 @@ impl Line {
         let members = [
             ("at", Json::text(self.at.to_string())),
             ("client", Json::text(&self.client)),
-            ("session", Json::text(cut(&secret::masked(&one_line(&self.session)), 80))),
+            ("session", Json::text(named(&self.session))),
             ("event", Json::text(self.event.name())),
             ("query", Json::text(&self.query)),
             ("tokens", Json::number(self.tokens)),
@@ -213,8 +218,9 @@ fn whole(json: &Json) -> Option<usize> {
     usize::try_from(json.as_u64()?).ok()
 }
 
-fn number(json: &Json) -> Option<u32> {
-    u32::try_from(json.as_u64()?).ok()
+fn number(json: &Json) -> Option<i32> {
+    let number = json.as_f64()?;
+    (number.fract() == 0.0 && number.abs() < f64::from(i32::MAX)).then_some(number as i32)
 }
 
 /// `{"tag": {"points": 3, "matched": ["auth"]}}`

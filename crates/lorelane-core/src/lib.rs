@@ -28,6 +28,7 @@ pub mod policy;
 pub mod recall;
 pub mod refusal;
 pub mod secret;
+pub mod terms;
 pub mod text;
 pub mod time;
 pub mod triage;

@@ -117,6 +117,14 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The lane that memories of this kind lie in.
+    pub fn lane(self) -> &'static str {
+        match self {
+            Kind::Record(_) => "records",
+            Kind::Note(_) => "notes",
+        }
+    }
+
     /// Every kind there is, in an order that only grows at its end: indexes number them.
     pub fn all() -> impl Iterator<Item = Kind> {
         Category::ALL.into_iter().map(Kind::Record).chain(NoteType::ALL.into_iter().map(Kind::Note))

@@ -1,22 +1,25 @@
 //! A text cut into passages: what recall finds, and shows with its lines.
 //!
-//! A passage is as long as one thought: paragraphs are joined up to a size, and a heading begins a new one. What
-//! stands before the first heading is a passage like any other. Every line that says something is in exactly one
-//! passage, so whatever is written can be found, and no passage is found twice for one line.
+//! A passage is one thought: a paragraph, a list, a block of code, with the headings right above it. What stands
+//! before the first heading is a passage like any other. Every line that says something is in exactly one
+//! passage, so whatever is written can be found, and no passage is found twice for one line. What a passage needs
+//! of its surroundings, recall takes from its neighbours, its section and its memory.
 
 use crate::markdown::{Line, LineKind, lines};
 use crate::text::tokens;
 
-/// Up to this size paragraphs are joined. A model's words, not characters: a character of Chinese says as much as
-/// a word of English.
+/// A longer paragraph is cut at its lines. A model's words, not characters: a character of Chinese says as much
+/// as a word of English.
 pub const PASSAGE_TOKENS: usize = 250;
-/// A section that says less than this is joined with what follows it.
-const SMALL_TOKENS: usize = 40;
+/// Headings down to this level begin a section; deeper ones divide it.
+const SECTION_LEVEL: usize = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
     /// The headings above it, the outermost first.
     pub headings: Vec<String>,
+    /// The number of its section in the text, from 0.
+    pub section: usize,
     /// Its first and its last line in the file, counted from 1.
     pub lines: (usize, usize),
     pub text: String,
@@ -37,12 +40,6 @@ struct Piece<'a, 't> {
     lines: &'a [Line<'t>],
     /// The number of its first line in the text, from 0.
     at: usize,
-}
-
-impl Piece<'_, '_> {
-    fn tokens(&self) -> usize {
-        self.lines.iter().map(|line| tokens(line.text)).sum()
-    }
 }
 
 fn pieces<'a, 't>(lines: &'a [Line<'t>]) -> Vec<Piece<'a, 't>> {
@@ -82,74 +79,46 @@ fn fitting(lines: &[Line<'_>]) -> usize {
 struct Cutter {
     first_line: usize,
     done: Vec<Passage>,
-    open: Option<Open>,
+    /// Headings that wait for what stands below them.
+    open: Option<Passage>,
     /// The headings above the next line, with their levels.
     headings: Vec<(usize, String)>,
-}
-
-/// A passage that may still grow.
-struct Open {
-    passage: Passage,
-    tokens: usize,
-    /// Whether it says more than headings.
-    says: bool,
+    section: usize,
 }
 
 impl Cutter {
     fn take(&mut self, piece: &Piece<'_, '_>) {
-        let size = piece.tokens();
-        let heading = match piece.lines[0].kind {
-            LineKind::Heading { level, title } => Some((level, title)),
-            _ => None,
-        };
-        let cut = self.open.as_ref().is_some_and(|open| match heading {
-            Some(_) => open.says && open.tokens >= SMALL_TOKENS,
-            None => open.says && open.tokens + size > PASSAGE_TOKENS,
-        });
-        if cut {
-            self.close();
-        }
-        if let Some((level, title)) = heading {
+        let from = self.first_line + piece.at;
+        let lines = (from, from + piece.lines.len() - 1);
+        let text = piece.lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
+        if let LineKind::Heading { level, title } = piece.lines[0].kind {
             self.headings.retain(|(above, _)| *above < level);
             self.headings.push((level, title.to_owned()));
-        }
-        let from = self.first_line + piece.at;
-        let to = from + piece.lines.len() - 1;
-        let text = piece.lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
-        match &mut self.open {
-            Some(open) => {
-                let gap = if from > open.passage.lines.1 + 1 { "\n\n" } else { "\n" };
-                open.passage.text.push_str(gap);
-                open.passage.text.push_str(&text);
-                open.passage.lines.1 = to;
-                open.tokens += size;
-                let above = titles(&self.headings);
-                if open.says {
-                    // Joined sections have in common what stands above all of them.
-                    let shared =
-                        open.passage.headings.iter().zip(&above).take_while(|(own, other)| own == other);
-                    let shared = shared.count();
-                    open.passage.headings.truncate(shared);
-                } else {
-                    // Headings alone belong to what stands below the last of them.
-                    open.passage.headings = above;
-                }
-                open.says |= heading.is_none();
+            if level <= SECTION_LEVEL {
+                self.section += 1;
             }
-            None => {
-                let headings = titles(&self.headings);
-                let passage = Passage { headings, lines: (from, to), text };
-                self.open = Some(Open { passage, tokens: size, says: heading.is_none() });
-            }
+            self.open = Some(self.joined(lines, text));
+        } else {
+            let passage = self.joined(lines, text);
+            self.done.push(passage);
         }
     }
 
-    fn close(&mut self) {
-        self.done.extend(self.open.take().map(|open| open.passage));
+    /// The lines together with the headings that wait for them.
+    fn joined(&mut self, lines: (usize, usize), text: String) -> Passage {
+        let headings = titles(&self.headings);
+        match self.open.take() {
+            None => Passage { headings, section: self.section, lines, text },
+            Some(above) => {
+                let gap = if lines.0 > above.lines.1 + 1 { "\n\n" } else { "\n" };
+                let (lines, text) = ((above.lines.0, lines.1), format!("{}{gap}{text}", above.text));
+                Passage { headings, section: self.section, lines, text }
+            }
+        }
     }
 
     fn finish(mut self) -> Vec<Passage> {
-        self.close();
+        self.done.extend(self.open.take());
         self.done
     }
 }
@@ -169,7 +138,7 @@ mod tests {
             .into_iter()
             .map(|passage| {
                 let start: String = passage.text.chars().take(24).collect();
-                format!("{:?} {:?} {start:?}\n", passage.lines, passage.headings)
+                format!("{:?} {} {:?} {start:?}\n", passage.lines, passage.section, passage.headings)
             })
             .collect();
         expected.assert_eq(&shown.concat());
@@ -178,26 +147,29 @@ mod tests {
     /// The first system indexed nothing before the first heading.
     #[test]
     fn the_text_before_the_first_heading_is_found() {
-        let intro = "Plan to refactor [[src/auth.py]] to use JWT tokens. ".repeat(4);
         check(
-            &format!("{intro}\n\n## Goals\n- Remove session-based auth"),
+            "Plan to refactor [[src/auth.py]].\n\n## Goals\n- Remove session-based auth",
             &expect![[r###"
-            (1, 1) [] "Plan to refactor [[src/a"
-            (3, 4) ["Goals"] "## Goals\n- Remove sessio"
-        "###]],
+                (1, 1) 0 [] "Plan to refactor [[src/a"
+                (3, 4) 1 ["Goals"] "## Goals\n- Remove sessio"
+            "###]],
         );
     }
 
     #[test]
-    fn small_sections_are_joined_and_long_ones_are_cut_at_lines() {
+    fn headings_join_what_follows_and_long_paragraphs_are_cut_at_lines() {
         let long = "A line of the journal that goes on for a while, as journals do.\n".repeat(40);
         check(
-            &format!("# Title\n\n## A\none\n\n## B\ntwo\n\n## C\n{long}\nlast"),
-            &expect![[r###"
-            (1, 24) ["Title"] "# Title\n\n## A\none\n\n## B\n"
-            (25, 39) ["Title", "C"] "A line of the journal th"
-            (40, 51) ["Title", "C"] "A line of the journal th"
-        "###]],
+            &format!("# Title\n\n## A\none\n\ntwo\n\n### B\nthree\n\n## C\n{long}\n# D"),
+            &expect![[r####"
+                (1, 4) 2 ["Title", "A"] "# Title\n\n## A\none"
+                (6, 6) 2 ["Title", "A"] "two"
+                (8, 9) 2 ["Title", "A", "B"] "### B\nthree"
+                (11, 26) 3 ["Title", "C"] "## C\nA line of the journ"
+                (27, 41) 3 ["Title", "C"] "A line of the journal th"
+                (42, 51) 3 ["Title", "C"] "A line of the journal th"
+                (53, 53) 4 ["D"] "# D"
+            "####]],
         );
     }
 
@@ -212,7 +184,8 @@ mod tests {
     fn a_line_of_another_script_counts_for_what_it_says() {
         let line = "認証トークンは十五分ごとに更新される。".repeat(5);
         let text = [line.as_str(); 6].join("\n\n");
-        assert_eq!(of_prose(&text, 1).len(), 3);
+        assert_eq!(of_prose(&text, 1).len(), 6);
+        assert_eq!(of_prose(&[line.as_str(); 6].join("\n"), 1).len(), 3);
     }
 
     #[test]

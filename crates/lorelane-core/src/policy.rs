@@ -321,6 +321,13 @@ pub struct Parallel<'p> {
     pub default_model: &'p str,
 }
 
+/// Whether prompts are answered by recall, or scored as the first system did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchStrategy {
+    Recall,
+    Keyword,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretPolicy {
     Refuse,
@@ -493,6 +500,16 @@ impl Policy {
 
     pub fn retrieval_enabled(&self) -> bool {
         self.flag("retrieval.enabled")
+    }
+
+    /// How the memories that come near a prompt are ranked.
+    pub fn match_strategy(&self) -> MatchStrategy {
+        // What old defaults wrote means whatever is best now.
+        if self.text("retrieval.match_strategy") == "keyword" {
+            MatchStrategy::Keyword
+        } else {
+            MatchStrategy::Recall
+        }
     }
 
     /// Reminders per prompt.

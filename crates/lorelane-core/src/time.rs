@@ -71,6 +71,11 @@ impl Timestamp {
         (self.0 - earlier.0).div_euclid(DAY)
     }
 
+    pub fn year_and_month(self) -> (i64, i64) {
+        let (year, month, _) = civil_from_days(self.0.div_euclid(DAY));
+        (year, month)
+    }
+
     pub fn date(self) -> String {
         self.to_string()[..10].to_owned()
     }

@@ -62,6 +62,35 @@ pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(
     committed.map(drop)
 }
 
+/// What git has begun in a worktree and not ended: a merge, a rebase, a pick or a revert with conflicts.
+const UNSETTLED: [&str; 6] =
+    ["MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
+
+/// Whether somebody is in the middle of a merge or the like. Asks the disk, not git: it must be quick.
+pub fn is_unsettled(project: &Path) -> bool {
+    let Some(folder) = project.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists()) else {
+        return false;
+    };
+    // In a linked worktree `.git` is a file that names the folder.
+    let folder = match std::fs::read_to_string(&folder) {
+        Ok(text) => folder.with_file_name(text.trim_start_matches("gitdir:").trim()),
+        Err(_) => folder,
+    };
+    UNSETTLED.iter().any(|name| folder.join(name).exists())
+}
+
+/// Those of the files that stand in the worktree as git put them there. None where git is not, or does not answer.
+pub fn untouched<'f>(project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
+    let mut asked = git(project);
+    // Everything else: changed since it was checked out, or unknown to git.
+    asked.args(["ls-files", "-z", "--modified", "--others", "--"]).args(files);
+    let Ok(touched) = run(&mut asked, &[]) else { return Vec::new() };
+    let touched: BTreeSet<&[u8]> = touched.split(|byte| *byte == 0).collect();
+    let is_touched =
+        |file: &Path| touched.contains(named(file.strip_prefix(project).unwrap_or(file)).as_slice());
+    files.iter().map(PathBuf::as_path).filter(|file| !is_touched(file)).collect()
+}
+
 /// What git keeps of a file that is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Held {

@@ -5,7 +5,7 @@ use crate::lines;
 use crate::workspace::Failure;
 use lorelane_core::forget::{Act, Traces};
 use lorelane_core::json::{Format, Json};
-use lorelane_core::ledger::Line;
+use lorelane_core::ledger::{Line, named};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,7 +65,8 @@ impl Ledger {
     /// The newest lines of one session, newest first. Only the end of the ledger is looked at, and only lines that
     /// name the session are parsed: a stop waits for this.
     pub fn lines_of(&self, session: &str) -> Vec<Line> {
-        let named = Json::text(session).render(Format::LINE);
+        let session = named(session);
+        let named = Json::text(&session).render(Format::LINE);
         let mut lines = Vec::new();
         for path in [self.current(), self.former()] {
             let tail = self.tail(&path);
@@ -118,6 +119,10 @@ mod tests {
             lines.iter().map(|line| line.shown[0].address.name().to_owned()).collect()
         };
         assert_eq!(names("a"), [""; 0]);
+        // The line has it cut and masked.
+        let long = format!("{}\nAKIA2E0A8F3B244C9986", "s".repeat(90));
+        append(&long, "long");
+        assert_eq!(names(&long), ["long"]);
         append("a", "first");
         append("b", "foreign");
         append("quoted \"a\"", "quoted");

@@ -66,6 +66,7 @@ pub(super) const JOBS: &[Job] = &[
     stop("hook stop, 2,000 messages", |store, turn| stopped(store, turn, &store.transcripts.long)),
     stop("hook stop, 200 MB", |store, turn| stopped(store, turn, &store.transcripts.huge)),
     Job { says: Says::Nothing, ..job("hook guard", guard) },
+    Job { says: Says::Nothing, ..job("hook after-tool", after_tool) },
 ];
 
 /// The exit code that asks the agent to save something: nothing less is the whole work of a stop.
@@ -154,6 +155,13 @@ fn guard(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
     let input = Json::Object(input.into_iter().collect());
     let more = [("tool_name", Json::text("Write")), ("tool_input", input)];
     hook(store, turn, "before-tool", "PreToolUse", &more)
+}
+
+/// A command that touched no memory: nearly all of them.
+fn after_tool(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
+    let input = Json::Object([("command", Json::text("cargo test"))].into_iter().collect());
+    let more = [("tool_name", Json::text("Bash")), ("tool_input", input)];
+    hook(store, turn, "after-tool", "PostToolUse", &more)
 }
 
 /// An event as Claude Code tells it. Each turn is a session of its own: one that was asked is not asked again.

@@ -67,6 +67,7 @@ pub const TARGETS: &[Target] = &[
         scripts_ms: Some(26.0),
         ..memory_only("hook guard")
     },
+    memory_only("hook after-tool"),
 ];
 
 const fn target(job: &'static str, must_ms: f64, aim_ms: f64, scripts_ms: Option<f64>) -> Target {

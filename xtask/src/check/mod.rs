@@ -15,6 +15,7 @@ use std::time::Instant;
 use crate::args::Args;
 use crate::clients;
 use crate::failure::Failure;
+use crate::mcp;
 use crate::repo;
 use tools::Tool;
 
@@ -35,6 +36,8 @@ enum Work {
     Unprivileged,
     /// The real agent clients, against a scripted model.
     Clients,
+    /// The protocol's own clients and its conformance suite, against the server.
+    Mcp,
 }
 
 /// Formatting comes first because it is fast, tests before docs because they say more.
@@ -69,6 +72,7 @@ const STEPS: &[Step] = &[
         work: Work::Quiet { args: &["check", "--manifest-path", FUZZ_MANIFEST, "--locked"], env: &[] },
     },
     Step { name: "unprivileged tests", needs: Some(Tool::UnprivilegedUser), work: Work::Unprivileged },
+    Step { name: "mcp", needs: Some(Tool::McpClients), work: Work::Mcp },
     Step { name: "clients", needs: Some(Tool::Clients), work: Work::Clients },
 ];
 
@@ -102,7 +106,7 @@ pub fn command(args: Args) -> Result<bool, Failure> {
 
 /// Runs one step between its announcement and its time; tells whether it passed.
 fn run(step: &Step) -> bool {
-    let shown = matches!(step.work, Work::Shown { .. } | Work::Clients);
+    let shown = matches!(step.work, Work::Shown { .. } | Work::Clients | Work::Mcp);
     print!("{:<20}{}", step.name, if shown { "\n" } else { "" });
     // Nobody reads a check whose standard output is gone.
     let _ = std::io::stdout().flush();
@@ -127,6 +131,7 @@ impl Work {
             Work::Dependencies => dependencies::run(),
             Work::Unprivileged => tools::unprivileged_tests(),
             Work::Clients => clients::prove().map(|count| format!("runs: {count}")),
+            Work::Mcp => mcp::prove().map(|count| format!("runs: {count}")),
         }
     }
 }

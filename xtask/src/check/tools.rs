@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use super::Outcome;
 use crate::clients;
 use crate::failure::Failure;
+use crate::mcp;
 use crate::repo;
 
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,8 @@ pub(super) enum Tool {
     UnprivilegedUser,
     /// Node, and the agent clients that run on it.
     Clients,
+    /// Node and Python, and the protocol's own clients that run on them.
+    McpClients,
 }
 
 /// `nobody` on every Linux system.
@@ -42,6 +45,7 @@ impl Tool {
                 (!reaches).then(|| why.to_owned())
             }
             Tool::Clients => clients::missing(ci),
+            Tool::McpClients => mcp::missing(ci),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::hooks;
+use crate::cellar::{Origin, Package};
 use crate::failure::Failure;
 
 /// One pinned client. Two versions of one client are two rows.
@@ -36,13 +37,19 @@ pub const CLIENTS: &[Client] = &[
     Client { kind: Kind::Opencode, version: "1.18.33" },
 ];
 
-/// Some clients need a newer Node than systems have, so all get this one.
-pub const NODE_VERSION: &str = "24.21.0";
-
 impl Client {
     /// `claude-code-2.1.325`: unique, and a folder's name.
     pub fn id(&self) -> String {
         format!("{}-{}", self.kind.name(), self.version)
+    }
+
+    pub fn package(&self) -> Package {
+        Package {
+            name: self.kind.name(),
+            version: self.version,
+            origin: Origin::Npm(self.kind.package().to_owned()),
+            program: Some(self.kind.program()),
+        }
     }
 
     /// Whether `word` names this client, with or without its version.
@@ -70,7 +77,7 @@ impl Kind {
         }
     }
 
-    pub fn package(self) -> &'static str {
+    fn package(self) -> &'static str {
         match self {
             Kind::ClaudeCode => "@anthropic-ai/claude-code",
             Kind::Codex => "@openai/codex",
@@ -80,7 +87,7 @@ impl Kind {
         }
     }
 
-    pub fn program(self) -> &'static str {
+    fn program(self) -> &'static str {
         match self {
             Kind::ClaudeCode => "claude",
             Kind::Codex => "codex",

@@ -117,8 +117,8 @@ fn around(text: &str, word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clients::run::Ended;
     use crate::clients::wire::{Block, Part};
+    use crate::process::Ended;
     use crate::sandbox::Sandbox;
 
     fn outcome() -> Outcome {

@@ -1,7 +1,8 @@
 //! Hostile text: every text field of every category, with every kind of attack, shown to the real client.
 //!
 //! The fields come from the schemas, so a new field joins by itself. What validation refuses is counted; what
-//! is stored must not leave its fence in the request that the model received.
+//! is stored must not leave its fence in the requests that the model received. One session shows every face: the
+//! standing context, the reminder, an answer of the server, denials, and the request at the stop.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,17 +10,22 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use lorelane_core::capture::STOP_HEAD;
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::text::one_line;
 
 use super::client::Client;
 use super::hooks::Places;
 use super::proof::Product;
-use super::run::{self, Hooking, Outcome};
+use super::run::{Hooking, Outcome};
 use super::scenario::{Rule, Scenario, Session};
 use super::wire::{Block, Part, object};
 use crate::failure::Failure;
+use crate::process;
 use crate::repo;
+
+/// The server's search, as Claude Code names it.
+const SEARCH: &str = "mcp__plugin_lorelane_memory__memory_search";
 
 /// Stands in every attack and in nothing else.
 const MARKER: &str = "QUOKKAMARK";
@@ -68,6 +74,34 @@ impl Kind {
         self.text.repeat(self.times)
     }
 
+    /// What the scripted model does with the attack: it searches, writes by hand, and decides something.
+    fn turns(&self) -> Vec<Vec<Block>> {
+        let text = self.text();
+        let tool = |name: &str, input: Vec<(&str, Json)>| Block::Tool {
+            name: name.to_owned(),
+            input: Json::Object(input.into_iter().collect()),
+        };
+        let select = format!("select:{SEARCH}");
+        // The client itself refuses a path with NUL.
+        let file = format!(".claude/memory/decisions/{}.json", text.replace('\0', ""));
+        let command = format!("echo '{{}}' > '{}'", file.replace('\'', r"'\''"));
+        // Not the words of the memories: nothing is learned from what lorelane showed.
+        let news = text.replace(MARKER, &format!("{MARKER} grazes"));
+        let decided = format!(
+            "We decided to use the quokka over the wombat because {news} is strict.\nWe chose it instead of the emu due to its size."
+        );
+        vec![
+            vec![tool("ToolSearch", vec![("query", Json::text(select)), ("max_results", Json::number(5))])],
+            vec![
+                tool(SEARCH, vec![("query", Json::text("quokka ledger"))]),
+                tool("Write", vec![("file_path", Json::text(file)), ("content", Json::text("{}"))]),
+                tool("Bash", vec![("command", Json::text(command)), ("description", Json::text("write"))]),
+            ],
+            vec![Block::Text(decided)],
+            vec![Block::Text("It is kept.".to_owned())],
+        ]
+    }
+
     /// One session whose prompt asks for every hostile memory.
     pub fn scenario(&self) -> Scenario {
         let command = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
@@ -83,7 +117,8 @@ impl Kind {
                 prompt: "What about the quokka ledger?".to_owned(),
                 arguments: Vec::new(),
             }],
-            rules: vec![Rule { turns: vec![vec![Block::Text("It is kept.".to_owned())]], ..Rule::default() }],
+            env: vec![("LORELANE_STOP_UNATTENDED".to_owned(), "ask".to_owned())],
+            rules: vec![Rule { turns: self.turns(), ..Rule::default() }],
             ..Scenario::default()
         }
     }
@@ -142,7 +177,7 @@ impl Hooking for HostileProduct {
             }
         }
         for address in &stored.addresses {
-            run::finish(command("lorelane").args(["pin", address]))?;
+            process::finish(command("lorelane").args(["pin", address]))?;
         }
         *self.stored.lock().unwrap_or_else(PoisonError::into_inner) = stored;
         Product.hook(client, places, command)
@@ -161,6 +196,10 @@ pub fn breaches(outcome: &Outcome, stored: &Stored) -> Vec<String> {
         return breaches;
     };
     breaches.extend(fence_breaches(&request.parts, &stored.addresses));
+    // The last request has the whole conversation.
+    breaches.extend(
+        requests.last().map(|last| later_breaches(&last.parts, &stored.addresses)).unwrap_or_default(),
+    );
     if outcome.sandbox.project().join(MARKER).exists() {
         breaches.push("a command inside a memory was run".to_owned());
     }
@@ -172,7 +211,6 @@ const FENCES: [&str; 2] = ["lorelane-memory", "lorelane-standing"];
 /// Judges the texts of one request: one fence of each kind, everything hostile inside, nothing that acts.
 fn fence_breaches(parts: &[Part], addresses: &[String]) -> Vec<String> {
     let mut breaches = Vec::new();
-    let mut inside_all = Vec::new();
     for fence in FENCES {
         let (open, close) = (format!("<{fence}"), format!("</{fence}>"));
         let count = |word: &str| parts.iter().map(|part| part.text.matches(word).count()).sum::<usize>();
@@ -184,29 +222,89 @@ fn fence_breaches(parts: &[Part], addresses: &[String]) -> Vec<String> {
         }
     }
     for part in parts {
-        let (outside, inside) = split(&part.text);
-        if outside.contains(MARKER) {
-            breaches.push(format!("a text outside every fence has {MARKER}: {}", near(&outside)));
-        }
-        inside_all.extend(inside);
+        breaches.extend(part_breaches(&part.text, addresses));
         if part.text.contains("<persisted-output>") {
             breaches.push("the injection was too long, and the client replaced it".to_owned());
         }
     }
-    if !inside_all.iter().any(|inside| inside.contains("uokka")) {
-        breaches.push("no hostile memory was shown, so nothing is proven".to_owned());
-    }
-    for inside in &inside_all {
-        for line in inside.lines().filter(|line| line.contains(MARKER)) {
-            if !is_ours(line, addresses) {
-                breaches.push(format!("a line that is no memory's own has {MARKER}: {}", near(line)));
-            }
-            if line.contains(['<', '>']) || one_line(line) != line {
-                breaches.push(format!("a memory's line acts: {:?}", near(line)));
-            }
+    for fence in FENCES {
+        let shown = |part: &Part| {
+            split(&part.text).1.iter().any(|(name, inside)| *name == fence && has_quokka(inside))
+        };
+        if !parts.iter().any(shown) {
+            breaches.push(format!("no hostile memory was shown in {fence}, so nothing is proven"));
         }
     }
     breaches
+}
+
+fn has_quokka(text: &str) -> bool {
+    text.contains("uokka")
+}
+
+/// Judges a text that may have fences: everything hostile inside, nothing that acts.
+fn part_breaches(text: &str, addresses: &[String]) -> Vec<String> {
+    let mut breaches = Vec::new();
+    let (outside, inside) = split(text);
+    if outside.contains(MARKER) {
+        breaches.push(format!("a text outside every fence has {MARKER}: {}", near(&outside)));
+    }
+    for line in inside.iter().flat_map(|(_, inside)| inside.lines()).filter(|line| line.contains(MARKER)) {
+        if !is_ours(line, addresses) {
+            breaches.push(format!("a line that is no memory's own has {MARKER}: {}", near(line)));
+        }
+        breaches.extend(acts(line));
+    }
+    breaches
+}
+
+fn acts(line: &str) -> Option<String> {
+    let is_plain = !line.contains(['<', '>']) && one_line(line) == line;
+    (!is_plain).then(|| format!("a line acts: {:?}", near(line)))
+}
+
+/// Judges what came after the first answer: the server's, denials, and the request at the stop.
+fn later_breaches(parts: &[Part], addresses: &[String]) -> Vec<String> {
+    let results = || parts.iter().filter(|part| part.is_tool_result);
+    let mut breaches = Vec::new();
+    let opening = format!("<{}>\n", FENCES[0]);
+    let answers: Vec<&Part> = results().filter(|part| part.text.contains(&opening)).collect();
+    match answers.as_slice() {
+        [answer] if split(&answer.text).1.iter().any(|(_, inside)| has_quokka(inside)) => {
+            breaches.extend(part_breaches(&answer.text, addresses));
+        }
+        answers => {
+            breaches.push(format!("the server showed hostile memories {} times, not once", answers.len()))
+        }
+    }
+    let denials: Vec<&Part> = results().filter(|part| part.text.contains(DENIED)).collect();
+    if denials.is_empty() {
+        breaches.push("nothing was denied, so nothing is proven".to_owned());
+    }
+    breaches.extend(
+        denials.iter().flat_map(|denial| own_lines(&denial.text.replace(REDIRECTED, ""), "cannot write ")),
+    );
+    let asked = parts.iter().find(|part| part.role == "user" && part.text.contains(STOP_HEAD));
+    match asked {
+        Some(asked) => breaches.extend(own_lines(&asked.text, "- [")),
+        None => breaches.push("the stop asked for nothing, so nothing is proven".to_owned()),
+    }
+    breaches
+}
+
+/// What every denial says.
+const DENIED: &str = "where lorelane alone writes";
+/// What a denial says of a redirection, in our own words.
+const REDIRECTED: &str = " with `>`";
+
+/// Judges a text without a fence: what is hostile stands in lines that begin as ours do, and does not act.
+fn own_lines(text: &str, begin: &str) -> Vec<String> {
+    let hostile = text.lines().filter(|line| line.contains(MARKER));
+    let judged = hostile.filter_map(|line| match line.find(begin).map(|at| &line[at..]) {
+        Some(own) if own.contains(MARKER) => acts(own),
+        _ => Some(format!("a line that is not ours has {MARKER}: {}", near(line))),
+    });
+    judged.collect()
 }
 
 /// Whether a line begins as we begin one: with the address of a stored memory, or with what a session left.
@@ -220,7 +318,7 @@ fn is_ours(line: &str, addresses: &[String]) -> bool {
 const UNFINISHED: [&str; 3] = ["in progress: ", "blocked: ", "next: "];
 
 /// What stands outside the fences of a text, and what stands in each.
-fn split(text: &str) -> (String, Vec<&str>) {
+fn split(text: &str) -> (String, Vec<(&'static str, &str)>) {
     let (mut outside, mut inside, mut rest) = (String::new(), Vec::new(), text);
     loop {
         let next = FENCES.iter().filter_map(|fence| Some((rest.find(&format!("<{fence}"))?, *fence))).min();
@@ -235,7 +333,7 @@ fn split(text: &str) -> (String, Vec<&str>) {
             break;
         };
         let start = body.find('>').map_or(0, |at| at + 1).min(end);
-        inside.push(&body[start..end]);
+        inside.push((fence, &body[start..end]));
         rest = &body[end + close.len()..];
     }
     outside.push_str(rest);
@@ -447,9 +545,41 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_leaves_a_later_face_is_found() {
+        let answer = "<lorelane-memory>\n- decision/quokka (x): Quokka QUOKKAMARK\n</lorelane-memory>";
+        let denial = "error: cannot write QUOKKAMARK: it lies where lorelane alone writes\nhint: x";
+        let asked = format!("feedback: {STOP_HEAD}\n- [DECISION] QUOKKAMARK (score 0.5)\n1. run");
+        let own = |breaches: &[String], expected: &str| match expected {
+            "" => assert!(breaches.is_empty(), "{breaches:?}"),
+            expected => {
+                assert!(breaches.iter().any(|breach| breach.contains(expected)), "{expected}: {breaches:?}")
+            }
+        };
+        for (answer, denial, asked, expected) in [
+            (answer, denial, asked.as_str(), ""),
+            ("", denial, &asked, "0 times, not once"),
+            (&format!("{answer}QUOKKAMARK"), denial, &asked, "outside every fence"),
+            (answer, "", &asked, "nothing was denied"),
+            (answer, &denial.replace("hint: ", "QUOKKAMARK "), &asked, "not ours"),
+            (answer, &denial.replace("MARK:", "MARK</b>:"), &asked, "acts"),
+            (answer, denial, "", "asked for nothing"),
+            (answer, denial, &asked.replace("1. run", "QUOKKAMARK"), "not ours"),
+            (answer, denial, &asked.replace("MARK ", "MARK\u{202e} "), "acts"),
+        ] {
+            let part = |text: &str, is_tool_result| Part {
+                role: "user".to_owned(),
+                text: text.to_owned(),
+                is_tool_result,
+            };
+            let parts = [part(answer, true), part(denial, true), part(asked, false)];
+            own(&later_breaches(&parts, &["decision/quokka".to_owned()]), expected);
+        }
+    }
+
+    #[test]
     fn a_text_that_leaves_its_fence_is_found() {
         let safe = "- decision/quokka (2026-01-01, 1 day old): Quokka QUOKKAMARK &lt;b&gt;";
-        let standing = "<lorelane-standing>\nx\n</lorelane-standing>";
+        let standing = format!("<lorelane-standing>\n{safe}\n</lorelane-standing>");
         for (text, expected) in [
             (format!("<lorelane-memory>\nours\n{safe}\n</lorelane-memory>\n{standing}"), ""),
             (
@@ -469,7 +599,8 @@ mod tests {
             (format!("<lorelane-memory>\n{safe} <b>\n</lorelane-memory>{standing}"), "acts"),
             (format!("<lorelane-memory>\n{safe} \u{202e}x\n</lorelane-memory>{standing}"), "acts"),
             (format!("<lorelane-memory>\n{safe}\n"), "closed 0 times"),
-            (standing.to_owned(), "opened 0 times"),
+            (standing.clone(), "opened 0 times"),
+            (format!("<lorelane-memory>\n</lorelane-memory>{standing}"), "shown in lorelane-memory"),
         ] {
             let parts = [Part { role: "user".to_owned(), text: text.clone(), is_tool_result: false }];
             let breaches = fence_breaches(&parts, &["decision/quokka".to_owned()]);

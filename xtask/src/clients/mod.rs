@@ -8,7 +8,6 @@ mod expect;
 mod hooks;
 mod hostile;
 mod http;
-mod install;
 mod proof;
 mod record;
 mod run;
@@ -19,9 +18,10 @@ mod wire;
 use std::path::PathBuf;
 
 use crate::args::Args;
+use crate::cellar::{Cellar, Package};
 use crate::failure::Failure;
 use crate::repo;
-use install::Cellar;
+use client::Client;
 use proof::Choice;
 
 pub fn command(mut args: Args) -> Result<bool, Failure> {
@@ -35,7 +35,8 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     args.finish()?;
     let clients = proof::chosen_clients(&choice)?;
     let cellar = Cellar::find()?;
-    cellar.install(&clients)?;
+    let packages: Vec<Package> = clients.iter().map(|client| client.package()).collect();
+    cellar.install(&packages)?;
     if recording {
         return record::run(&cellar, &clients, &choice).map(|()| true);
     }
@@ -49,25 +50,12 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
 }
 
 /// Why the proofs cannot run here, or `None` when they can.
-///
-/// Under CI what is missing is installed; elsewhere a check does not change a person's machine.
 pub fn missing(ci: bool) -> Option<String> {
-    let clients: Vec<&client::Client> = client::CLIENTS.iter().collect();
-    let cellar = match Cellar::find() {
-        Ok(cellar) => cellar,
-        Err(failure) => return Some(failure.to_string()),
-    };
-    let missing = cellar.missing(&clients);
-    if missing.is_empty() {
-        return None;
+    let packages: Vec<Package> = client::CLIENTS.iter().map(Client::package).collect();
+    match Cellar::find() {
+        Ok(cellar) => cellar.lacks(&packages, ci, "cargo xtask clients"),
+        Err(failure) => Some(failure.to_string()),
     }
-    if !install::npm_found() {
-        return Some("no npm: install Node.js, then `cargo xtask clients` installs the clients".to_owned());
-    }
-    if ci {
-        return cellar.install(&clients).err().map(|failure| failure.to_string());
-    }
-    Some(format!("not installed: {}; `cargo xtask clients` installs them", missing.join(", ")))
 }
 
 /// Runs every proof; returns how many there were.

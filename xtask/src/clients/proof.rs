@@ -10,10 +10,11 @@ use std::time::Instant;
 use super::client::{CLIENTS, Client, Kind};
 use super::hooks::Places;
 use super::hostile::{self, HostileProduct};
-use super::install::Cellar;
 use super::run::{self, Hooking};
 use super::scenario::{self, Scenario};
+use crate::cellar::Cellar;
 use crate::failure::Failure;
+use crate::process;
 use crate::repo;
 
 /// A client is mostly waiting for its own start; more than two at once only slow each other.
@@ -170,7 +171,7 @@ impl Hooking for Product {
                 false => Err(Failure::on("use the plugin", &plugin, "it has no hooks/hooks.json")),
             };
         }
-        run::finish(command("lorelane").args(["setup", client.kind.name()]))?;
+        process::finish(command("lorelane").args(["setup", client.kind.name()]))?;
         Ok(None)
     }
 }

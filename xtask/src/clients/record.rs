@@ -12,10 +12,10 @@ use lorelane_core::json::{Format, Json, Object};
 
 use super::client::{Client, Kind, write};
 use super::hooks::{self, Places};
-use super::install::Cellar;
 use super::proof::Choice;
 use super::run::{self, Hooking};
 use super::scenario;
+use crate::cellar::Cellar;
 use crate::failure::Failure;
 use crate::repo;
 

@@ -98,6 +98,8 @@ pub const RULES: &[Rule] = &[
         but_in: &[
             "crates/lorelane/src/mcp/bridge.rs",
             "crates/lorelane/src/mcp/http.rs",
+            "crates/lorelane/src/mcp/log.rs",
+            "crates/lorelane/src/mcp/message.rs",
             "crates/lorelane/src/mcp/mod.rs",
             "crates/lorelane/src/mcp/server.rs",
             "crates/lorelane/src/mcp/stdio.rs",

@@ -15,7 +15,7 @@ use crate::json::Json;
 use crate::lifecycle::Status;
 use crate::memory::{Category, Memory};
 use crate::policy::Policy;
-use crate::recall::{Hit, Signal};
+use crate::recall::{Hit, Part, Signal};
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
@@ -124,10 +124,11 @@ pub fn barred(entry: &Entry, policy: &Policy, now: Timestamp) -> Option<Rule> {
     }
 }
 
-/// Whether the prompt speaks of this memory: a tag or two words of its name, and never everyday words alone.
-pub fn is_relevant(hit: &Hit) -> bool {
+/// Whether the prompt speaks of a memory, by what of its name the prompt has: a tag or two words of the title, and
+/// never everyday words alone.
+pub fn is_relevant(named: &[Part]) -> bool {
     let words = |signals: &[Signal]| -> BTreeSet<&str> {
-        let parts = hit.explain.iter().filter(|part| signals.contains(&part.signal));
+        let parts = named.iter().filter(|part| signals.contains(&part.signal));
         parts.flat_map(|part| &part.matched).map(String::as_str).collect()
     };
     let telling = |words: &BTreeSet<&str>| words.iter().any(|word| !everyday::is_everyday(word));

@@ -115,13 +115,19 @@ impl<'a> Table<'a> {
     /// The direction of a text. A text without a known piece has none: its vector is zero
     /// ([`Vector::is_zero`]) and is similar to nothing.
     pub fn vector(&self, text: &str) -> Vector {
+        let mut numbers = Vec::new();
+        each_piece(&humps_apart(text), |piece| self.find(piece), |number| numbers.push(number));
+        numbers.sort_unstable();
         let mut sum = [0.0; DIMENSIONS];
-        each_piece(text, |piece| self.find(piece), |number| self.add(number, &mut sum));
+        for same in numbers.chunk_by(|a, b| a == b) {
+            // A word that is said again and again says less each time.
+            self.add(same[0], (same.len() as f32).sqrt(), &mut sum);
+        }
         Vector::pointing(sum)
     }
 
-    fn add(&self, number: usize, sum: &mut [f32; DIMENSIONS]) {
-        let scale = f32::from_le_bytes(self.scales[number]);
+    fn add(&self, number: usize, weight: f32, sum: &mut [f32; DIMENSIONS]) {
+        let scale = weight * f32::from_le_bytes(self.scales[number]);
         let (low, high) = sum.split_at_mut(ROW);
         for ((packed, low), high) in self.rows[number].iter().zip(low).zip(high) {
             *low += scale * f32::from((packed & 15) as i8 - 8);
@@ -135,6 +141,26 @@ impl<'a> Table<'a> {
         let text = self.text.get(start..end(number)?)?;
         std::str::from_utf8(text).ok().map(Piece::from_line)
     }
+}
+
+/// The text with the words of `camelCase` apart: a sentence model knows them only so.
+fn humps_apart(text: &str) -> std::borrow::Cow<'_, str> {
+    let hump = |pair: &[u8]| {
+        (pair[0].is_ascii_lowercase() || pair[0].is_ascii_digit()) && pair[1].is_ascii_uppercase()
+    };
+    if !text.as_bytes().windows(2).any(hump) {
+        return text.into();
+    }
+    let mut apart = String::with_capacity(text.len() + 16);
+    let mut before = ' ';
+    for c in text.chars() {
+        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
+            apart.push(' ');
+        }
+        apart.push(c);
+        before = c;
+    }
+    apart.into()
 }
 
 /// A piece for [`pack`]: its line in the vocabulary and its vector.

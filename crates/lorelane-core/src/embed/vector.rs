@@ -28,6 +28,11 @@ impl Vector {
         Vector::pointing(sum)
     }
 
+    /// The direction of this one and a share of another.
+    pub fn with(&self, other: &Vector, share: f32) -> Vector {
+        Vector::pointing(std::array::from_fn(|at| self.0[at] + share * other.0[at]))
+    }
+
     /// Whether there was nothing to know: such a vector is similar to none, itself included.
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|value| *value == 0.0)

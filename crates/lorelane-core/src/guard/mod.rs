@@ -12,10 +12,10 @@ mod word;
 pub use word::Case;
 
 use crate::dialect::records::{LISTING, Records};
+use crate::fence::inline;
 use crate::memory::{Address, Category};
 use crate::path::RelPath;
 use crate::policy::DEFAULT_ROOT;
-use crate::text::{cut, one_line};
 use std::fmt;
 use word::{Atom, Word, matches};
 
@@ -126,6 +126,10 @@ impl ToolUse {
             ToolUse::Other => Vec::new(),
         }
     }
+
+    pub fn runs_git(&self) -> bool {
+        matches!(self, ToolUse::Shell { command } if shell::runs_git(command))
+    }
 }
 
 impl Target {
@@ -159,6 +163,29 @@ impl Target {
     }
 }
 
+impl Target {
+    /// What the disk says of it. A link that is taken away goes itself, not what it leads to.
+    fn resolved(&self, resolve: &dyn Fn(&str) -> Resolved) -> Resolved {
+        let whole = resolve(&self.fixed);
+        let takes_a_link = self.act == Act::Remove
+            && self.rest.is_empty()
+            && !self.open
+            && !self.shown.ends_with('/')
+            // It overwrites before it removes.
+            && self.program != "shred";
+        match self
+            .fixed
+            .rsplit_once('/')
+            .filter(|(_, name)| takes_a_link && !matches!(*name, "" | "." | ".."))
+        {
+            Some((folder, name)) => {
+                Resolved { path: normal(&format!("{}/{name}", resolve(folder).path)), exists: whole.exists }
+            }
+            None => whole,
+        }
+    }
+}
+
 impl Fence {
     /// The first target that the fence stands before. `resolve` asks the disk.
     pub fn judge(&self, targets: &[Target], resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
@@ -166,7 +193,7 @@ impl Fence {
     }
 
     fn deny(&self, target: &Target, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
-        let resolved = resolve(&target.fixed);
+        let resolved = target.resolved(resolve);
         // As it is written and as the disk has it: either may be the lane.
         let mut paths = vec![normal(&target.fixed)];
         if paths[0] != resolved.path {
@@ -231,7 +258,7 @@ fn around(target: &Target) -> Denial {
     Denial {
         attempt: format!(
             "cannot remove or move {}: the folder of memories lies in it",
-            one_line(&cut(&target.shown, SHOWN_MAX))
+            inline(&target.shown, SHOWN_MAX)
         ),
         instead: "take single memories out with `lorelane retire ADDRESS --reason REASON`; if the whole folder must go, ask the user to do it".to_owned(),
     }
@@ -245,11 +272,12 @@ fn denial(target: &Target, inside: &str, exists: Option<bool>) -> Denial {
     };
     let by = match target.program.as_str() {
         "" => String::new(),
-        program => format!(" with `{}`", one_line(&cut(program, SHOWN_MAX))),
+        // One of our own table.
+        program => format!(" with `{program}`"),
     };
     let attempt = format!(
         "cannot {deed} {}{by}: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again",
-        one_line(&cut(&target.shown, SHOWN_MAX)),
+        inline(&target.shown, SHOWN_MAX),
     );
     Denial { attempt, instead: instead(target.act, inside, exists) }
 }

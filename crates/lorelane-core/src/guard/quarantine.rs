@@ -29,9 +29,33 @@ pub fn is_aside(name: &str) -> bool {
     })
 }
 
+/// Whether a merge left both sides in a file, for somebody to choose from.
+pub fn has_conflict(bytes: &[u8]) -> bool {
+    let begins_with = |mark: &'static [u8]| move |line: &[u8]| line.starts_with(mark);
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    lines.any(begins_with(b"<<<<<<< "))
+        && lines.any(begins_with(b"======="))
+        && lines.any(begins_with(b">>>>>>> "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conflict_has_both_sides_and_their_marks() {
+        let conflict = "{\n<<<<<<< HEAD\n  \"a\": 1\n=======\n  \"a\": 2\n>>>>>>> theirs\n}\n";
+        for (text, expected) in [
+            (conflict.to_owned(), true),
+            (conflict.replace('\n', "\r\n"), true),
+            (conflict.replace("=======", "-------"), false),
+            (conflict.replace(">>>>>>> theirs\n", ""), false),
+            (conflict.replace('\n', " "), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(has_conflict(text.as_bytes()), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_file_that_was_put_aside_is_known_by_its_name() {

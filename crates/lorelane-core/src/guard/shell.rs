@@ -19,23 +19,37 @@ const SET_MAX: usize = 64;
 
 /// The places that a command line writes to or takes away, in its order.
 pub fn writes(command: &str, around: &Surroundings<'_>) -> Vec<Target> {
+    read(command, around).targets
+}
+
+/// Whether a command line runs git: what that brings into a worktree is the user's and their colleagues'.
+pub fn runs_git(command: &str) -> bool {
+    read(command, &Surroundings { folder: "/", home: None, project: None }).runs_git
+}
+
+fn read<'a>(command: &str, around: &'a Surroundings<'a>) -> Shell<'a> {
     let mut shell = Shell {
         around,
         folder: Some(Word::of(around.folder)),
+        left: None,
         variables: BTreeMap::new(),
         targets: Vec::new(),
+        runs_git: false,
         work_left: WORK_MAX,
     };
     shell.run(command, 0);
-    shell.targets
+    shell
 }
 
 struct Shell<'a> {
     around: &'a Surroundings<'a>,
     /// Where the next command runs; `None` once only the shell knows.
     folder: Option<Word>,
+    /// The folder that the last command left, if it did.
+    left: Option<Option<Word>>,
     variables: BTreeMap<String, Word>,
     targets: Vec<Target>,
+    runs_git: bool,
     work_left: usize,
 }
 
@@ -95,6 +109,7 @@ impl Shell<'_> {
     }
 
     fn program(&mut self, program: &str, words: &[Word], depth: usize) {
+        self.runs_git |= program == "git";
         match program {
             "cd" | "pushd" => self.change_folder(words),
             "popd" => self.folder = None,
@@ -129,6 +144,9 @@ impl Shell<'_> {
     }
 
     fn change_folder(&mut self, words: &[Word]) {
+        if self.left.is_none() {
+            self.left = Some(self.folder.clone());
+        }
         let is_option = |word: &&Word| matches!(word.literal().as_deref(), Some("-P" | "-L" | "-e" | "--"));
         let Some(to) = words.iter().find(|word| !is_option(word)) else {
             self.folder = self.around.home.map(Word::of);
@@ -158,6 +176,13 @@ fn unwrapped<'w>(words: &'w [Word], wrapper: &programs::Wrapper) -> &'w [Word] {
     words.get(at + wrapper.operands..).unwrap_or_default()
 }
 
+/// Whether a pipe stands between two commands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piped {
+    No,
+    Yes,
+}
+
 struct Reader<'r, 'a> {
     text: Vec<char>,
     at: usize,
@@ -183,13 +208,14 @@ impl Reader<'_, '_> {
         let mut words: Vec<Word> = Vec::new();
         // In `[[ a > b ]]` a bracket compares.
         let mut tests = false;
+        let mut piped = Piped::No;
         while let Some(c) = self.peek(0).filter(|_| self.shell.work_left > 0) {
             match c {
                 ' ' | '\t' | '\r' => self.at += 1,
                 '\\' if self.peek(1) == Some('\n') => self.at += 2,
                 '\n' => {
                     self.at += 1;
-                    self.finish(&mut words);
+                    self.finish(&mut words, &mut piped, Piped::No);
                     self.skip_heredocs();
                 }
                 '#' => self.skip_line(),
@@ -197,13 +223,17 @@ impl Reader<'_, '_> {
                     self.at += 1;
                     self.redirection(&mut words);
                 }
-                ';' | '&' | '|' => {
+                '|' if self.peek(1) != Some('|') => {
                     self.at += 1;
-                    self.finish(&mut words);
+                    self.finish(&mut words, &mut piped, Piped::Yes);
+                }
+                ';' | '&' | '|' => {
+                    self.at += if c == '|' { 2 } else { 1 };
+                    self.finish(&mut words, &mut piped, Piped::No);
                 }
                 ')' => {
                     self.at += 1;
-                    self.finish(&mut words);
+                    self.finish(&mut words, &mut piped, Piped::No);
                     if end == Some(')') {
                         return;
                     }
@@ -227,7 +257,7 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        self.finish(&mut words);
+        self.finish(&mut words, &mut piped, Piped::No);
     }
 
     /// The words that a word becomes, taken off the work that is left.
@@ -238,9 +268,17 @@ impl Reader<'_, '_> {
         words
     }
 
-    fn finish(&mut self, words: &mut Vec<Word>) {
+    /// Ends a command. One that has a pipe on either side runs in a shell of its own: where that goes, we do not
+    /// follow.
+    fn finish(&mut self, words: &mut Vec<Word>, before: &mut Piped, after: Piped) {
         let words = std::mem::take(words);
+        self.shell.left = None;
         self.shell.command(&words, self.depth);
+        let alone = *before == Piped::No && after == Piped::No;
+        if let Some(folder) = self.shell.left.take().filter(|_| !alone) {
+            self.shell.folder = folder;
+        }
+        *before = after;
     }
 
     /// A subshell, an arithmetic command, or the brackets of a function.

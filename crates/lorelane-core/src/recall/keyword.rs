@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Only so many are looked at for their age.
 const DEEP_CHECK: usize = 20;
-const DESCRIPTION_MAX: u32 = 2;
+const DESCRIPTION_MAX: i32 = 2;
 
 /// The memories that share a word with the prompt, best first; equals stay in the order of the listing.
 pub fn keyword(query: &Query, entries: &[Entry], describe: &dyn Fn(Category) -> Option<String>) -> Vec<Hit> {
@@ -23,7 +23,7 @@ pub fn keyword(query: &Query, entries: &[Entry], describe: &dyn Fn(Category) -> 
     let mut hits: Vec<(Hit, bool)> = listed
         .into_iter()
         .filter_map(|entry| {
-            let mut parts = name_parts(query, entry);
+            let mut parts = name_parts(query, &entry.title, &entry.tags);
             parts.extend(entry.kind.category().and_then(|category| described.get(&category)).cloned());
             (!parts.is_empty()).then(|| (hit(entry, parts), is_recent(entry, query.now)))
         })
@@ -48,7 +48,7 @@ fn description_part(query: &Query, description: &str) -> Option<Part> {
     };
     let prefixes: Vec<&String> = others.into_iter().filter(begins).collect();
     let points =
-        u32::try_from((2 * exact.len() + prefixes.len()) / 2).unwrap_or(u32::MAX).min(DESCRIPTION_MAX);
+        i32::try_from((2 * exact.len() + prefixes.len()) / 2).unwrap_or(i32::MAX).min(DESCRIPTION_MAX);
     let matched = exact.into_iter().chain(prefixes).cloned().collect();
     (points > 0).then_some(Part { signal: Signal::Description, points, matched })
 }
@@ -74,7 +74,6 @@ mod tests {
             created: None,
             updated: Some(Timestamp(-days_old * 86_400)),
             revised: 0,
-            prose: String::new(),
         }
     }
 

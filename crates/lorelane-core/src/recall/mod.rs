@@ -1,32 +1,51 @@
 //! Finds the memories that a text asks for, and says why.
 //!
-//! The scoring is that of the first system (tag 3, title 2, prefix 1, content 1, recency 1), over words of any
-//! language. Every point is a part that can be shown; the parts sum to the score.
+//! One way for every lane and every face: [`ask`] makes a question of a text, the engine gathers the memories that
+//! may answer it, [`weigh`] weighs their passages, [`choose`] groups them and leaves out what is not relevant.
+//! Every point is a part that can be shown; the parts sum to the score.
+//!
+//! The first system's scoring of names (tag 3, title 2, prefix 1) is kept where it is the contract: [`keyword`],
+//! [`candidate`], and the rule of what a prompt may be reminded of.
 
+pub mod ask;
+mod choose;
 mod keyword;
+pub mod sheet;
+pub mod weigh;
 
+pub use choose::{Choice, Considered, Grouping, choose, says_the_same};
 pub use keyword::keyword;
 
 use crate::corpus::Entry;
 use crate::lifecycle::Status;
-use crate::memory::{Address, Category, Kind};
-use crate::text::{fold, held_words, short_words, words};
+use crate::memory::{Address, Category, Kind, NoteType};
+use crate::path::RelPath;
+use crate::text::{fold, short_words, words};
 use crate::time::Timestamp;
 use std::borrow::Borrow;
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 const RECENT_DAYS: i64 = 30;
 /// A shorter beginning would match by accident.
 const PREFIX_MIN: usize = 4;
 /// From this score on, a memory is taken for the same subject.
-const CANDIDATE_SCORE: u32 = 3;
+const CANDIDATE_SCORE: i32 = 3;
 
 /// What is asked, ready to be compared.
 #[derive(Clone, Debug)]
 pub struct Query {
+    pub text: String,
     words: BTreeSet<String>,
+    /// Only these categories and types of notes, if any is named.
     pub categories: Vec<Category>,
+    pub types: Vec<NoteType>,
+    /// Only memories of these lanes, if any is named.
+    pub lanes: Vec<String>,
+    /// Only memories with one of these tags, whatever their case.
+    pub tags: Vec<String>,
+    /// Only memories that were created or changed since, and before.
+    pub after: Option<Timestamp>,
+    pub before: Option<Timestamp>,
     pub include_retired: bool,
     pub now: Timestamp,
 }
@@ -34,19 +53,24 @@ pub struct Query {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub address: Address,
+    pub path: RelPath,
     pub title: String,
     pub kind: Kind,
     pub status: Status,
     pub tags: Vec<String>,
-    pub score: u32,
+    /// The lines of its best passage; `None` where only names were compared.
+    pub lines: Option<(usize, usize)>,
+    pub score: i32,
     /// Why it was found: the points sum to the score.
     pub explain: Vec<Part>,
+    /// Memories that say nearly the same and stand behind this one.
+    pub same: Vec<Address>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub signal: Signal,
-    pub points: u32,
+    pub points: i32,
     pub matched: Vec<String>,
 }
 
@@ -55,14 +79,40 @@ pub enum Signal {
     Tag,
     Title,
     Prefix,
-    Content,
     Description,
     Recent,
+    Words,
+    Around,
+    Section,
+    Memory,
+    Meaning,
+    MeaningAround,
+    Length,
+    Speaker,
+    Date,
+    Confidence,
+    Pinned,
 }
 
 impl Signal {
-    const ALL: [Signal; 6] =
-        [Signal::Tag, Signal::Title, Signal::Prefix, Signal::Content, Signal::Description, Signal::Recent];
+    const ALL: [Signal; 16] = [
+        Signal::Tag,
+        Signal::Title,
+        Signal::Prefix,
+        Signal::Description,
+        Signal::Recent,
+        Signal::Words,
+        Signal::Around,
+        Signal::Section,
+        Signal::Memory,
+        Signal::Meaning,
+        Signal::MeaningAround,
+        Signal::Length,
+        Signal::Speaker,
+        Signal::Date,
+        Signal::Confidence,
+        Signal::Pinned,
+    ];
 
     pub fn parse(name: &str) -> Option<Signal> {
         Signal::ALL.into_iter().find(|signal| signal.name() == name)
@@ -73,26 +123,46 @@ impl Signal {
             Signal::Tag => "tag",
             Signal::Title => "title",
             Signal::Prefix => "prefix",
-            Signal::Content => "content",
             Signal::Description => "description",
             Signal::Recent => "recent",
+            Signal::Words => "words",
+            Signal::Around => "around",
+            Signal::Section => "section",
+            Signal::Memory => "memory",
+            Signal::Meaning => "meaning",
+            Signal::MeaningAround => "meaning around",
+            Signal::Length => "length",
+            Signal::Speaker => "speaker",
+            Signal::Date => "date",
+            Signal::Confidence => "confidence",
+            Signal::Pinned => "pinned",
         }
     }
 
-    /// What one match counts.
-    pub fn points(self) -> u32 {
+    /// What one match counts in the first system's scoring; its other signals count one.
+    pub fn points(self) -> i32 {
         match self {
             Signal::Tag => 3,
             Signal::Title => 2,
-            Signal::Prefix | Signal::Content | Signal::Description | Signal::Recent => 1,
+            _ => 1,
         }
     }
 }
 
 impl Query {
     pub fn new(text: &str, now: Timestamp) -> Query {
-        let words = words(text).into_iter().collect();
-        Query { words, categories: Vec::new(), include_retired: false, now }
+        Query {
+            text: text.to_owned(),
+            words: words(text).into_iter().collect(),
+            categories: Vec::new(),
+            types: Vec::new(),
+            lanes: Vec::new(),
+            tags: Vec::new(),
+            after: None,
+            before: None,
+            include_retired: false,
+            now,
+        }
     }
 
     /// What a person asks. Words of two letters count, too, because a tag may be one: `ci`, `db`. The first system
@@ -103,20 +173,31 @@ impl Query {
         query
     }
 
-    /// The words that are looked for, each once.
+    /// The words that are looked for in names, each once.
     pub fn words(&self) -> &BTreeSet<String> {
         &self.words
     }
 
     /// Whether memories of this kind and status are asked for.
     pub fn admits(&self, kind: Kind, status: Status) -> bool {
-        let asked = |category| self.categories.contains(&category);
+        let asked = match kind {
+            Kind::Record(category) => self.categories.contains(&category),
+            Kind::Note(of) => self.types.contains(&of),
+        };
         (self.include_retired || status == Status::Active)
-            && (self.categories.is_empty() || kind.category().is_some_and(asked))
+            && (self.lanes.is_empty() || self.lanes.iter().any(|lane| lane == kind.lane()))
+            && (asked || (self.categories.is_empty() && self.types.is_empty()))
     }
 
-    fn wants(&self, entry: &Entry) -> bool {
+    /// Whether a memory may be an answer, whatever it says.
+    pub fn wants(&self, entry: &Entry) -> bool {
+        let tagged = |tag: &String| entry.tags.iter().any(|own| fold(own) == fold(tag));
+        // A memory that does not say when it was made passes every filter of time.
+        let at = entry.updated.or(entry.created);
         self.admits(entry.kind, entry.status)
+            && (self.tags.is_empty() || self.tags.iter().any(tagged))
+            && self.after.is_none_or(|after| at.is_none_or(|at| at >= after))
+            && self.before.is_none_or(|before| at.is_none_or(|at| at < before))
     }
 }
 
@@ -136,35 +217,6 @@ pub fn name_words(title: &str, tags: &[String]) -> Vec<(Signal, String)> {
     title.into_iter().map(|word| (Signal::Title, word)).chain(in_tags).collect()
 }
 
-/// The memories that match, best first.
-pub fn rank(query: &Query, entries: impl Iterator<Item = impl Borrow<Entry>>) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = entries
-        .filter(|entry| query.wants(entry.borrow()))
-        .filter_map(|entry| {
-            let entry = entry.borrow();
-            let mut explain = name_parts(query, entry);
-            let used: BTreeSet<&String> = explain.iter().flat_map(|part| &part.matched).collect();
-            let content = content_part(query, entry, &used);
-            explain.extend(content);
-            if explain.is_empty() {
-                return None;
-            }
-            if is_recent(entry, query.now) {
-                explain.push(Part { signal: Signal::Recent, points: 1, matched: Vec::new() });
-            }
-            Some(hit(entry, explain))
-        })
-        .collect();
-    hits.sort_by(best_first);
-    hits
-}
-
-/// The order of hits: by points, then by what is most worth knowing, then by name.
-pub fn best_first(a: &Hit, b: &Hit) -> Ordering {
-    let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.kind));
-    order(a).cmp(&order(b)).then_with(|| a.address.cmp(&b.address))
-}
-
 fn is_recent(entry: &Entry, now: Timestamp) -> bool {
     entry.updated.is_some_and(|updated| now.days_since(updated) <= RECENT_DAYS)
 }
@@ -173,7 +225,7 @@ fn is_recent(entry: &Entry, now: Timestamp) -> bool {
 ///
 /// The memories come with their reach, see [`name_words`], the farthest first: those that cannot be the one are
 /// not asked for.
-pub fn candidate(query: &Query, reaching: impl Iterator<Item = (u32, impl Borrow<Entry>)>) -> Option<Hit> {
+pub fn candidate(query: &Query, reaching: impl Iterator<Item = (i32, impl Borrow<Entry>)>) -> Option<Hit> {
     let mut best: Option<Hit> = None;
     for (reach, entry) in reaching {
         let wanted = best.as_ref().map_or(CANDIDATE_SCORE, |best| best.score);
@@ -181,7 +233,7 @@ pub fn candidate(query: &Query, reaching: impl Iterator<Item = (u32, impl Borrow
             break;
         }
         let entry = entry.borrow();
-        let found = hit(entry, name_parts(query, entry));
+        let found = hit(entry, name_parts(query, &entry.title, &entry.tags));
         let is_better = |best: &Hit| {
             found.score > best.score || (found.score == best.score && found.address < best.address)
         };
@@ -195,24 +247,27 @@ pub fn candidate(query: &Query, reaching: impl Iterator<Item = (u32, impl Borrow
 fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
     Hit {
         address: entry.address.clone(),
+        path: entry.path.clone(),
         title: entry.title.clone(),
         kind: entry.kind,
         status: entry.status,
         tags: entry.tags.clone(),
+        lines: None,
+        same: Vec::new(),
         score: explain.iter().map(|part| part.points).sum(),
         explain,
     }
 }
 
 /// What title and tags contribute. A tag of several words matches when all of them are asked for.
-fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
+pub fn name_parts(query: &Query, title: &str, tags: &[String]) -> Vec<Part> {
     // Most memories share no word with a query: that is seen without taking their names apart.
-    let folded = fold(&format!("{}\n{}", entry.title, entry.tags.join("\n")));
+    let folded = fold(&format!("{title}\n{}", tags.join("\n")));
     if !may_name(&folded, &query.words) {
         return Vec::new();
     }
-    let title = title_words(&entry.title);
-    let tags: Vec<Vec<String>> = entry.tags.iter().map(|tag| tag_words(tag)).collect();
+    let title = title_words(title);
+    let tags: Vec<Vec<String>> = tags.iter().map(|tag| tag_words(tag)).collect();
     let asked: Vec<&Vec<String>> =
         tags.iter().filter(|tag| tag.iter().all(|word| query.words.contains(word))).collect();
     let in_tags: Vec<String> = asked.iter().copied().flatten().cloned().collect();
@@ -232,7 +287,7 @@ fn name_parts(query: &Query, entry: &Entry) -> Vec<Part> {
         .collect();
     let part = |signal: Signal, count: usize, matched: Vec<String>| Part {
         signal,
-        points: signal.points().saturating_mul(u32::try_from(count).unwrap_or(u32::MAX)),
+        points: signal.points().saturating_mul(i32::try_from(count).unwrap_or(i32::MAX)),
         matched,
     };
     let parts = [
@@ -266,17 +321,6 @@ fn tag_words(tag: &str) -> Vec<String> {
     if found.is_empty() { vec![fold(tag)] } else { found }
 }
 
-fn content_part(query: &Query, entry: &Entry, used: &BTreeSet<&String>) -> Option<Part> {
-    let wanted: Vec<&str> =
-        query.words.iter().filter(|word| !used.contains(word)).map(String::as_str).collect();
-    if wanted.is_empty() || entry.prose.is_empty() {
-        return None;
-    }
-    let matched: Vec<String> = held_words(&entry.prose, &wanted).into_iter().map(str::to_owned).collect();
-    let points = u32::try_from(matched.len()).unwrap_or(u32::MAX);
-    (points > 0).then_some(Part { signal: Signal::Content, points, matched })
-}
-
 /// Among equals, what binds comes before what happened.
 fn priority(kind: Kind) -> u32 {
     match kind {
@@ -296,7 +340,7 @@ mod tests {
     use crate::path::RelPath;
     use expect_test::{Expect, expect};
 
-    fn entry(category: Category, title: &str, tags: &[&str], prose: &str, updated_days_ago: i64) -> Entry {
+    fn entry(category: Category, title: &str, tags: &[&str], updated_days_ago: i64) -> Entry {
         let address = Address::for_title(category, title);
         Entry {
             path: RelPath::parse(&format!("{}/{}.json", category.folder(), address.name())).unwrap(),
@@ -309,52 +353,33 @@ mod tests {
             created: None,
             updated: Some(Timestamp(-updated_days_ago * 86_400)),
             revised: 0,
-            prose: prose.to_owned(),
         }
     }
 
     fn check(query: &str, expected: &Expect) {
         let entries = [
-            entry(
-                Category::Decision,
-                "Use JWT for service auth",
-                &["auth", "rate limit"],
-                "tokens expire hourly",
-                100,
-            ),
-            entry(
-                Category::Runbook,
-                "Restart the cache",
-                &["redis"],
-                "authentication fails when redis is full",
-                3,
-            ),
-            entry(Category::Constraint, "認証トークンの期限", &["認証"], "", 100),
-            entry(Category::Preference, "Café naming", &["go"], "", 100),
+            entry(Category::Decision, "Use JWT for service auth", &["auth", "rate limit"], 100),
+            entry(Category::Runbook, "Restart the cache", &["redis"], 3),
+            entry(Category::Constraint, "認証トークンの期限", &["認証"], 100),
+            entry(Category::Preference, "Café naming", &["go"], 100),
         ];
         let query = Query::new(query, Timestamp(0));
         let mut lines = String::new();
-        for hit in rank(&query, entries.iter()) {
+        for hit in keyword(&query, &entries, &|_| None) {
             let parts: Vec<String> =
                 hit.explain.iter().map(|part| format!("{} {}", part.signal.name(), part.points)).collect();
-            assert_eq!(hit.score, hit.explain.iter().map(|part| part.points).sum::<u32>());
+            assert_eq!(hit.score, hit.explain.iter().map(|part| part.points).sum::<i32>());
             lines.push_str(&format!("{} {} ({})\n", hit.address, hit.score, parts.join(", ")));
         }
         expected.assert_eq(&lines);
     }
 
     #[test]
-    fn tags_titles_prefixes_and_content_add_up() {
+    fn tags_titles_and_prefixes_add_up() {
         check(
             "auth for the service",
             &expect![[r#"
             decision/use-jwt-for-service-auth 7 (tag 3, title 4)
-        "#]],
-        );
-        check(
-            "authentication",
-            &expect![[r#"
-            runbook/restart-the-cache 2 (content 1, recent 1)
         "#]],
         );
         check(
@@ -395,7 +420,7 @@ mod tests {
     // A prompt that names such a tag was answered with nothing.
     #[test]
     fn a_tag_of_two_letters_is_found_when_a_person_asks() {
-        let tagged = |tag: &str| entry(Category::Decision, "Runners", &[tag], "", 100);
+        let tagged = |tag: &str| entry(Category::Decision, "Runners", &[tag], 100);
         for (prompt, tag, found) in [
             ("how does our CI work", "ci", true),
             ("CI/CD", "cd", true),
@@ -406,9 +431,9 @@ mod tests {
             ("認証db", "db", false),
         ] {
             let entries = [tagged(tag)];
-            let hits = rank(&Query::of_person(prompt, Timestamp(0)), entries.iter());
+            let hits = keyword(&Query::of_person(prompt, Timestamp(0)), &entries, &|_| None);
             assert_eq!(hits.iter().any(|hit| hit.explain[0].signal == Signal::Tag), found, "{prompt}");
-            assert_eq!(rank(&Query::new(prompt, Timestamp(0)), entries.iter()), [], "{prompt}");
+            assert_eq!(keyword(&Query::new(prompt, Timestamp(0)), &entries, &|_| None), [], "{prompt}");
         }
     }
 
@@ -419,9 +444,9 @@ mod tests {
 
     #[test]
     fn a_candidate_needs_more_than_one_word() {
-        let entries = [entry(Category::Decision, "Use JWT for service auth", &["tokens"], "", 1)];
+        let entries = [entry(Category::Decision, "Use JWT for service auth", &["tokens"], 1)];
         let find = |text: &str| {
-            let reaching = entries.iter().map(|entry| (u32::MAX, entry));
+            let reaching = entries.iter().map(|entry| (i32::MAX, entry));
             candidate(&Query::new(text, Timestamp(0)), reaching).map(|hit| hit.score)
         };
         assert_eq!(find("jwt"), None);
@@ -432,7 +457,7 @@ mod tests {
     // Only the index knows all memories; what it leaves out must not be what is looked for.
     #[test]
     fn no_name_brings_more_points_than_its_reach() {
-        let table: [(&str, &[&str], &str, u32); 6] = [
+        let table: [(&str, &[&str], &str, i32); 6] = [
             ("Redis for sessions", &["redis"], "redis sessions", 7),
             ("Limits", &["rate limit", "limit-rate", "rate"], "rate limit", 16),
             ("Limits", &["rate limit"], "limit", 4),
@@ -442,8 +467,8 @@ mod tests {
         ];
         for (title, tags, asked, reach) in table {
             let query = Query::new(asked, Timestamp(0));
-            let entry = entry(Category::Decision, title, tags, "", 1);
-            let of_word = |word: &String| -> u32 {
+            let entry = entry(Category::Decision, title, tags, 1);
+            let of_word = |word: &String| -> i32 {
                 let names = name_words(&entry.title, &entry.tags).into_iter();
                 names
                     .map(|(signal, name)| match name.strip_prefix(word.as_str()) {
@@ -453,8 +478,9 @@ mod tests {
                     })
                     .sum()
             };
-            assert_eq!(query.words().iter().map(of_word).sum::<u32>(), reach, "{title} {asked}");
-            let score: u32 = name_parts(&query, &entry).iter().map(|part| part.points).sum();
+            assert_eq!(query.words().iter().map(of_word).sum::<i32>(), reach, "{title} {asked}");
+            let score: i32 =
+                name_parts(&query, &entry.title, &entry.tags).iter().map(|part| part.points).sum();
             assert!(score <= reach, "{title} {asked}: {score}");
         }
     }
@@ -462,10 +488,10 @@ mod tests {
     #[test]
     fn a_candidate_is_looked_for_as_long_as_one_can_be_better() {
         let entries = [
-            (9, entry(Category::Decision, "Other", &["tokens"], "", 1)),
-            (5, entry(Category::Decision, "Tokens", &["jwt"], "", 1)),
-            (5, entry(Category::Decision, "Jwt", &["tokens"], "", 1)),
-            (4, entry(Category::Decision, "Jwt tokens", &["jwt", "tokens"], "", 1)),
+            (9, entry(Category::Decision, "Other", &["tokens"], 1)),
+            (5, entry(Category::Decision, "Tokens", &["jwt"], 1)),
+            (5, entry(Category::Decision, "Jwt", &["tokens"], 1)),
+            (4, entry(Category::Decision, "Jwt tokens", &["jwt", "tokens"], 1)),
         ];
         let mut asked = 0;
         let reaching = entries.iter().map(|(reach, entry)| (*reach, entry)).inspect(|_| asked += 1);

@@ -17,7 +17,7 @@ pub fn one_line(text: &str) -> String {
     }
     let spaced: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     let mut line = String::with_capacity(text.len());
-    for word in spaced.split(' ').filter(|word| !word.is_empty()) {
+    for word in spaced.split(' ').filter(|word| word.chars().any(is_visible)) {
         if !line.is_empty() {
             line.push(' ');
         }
@@ -75,6 +75,7 @@ mod tests {
     #[test]
     fn a_line_has_no_breaks_and_nothing_invisible() {
         assert_eq!(one_line(" a\n\tb\u{202e}c\u{200b} \u{a0}d\u{1b}[31m "), "a bc d[31m");
+        assert_eq!(one_line("a \u{200b}\u{9b} \u{7} b"), "a b", "a word of nothing leaves no gap");
     }
 
     #[test]

@@ -8,4 +8,5 @@ mod words;
 pub use clean::{cut, escaped, one_line, printable};
 pub use slug::{SLUG_MAX, is_slug, slug, title_changed_enough_for_a_new_slug};
 pub use tokens::tokens;
+pub(crate) use words::writes_no_blanks;
 pub use words::{fold, held_words, holds_word, short_words, words};

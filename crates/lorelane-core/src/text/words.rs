@@ -139,7 +139,8 @@ fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}') && is_combining_mark(c)
 }
 
-fn writes_no_blanks(c: char) -> bool {
+/// Scripts in which nothing marks where a word ends.
+pub(crate) fn writes_no_blanks(c: char) -> bool {
     matches!(c,
         '\u{3041}'..='\u{30ff}'      // Hiragana, Katakana
         | '\u{3400}'..='\u{4dbf}'    // Han, extension A

@@ -12,7 +12,7 @@ use lorelane_core::json::Json;
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::{Given, Home, Policy};
-use lorelane_core::recall::{Query, rank};
+use lorelane_core::recall::{Hit, Query, keyword, name_parts};
 
 fn memory(category: Category, members: Members<'_>) -> Memory {
     let record = record_of(category, members);
@@ -68,8 +68,8 @@ fn a_tag_or_two_title_words_are_relevant_and_everyday_words_never() {
     for (title, tags, prompt, expected) in table {
         let title = format!("{title:?}");
         let memory = memory(Category::Decision, &[("title", &title), ("tags", tags)]);
-        let hits = rank(&Query::new(prompt, NOW), std::iter::once(&entry(&memory)));
-        assert_eq!(hits.first().is_some_and(is_relevant), expected, "{title} for {prompt:?}");
+        let named = name_parts(&Query::new(prompt, NOW), &memory.title, &memory.tags);
+        assert_eq!(is_relevant(&named), expected, "{title} for {prompt:?}");
     }
 }
 
@@ -112,12 +112,15 @@ fn what_is_not_to_be_shown_says_which_rule_forbids_it() {
     }
 }
 
+fn hits(prompt: &str, entries: &[Entry]) -> Vec<Hit> {
+    keyword(&Query::new(prompt, NOW), entries, &|_| None)
+}
+
 /// What a prompt about JWT is answered with.
 fn brief(memories: &[Memory], given: &[(&str, &str)]) -> String {
-    let query = Query::new("jwt auth", NOW);
     let entries: Vec<Entry> = memories.iter().map(entry).collect();
     let mut composer = Composer::new(&policy(given));
-    for hit in rank(&query, entries.iter()) {
+    for hit in hits("jwt auth", &entries) {
         let memory = memories.iter().find(|memory| memory.address == hit.address).expect("its memory");
         composer.take(hit, memory, NOW);
     }
@@ -179,7 +182,7 @@ fn after_three_that_do_not_fit_no_further_memory_is_tried() {
         format!(r#"{{"status": "accepted", "context": "c", "decision": {long}, "rationale": ["r"]}}"#);
     let long = memory(Category::Decision, &[("content", &content)]);
     let short = memory(Category::Decision, &[]);
-    let hit = rank(&Query::new("jwt auth", NOW), std::iter::once(&entry(&short))).remove(0);
+    let hit = hits("jwt auth", &[entry(&short)]).remove(0);
     let mut composer = Composer::new(&policy(&[("briefing.max_tokens", "100")]));
     for misfits in 0..3 {
         assert_eq!(composer.closed(), None, "after {misfits}");
@@ -282,7 +285,7 @@ fn a_ledger_line_reads_back_as_it_was_written() {
     let memories = [memory(Category::Decision, &[]), memory(Category::Runbook, &[])];
     let entries: Vec<Entry> = memories.iter().map(entry).collect();
     let mut composer = Composer::new(&policy(&[("retrieval.max_inject", "1")]));
-    for hit in rank(&Query::new("jwt auth", NOW), entries.iter()) {
+    for hit in hits("jwt auth", &entries) {
         composer.take(hit, &memories[0], NOW);
     }
     let prompt = concat!("jwt auth with AKIA", "4TGHN2WQ7VKJX3ZD\nplease");

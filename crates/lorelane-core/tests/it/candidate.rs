@@ -180,7 +180,7 @@ fn the_best_match_is_a_candidate_from_three_points_on() {
         ("cookies", Some(("decision/c", 3))),
     ];
     for (text, expected) in table {
-        let hit = recall::candidate(&Query::new(text, NOW), entries.iter().map(|entry| (u32::MAX, entry)));
+        let hit = recall::candidate(&Query::new(text, NOW), entries.iter().map(|entry| (i32::MAX, entry)));
         let found = hit.map(|hit| (hit.address.to_string(), hit.score));
         assert_eq!(found, expected.map(|(address, score)| (address.to_owned(), score)), "{text}");
     }

@@ -127,6 +127,11 @@ const DENIED: &[&str] = &[
     "D=/p/.claude/memory; rm $D/index.md",
     "cd ~ && cd /p && export F=.claude/memory/x && echo > $F",
     "rm /p/link/decisions/use-jwt.json",
+    "rm -rf /p/link/",
+    "rm -rf /p/link/*",
+    "shred -u /p/link",
+    "cd /p/.claude/memory || exit; rm index.md",
+    "cd /p/.claude/memory && ls | wc -l; rm index.md",
     "rm /q/.claude/memory/decisions/x.json",
     "lorelane list > /p/.claude/memory/decisions/x.json",
 ];
@@ -176,6 +181,10 @@ const ALLOWED: &[&str] = &[
     "rm -rf \"$TMP/\"*",
     "cd \"$SOMEWHERE\" && rm -rf .claude/memory",
     "(cd /p/.claude/memory && ls); rm index.md",
+    "cd /p/.claude/memory | rm index.md",
+    "ls | cd /p/.claude/memory; rm index.md",
+    "rm /p/link",
+    "mv /p/link /tmp/link",
     "echo x > ../.claude/memory-notes.md",
     "echo x > /p/.claude/memory.md",
     "touch /elsewhere/.claude/memory/x",
@@ -211,6 +220,23 @@ fn commands_that_read_or_write_elsewhere_are_not() {
     for command in ALLOWED {
         assert_eq!(judge(&shell(command)), None, "{command}");
     }
+}
+
+#[test]
+fn a_command_that_runs_git_is_known() {
+    for (command, expected) in [
+        ("git pull", true),
+        ("cd /p && git -C x stash pop", true),
+        ("sudo /usr/bin/git merge a", true),
+        ("bash -c 'git rebase main'", true),
+        ("x=$(git rev-parse HEAD); make", true),
+        ("echo git pull", false),
+        ("make digit", false),
+        ("cat .git/config", false),
+    ] {
+        assert_eq!(shell(command).runs_git(), expected, "{command}");
+    }
+    assert!(!write("git").runs_git());
 }
 
 #[test]

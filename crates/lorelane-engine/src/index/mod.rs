@@ -6,13 +6,17 @@
 
 mod names;
 mod rows;
+mod words;
+
+pub use words::{Found, Gathered};
 
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Address, Category, Kind};
+use lorelane_core::memory::{Address, Category, Kind, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
+use lorelane_core::recall::sheet::Sheet;
 use lorelane_core::time::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{
@@ -26,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 4;
+const STAMP: i32 = 5;
 /// Another process writes for milliseconds; a search does not wait longer for it.
 const BUSY: Duration = Duration::from_millis(500);
 /// Somebody who forgets waits until nobody reads any more.
@@ -36,16 +40,14 @@ const TABLES: &str = "
         id INTEGER PRIMARY KEY, path TEXT NOT NULL, address TEXT NOT NULL, category TEXT NOT NULL, title TEXT NOT NULL,
         tags TEXT NOT NULL, status TEXT NOT NULL, status_at INTEGER, created INTEGER, updated INTEGER,
         revised INTEGER NOT NULL, listing_key TEXT, listing_text TEXT,
-        size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
+        size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest INTEGER NOT NULL
     );
-    -- Apart, because it is most of the bytes and few questions need it.
-    CREATE TABLE prose (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
     CREATE TABLE unreadable (
         path TEXT PRIMARY KEY, what TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE folders (folder TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
 ";
-const TABLE_NAMES: [&str; 5] = ["memories", "prose", "names", "unreadable", "folders"];
+const TABLE_NAMES: [&str; 4] = ["memories", "names", "unreadable", "folders"];
 /// Apart from the tables: a rebuild appends all rows first and sorts them once.
 const ORDERS: &str = "
     CREATE UNIQUE INDEX memories_path ON memories (path);
@@ -71,10 +73,35 @@ pub struct Seen {
 /// What the index keeps of one file.
 #[derive(Clone, Debug)]
 pub enum Row {
-    Memory { entry: Box<Entry>, listing: Option<ListingLine>, seen: Seen },
+    Memory { entry: Box<Entry>, listing: Option<ListingLine>, seen: Seen, said: Said },
     Unreadable { path: RelPath, what: String, seen: Seen },
     Gone { path: RelPath },
 }
+
+/// What a memory's file says, for the search. It is taken apart only if it is new to the index.
+#[derive(Clone, Debug)]
+pub struct Said {
+    pub memory: Box<Memory>,
+    pub text: String,
+}
+
+/// Two texts with one digest are taken for the same.
+pub fn digest(text: &[u8]) -> i64 {
+    let hash = blake3::hash(text);
+    let (first, _) = hash.as_bytes().split_first_chunk::<8>().expect("a hash is longer");
+    i64::from_le_bytes(*first)
+}
+
+/// How much of an index is made anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rebuild {
+    /// All that is said of the memories, and the search of texts that changed.
+    Changed,
+    All,
+}
+
+/// Takes a memory's text apart. Whoever owns the dialect knows how.
+pub type TakeApart<'a> = &'a dyn Fn(&Said) -> Sheet;
 
 /// The time of a folder that has to be looked into again.
 pub const UNSETTLED: i64 = -1;
@@ -106,8 +133,6 @@ impl std::error::Error for IndexError {
 pub struct Wanted {
     pub kind: Option<Kind>,
     pub status: Option<Status>,
-    /// Whether the text of the memories is needed: it is most of the index.
-    pub prose: bool,
 }
 
 impl Index {
@@ -231,39 +256,56 @@ impl Index {
     }
 
     /// Takes in rows and the folder times they were read under, all or nothing.
-    pub fn update(&mut self, rows: impl Iterator<Item = Row>, times: &FolderTimes) -> Result<(), IndexError> {
-        self.write(false, rows, times)
+    pub fn update(
+        &mut self,
+        rows: impl Iterator<Item = Row>,
+        times: &FolderTimes,
+        take_apart: TakeApart<'_>,
+    ) -> Result<(), IndexError> {
+        self.write(None, rows, times, take_apart)
     }
 
-    /// Forgets everything and takes in these rows.
+    /// Forgets everything and takes in these rows. What was taken apart before and still says the same is kept,
+    /// unless all of it is made anew.
     pub fn replace(
         &mut self,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
+        take_apart: TakeApart<'_>,
+        extent: Rebuild,
     ) -> Result<(), IndexError> {
-        self.write(true, rows, times)
+        self.write(Some(extent), rows, times, take_apart)
     }
 
     fn write(
         &mut self,
-        fresh: bool,
+        fresh: Option<Rebuild>,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
+        take_apart: TakeApart<'_>,
     ) -> Result<(), IndexError> {
         let fault = self.fault("write");
-        if fresh {
+        if fresh.is_some() {
             // Room for all pages of a large store: what does not fit is written and read once more.
             self.db.execute_batch("PRAGMA cache_size = -24000").map_err(&fault)?;
         }
         let made = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&fault)?;
-        if fresh {
+        let mut known = None;
+        if let Some(extent) = fresh {
+            known = Some(match extent {
+                Rebuild::Changed => rows::known(&made).map_err(&fault)?,
+                Rebuild::All => {
+                    made.execute_batch(words::EMPTY).map_err(&fault)?;
+                    rows::Known::new()
+                }
+            });
             made.execute_batch(NO_ORDERS).map_err(&fault)?;
             for table in TABLE_NAMES {
                 made.execute(&format!("DELETE FROM {table}"), []).map_err(&fault)?;
             }
         }
-        rows::put(&made, rows, fresh).map_err(&fault)?;
-        if fresh {
+        rows::put(&made, rows, known, take_apart).map_err(&fault)?;
+        if fresh.is_some() {
             made.execute_batch(ORDERS).map_err(&fault)?;
         }
         if folder_times(&made).map_err(&fault)? != *times {
@@ -274,7 +316,7 @@ impl Index {
             }
         }
         made.commit().map_err(&fault)?;
-        if fresh {
+        if fresh.is_some() {
             self.shorten_log(0);
         }
         Ok(())
@@ -284,7 +326,14 @@ impl Index {
         self.with_entries(wanted, |entries| entries.collect())
     }
 
-    /// Hands the entries over one by one: a search over all of them must not hold all of them.
+    /// The digest of the text of the memory in this file, see [`digest`].
+    pub fn digest_at(&self, path: &RelPath) -> Result<Option<i64>, IndexError> {
+        let sql = "SELECT digest FROM memories WHERE path = ?";
+        let found = self.db.query_row(sql, [path.as_str()], |row| row.get(0)).optional();
+        found.map_err(self.fault("read"))
+    }
+
+    /// Hands the entries over one by one.
     pub fn with_entries<T>(
         &self,
         wanted: Wanted,
@@ -303,7 +352,7 @@ impl Index {
         }
         let only =
             if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
-        let sql = format!("{} {only} ORDER BY path", select_entries(wanted.prose));
+        let sql = format!("{SELECT_ENTRIES} {only} ORDER BY path");
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
         let rows = query.query_map(params_from_iter(values), |row| Ok(entry(row))).map_err(&fault)?;
         let mut broken = None;
@@ -321,14 +370,13 @@ impl Index {
     pub fn with_named<T>(
         &self,
         query: &Query,
-        prose: bool,
         limit: usize,
-        take: impl FnOnce(&mut dyn Iterator<Item = (u32, Entry)>) -> T,
+        take: impl FnOnce(&mut dyn Iterator<Item = (i32, Entry)>) -> T,
     ) -> Result<T, IndexError> {
         let fault = self.fault("read");
         let _reading = self.reading().map_err(&fault)?;
         let reaching = self.reaching(query, limit).map_err(&fault)?;
-        let sql = format!("{} WHERE id = ?", select_entries(prose));
+        let sql = format!("{SELECT_ENTRIES} WHERE id = ?");
         let mut read = self.db.prepare(&sql).map_err(&fault)?;
         let mut broken = None;
         let mut named = reaching
@@ -438,11 +486,7 @@ impl Index {
         let fault = self.fault("read");
         let mut dump = String::new();
         let memories = format!("SELECT {} FROM memories ORDER BY 1", rows::COLUMNS);
-        let tables = [
-            ("memories", memories.as_str()),
-            ("prose", "SELECT path, text FROM prose LEFT JOIN memories USING (id) ORDER BY 1"),
-            ("unreadable", "SELECT * FROM unreadable ORDER BY 1"),
-        ];
+        let tables = [("memories", memories.as_str()), ("unreadable", "SELECT * FROM unreadable ORDER BY 1")];
         for (table, sql) in tables {
             let mut query = self.db.prepare(sql).map_err(&fault)?;
             let columns = query.column_count();
@@ -456,12 +500,13 @@ impl Index {
             }
         }
         dump.extend(self.dump_names().map_err(&fault)?);
+        dump.extend(self.dump_words().map_err(&fault)?);
         Ok(dump)
     }
 }
 
 fn make_tables(db: &Connection) -> rusqlite::Result<()> {
-    [TABLES, names::TABLE, ORDERS].iter().try_for_each(|sql| db.execute_batch(sql))
+    [TABLES, names::TABLE, words::TABLES, ORDERS].iter().try_for_each(|sql| db.execute_batch(sql))
 }
 
 fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
@@ -471,13 +516,9 @@ fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
 }
 
 /// The columns that `entry` reads.
-fn select_entries(prose: bool) -> String {
-    let (prose, join) = if prose { ("prose.text", "JOIN prose USING (id)") } else { ("''", "") };
-    format!(
-        "SELECT path, address, title, tags, status, status_at, created, updated, revised, {prose}, category
-         FROM memories {join}"
-    )
-}
+const SELECT_ENTRIES: &str =
+    "SELECT path, address, title, tags, status, status_at, created, updated, revised, category
+    FROM memories";
 
 /// `None` for a row that this version could not have written.
 fn entry(row: &SqlRow<'_>) -> Option<Entry> {
@@ -485,7 +526,7 @@ fn entry(row: &SqlRow<'_>) -> Option<Entry> {
     let time = |at: usize| row.get::<_, Option<i64>>(at).ok().flatten().map(Timestamp);
     Some(Entry {
         path: RelPath::parse(&text(0)?).ok()?,
-        kind: Kind::parse(&text(10)?)?,
+        kind: Kind::parse(&text(9)?)?,
         address: Address::parse(&text(1)?)?,
         title: text(2)?,
         tags: rows::tags(&text(3)?),
@@ -494,7 +535,6 @@ fn entry(row: &SqlRow<'_>) -> Option<Entry> {
         created: time(6),
         updated: time(7),
         revised: unsigned(row, 8).ok()?,
-        prose: text(9)?,
     })
 }
 

@@ -136,8 +136,8 @@ impl Index {
     /// The numbers of the memories that the words of a query can find by their names, each with its reach (see
     /// `recall::name_words`), the farthest first. At most `limit` of them: among equals those whose path
     /// comes first, so that an index made anew answers the same.
-    pub(super) fn reaching(&self, query: &Query, limit: usize) -> rusqlite::Result<Vec<(u32, i64)>> {
-        let mut reach: HashMap<i64, u32> = HashMap::new();
+    pub(super) fn reaching(&self, query: &Query, limit: usize) -> rusqlite::Result<Vec<(i32, i64)>> {
+        let mut reach: HashMap<i64, i32> = HashMap::new();
         self.each_place(
             query.words(),
             |of, status| query.admits(of, status),
@@ -149,9 +149,9 @@ impl Index {
                 }
             },
         )?;
-        let mut reaching: Vec<(u32, i64)> =
+        let mut reaching: Vec<(i32, i64)> =
             reach.into_iter().map(|(memory, reach)| (reach, memory)).collect();
-        let order = |(reach, memory): &(u32, i64)| (Reverse(*reach), *memory);
+        let order = |(reach, memory): &(i32, i64)| (Reverse(*reach), *memory);
         if limit < reaching.len() {
             // A common word is in the names of thousands: only those that come in question are put in order.
             let (_, &mut (last, _), _) = reaching.select_nth_unstable_by_key(limit, order);

@@ -1,7 +1,8 @@
 //! Rows into the tables, and the same rows compared with what stands there.
 
 use super::names::{Changes, Name};
-use super::{Row, Seen, signed};
+use super::words::Sheets;
+use super::{Row, Said, Seen, TakeApart, signed};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
@@ -10,97 +11,128 @@ use rusqlite::types::Value;
 use rusqlite::{
     Connection, OptionalExtension, Row as SqlRow, Statement, ToSql, Transaction, params, params_from_iter,
 };
+use std::collections::HashMap;
 
 /// What is kept of a memory, without the number that it has in this index.
 pub(super) const COLUMNS: &str = "path, address, category, title, tags, status, status_at, created, updated,
-    revised, listing_key, listing_text, size, mtime_ns";
+    revised, listing_key, listing_text, size, mtime_ns, digest";
 
-/// Takes rows in; `fresh` tables hold none of them yet.
+/// Takes rows in. `fresh` tables of memories hold none of them yet; what was known of their texts is still there.
 pub(super) fn put(
     db: &Transaction<'_>,
     rows: impl Iterator<Item = Row>,
-    fresh: bool,
+    fresh: Option<Known>,
+    take_apart: TakeApart<'_>,
 ) -> rusqlite::Result<()> {
-    let verb = if fresh { "INSERT" } else { "REPLACE" };
-    let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+    let is_fresh = fresh.is_some();
+    let verb = if is_fresh { "INSERT" } else { "REPLACE" };
+    let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
     let mut memory = db.prepare(&format!("{verb} INTO memories (id, {COLUMNS}) VALUES ({marks})"))?;
-    let mut prose = db.prepare(&format!("{verb} INTO prose VALUES (?, ?)"))?;
     let mut unreadable = db.prepare(&format!("{verb} INTO unreadable VALUES (?,?,?,?)"))?;
     let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
     let mut former = Former::new(db, fresh)?;
     let mut names = Changes::default();
+    let mut sheets = Sheets::new(db)?;
     for row in rows {
         match row {
-            Row::Memory { mut entry, listing, seen } => {
+            Row::Memory { entry, listing, seen, said } => {
                 let path = entry.path.as_str();
-                if !fresh {
+                if !is_fresh {
                     forget_unreadable.execute([path])?;
                 }
-                let former_id = former.take_name_back(path, &mut names)?;
-                let (name, text) = (Name::of(&entry), std::mem::take(&mut entry.prose));
-                let kept = std::iter::once(former_id.into()).chain(values(*entry, listing, seen));
+                let before = former.take_back(path, &mut names)?;
+                let name = Name::of(&entry);
+                let digest = said.digest();
+                let kept = std::iter::once(before.map(|(id, _)| id).into())
+                    .chain(values(*entry, listing, seen, digest));
                 memory.execute(params_from_iter(kept))?;
-                let id = former_id.unwrap_or_else(|| db.last_insert_rowid());
-                prose.execute(params![id, text])?;
+                let id = before.map_or_else(|| db.last_insert_rowid(), |(id, _)| id);
                 names.come(id, name);
+                if before.is_none_or(|(_, known)| known != digest) {
+                    sheets.put(id, &take_apart(&said), before.is_none())?;
+                }
             }
             Row::Unreadable { path, what, seen } => {
                 unreadable.execute(params![path.as_str(), what, signed(seen.size), seen.mtime_ns])?;
-                former.forget(path.as_str(), &mut names)?;
+                former.forget(path.as_str(), &mut names, &mut sheets)?;
             }
             Row::Gone { path } => {
                 forget_unreadable.execute([path.as_str()])?;
-                former.forget(path.as_str(), &mut names)?;
+                former.forget(path.as_str(), &mut names, &mut sheets)?;
             }
         }
     }
-    names.write(db, fresh)
+    for (id, _) in former.known.into_iter().flat_map(Known::into_values) {
+        sheets.forget(id)?;
+    }
+    sheets.finish()?;
+    names.write(db, is_fresh)
+}
+
+/// The numbers of memories by their paths, and the digests of their texts.
+pub(super) type Known = HashMap<String, (i64, i64)>;
+
+/// What the tables know, before they are emptied for a rebuild.
+pub(super) fn known(db: &Connection) -> rusqlite::Result<Known> {
+    let mut query = db.prepare("SELECT path, id, digest FROM memories")?;
+    let rows = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+    rows.collect()
 }
 
 /// The memories that the tables hold when rows come for their paths.
 struct Former<'d> {
-    /// Whether there are none.
-    fresh: bool,
+    /// What is known of the texts, when the tables themselves were emptied.
+    known: Option<Known>,
     find: Statement<'d>,
     forget_memory: Statement<'d>,
-    forget_prose: Statement<'d>,
 }
 
 impl<'d> Former<'d> {
-    fn new(db: &'d Connection, fresh: bool) -> rusqlite::Result<Former<'d>> {
+    fn new(db: &'d Connection, known: Option<Known>) -> rusqlite::Result<Former<'d>> {
         Ok(Former {
-            fresh,
-            find: db.prepare("SELECT id, category, status, title, tags FROM memories WHERE path = ?")?,
+            known,
+            find: db
+                .prepare("SELECT id, digest, category, status, title, tags FROM memories WHERE path = ?")?,
             forget_memory: db.prepare("DELETE FROM memories WHERE id = ?")?,
-            forget_prose: db.prepare("DELETE FROM prose WHERE id = ?")?,
         })
     }
 
-    /// Returns the memory's number: it keeps it, and nothing but its name has to be filed anew.
-    fn take_name_back(&mut self, path: &str, names: &mut Changes) -> rusqlite::Result<Option<i64>> {
-        if self.fresh {
-            return Ok(None);
+    /// Returns the memory's number and the digest of its text: it keeps the number, and nothing but its name and a
+    /// text that changed have to be filed anew.
+    fn take_back(&mut self, path: &str, names: &mut Changes) -> rusqlite::Result<Option<(i64, i64)>> {
+        if let Some(known) = &mut self.known {
+            return Ok(known.remove(path));
         }
-        let Some((id, name)) = self.find.query_row([path], named).optional()? else { return Ok(None) };
+        let Some((id, digest, name)) = self.find.query_row([path], named).optional()? else {
+            return Ok(None);
+        };
         names.go(id, name);
-        Ok(Some(id))
+        Ok(Some((id, digest)))
     }
 
-    fn forget(&mut self, path: &str, names: &mut Changes) -> rusqlite::Result<()> {
-        if let Some(id) = self.take_name_back(path, names)? {
-            self.forget_memory.execute([id])?;
-            self.forget_prose.execute([id])?;
+    fn forget(&mut self, path: &str, names: &mut Changes, sheets: &mut Sheets<'_>) -> rusqlite::Result<()> {
+        if let Some((id, _)) = self.take_back(path, names)? {
+            sheets.forget(id)?;
+            if self.known.is_none() {
+                self.forget_memory.execute([id])?;
+            }
         }
         Ok(())
     }
 }
 
-/// The number and the name of a memory that the tables hold.
-fn named(row: &SqlRow<'_>) -> rusqlite::Result<(i64, Name)> {
+/// The number, the digest and the name of a memory that the tables hold.
+fn named(row: &SqlRow<'_>) -> rusqlite::Result<(i64, i64, Name)> {
     let text = |at: usize| row.get::<_, String>(at);
-    let kind = Kind::parse(&text(1)?).ok_or(rusqlite::Error::InvalidQuery)?;
-    let status = Status::parse(&text(2)?).ok_or(rusqlite::Error::InvalidQuery)?;
-    Ok((row.get(0)?, Name::new(kind, status, &text(3)?, &text(4)?)))
+    let kind = Kind::parse(&text(2)?).ok_or(rusqlite::Error::InvalidQuery)?;
+    let status = Status::parse(&text(3)?).ok_or(rusqlite::Error::InvalidQuery)?;
+    Ok((row.get(0)?, row.get(1)?, Name::new(kind, status, &text(4)?, &text(5)?)))
+}
+
+impl Said {
+    pub fn digest(&self) -> i64 {
+        super::digest(self.text.as_bytes())
+    }
 }
 
 /// The tags of the column that `values` joins them in.
@@ -109,7 +141,7 @@ pub(super) fn tags(column: &str) -> Vec<String> {
 }
 
 /// The columns of a memory, in the order of `COLUMNS`.
-fn values(entry: Entry, listing: Option<ListingLine>, seen: Seen) -> [Value; 14] {
+fn values(entry: Entry, listing: Option<ListingLine>, seen: Seen, digest: i64) -> [Value; 15] {
     let (key, text) = listing.map_or((None, None), |line| (Some(line.key), Some(line.text)));
     [
         entry.path.as_str().to_owned().into(),
@@ -126,6 +158,7 @@ fn values(entry: Entry, listing: Option<ListingLine>, seen: Seen) -> [Value; 14]
         text.into(),
         signed(seen.size).into(),
         seen.mtime_ns.into(),
+        digest.into(),
     ]
 }
 
@@ -135,27 +168,22 @@ pub(super) fn difference(
     rows: impl Iterator<Item = Row>,
 ) -> rusqlite::Result<Option<String>> {
     let mut memory = db.prepare(&format!("SELECT {COLUMNS}, id FROM memories WHERE path = ?"))?;
-    let mut prose = db.prepare("SELECT text FROM prose WHERE id = ?")?;
     let mut unreadable = db.prepare("SELECT * FROM unreadable WHERE path = ?")?;
     let (mut memories, mut others) = (0, 0);
     let mut names = Changes::default();
     let mut first = None;
     for row in rows {
         let (path, same) = match row {
-            Row::Memory { entry, listing, seen } => {
+            Row::Memory { entry, listing, seen, said } => {
                 memories += 1;
                 let path = entry.path.as_str().to_owned();
-                let (name, text) = (Name::of(&entry), [entry.prose.clone().into()]);
-                let values = values(*entry, listing, seen);
+                let name = Name::of(&entry);
+                let values = values(*entry, listing, seen, said.digest());
                 let id = number_if_same(&mut memory, &path, &values)?;
-                let same = match id {
-                    Some(id) => {
-                        names.come(id, name);
-                        holds(&mut prose, id, &text)?
-                    }
-                    None => false,
-                };
-                (path, same)
+                if let Some(id) = id {
+                    names.come(id, name);
+                }
+                (path, id.is_some())
             }
             Row::Unreadable { path, what, seen } => {
                 others += 1;
@@ -175,7 +203,7 @@ pub(super) fn difference(
     if first.is_some() {
         return Ok(first);
     }
-    for (table, wanted) in [("memories", memories), ("prose", memories), ("unreadable", others)] {
+    for (table, wanted) in [("memories", memories), ("sheets", memories), ("unreadable", others)] {
         let count: i64 = db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
         if count != wanted {
             return Ok(Some(format!("{table} has {count} rows instead of {wanted}")));
@@ -188,7 +216,7 @@ pub(super) fn difference(
 fn number_if_same(
     query: &mut Statement<'_>,
     path: &str,
-    values: &[Value; 14],
+    values: &[Value; 15],
 ) -> rusqlite::Result<Option<i64>> {
     let mut rows = query.query([path])?;
     let Some(row) = rows.next()? else { return Ok(None) };

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 /// How often each hook is run.
 pub const RUNS: usize = 50;
 
+/// The session of these runs. Nobody asked anything in it, so what a hook answers goes into no ledger.
+pub const TRIAL_SESSION: &str = "lorelane-doctor-latency";
+
 /// One hook of one client, and how it did.
 #[derive(Clone, Debug)]
 pub struct Timing {
@@ -152,7 +155,7 @@ fn payload(client: Client, event: &str, project: &Path, transcript: &Path) -> St
     let mut set = |snake: &str, camel_name: &str, value: Json| {
         object.set(if camel { camel_name } else { snake }, value);
     };
-    set("session_id", "sessionId", Json::text("lorelane-doctor-latency"));
+    set("session_id", "sessionId", Json::text(TRIAL_SESSION));
     set("cwd", "cwd", Json::text(project.to_string_lossy()));
     set("transcript_path", "transcriptPath", Json::text(transcript.to_string_lossy()));
     set("hook_event_name", "hookEventName", Json::text(event));

@@ -23,7 +23,7 @@ use record::{Kept, Record, digest};
 use std::path::{Path, PathBuf};
 
 pub use error::SetupError;
-pub use latency::{RUNS, Timing};
+pub use latency::{RUNS, TRIAL_SESSION, Timing};
 
 /// An agent that lorelane can be set up for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,6 +124,9 @@ pub fn folder(folders: &Folders) -> PathBuf {
     folders.state.join("agents")
 }
 
+/// What the program is called where it is on the PATH.
+pub const NAME: &str = "lorelane";
+
 /// Installs and removes, for one user and one program.
 #[derive(Debug)]
 pub struct Setup {
@@ -144,15 +147,10 @@ impl Setup {
     pub fn found(&self) -> Vec<Found> {
         let found = |client: Client| {
             let folder = clients::folder(client, &self.env).filter(|folder| folder.is_dir());
-            let because = folder.or_else(|| self.on_path(client.executable()))?;
+            let because = folder.or_else(|| on_path(&self.env, client.executable()))?;
             Some(Found { client, because, installed: self.is_installed(client) })
         };
         Client::ALL.into_iter().filter_map(found).collect()
-    }
-
-    fn on_path(&self, name: &str) -> Option<PathBuf> {
-        let path = self.env.var("PATH")?;
-        std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
     }
 
     pub fn is_installed(&self, client: Client) -> bool {
@@ -351,6 +349,23 @@ fn hook_line(program: &str, words: &str) -> String {
         return format!("{program} hook {words}");
     }
     format!("[ -x {program} ] || exit 0; exec {program} hook {words}")
+}
+
+fn on_path(env: &Env, name: &str) -> Option<PathBuf> {
+    let path = env.var("PATH")?;
+    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// How a shell calls this program: by its name where that is on the PATH, else by the path that it runs from.
+pub fn called(env: &Env) -> String {
+    let name = format!("{NAME}{}", std::env::consts::EXE_SUFFIX);
+    let running = || std::env::current_exe().ok().map(|running| quoted(&running.to_string_lossy()));
+    if on_path(env, &name).is_some() { NAME.to_owned() } else { running().unwrap_or_else(|| NAME.to_owned()) }
+}
+
+/// A text whose commands call the program so. Whoever tells an agent to run something tells it through here.
+pub fn calling(text: &str, called: &str) -> String {
+    text.replace(&format!("`{NAME} "), &format!("`{called} "))
 }
 
 /// A path as one word of a shell.

@@ -50,9 +50,7 @@ pub(super) fn with_program(path: &str, text: &str, program: &str) -> String {
     }
     if path.ends_with(".md") {
         let quoted = super::quoted(program);
-        return text
-            .replace("`lorelane ", &format!("`{quoted} "))
-            .replace("Bash(lorelane ", &format!("Bash({quoted} "));
+        return super::calling(text, &quoted).replace("Bash(lorelane ", &format!("Bash({quoted} "));
     }
     text.to_owned()
 }

@@ -159,6 +159,23 @@ impl Store {
         Ok(changed)
     }
 
+    /// What the last change of this path left there. `None` if that was nothing, or its bytes are purged.
+    pub fn last_written(&self, path: &RelPath) -> Result<Option<Vec<u8>>, StoreError> {
+        for folder in self.journals()?.iter().rev() {
+            let chain = self.chain(folder)?;
+            let mut pack = self.pack(folder)?;
+            let told = told(&chain.lines);
+            let effective = told.iter().rev().filter(|(_, outcome)| *outcome != Outcome::Void);
+            for step in effective.flat_map(|(intent, _)| &intent.steps) {
+                let Step::File { path: named, new, .. } = step else { continue };
+                if pack.held(*named)?.as_deref().and_then(lane_path).as_ref() == Some(path) {
+                    return new.map_or(Ok(None), |blob| pack.held(blob));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     pub(super) fn journals(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut folders = vec![self.home.state.clone()];
         if self.is_sheltered()? {

@@ -1,6 +1,6 @@
 //! From a prompt to reminders, and from a store to its standing context.
 
-use super::{Failure, Workspace};
+use super::{Failure, NEAR_MAX, Workspace};
 use crate::index::Wanted;
 use crate::ledger::Ledger;
 use lorelane_core::briefing::{self, Briefing, Composer, Rule, Standing, Waiting};
@@ -8,8 +8,8 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::ledger::{Event, Line};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category, Kind, Memory};
+use lorelane_core::policy::MatchStrategy;
 use lorelane_core::recall::{self, Hit, Query};
-use lorelane_core::text::holds_word;
 use std::sync::Arc;
 
 /// So many of one kind are read for the standing context; its budget holds far fewer.
@@ -43,14 +43,14 @@ impl Workspace {
             return Ok(composer.finish());
         }
         let query = Query::of_person(prompt, self.now);
-        for hit in self.near(&query)? {
-            if !briefing::is_relevant(&hit) {
+        for hit in self.near_prompt(&query)? {
+            if !is_relevant(&query, &hit.title, &hit.tags) {
                 composer.drop(hit, Rule::Irrelevant);
             } else if let Some(rule) = composer.closed() {
                 composer.drop(hit, rule);
             } else {
                 match self.judge(&query, &hit.address) {
-                    Ok((hit, memory)) => composer.take(hit, &memory, self.now),
+                    Ok(memory) => composer.take(hit, &memory, self.now),
                     Err(rule) => composer.drop(hit, rule),
                 }
             }
@@ -58,15 +58,31 @@ impl Workspace {
         Ok(composer.finish())
     }
 
+    /// What comes near a prompt, best first: found by recall, or scored as the first system did.
+    fn near_prompt(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
+        match self.policy.match_strategy() {
+            MatchStrategy::Recall => self.near(query),
+            MatchStrategy::Keyword => {
+                self.refresh()?;
+                let named = self.records_mut().ask(|index| {
+                    index.with_named(query, NEAR_MAX, |named| {
+                        named.map(|(_, entry)| entry).collect::<Vec<_>>()
+                    })
+                })?;
+                let describe = |category: Category| self.policy.description(category).map(str::to_owned);
+                Ok(recall::keyword(query, &named, &describe))
+            }
+        }
+    }
+
     fn reminds(&self) -> bool {
         self.policy.retrieval_enabled() && self.policy.max_inject() > 0
     }
 
     /// A memory as its file says it now, if a prompt may show it; else the first rule that forbids it.
-    fn judge(&self, query: &Query, address: &Address) -> Result<(Hit, Memory), Rule> {
+    fn judge(&self, query: &Query, address: &Address) -> Result<Memory, Rule> {
         let (entry, memory) = self.allowed(address)?;
-        let hit = recall::rank(query, std::iter::once(&entry)).pop().ok_or(Rule::Unasked)?;
-        if briefing::is_relevant(&hit) { Ok((hit, memory)) } else { Err(Rule::Irrelevant) }
+        if is_relevant(query, &entry.title, &entry.tags) { Ok(memory) } else { Err(Rule::Irrelevant) }
     }
 
     /// A memory as its file says it now, if it may be shown at all.
@@ -84,7 +100,7 @@ impl Workspace {
         self.refresh()?;
         let pinned = self.marks().pinned;
         let pinned = pinned.iter().filter_map(|address| self.showable(address)).collect();
-        let mut sessions = self.active(Category::SessionSummary, false)?;
+        let mut sessions = self.active(Category::SessionSummary)?;
         sessions.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.address.cmp(&b.address)));
         Ok(Standing {
             pinned,
@@ -95,16 +111,16 @@ impl Workspace {
         })
     }
 
-    fn active(&mut self, category: Category, prose: bool) -> Result<Vec<Entry>, Failure> {
-        let wanted = Wanted { kind: Some(Kind::Record(category)), status: Some(Status::Active), prose };
+    fn active(&mut self, category: Category) -> Result<Vec<Entry>, Failure> {
+        let wanted = Wanted { kind: Some(Kind::Record(category)), status: Some(Status::Active) };
         self.records_mut().ask(|index| index.entries(wanted))
     }
 
     /// The memories of a category that stand in every session, newest first. Only those are read whose text has
     /// the word that makes them so.
     fn always(&mut self, category: Category, word: &str) -> Result<Vec<Memory>, Failure> {
-        let mut entries = self.active(category, true)?;
-        entries.retain(|entry| holds_word(&entry.prose, word));
+        let mut entries = self.records_mut().ask(|index| index.having(word))?;
+        entries.retain(|entry| entry.kind == Kind::Record(category) && entry.status == Status::Active);
         entries.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.address.cmp(&b.address)));
         let memories = entries.iter().filter_map(|entry| self.showable(&entry.address));
         Ok(memories.filter(Standing::holds_always).take(STANDING_MAX).collect())
@@ -150,8 +166,14 @@ impl Workspace {
         }
         Ok(match self.judge(&Query::of_person(prompt, self.now), address) {
             // So many name it as well that no prompt looks at all of them.
-            Ok((hit, _)) => (Some(hit), Fate::Dropped(Rule::Surplus)),
+            Ok(_) => (None, Fate::Dropped(Rule::Surplus)),
+            Err(Rule::Irrelevant) => (None, Fate::Dropped(Rule::Unasked)),
             Err(rule) => (None, Fate::Dropped(rule)),
         })
     }
+}
+
+/// Whether a prompt speaks of a memory with this name.
+fn is_relevant(query: &Query, title: &str, tags: &[String]) -> bool {
+    briefing::is_relevant(&recall::name_parts(query, title, tags))
 }

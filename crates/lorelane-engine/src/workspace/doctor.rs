@@ -25,7 +25,7 @@ type Inspect<'i> = &'i mut dyn FnMut(&RelPath, Result<&Reading, &str>, &mut Vec<
 /// Something that somebody should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was checked: `config`, `file`, `listing`, `index`, `journal`, `marks`, `secret`, `setup`.
+    /// What was checked: `config`, `file`, `listing`, `index`, `journal`, `marks`, `secret`, `setup`, `store`.
     pub check: &'static str,
     pub what: String,
     pub hint: String,

@@ -46,7 +46,7 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
     }
     let listing = lane.join(lorelane_core::dialect::records::LISTING);
     if disk.stat(&listing).map_err(|source| Failure::io("look at", &listing, source))?.is_none() {
-        workspace.reindex()?;
+        workspace.reindex(crate::index::Rebuild::Changed)?;
         made.push(listing);
     }
     Ok(Founding { lane, made })

@@ -11,11 +11,13 @@ mod error;
 mod examine;
 mod fence;
 mod forget;
+mod glance;
 mod init;
 mod lane;
 mod listing;
 mod locate;
 mod notes;
+mod recall;
 mod stage;
 mod triage;
 
@@ -24,7 +26,7 @@ pub use commit::Logged;
 pub use consolidate::{End, How, Report, Task, Work};
 pub use doctor::{Finding, Overview, Sync};
 pub use error::{Failure, Unclear};
-pub use examine::Examined;
+pub use examine::{Examined, Former, examine_after};
 pub use fence::{guard, guard_by_name};
 pub use forget::{Checked, Did, Forgotten, InGit};
 pub use init::{Founding, init, plan_init};
@@ -37,7 +39,7 @@ use crate::config::ConfigFiles;
 use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders};
 use crate::hooklog::HOOK_LOG;
-use crate::index::{Index, Seen, Wanted};
+use crate::index::{Index, Rebuild, Seen, Wanted};
 use crate::store::{Place, Store};
 use lane::{Lane, lane_state};
 use lorelane_core::candidate::{self, Candidate, Verdict};
@@ -47,12 +49,11 @@ use lorelane_core::dialect::Problem;
 use lorelane_core::dialect::notes::restored;
 use lorelane_core::dialect::records::Records;
 use lorelane_core::digest::Revision;
-use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
-use lorelane_core::memory::{Address, Category, Kind, Memory};
+use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::Policy;
-use lorelane_core::recall::{self, Hit, Query};
+use lorelane_core::recall::{Hit, Query, candidate as best_named};
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::slug;
 use lorelane_core::time::Timestamp;
@@ -82,13 +83,6 @@ pub struct Workspace {
     policy: Policy,
     config: ConfigFiles,
     folders: Option<Folders>,
-}
-
-/// The answer to a query: the best hits as their files say them now, and how many matched in all.
-#[derive(Clone, Debug)]
-pub struct Recall {
-    pub hits: Vec<Hit>,
-    pub total: usize,
 }
 
 /// A memory as its file says it now.
@@ -289,47 +283,6 @@ impl Workspace {
         Ok(entries)
     }
 
-    /// The memories that a query asks for, best first. What is shown stands in its file now.
-    pub fn recall(&mut self, query: &Query, limit: usize) -> Result<Recall, Failure> {
-        let status = if query.include_retired { None } else { Some(Status::Active) };
-        let kind = if let [only] = query.categories.as_slice() { Some(Kind::Record(*only)) } else { None };
-        self.refresh()?;
-        let wanted = Wanted { kind, status, prose: true };
-        let mut hits = Vec::new();
-        for lane in &mut self.lanes {
-            let ranked =
-                lane.ask(|index| index.with_entries(wanted, |entries| recall::rank(query, entries)))?;
-            hits.extend(ranked);
-        }
-        hits.sort_by(recall::best_first);
-        let total = hits.len();
-        hits.truncate(limit);
-        // An index may lag behind a file that was edited in place: what is shown is read and judged anew.
-        let current: Vec<Entry> = hits
-            .iter()
-            .filter_map(|hit| self.load(&hit.address).ok())
-            .map(|loaded| Entry::of(&loaded.memory, &loaded.path))
-            .collect();
-        Ok(Recall { hits: recall::rank(query, current.iter()), total })
-    }
-
-    /// The memories that a long text may be about, best first: those whose names it mentions, and of these the
-    /// ones that are mentioned most. Quicker than [`Workspace::recall`], and as the index has them: whoever shows
-    /// one reads it from its file.
-    pub fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
-        self.refresh()?;
-        let mut hits = Vec::new();
-        for lane in &mut self.lanes {
-            hits.extend(lane.ask(|index| {
-                index.with_named(query, true, NEAR_MAX, |named| {
-                    recall::rank(query, named.map(|(_, entry)| entry))
-                })
-            })?);
-        }
-        hits.sort_by(recall::best_first);
-        Ok(hits)
-    }
-
     /// Whether new information belongs to a memory of this category, and what may be done with it.
     pub fn candidate(
         &mut self,
@@ -354,16 +307,15 @@ impl Workspace {
     }
 
     fn nearest(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
-        self.records_mut().ask(|index| {
-            index.with_named(query, false, usize::MAX, |reaching| recall::candidate(query, reaching))
-        })
+        self.records_mut()
+            .ask(|index| index.with_named(query, usize::MAX, |reaching| best_named(query, reaching)))
     }
 
     /// Whether the file of a hit still says what the index says of it.
     fn stands(&self, query: &Query, hit: &Hit) -> bool {
         self.load(&hit.address).is_ok_and(|loaded| {
             let entry = Entry::of(&loaded.memory, &loaded.path);
-            recall::candidate(query, std::iter::once((u32::MAX, &entry))).as_ref() == Some(hit)
+            best_named(query, std::iter::once((i32::MAX, &entry))).as_ref() == Some(hit)
         })
     }
 
@@ -454,7 +406,7 @@ impl Workspace {
     }
 
     /// Writes index and listing anew from the files. Returns the number of listed memories.
-    pub fn reindex(&mut self) -> Result<(usize, Vec<Notice>), Failure> {
+    pub fn reindex(&mut self, extent: Rebuild) -> Result<(usize, Vec<Notice>), Failure> {
         self.refuse_when_misconfigured()?;
         let (mut active, mut notices) = (0, Vec::new());
         for at in 0..self.lanes.len() {
@@ -466,7 +418,7 @@ impl Workspace {
             let mut writer = store.begin()?;
             notices.extend(commit::warnings(writer.warnings()));
             notices.extend(self.complete_forgetting(at, &mut writer));
-            active += self.lanes[at].reindex(&mut notices)?;
+            active += self.lanes[at].reindex(extent, &mut notices)?;
             writer.finish()?;
         }
         Ok((active, notices))

@@ -317,7 +317,6 @@ impl Stage<'_> {
         let entries = index.entries(Wanted {
             kind: Some(Kind::Record(Category::SessionSummary)),
             status: Some(Status::Active),
-            prose: false,
         })?;
         let mut sessions = Vec::new();
         for entry in &entries {

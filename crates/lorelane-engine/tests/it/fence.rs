@@ -7,7 +7,7 @@ use lorelane_core::memory::{Address, Category};
 use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
-use lorelane_engine::workspace::{self, Examined, Workspace, guard, guard_by_name};
+use lorelane_engine::workspace::{self, Examined, Former, Workspace, guard, guard_by_name};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -181,7 +181,7 @@ fn a_valid_file_that_was_edited_in_place_is_found_at_once() {
 }
 
 #[test]
-fn an_invalid_file_leaves_recall_and_keeps_its_bytes() {
+fn an_invalid_file_is_put_aside_and_what_it_overwrote_is_back() {
     let project = Project::new();
     let mut workspace = project.open();
     let create = Change::Create { address: address("a"), text: record("a") };
@@ -189,14 +189,17 @@ fn an_invalid_file_leaves_recall_and_keeps_its_bytes() {
     let found = |workspace: &mut Workspace| workspace.recall(&Query::new("auth", NOW), 5).unwrap().hits.len();
     assert_eq!(found(&mut workspace), 1);
 
+    let before = fs::read_to_string(project.at(".claude/memory/decisions/a.json")).unwrap();
     let bytes = r#"{"title": "About a", "tags": ["auth"]}"#;
     project.put(".claude/memory/decisions/a.json", bytes);
     let examined = workspace.examine(&project.at(".claude/memory/decisions/a.json")).unwrap();
-    let Examined::Quarantined { from, to, why } = &examined else { panic!("{examined:?}") };
+    let Examined::Quarantined { from, to, why, former } = &examined else { panic!("{examined:?}") };
+    assert_eq!(*former, Former::Back);
+    assert_eq!(fs::read_to_string(project.at(".claude/memory/decisions/a.json")).unwrap(), before);
     assert_eq!(from.as_str(), "decisions/a.json");
     assert!(why.starts_with("Missing required fields: "), "{why}");
     assert_eq!(fs::read_to_string(project.at(".claude/memory").join(to.as_str())).unwrap(), bytes);
-    assert_eq!(found(&mut workspace), 0);
+    assert_eq!(found(&mut workspace), 1);
     assert_eq!(workspace.index_dump().unwrap(), workspace.rebuilt_dump().unwrap());
 
     let receipt = workspace.undo().unwrap();
@@ -217,10 +220,10 @@ fn the_lane_is_examined_for_what_changed_and_no_more() {
     project.put(".claude/memory/decisions/new.json", "{}");
     project.put(".claude/memory/decisions/other.json", &record("other"));
     let examined = workspace.examine_lane().unwrap();
+    assert_eq!(examined[..1], [Examined::Fine { address: address("other") }]);
     assert!(
-        matches!(&examined[0], Examined::Quarantined { from, .. } if from.as_str() == "decisions/new.json")
+        matches!(&examined[1], Examined::Quarantined { from, .. } if from.as_str() == "decisions/new.json")
     );
-    assert_eq!(examined[1..], [Examined::Fine { address: address("other") }]);
     assert!(project.at(".claude/memory/decisions/old.json").exists(), "it stood there before");
     assert_eq!(workspace.recent(10).unwrap().1, 1, "one change for all of them");
 }
@@ -236,4 +239,67 @@ fn one_look_puts_a_bounded_number_of_files_aside() {
     }
     assert_eq!(workspace.examine_lane().unwrap().len(), 64);
     assert_eq!(workspace.unreadable().unwrap().len(), 0, "an empty object is read, and `doctor` names it");
+}
+
+// Whatever the journal still has: a version that came by other ways since is not taken back by an older one.
+#[test]
+fn only_the_memory_that_was_overwritten_comes_back() {
+    let project = Project::new();
+    let file = ".claude/memory/decisions/a.json";
+    let mut workspace = project.open();
+    let create = Change::Create { address: address("a"), text: record("a") };
+    workspace.commit(&Plan { changes: vec![create], because: "new".to_owned() }).unwrap();
+    project.put(file, &record("a").replace("About a", "About something newer"));
+    workspace.look_at_every_file().unwrap();
+    project.put(file, "{}");
+    let examined = workspace.examine_lane().unwrap();
+    assert!(
+        matches!(examined.as_slice(), [Examined::Quarantined { former: Former::NotInJournal, .. }]),
+        "{examined:?}"
+    );
+    assert!(!project.at(file).exists());
+}
+
+#[test]
+fn what_git_explains_is_left_where_it_is() {
+    let conflict = "{\n<<<<<<< HEAD\n\"a\": 1\n=======\n\"a\": 2\n>>>>>>> theirs\n}\n";
+    let file = ".claude/memory/decisions/new.json";
+    let git = |project: &Project, words: &[&str]| {
+        let done = std::process::Command::new("git").arg("-C").arg(project.at("")).args(words).output();
+        assert!(done.unwrap().status.success(), "{words:?}");
+    };
+    let nothing: &dyn Fn(&Project) = &|_| {};
+    let merging: &dyn Fn(&Project) = &|project| project.put(".git/MERGE_HEAD", "0");
+    let linked: &dyn Fn(&Project) = &|project| {
+        fs::remove_dir_all(project.at(".git")).unwrap();
+        project.put("elsewhere/rebase-merge/head", "0");
+        project.put(".git", "gitdir: elsewhere\n");
+    };
+    let committed: &dyn Fn(&Project) = &|project| {
+        git(project, &["init", "--quiet"]);
+        git(project, &["add", "--force", file]);
+    };
+    let changed_since: &dyn Fn(&Project) = &|project| {
+        committed(project);
+        project.put(file, "{\"changed\": 1}");
+    };
+    for (case, text, circumstances, is_left) in [
+        ("nobody", "{}", nothing, false),
+        ("a conflict", conflict, nothing, true),
+        ("a merge", "{}", merging, true),
+        ("a rebase in a linked worktree", "{}", linked, true),
+        ("as git has it", "{}", committed, true),
+        ("changed since", "{}", changed_since, false),
+    ] {
+        let project = Project::new();
+        project.put(".claude/memory/decisions/fine.json", &record("fine"));
+        let mut workspace = project.open();
+        workspace.examine_lane().unwrap();
+        project.put(file, text);
+        circumstances(&project);
+        let examined = workspace.examine_lane().unwrap();
+        let left = matches!(examined.as_slice(), [Examined::LeftToGit { .. }]);
+        assert_eq!((left, project.at(file).exists()), (is_left, is_left), "{case}: {examined:?}");
+        assert_eq!(workspace.examine_lane().unwrap(), [], "{case}: once is enough");
+    }
 }

@@ -8,6 +8,7 @@ use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::sim::SimDisk;
 use lorelane_engine::disk::{Disk, Kind};
 use lorelane_engine::env::Env;
+use lorelane_engine::index::Rebuild;
 use lorelane_engine::workspace::{Located, Workspace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,7 @@ fn a_full_disk_loses_nothing_and_says_what_to_do() {
             let mut workspace = open(&disk);
             workspace.commit(&create("third")).unwrap();
             let listing = disk.peek(Path::new("/p/.claude/memory/index.md")).unwrap();
-            workspace.reindex().unwrap();
+            workspace.reindex(Rebuild::Changed).unwrap();
             assert_eq!(Some(listing), disk.peek(Path::new("/p/.claude/memory/index.md")), "{space}");
             assert_eq!(workspace.store().verify(), [], "{space}");
         }

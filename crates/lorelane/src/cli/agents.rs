@@ -4,7 +4,9 @@ use super::args::Setup as Args;
 use super::{Ending, Outcome, Session, Trouble, say};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::text::cut;
-use lorelane_engine::setup::{Aim, Client, FileStep, Found, RUNS, Setup, SetupError, SetupPlan, Timing};
+use lorelane_engine::setup::{
+    self, Aim, Client, FileStep, Found, NAME, RUNS, Setup, SetupError, SetupPlan, Timing,
+};
 use lorelane_engine::workspace::Finding;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -32,10 +34,10 @@ struct Did {
 }
 
 pub(super) fn setup(session: &Session<'_>, args: &Args) -> Outcome {
-    let setup = open(session)?;
+    let agents = open(session)?;
     let aim = if args.remove { Aim::Remove } else { Aim::Install };
     let wanted = if args.clients.is_empty() {
-        let Some(wanted) = choose(session, &setup, args, aim) else { return list(session, &setup) };
+        let Some(wanted) = choose(session, &agents, args, aim) else { return list(session, &agents) };
         wanted
     } else {
         named(&args.clients)?
@@ -43,17 +45,24 @@ pub(super) fn setup(session: &Session<'_>, args: &Args) -> Outcome {
     let did: Vec<Did> = wanted
         .into_iter()
         .map(|client| {
-            let planned = setup.plan(client, aim);
+            let planned = agents.plan(client, aim);
             let result = planned.and_then(|plan| {
                 if !args.change.dry_run {
-                    setup.carry_out(&plan)?;
+                    agents.carry_out(&plan)?;
                 }
                 Ok(plan)
             });
             Did { client, result }
         })
         .collect();
-    report(session, &did, args.change.dry_run)
+    let ending = report(session, &did, args.change.dry_run);
+    let called = setup::called(session.env);
+    if aim == Aim::Install && called != NAME {
+        say::err(&format!(
+            "note: no `{NAME}` is on the PATH; agents are told to run {called}\nhint: leave it there, or put its folder on the PATH"
+        ));
+    }
+    ending
 }
 
 fn named(names: &[String]) -> Result<Vec<Client>, Trouble> {

@@ -158,7 +158,7 @@ pub enum Command {
     Doctor(Doctor),
     /// Write index and listing anew from the files
     #[command(after_help = "Example:\n  lorelane reindex")]
-    Reindex(Change),
+    Reindex(Reindex),
     /// Retire what expired; archive or delete what was retired long ago
     #[command(after_help = "Example:\n  lorelane gc --dry-run")]
     Gc(Gc),
@@ -334,8 +334,14 @@ pub enum Sort {
 #[derive(Debug, Args)]
 pub struct Search {
     /// What you want to know
-    #[arg(required = true)]
+    #[arg(required_unless_present = "batch")]
     pub query: Vec<String>,
+    /// Answer many questions: lines with "id" and "query" from a file or from standard input
+    #[arg(long, value_name = "FILE|-", conflicts_with = "query")]
+    pub batch: Option<PathBuf>,
+    /// Passages instead of memories: one memory can be found several times
+    #[arg(long)]
+    pub passages: bool,
     /// Show why each memory was found
     #[arg(long)]
     pub explain: bool,
@@ -345,9 +351,48 @@ pub struct Search {
     /// Only this category; can be repeated
     #[arg(long)]
     pub category: Vec<String>,
+    /// Only notes of this type (plan, journal, fact, observation, reflection); can be repeated
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: Vec<String>,
+    /// Only this lane; can be repeated
+    #[arg(long)]
+    pub lane: Vec<LaneName>,
+    /// Only memories with this tag; can be repeated, and one of them is enough
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// Only memories changed since: 12h, 30d, 2w or a date
+    #[arg(long, value_name = "WHEN")]
+    pub after: Option<String>,
+    /// Only memories last changed before
+    #[arg(long, value_name = "WHEN")]
+    pub before: Option<String>,
     /// At most this many
-    #[arg(short = 'n', value_name = "COUNT", default_value = "10")]
+    #[arg(short = 'n', long, value_name = "COUNT", default_value = "10")]
     pub limit: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum LaneName {
+    Records,
+    Notes,
+}
+
+impl LaneName {
+    pub fn name(self) -> &'static str {
+        match self {
+            LaneName::Records => "records",
+            LaneName::Notes => "notes",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Reindex {
+    /// Also take every text apart again, changed or not
+    #[arg(long)]
+    pub full: bool,
+    #[command(flatten)]
+    pub change: Change,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! Keeping a store in order.
 
-use super::args::{Change, Doctor, Gc, Log, One, Reject, Step};
+use super::args::{Change, Doctor, Gc, Log, One, Reindex, Reject, Step};
 use super::everyday::finish;
 use super::{Ending, Outcome, Session, Trouble, agents, say};
 use lorelane_core::change::{self, Plan};
@@ -9,8 +9,9 @@ use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::{Category, Kind};
 use lorelane_core::text::{cut, one_line};
+use lorelane_engine::index::Rebuild;
 use lorelane_engine::store::Outcome as Settled;
-use lorelane_engine::workspace::{Logged, Sync};
+use lorelane_engine::workspace::{Failure, Finding, Logged, Sync, Workspace};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
@@ -268,16 +269,24 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
     if args.latency {
         return agents::latency(session);
     }
-    let mut workspace = session.open()?;
     let findings = if args.index {
-        workspace.diagnose_index()?
+        session.open()?.diagnose_index()?
     } else {
-        let mut findings = workspace.diagnose(args.secrets)?;
+        let mut findings = match Workspace::open(session.env, &session.env.cwd) {
+            Ok(mut workspace) => workspace.diagnose(args.secrets)?,
+            // Agents are set up for a machine, and can be wrong anywhere.
+            Err(none @ Failure::NoStore { .. }) => vec![Finding {
+                check: "store",
+                what: none.to_string(),
+                hint: none.hint().unwrap_or_default(),
+            }],
+            Err(failure) => return Err(failure.into()),
+        };
         findings.extend(agents::findings(session));
         findings
     };
     if session.json {
-        let finding = |finding: &lorelane_engine::workspace::Finding| {
+        let finding = |finding: &Finding| {
             let members = [
                 ("check", Json::text(finding.check)),
                 ("what", Json::text(&finding.what)),
@@ -299,9 +308,9 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
     Ok(if findings.is_empty() { Ending::Done } else { Ending::Nothing })
 }
 
-pub(super) fn reindex(session: &Session<'_>, change: Change) -> Outcome {
+pub(super) fn reindex(session: &Session<'_>, args: &Reindex) -> Outcome {
     let mut workspace = session.open()?;
-    if change.dry_run {
+    if args.change.dry_run {
         let differs = !matches!(workspace.overview()?.listing, Sync::InSync { .. });
         let listing = if differs { "would change" } else { "would stay as it is" };
         if session.json {
@@ -311,7 +320,8 @@ pub(super) fn reindex(session: &Session<'_>, change: Change) -> Outcome {
         }
         return Ok(Ending::Done);
     }
-    let (listed, notices) = workspace.reindex()?;
+    let extent = if args.full { Rebuild::All } else { Rebuild::Changed };
+    let (listed, notices) = workspace.reindex(extent)?;
     say::notices(&notices);
     if session.json {
         say::document([("listed", Json::number(listed))]);

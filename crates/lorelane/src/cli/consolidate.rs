@@ -13,6 +13,7 @@ use lorelane_core::memory::Category;
 use lorelane_core::refusal::Fault;
 use lorelane_core::secret;
 use lorelane_core::text::{cut, escaped, one_line};
+use lorelane_engine::setup;
 use lorelane_engine::workspace::{End, How, Report, Task, Work, Workspace};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -49,10 +50,17 @@ fn prepare(session: &Session<'_>, workspace: &mut Workspace, named: Option<&str>
             ("verification_model", Json::text(verifier)),
             ("note", Json::text(DATA)),
             ("tasks", Json::List(work.tasks.iter().map(|task| task_json(&work.session, task)).collect())),
-            ("commit", Json::text(format!("lorelane consolidate commit{}", session_option(&work.session)))),
+            (
+                "commit",
+                Json::text(format!(
+                    "{} consolidate commit{}",
+                    setup::called(session.env),
+                    session_option(&work.session)
+                )),
+            ),
         ]);
     } else {
-        say::out(&page(&work, verifier));
+        say::out(&setup::calling(&page(&work, verifier), &setup::called(session.env)));
     }
     Ok(Ending::Done)
 }

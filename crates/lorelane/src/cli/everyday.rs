@@ -1,6 +1,6 @@
 //! Saving, showing and finding.
 
-use super::args::{Candidate, Change, Create, Edit, List, Search, Show, Sort, StatusFilter, Update};
+use super::args::{Candidate, Change, Create, Edit, List, Show, Sort, StatusFilter, Update};
 use super::{Ending, Outcome, Session, Trouble, notes, say};
 use lorelane_core::change::{self, Assignment, Draft, Plan};
 use lorelane_core::corpus::Entry;
@@ -9,13 +9,12 @@ use lorelane_core::digest::{Revision, md5};
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::lifecycle::{Lifecycle, Status};
 use lorelane_core::memory::{Body, Category, Kind, Memory, NoteType};
-use lorelane_core::recall::{Hit, Part, Query};
 use lorelane_core::refusal::unknown_category;
 use lorelane_core::text::{cut, fold, one_line};
 use lorelane_core::time::{DAY, Timestamp};
 use lorelane_engine::drafts;
 use lorelane_engine::index::Wanted;
-use lorelane_engine::workspace::{self, Loaded, Recall, Workspace};
+use lorelane_engine::workspace::{self, Loaded, Workspace};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -306,7 +305,7 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     };
     let since = args.since.as_deref().map(|text| moment(text, workspace.now())).transpose()?;
     let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
-    let mut entries = workspace.entries(Wanted { kind, status, prose: false })?;
+    let mut entries = workspace.entries(Wanted { kind, status })?;
     entries.retain(|entry| {
         let changed = entry.updated.or(entry.created);
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
@@ -373,75 +372,6 @@ fn entry_json(entry: &Entry, pinned: bool, workspace: &Workspace) -> Json {
     Json::Object(members.into_iter().collect())
 }
 
-pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
-    let mut workspace = session.open()?;
-    let text = args.query.join(" ");
-    let mut query = Query::of_person(&text, workspace.now());
-    query.include_retired = args.include_retired;
-    query.categories = args.category.iter().map(|name| category(name)).collect::<Result<_, _>>()?;
-    let Recall { hits, total } = workspace.recall(&query, args.limit)?;
-    if session.json {
-        say::document([
-            ("query", Json::text(text)),
-            ("total", Json::number(total)),
-            ("hits", Json::List(hits.iter().map(hit_json).collect())),
-        ]);
-    } else if hits.is_empty() {
-        say::out("nothing relevant\n");
-    } else {
-        let mut text = String::new();
-        for hit in &hits {
-            let state =
-                if hit.status == Status::Active { String::new() } else { format!(" [{}]", hit.status) };
-            let _ = writeln!(
-                text,
-                "{:>3}  {}{state}  {}",
-                hit.score,
-                hit.address,
-                cut(&one_line(&hit.title), 80)
-            );
-            if args.explain {
-                let _ = writeln!(text, "     = {}", explained(&hit.explain));
-            }
-        }
-        say::out(&text);
-    }
-    Ok(if hits.is_empty() { Ending::Nothing } else { Ending::Done })
-}
-
-/// `3 tag (auth) + 2 title (jwt)`: the parts sum to the score.
-pub(super) fn explained(parts: &[Part]) -> String {
-    let parts: Vec<String> = parts
-        .iter()
-        .map(|part| match part.matched.is_empty() {
-            true => format!("{} {}", part.points, part.signal.name()),
-            false => format!("{} {} ({})", part.points, part.signal.name(), part.matched.join(", ")),
-        })
-        .collect();
-    parts.join(" + ")
-}
-
-fn hit_json(hit: &Hit) -> Json {
-    let parts = hit.explain.iter().map(|part| {
-        let members = [
-            ("signal", Json::text(part.signal.name())),
-            ("points", Json::number(part.points)),
-            ("matched", Json::texts(part.matched.clone())),
-        ];
-        Json::Object(members.into_iter().collect())
-    });
-    let members = [
-        ("address", Json::text(hit.address.to_string())),
-        ("title", Json::text(&hit.title)),
-        ("category", Json::text(hit.kind.name())),
-        ("status", Json::text(hit.status.name())),
-        ("tags", Json::texts(hit.tags.clone())),
-        ("score", Json::number(hit.score)),
-        ("explain", Json::List(parts.collect())),
-    ];
-    Json::Object(members.into_iter().collect())
-}
-
 pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
     let category = category(&args.category)?;
     let mut workspace = session.open()?;
@@ -463,7 +393,7 @@ fn kind(name: &str) -> Result<Kind, Trouble> {
     }
 }
 
-fn category(name: &str) -> Result<Category, Trouble> {
+pub(super) fn category(name: &str) -> Result<Category, Trouble> {
     Category::parse(name)
         .ok_or_else(|| Trouble::usage(unknown_category(name), "`lorelane create --help` has an example"))
 }
@@ -479,7 +409,7 @@ pub(super) fn assignments(set: &[String]) -> Result<Vec<Assignment>, Trouble> {
 }
 
 /// A moment in the past: `12h`, `30d`, `2w` or a date.
-fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
+pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
     let unclear =
         || Trouble::usage(format!("`{text}` is no time"), "write 12h, 30d, 2w or a date such as 2026-01-31");
     if let Some((at, _)) = Timestamp::parse(text) {

@@ -8,6 +8,7 @@ mod everyday;
 mod forget;
 mod notes;
 mod say;
+mod search;
 mod settings;
 mod tour;
 mod why;
@@ -103,7 +104,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Edit(args) => everyday::edit(session, &args),
         Command::Update(args) => everyday::update(session, &args),
         Command::List(args) => everyday::list(session, &args),
-        Command::Search(args) => everyday::search(session, &args),
+        Command::Search(args) => search::search(session, &args),
         Command::Pin(args) => care::pin(session, &args),
         Command::Unpin(args) => care::unpin(session, &args),
         Command::Why(args) => why::run(session, &args),
@@ -119,7 +120,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Undo(change) => care::undo(session, change),
         Command::Status => care::status(session),
         Command::Doctor(args) => care::doctor(session, &args),
-        Command::Reindex(change) => care::reindex(session, change),
+        Command::Reindex(args) => care::reindex(session, &args),
         Command::Gc(args) => care::gc(session, &args),
         Command::Config(config) => settings::run(session, &config),
         Command::Setup(args) => agents::setup(session, &args),

@@ -1,7 +1,7 @@
 //! Why an agent saw a memory, or did not.
 
 use super::args::Why;
-use super::everyday::explained;
+use super::search::explained;
 use super::{Ending, Outcome, Session, say};
 use lorelane_core::json::Json;
 use lorelane_core::ledger::{Line, Reason};

@@ -12,6 +12,7 @@ use lorelane_core::memory::Address;
 use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_core::text::one_line;
 use lorelane_engine::env::Env;
+use lorelane_engine::index::Rebuild;
 use lorelane_engine::store::StoreError;
 use lorelane_engine::workspace::{Failure, Overview, Workspace};
 use std::collections::BTreeMap;
@@ -85,7 +86,7 @@ fn query(workspace: &mut Workspace, keyword: &str) -> Result<Said, Failure> {
 }
 
 fn rebuild(workspace: &mut Workspace, typed: &Path, said: &mut Said) -> Result<(), Failure> {
-    let (entries, notices) = workspace.reindex()?;
+    let (entries, notices) = workspace.reindex(Rebuild::Changed)?;
     said.notices(&notices);
     if entries == 0 {
         said.print("No active memory files found. Nothing to index.");

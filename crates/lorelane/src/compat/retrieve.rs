@@ -49,7 +49,7 @@ fn context(workspace: &mut Workspace, prompt: &str) -> Result<String, Failure> {
     if !workspace.policy().retrieval_enabled() || limit == 0 || !workspace.lane().is_dir() {
         return Ok(String::new());
     }
-    let entries = workspace.entries(Wanted { kind: None, status: Some(Status::Active), prose: false })?;
+    let entries = workspace.entries(Wanted { kind: None, status: Some(Status::Active) })?;
     let policy = workspace.policy().clone();
     let describe = |category| policy.description(category).map(str::to_owned);
     let hits = recall::keyword(&Query::new(prompt, workspace.now()), &entries, &describe);

@@ -62,7 +62,7 @@ fn report(
     reasons: &mut Vec<String>,
 ) {
     match examined {
-        Examined::Outside | Examined::Config => {}
+        Examined::Outside | Examined::Config | Examined::LeftToGit { .. } => {}
         Examined::Fine { address } => {
             let written = match tool {
                 ToolUse::Write { path } => payload.folder.join(path).display().to_string(),

@@ -3,9 +3,9 @@
 use super::Answer;
 use super::call::{Call, Event};
 use lorelane_core::briefing;
-use lorelane_core::guard::ToolUse;
 use lorelane_core::ledger::Line;
 use lorelane_engine::env::Env;
+use lorelane_engine::setup::TRIAL_SESSION;
 use lorelane_engine::workspace::{self, Asking, Examined, Failure, MayAsk, Spoken, Turn, Workspace};
 
 pub(super) fn run(env: &Env, call: &Call) -> Result<Answer, Failure> {
@@ -34,17 +34,9 @@ fn guard(env: &Env, call: &Call) -> Answer {
     denial.map_or(Answer::Nothing, |denial| Answer::Deny(denial.to_string()))
 }
 
-/// What a guard would have denied and happened all the same is looked at.
+/// What got into the lane is looked at, whatever tool wrote it.
 fn examine(env: &Env, call: &Call) -> Result<Answer, Failure> {
-    let mut examined = Vec::new();
-    for tool in call.facts.tools.iter().filter(|tool| workspace::guard(env, &call.start, tool).is_some()) {
-        match tool {
-            ToolUse::Write { path } => examined.push(open(env, call)?.examine(&call.start.join(path))?),
-            // Only the lane tells what a command wrote.
-            ToolUse::Shell { .. } => examined.extend(open(env, call)?.examine_lane()?),
-            ToolUse::Other => {}
-        }
-    }
+    let examined = workspace::examine_after(env, &call.start, &call.facts.tools)?;
     let objections: Vec<String> = examined.iter().filter_map(Examined::objection).collect();
     Ok(if objections.is_empty() { Answer::Nothing } else { Answer::Object(objections.join("\n")) })
 }
@@ -76,6 +68,9 @@ fn brief(env: &Env, call: &Call) -> Result<Answer, Failure> {
 
 /// A ledger that cannot be written costs nobody a reminder.
 fn account(env: &Env, call: &Call, workspace: &Workspace, line: &Line) {
+    if call.facts.session == TRIAL_SESSION {
+        return;
+    }
     if let Err(failure) = workspace.ledger().append(line) {
         let name = format!("{} {}", call.client.name(), call.event.name());
         lorelane_engine::hooklog::write(env, &name, &failure.to_string());

@@ -11,6 +11,7 @@ use call::{Call, Event};
 use clients::Client;
 use lorelane_engine::env::Env;
 use lorelane_engine::hooklog;
+use lorelane_engine::setup;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -39,6 +40,21 @@ enum Answer {
     Continue(String),
     /// Text for the person; the model does not see it.
     Tell(String),
+}
+
+impl Answer {
+    /// With commands that work where they are read: `setup` does not need a program on the PATH, nor do agents.
+    fn calling(self, env: &Env) -> Answer {
+        let spell = |text: String| setup::calling(&text, &setup::called(env));
+        match self {
+            Answer::Nothing => Answer::Nothing,
+            Answer::Context(text) => Answer::Context(spell(text)),
+            Answer::Deny(text) => Answer::Deny(spell(text)),
+            Answer::Object(text) => Answer::Object(spell(text)),
+            Answer::Continue(text) => Answer::Continue(spell(text)),
+            Answer::Tell(text) => Answer::Tell(spell(text)),
+        }
+    }
 }
 
 /// The answer in a client's own form.
@@ -108,7 +124,8 @@ fn watch(env: &Env, name: &str, deadline: Duration, ending: Arc<AtomicBool>) -> 
 fn answer(env: &Env, event: Event, client: Client) -> Result<Said, String> {
     let Some(payload) = crate::stdin::read_value() else { return Err("the payload is not JSON".to_owned()) };
     let call = Call::read(env, event, client, &payload);
-    job::run(env, &call).map(|answer| client.say(event, answer)).map_err(|failure| failure.to_string())
+    let answer = job::run(env, &call).map_err(|failure| failure.to_string())?;
+    Ok(client.say(event, answer.calling(env)))
 }
 
 fn wanted(words: &[String]) -> Option<(Event, Client)> {

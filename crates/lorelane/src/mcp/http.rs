@@ -4,14 +4,16 @@
 //! looked at besides: a page that had a name point here would need no token to be told apart.
 
 use super::Trouble;
+use super::message;
 use super::server::Server;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use lorelane_engine::env::Env;
+use rmcp::model::ServerJsonRpcMessage;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::convert::Infallible;
@@ -97,8 +99,29 @@ impl Door {
         if begins_session(&request) && self.sessions.sessions.read().await.len() >= SESSIONS_MAX {
             return said(StatusCode::SERVICE_UNAVAILABLE, "too many sessions: end one, or wait five minutes");
         }
-        self.service.handle(request).await
+        if request.method() != Method::POST {
+            return self.service.handle(request).await;
+        }
+        let (head, body) = request.into_parts();
+        let Ok(body) = Limited::new(body, BODY_MAX_BYTES).collect().await else {
+            return said(StatusCode::PAYLOAD_TOO_LARGE, "a message has at most 4 MiB, and all of it is sent");
+        };
+        let body = body.to_bytes();
+        match message::read(&body) {
+            Some(Ok(_)) => self.service.handle(Request::from_parts(head, Full::new(body))).await,
+            Some(Err(refusal)) => refused(&refusal),
+            None => said(StatusCode::BAD_REQUEST, "send a message of JSON-RPC 2.0"),
+        }
     }
+}
+
+/// What is no message gets an answer inside the protocol.
+fn refused(refusal: &ServerJsonRpcMessage) -> Answer {
+    let body = serde_json::to_vec(refusal).unwrap_or_default();
+    let mut answer = Response::new(Full::new(Bytes::from(body)).boxed());
+    *answer.status_mut() = StatusCode::BAD_REQUEST;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
 }
 
 fn begins_session(request: &Request<Incoming>) -> bool {

@@ -1,6 +1,6 @@
 //! The MCP server: memories for every client that speaks the protocol, over standard input or HTTP.
 //!
-//! Tools, resources and prompts are plain functions over the workspace. Only `server`, `stdio` and `http` know the
+//! Tools, resources and prompts are plain functions over the workspace. Only `server`, `log`, `message`, `stdio` and `http` know the
 //! protocol's crate, and a runtime is started here and in no other face: hooks and commands do not pay for it.
 
 mod answer;
@@ -8,6 +8,8 @@ mod bridge;
 mod cursor;
 mod desk;
 mod http;
+mod log;
+mod message;
 mod options;
 mod prompts;
 mod resources;

@@ -93,7 +93,7 @@ pub(super) fn list(desk: &Desk, after: Option<&str>) -> Result<(Vec<Listed>, Opt
         None => None,
     };
     let mut entries = match desk.open() {
-        Ok(mut workspace) => workspace.entries(Wanted { kind: None, status: None, prose: false })?,
+        Ok(mut workspace) => workspace.entries(Wanted { kind: None, status: None })?,
         // A project without memories has none to list.
         Err(Failure::NoStore { .. }) => Vec::new(),
         Err(failure) => return Err(failure.into()),

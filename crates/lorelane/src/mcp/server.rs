@@ -2,6 +2,7 @@
 
 use super::answer::{Answer, Trouble};
 use super::desk::Desk;
+use super::log::Log;
 use super::resources::{self, Fault};
 use super::tools::{self, Effect, Progress, Tool};
 use super::watch::{self, Changes};
@@ -9,13 +10,13 @@ use super::{bridge, prompts};
 use lorelane_core::json::Object;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResourceUpdatedNotificationParam, Role,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, ToolAnnotations,
-    UnsubscribeRequestParams,
+    DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, Prompt, PromptArgument, PromptMessage, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate, ResourceUpdatedNotificationParam, Role, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, ToolAnnotations, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -40,6 +41,7 @@ pub(super) struct Server {
     changes: Sender<Arc<Changes>>,
     /// The resources that this client wants to hear of.
     subscribed: Arc<Mutex<BTreeSet<String>>>,
+    log: Log,
     /// Whether the client has hung up: who listens for it can stop.
     gone: Arc<watching::Sender<bool>>,
 }
@@ -47,7 +49,7 @@ pub(super) struct Server {
 impl Server {
     pub(super) fn new(desk: Arc<Desk>) -> Server {
         let changes = watch::start(Arc::clone(&desk));
-        Server { desk, changes, subscribed: Arc::default(), gone: Arc::default() }
+        Server { desk, changes, subscribed: Arc::default(), log: Log::default(), gone: Arc::default() }
     }
 
     /// For another connection: the same memories, subscriptions of its own.
@@ -56,6 +58,7 @@ impl Server {
             desk: Arc::clone(&self.desk),
             changes: self.changes.clone(),
             subscribed: Arc::default(),
+            log: Log::default(),
             gone: Arc::default(),
         }
     }
@@ -84,6 +87,7 @@ impl Server {
 }
 
 impl ServerHandler for Server {
+    #[expect(deprecated, reason = "clients of the older protocol ask whether there is a log")]
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -91,9 +95,17 @@ impl ServerHandler for Server {
             .enable_resources()
             .enable_resources_list_changed()
             .enable_resources_subscribe()
+            .enable_logging()
             .build();
         let own = Implementation::new("lorelane", env!("CARGO_PKG_VERSION")).with_title("lorelane memory");
         ServerConfig::new(capabilities).with_server_info(own).with_instructions(INSTRUCTIONS)
+    }
+
+    /// The newest protocol has no log.
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let mut info = self.get_info();
+        info.capabilities.logging = None;
+        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), info))
     }
 
     /// The version that was agreed on is remembered, not the one that was asked for.
@@ -245,7 +257,21 @@ impl ServerHandler for Server {
 
     /// Tells a client that greeted us what changes; one of the newer protocol asks for it with `listen`.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        tokio::spawn(forward(context.peer, self.changes.clone(), Arc::clone(&self.subscribed)));
+        let subscribed = Arc::clone(&self.subscribed);
+        tokio::spawn(forward(context.peer, self.changes.clone(), subscribed, self.log.clone()));
+    }
+
+    #[expect(deprecated, reason = "clients of the older protocol still ask for it")]
+    async fn set_level(
+        &self,
+        request: rmcp::model::SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if speaks_newest(&context) {
+            return Err(no_method("logging/setLevel"));
+        }
+        self.log.set_level(&request);
+        Ok(())
     }
 
     async fn subscribe(
@@ -300,31 +326,40 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        const OURS: [&str; 11] = [
-            "initialize",
+        const OURS: [&str; 8] = [
             "server/discover",
             "tools/call",
             "prompts/get",
             "resources/read",
-            "resources/subscribe",
-            "resources/unsubscribe",
             "subscriptions/listen",
             "tools/list",
             "prompts/list",
             "resources/list",
         ];
-        let method = request.method;
-        Err(match OURS.contains(&method.as_str()) {
+        // The newest protocol did away with these.
+        const OLD: [&str; 4] =
+            ["initialize", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
+        let method = request.method.as_str();
+        let known = OURS.contains(&method) || (OLD.contains(&method) && !speaks_newest(&context));
+        Err(match known {
             true => {
                 ErrorData::invalid_params(format!("the parameters of `{method}` are not what it takes"), None)
             }
-            false => {
-                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None)
-            }
+            false => no_method(method),
         })
     }
+}
+
+fn no_method(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None)
+}
+
+/// Whether the request itself says that it is of the protocol without sessions.
+fn speaks_newest(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.meta.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 fn described(tool: &Tool) -> rmcp::model::Tool {
@@ -372,7 +407,10 @@ fn bad_cursor() -> ErrorData {
 fn refused(fault: Fault, what: &str) -> ErrorData {
     match fault {
         Fault::Cursor => bad_cursor(),
-        Fault::Missing => ErrorData::resource_not_found(format!("there is no resource {what}"), None),
+        Fault::Missing => {
+            let uri = serde_json::json!({ "uri": what });
+            ErrorData::resource_not_found(format!("there is no resource {what}"), Some(uri))
+        }
         Fault::Failure(failure) => ErrorData::internal_error(Trouble::from(failure).text(), None),
     }
 }
@@ -389,13 +427,14 @@ async fn tell(context: &SubscriptionContext, changes: &Changes) {
 
 /// Stands for changes that came too fast to be kept one by one.
 fn missed() -> Changes {
-    Changes { listed: true, updated: Vec::new() }
+    Changes { listed: true, ..Changes::default() }
 }
 
 async fn forward(
     peer: Peer<RoleServer>,
     changes: Sender<Arc<Changes>>,
     subscribed: Arc<Mutex<BTreeSet<String>>>,
+    log: Log,
 ) {
     let mut changes = changes.subscribe();
     while !peer.is_transport_closed() {
@@ -404,6 +443,9 @@ async fn forward(
             Err(RecvError::Lagged(_)) => Arc::new(missed()),
             Err(RecvError::Closed) => return,
         };
+        if let Some(trouble) = &changes.trouble {
+            log.warn(&peer, trouble).await;
+        }
         if changes.listed {
             let _ = peer.notify_resource_list_changed().await;
         }

@@ -3,15 +3,15 @@
 //! A connection has no fixed beginning: `server/discover` and `initialize` are both answered, in any order, because
 //! clients ask for one and go on with the other. What cannot be read is answered with an error and ends nothing.
 
+use super::message::{self, Incoming};
 use super::server::Server;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, ProtocolVersion, RequestId,
-    ServerConfig, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, ProtocolVersion, ServerConfig,
+    ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext, serve_directly};
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, Service};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
@@ -68,9 +68,6 @@ impl Service<RoleServer> for Greeted {
         Service::supported_protocol_versions(&self.0)
     }
 }
-
-/// A line of the client, read: a message, or the answer to what is none.
-type Incoming = Result<Box<ClientJsonRpcMessage>, Box<ServerJsonRpcMessage>>;
 
 /// A line for the client, and who waits for it to be written.
 type Outgoing = (Vec<u8>, Option<oneshot::Sender<()>>);
@@ -162,9 +159,9 @@ fn read_lines(input: &mut dyn BufRead, read: &mpsc::Sender<Incoming>) {
         }
         let incoming = if too_long {
             let what = format!("the message is longer than {} MiB", LINE_MAX >> 20);
-            Some(Err(Box::new(ServerJsonRpcMessage::error(ErrorData::invalid_request(what, None), None))))
+            Some(message::refused(ErrorData::invalid_request(what, None), None))
         } else {
-            parse(&line)
+            message::read(&line)
         };
         if incoming.is_some_and(|incoming| read.blocking_send(incoming).is_err()) {
             return;
@@ -182,31 +179,6 @@ fn skip_line(input: &mut dyn BufRead) -> io::Result<()> {
         input.consume(count);
         if end {
             return Ok(());
-        }
-    }
-}
-
-/// Reads one line; `None` for a blank one.
-fn parse(line: &[u8]) -> Option<Incoming> {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
-    if line.is_empty() {
-        return None;
-    }
-    let refuse = |error, id| Some(Err(Box::new(ServerJsonRpcMessage::error(error, id))));
-    let value: Value = match serde_json::from_slice(line) {
-        Ok(value) => value,
-        Err(fault) => return refuse(ErrorData::parse_error(format!("this is no JSON: {fault}"), None), None),
-    };
-    if value.is_array() {
-        let what = "batches are not part of the protocol: send one message a line";
-        return refuse(ErrorData::invalid_request(what, None), None);
-    }
-    let id: Option<RequestId> = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-    match serde_json::from_value(value) {
-        Ok(message) => Some(Ok(Box::new(message))),
-        Err(_) => {
-            let what = "this is no message of JSON-RPC 2.0: it needs \"jsonrpc\": \"2.0\", and a request \"id\" and \"method\"";
-            refuse(ErrorData::invalid_request(what, None), id)
         }
     }
 }

@@ -4,6 +4,7 @@
 //! some 20 ms, and fifty times as long is rested. So an index that lags behind a hand edit catches up by itself, and
 //! no watching service of the system is needed, which network folders do not have.
 
+use super::answer::Trouble;
 use super::desk::Desk;
 use super::resources;
 use lorelane_core::memory::Address;
@@ -27,6 +28,8 @@ pub(super) struct Changes {
     pub(super) listed: bool,
     /// The URIs of those whose files changed or went.
     pub(super) updated: Vec<String>,
+    /// Why searches cannot see it, if they cannot.
+    pub(super) trouble: Option<String>,
 }
 
 type Sightings = BTreeMap<Address, Seen>;
@@ -43,9 +46,10 @@ pub(super) fn start(desk: Arc<Desk>) -> Sender<Arc<Changes>> {
             std::thread::sleep(rest);
             let begun = Instant::now();
             let now = look(&desk);
-            if let Some(changes) = between(&before, &now) {
+            if let Some(mut changes) = between(&before, &now) {
                 // Searches find it from here on.
-                let _ = desk.open().and_then(|mut workspace| workspace.look_at_every_file());
+                let looked = desk.open().and_then(|mut workspace| workspace.look_at_every_file());
+                changes.trouble = looked.err().map(|failure| Trouble::from(failure).text());
                 let _ = told.send(Arc::new(changes));
             }
             before = now;
@@ -93,7 +97,7 @@ mod tests {
             (lane(&[("a", 1)]), true, vec![uri("b")]),
             (lane(&[("a", 1), ("b", 1), ("c", 1)]), true, vec![]),
         ] {
-            assert_eq!(between(&before, &now), Some(Changes { listed, updated }), "{now:?}");
+            assert_eq!(between(&before, &now), Some(Changes { listed, updated, trouble: None }), "{now:?}");
         }
         assert_eq!(between(&before, &before), None);
     }

@@ -139,43 +139,43 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
-        decision/deploy-on-fridays was not shown: no word of the prompt stands in it
-        No prompt was answered in this project yet.
-        exit 1
-    "#]],
+            decision/deploy-on-fridays was not shown: no word of the prompt stands in it
+            No prompt was answered in this project yet.
+            exit 1
+        "#]],
     );
     // In two parts, so that no scanner takes this file for a leak.
     scratch.prompt_hook(concat!("how do we sign sessions on fridays? AKIA", "4TGHN2WQ7VKJX3ZD"));
     check(
         &scratch.lorelane("why last").text(),
         &expect![[r#"
-        2026-03-01T12:00:00Z claude-code, prompt, session s-1
-        prompt: how do we sign sessions on fridays? AKIA…(12+)
-        shown (94 tokens):
-            5  decision/sign-sessions-with-paseto
-               = 4 title (sessions, sign) + 1 recent
-        left out:
-            3  decision/deploy-on-fridays: the prompt shares neither a tag nor two words of the title with it
-    "#]],
+            2026-03-01T12:00:00Z claude-code, prompt, session s-1
+            prompt: how do we sign sessions on fridays? AKIA…(12+)
+            shown (94 tokens):
+             1462  decision/sign-sessions-with-paseto
+                   = 286 words (sign, sessions) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
+            left out:
+             1074  decision/deploy-on-fridays: the prompt shares neither a tag nor two words of the title with it
+        "#]],
     );
     check(
         &scratch.lorelane("why sign-sessions-with-paseto").text(),
         &expect![[r#"
-        decision/sign-sessions-with-paseto was shown
-        5 = 4 title (sessions, sign) + 1 recent
-        2026-03-01T12:00:00Z claude-code, prompt, session s-1
-        prompt: how do we sign sessions on fridays? AKIA…(12+)
-    "#]],
+            decision/sign-sessions-with-paseto was shown
+            1462 = 286 words (sign, sessions) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
+            2026-03-01T12:00:00Z claude-code, prompt, session s-1
+            prompt: how do we sign sessions on fridays? AKIA…(12+)
+        "#]],
     );
     check(
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
-        decision/deploy-on-fridays was not shown: the prompt shares neither a tag nor two words of the title with it
-        3 = 2 title (fridays) + 1 recent
-        2026-03-01T12:00:00Z claude-code, prompt, session s-1
-        prompt: how do we sign sessions on fridays? AKIA…(12+)
-        exit 1
-    "#]],
+            decision/deploy-on-fridays was not shown: the prompt shares neither a tag nor two words of the title with it
+            1074 = 237 words (fridays) + 237 around + 237 section + 118 memory + 64 meaning + 161 meaning around + 20 recent
+            2026-03-01T12:00:00Z claude-code, prompt, session s-1
+            prompt: how do we sign sessions on fridays? AKIA…(12+)
+            exit 1
+        "#]],
     );
     check(
         &scratch.lorelane("why old-sign-rules").text(),
@@ -190,12 +190,12 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why sign-all-sessions").text(),
         &expect![[r#"
-        decision/sign-all-sessions was not shown: it or the settings changed since; now it would be
-        5 = 4 title (sessions, sign) + 1 recent
-        2026-03-01T12:00:00Z claude-code, prompt, session s-1
-        prompt: how do we sign sessions on fridays? AKIA…(12+)
-        exit 1
-    "#]],
+            decision/sign-all-sessions was not shown: it or the settings changed since; now it would be
+            1178 = 249 words (sign, sessions) + 249 around + 249 section + 125 memory + 82 meaning + 204 meaning around + 20 recent
+            2026-03-01T12:00:00Z claude-code, prompt, session s-1
+            prompt: how do we sign sessions on fridays? AKIA…(12+)
+            exit 1
+        "#]],
     );
     let document = scratch.json("why sign-sessions-with-paseto");
     let parts = document.at("line.shown").and_then(Json::as_list).unwrap()[0].at("parts").unwrap();
@@ -477,7 +477,13 @@ fn a_turn_that_goes_on_or_still_works_is_let_be() {
     for members in [("stop_hook_active", Json::Bool(true)), ("background_tasks", busy)] {
         assert_eq!(scratch.stop_hook(&[members], &[]).expect(0).text(), "");
     }
-    scratch.stop_hook(&[("background_tasks", Json::List(Vec::new()))], &[]).expect(2);
+    // What ended is no reason to wait.
+    let ended =
+        Json::parse(r#"[{"id": "a", "status": "completed"}, {"id": "b", "status": "failed"}]"#).unwrap();
+    for (session, tasks) in [("none", Json::List(Vec::new())), ("ended", ended)] {
+        let members = [("session_id", Json::text(session)), ("background_tasks", tasks)];
+        scratch.stop_hook(&members, &[]).expect(2);
+    }
 }
 
 #[test]
@@ -615,4 +621,89 @@ fn what_a_tool_wrote_is_quarantined_also_where_no_index_is() {
     let said = scratch.hook("after-tool", &tool("Write", "file_path", by_hand)).expect(0);
     assert!(said.out.contains("by-hand.json.invalid."), "{}", said.text());
     assert!(!scratch.exists(by_hand) && scratch.exists(".claude/memory/decisions/of-before.json"));
+}
+
+/// What the client is told after a shell command.
+fn after(scratch: &Scratch, command: &str) -> String {
+    let said = scratch.hook("after-tool", &tool("Bash", "command", command)).expect(0);
+    let answer = Json::parse(&said.out).ok();
+    answer.and_then(|answer| Some(answer.at("reason")?.as_text()?.to_owned())).unwrap_or_default()
+}
+
+// No guard sees what a script writes.
+#[test]
+fn what_a_script_wrote_is_examined_like_everything_else() {
+    let scratch = Scratch::with_jwt();
+    let (new, valid) = (".claude/memory/decisions/new.json", ".claude/memory/decisions/use-paseto.json");
+    scratch.put(".claude/memory/decisions/of-before.json", "[]");
+    scratch.prompt_hook("list the files");
+    assert_eq!(after(&scratch, "ls"), "", "what stood there before the prompt is for `doctor`");
+    let whole = scratch.read(USE_JWT);
+    scratch.put(new, "{}");
+    scratch.put(valid, whole.replace("use-jwt", "use-paseto").replace("JWT", "PASETO"));
+    let told = after(&scratch, "python gen.py");
+    assert!(told.contains("new.json") && !told.contains("use-paseto") && !told.contains("back"), "{told}");
+    assert!(!scratch.exists(new));
+    assert!(scratch.lorelane("search paseto").expect(0).out.contains("decision/use-paseto"));
+    // Over a memory, in place: the times of its folder stay as they were.
+    fs::write(scratch.project().join(USE_JWT), "{ \"title\": ").unwrap();
+    let told = after(&scratch, "make");
+    assert!(told.contains("The memory that it had overwritten is back."), "{told}");
+    assert_eq!(scratch.read(USE_JWT), whole);
+    // A tool that names another file may have run a formatter.
+    scratch.put(new, "{}");
+    let said = scratch.hook("after-tool", &tool("Write", "file_path", "src/main.rs")).expect(0);
+    assert!(said.out.contains("new.json.invalid."), "{}", said.text());
+    assert_eq!(after(&scratch, "make"), "");
+    assert!(scratch.exists(".claude/memory/decisions/of-before.json"));
+    assert_eq!(scratch.hook_log(), "");
+}
+
+#[test]
+fn what_git_brought_is_not_put_aside() {
+    let scratch = Scratch::with_jwt();
+    let new = ".claude/memory/decisions/new.json";
+    after(&scratch, "ls");
+    scratch.put(new, "{}");
+    for command in ["git pull", "ls", "cat README.md"] {
+        assert_eq!(after(&scratch, command), "", "{command}");
+        assert!(scratch.exists(new), "{command}");
+    }
+    // Whoever changes it then has it judged.
+    fs::write(scratch.project().join(new), "{\"title\": 1}").unwrap();
+    assert!(after(&scratch, "python mend.py").contains("new.json"));
+    // A command that the guard would have denied is not excused by its company.
+    scratch.put(new, "{}");
+    assert!(after(&scratch, &format!("git pull; echo '{{}}' > {new}")).contains("new.json"));
+}
+
+#[test]
+fn a_program_that_is_not_on_the_path_is_named_by_its_own() {
+    let scratch = Scratch::with_jwt();
+    scratch.decided();
+    let program = env!("CARGO_BIN_EXE_lorelane");
+    let nowhere = scratch.folder.join("no-programs");
+    let nowhere = [("PATH", nowhere.to_str().unwrap())];
+    let denied = payload(&scratch, &tool("Write", "file_path", USE_JWT));
+    let transcript = Json::text(scratch.folder.join("transcript.jsonl").to_str().unwrap());
+    let stopped = payload(&scratch, &[("transcript_path", transcript)]);
+    for (event, payload, command) in [
+        ("before-tool", &denied, "update decision/use-jwt"),
+        ("stop", &stopped, "consolidate prepare --session s-1"),
+        ("session-start", &stopped, "show ADDRESS"),
+    ] {
+        let absent = scratch.hook_with("claude-code", event, payload, &nowhere);
+        let program = program.replace(scratch.folder.to_str().unwrap(), "~");
+        assert!(absent.text().contains(&format!("`{program} {command}")), "{event}: {}", absent.text());
+        assert!(!absent.text().contains("`lorelane "), "{event}: {}", absent.text());
+    }
+    let prepare = ["consolidate", "prepare", "--session", "s-1"];
+    let absent = scratch.said(&scratch.command(&prepare).envs(nowhere).output().unwrap());
+    assert!(absent.out.contains(&format!("Then run `{program} consolidate commit --session s-1`")));
+    let present = scratch.said(&scratch.command(&prepare).output().unwrap());
+    assert!(present.out.contains("Then run `lorelane consolidate commit --session s-1`"));
+    let setup = ["setup", "gemini"];
+    let absent = scratch.said(&scratch.command(&setup).envs(nowhere).output().unwrap());
+    assert!(absent.err.contains(&format!("agents are told to run {program}")), "{}", absent.err);
+    assert_eq!(scratch.said(&scratch.command(&setup).output().unwrap()).err, "");
 }

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 mod http;
+mod http_bad_input;
 mod protocol;
 mod resources;
 mod tools;

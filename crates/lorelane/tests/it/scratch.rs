@@ -2,6 +2,7 @@
 
 use lorelane_core::json::{Format, Json};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -73,7 +74,7 @@ impl Scratch {
             .args(words)
             .current_dir(self.project())
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", path_with(env!("CARGO_BIN_EXE_lorelane")))
             .env("HOME", self.home())
             .env("LORELANE_HOME", self.home())
             .env("LORELANE_NOW", self.now)
@@ -252,4 +253,11 @@ pub fn words(line: &str) -> Vec<String> {
     }
     words.extend(word);
     words
+}
+
+/// The PATH of a machine where the program is installed.
+fn path_with(program: &str) -> OsString {
+    let folder = Path::new(program).parent().unwrap().to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&path))).unwrap()
 }

@@ -465,3 +465,27 @@ fn latency_runs_what_is_installed_as_the_client_would() {
         assert_eq!(hook.at("failed"), Some(&Json::Null), "{client} {event}");
     }
 }
+
+#[test]
+fn latency_leaves_no_line_in_the_ledger() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("setup codex").expect(0);
+    scratch.lorelane("doctor --latency").expect(0);
+    let lanes = fs::read_dir(home(&scratch, "state/lanes")).unwrap();
+    let ledgers: Vec<_> = lanes.map(|lane| lane.unwrap().path().join("ledger.jsonl")).collect();
+    assert!(ledgers.iter().all(|ledger| !ledger.exists()), "{ledgers:?}");
+    assert!(scratch.lorelane("why").expect(1).out.contains("No prompt was answered"));
+}
+
+#[test]
+fn doctor_looks_at_agents_also_where_no_store_is() {
+    let scratch = Scratch::new();
+    scratch.lorelane("setup codex").expect(0);
+    let hooks = home(&scratch, ".codex/hooks.json");
+    let text = fs::read_to_string(&hooks).unwrap();
+    fs::write(&hooks, text.replace(env!("CARGO_BIN_EXE_lorelane"), "/gone/lorelane")).unwrap();
+    let said = scratch.lorelane("doctor").expect(1);
+    assert!(said.out.starts_with("store: ") && said.out.contains("lorelane init"), "{}", said.text());
+    assert!(said.out.contains("\nsetup: ") && said.out.contains("codex"), "{}", said.text());
+    scratch.lorelane("doctor --index").expect(2);
+}

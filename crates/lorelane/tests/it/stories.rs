@@ -124,8 +124,9 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             $ lorelane list
               2026-03-01 decision/use-jwt Use JWT #auth
             $ lorelane search 'jwt auth' --explain
-              6  decision/use-jwt  Use JWT
-                 = 3 tag (auth) + 2 title (jwt) + 1 recent
+             1463  decision/use-jwt:12-18  Use JWT
+                   accepted Slow Tokens Stateless Simple
+                   = 286 words (jwt, auth) + 286 around + 286 section + 143 memory + 126 meaning + 316 meaning around + 20 recent
             $ lorelane update use-jwt --set context='Sessions were slow' --add-tag tokens --because 'measured it'
             updated decision/use-jwt
             $ lorelane show use-jwt
@@ -187,7 +188,8 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             nothing relevant
             exit 1
             $ lorelane search paseto --include-retired
-              3  decision/adopt-paseto-for-all-services [retired]  Adopt PASETO for all services
+              940  decision/adopt-paseto-for-all-services:13-19 [retired]  Adopt PASETO for all services
+                   accepted Sessions were slow Tokens Stateless Simple
             $ lorelane retire use-jwt
             left decision/adopt-paseto-for-all-services as it is (retired)
             $ lorelane archive use-jwt
@@ -848,8 +850,8 @@ fn the_tour_tells_its_story() {
         "$ lorelane init",
         "created decision/use-jwt-for-service-auth",
         "error[SECRET_ERROR]",
-        "decision/use-jwt-for-service-auth  Use JWT for service auth",
-        "+ 1 recent",
+        "decision/use-jwt-for-service-auth:12-17  Use JWT for service auth",
+        "+ 20 recent",
         "decision/use-jwt-for-service-auth is now retired: moved to mTLS",
         "nothing relevant",
         "undone: decision/use-jwt-for-service-auth reads as before",

@@ -33,7 +33,7 @@ pub(super) fn passages(text: &str) -> Vec<Passage> {
                 last.text.push_str(&said);
                 last.lines.1 = lines.1;
             }
-            _ => passages.push(Passage { headings: Vec::new(), lines, text: said }),
+            _ => passages.push(Passage { headings: Vec::new(), section: 0, lines, text: said }),
         }
     }
     passages

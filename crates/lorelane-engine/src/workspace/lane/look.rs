@@ -3,14 +3,16 @@
 use super::Lane;
 use crate::config::write_plain;
 use crate::disk::{Disk, Kind, Listed};
-use crate::index::{FolderTimes, Index, IndexError, Row, Seen, UNSETTLED};
+use crate::index::{FolderTimes, Index, IndexError, Rebuild, Row, Said, Seen, UNSETTLED};
 use crate::workspace::Failure;
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
-use lorelane_core::dialect::{Extent, Reading};
+use lorelane_core::dialect::{Dialect, Extent, Reading};
+use lorelane_core::embed::Table;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
+use lorelane_core::recall::sheet::{Emphasis, Sheet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -95,7 +97,7 @@ impl Lane {
         let fault = match Index::remake(fault) {
             Ok(index) => {
                 self.index = index;
-                match self.fill() {
+                match self.fill(Rebuild::All) {
                     Ok(()) => return Ok(()),
                     Err(fault) => fault,
                 }
@@ -104,14 +106,15 @@ impl Lane {
         };
         self.index_fault = Some(fault.to_string());
         self.index = Index::in_memory();
-        Ok(self.fill()?)
+        Ok(self.fill(Rebuild::All)?)
     }
 
     /// Makes the index say what the files say and nothing else.
-    pub(in crate::workspace) fn fill(&mut self) -> Result<(), IndexError> {
+    pub(in crate::workspace) fn fill(&mut self, extent: Rebuild) -> Result<(), IndexError> {
         let Found { files, times } = self.files();
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
-        let filled = index.replace(files.iter().map(|found| self.row(found)), &times);
+        let rows = files.iter().map(|found| self.row(found));
+        let filled = index.replace(rows, &times, &|said| sheet(&*self.dialect, said), extent);
         self.index = index;
         filled
     }
@@ -126,15 +129,19 @@ impl Lane {
             }
             _ => row,
         });
-        match self.index.update(standing, times) {
+        match self.index.update(standing, times, &|said| sheet(&*self.dialect, said)) {
             Ok(()) => Ok(()),
             Err(fault) => self.replace_index(fault),
         }
     }
 
     /// Writes index and listing anew; returns how many memories are active. The caller holds the lane's lock.
-    pub(in crate::workspace) fn reindex(&mut self, notices: &mut Vec<Notice>) -> Result<usize, Failure> {
-        if let Err(fault) = self.fill() {
+    pub(in crate::workspace) fn reindex(
+        &mut self,
+        extent: Rebuild,
+        notices: &mut Vec<Notice>,
+    ) -> Result<usize, Failure> {
+        if let Err(fault) = self.fill(extent) {
             self.replace_index(fault)?;
         }
         if let Some(why) = &self.index_fault {
@@ -149,7 +156,8 @@ impl Lane {
     pub(in crate::workspace) fn rebuilt_dump(&self) -> Result<String, Failure> {
         let mut rebuilt = Index::in_memory();
         let Found { files, times } = self.files();
-        rebuilt.replace(files.iter().map(|found| self.row(found)), &times)?;
+        let rows = files.iter().map(|found| self.row(found));
+        rebuilt.replace(rows, &times, &|said| sheet(&*self.dialect, said), Rebuild::All)?;
         Ok(rebuilt.dump()?)
     }
 
@@ -308,11 +316,16 @@ impl Lane {
         };
         let reading = self.dialect.read(path, &bytes);
         inspect(Ok(&reading));
-        match &reading.memory {
+        match reading.memory {
             Some(memory) => Row::Memory {
-                listing: self.dialect.listing_line(memory),
-                entry: Box::new(Entry::of(memory, path)),
+                listing: self.dialect.listing_line(&memory),
+                entry: Box::new(Entry::of(&memory, path)),
                 seen,
+                said: Said {
+                    memory: Box::new(memory),
+                    text: String::from_utf8(bytes)
+                        .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned()),
+                },
             },
             None => {
                 let what = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
@@ -320,6 +333,11 @@ impl Lane {
             }
         }
     }
+}
+
+/// What search keeps of a memory's text.
+pub(in crate::workspace) fn sheet(dialect: &dyn Dialect, said: &Said) -> Sheet {
+    Sheet::of(&said.memory, &dialect.passages(&said.text), &Table::built_in(), Emphasis::default())
 }
 
 pub(in crate::workspace) fn joined(folder: &str, name: &str) -> String {

@@ -4,7 +4,7 @@
 
 mod look;
 
-pub(super) use look::{Found, joined};
+pub(super) use look::{Found, joined, sheet};
 
 use super::{Failure, Loaded};
 use crate::disk::{Disk, Kind};
@@ -22,10 +22,9 @@ use std::sync::Arc;
 
 /// More marks than any project makes; a larger file is not ours.
 const MARKS_MAX_BYTES: u64 = 64 << 20;
-/// The index's log of writes may grow to this before a process that only reads shortens it, or one that writes.
+/// The index's log of writes may grow to this before a process that only reads shortens it. Whoever opens the index
+/// reads its log: 0.4 ms for each MiB.
 const LOG_MAX_AFTER_READS: u64 = 128 << 10;
-/// Whoever opens the index reads its log: 0.4 ms for each MiB.
-const LOG_MAX_AFTER_WRITES: u64 = 8 << 20;
 
 #[derive(Debug)]
 pub(super) struct Lane {
@@ -155,7 +154,10 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        self.index.shorten_log(if self.changed { LOG_MAX_AFTER_WRITES } else { LOG_MAX_AFTER_READS });
+        // A change has its five syncs and no more.
+        if !self.changed {
+            self.index.shorten_log(LOG_MAX_AFTER_READS);
+        }
     }
 }
 

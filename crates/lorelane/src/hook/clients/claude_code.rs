@@ -8,7 +8,6 @@ use lorelane_core::json::Json;
 use lorelane_engine::env::Env;
 
 pub(super) fn read(payload: &Json) -> Facts {
-    let listed = |key: &str| payload.at(key).and_then(Json::as_list).is_some_and(|list| !list.is_empty());
     Facts {
         session: text(payload, &["session_id"]),
         cwd: path(payload, &["cwd"]),
@@ -16,9 +15,17 @@ pub(super) fn read(payload: &Json) -> Facts {
         prompt: text(payload, &["prompt", "user_prompt"]),
         tools: tool(payload).into_iter().collect(),
         continued: payload.at("stop_hook_active").and_then(Json::as_bool).unwrap_or(false),
-        busy: listed("background_tasks"),
+        busy: payload
+            .at("background_tasks")
+            .and_then(Json::as_list)
+            .is_some_and(|tasks| tasks.iter().any(runs)),
         last_message: text(payload, &["last_assistant_message"]),
     }
+}
+
+/// Whether a task in the background still works. One that does not say so is taken to.
+fn runs(task: &Json) -> bool {
+    task.at("status").and_then(Json::as_text).is_none_or(|status| status == "running")
 }
 
 /// What a tool call does to files; a tool that only reads does nothing.

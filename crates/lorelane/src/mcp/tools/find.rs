@@ -10,25 +10,27 @@ use lorelane_core::fence::inline;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Category, Kind};
-use lorelane_core::recall::{Hit, Query};
+use lorelane_core::recall::{Choice, Hit, Query};
 use lorelane_core::text::fold;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::index::Wanted;
-use lorelane_engine::workspace::{Recall, Workspace};
+use lorelane_engine::workspace::Workspace;
 
 const HITS: usize = 10;
 const PAGE: usize = 50;
+/// What is shown of the passage that was found, in characters.
+const PASSAGE_MAX: usize = 600;
 
 pub(super) fn search(call: &Call<'_>) -> Outcome {
     let Some(text) = call.arguments.text("query") else {
         return Err(Trouble::new("cannot search for nothing", "say in `query` what you want to know"));
     };
     let mut workspace = call.desk.open()?;
-    let mut query = Query::new(text, workspace.now());
+    let mut query = Query::of_person(text, workspace.now());
     query.include_retired = call.arguments.flag("include_retired");
     query.categories =
         call.arguments.texts("categories").iter().filter_map(|name| Category::parse(name)).collect();
-    let Recall { hits, total } = workspace.recall(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
+    let Choice { hits, total } = workspace.recall(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
     if hits.is_empty() {
         return Ok(Answer::Text("Nothing relevant is remembered.\n".to_owned()));
     }
@@ -42,6 +44,9 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
 fn line(workspace: &Workspace, hit: &Hit) -> Option<String> {
     let loaded = workspace.load(&hit.address).ok()?;
     let mut line = briefing::reminder(&loaded.memory, workspace.now());
+    if let Some(says) = workspace.excerpt(hit).filter(|_| hit.kind.category().is_none()) {
+        line.push_str(&format!(" — {}", inline(&says, PASSAGE_MAX)));
+    }
     if hit.status != Status::Active {
         line.push_str(&format!(" [{}]", hit.status));
     }
@@ -92,7 +97,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
         None => Some(Status::Active),
     };
     let tags: Vec<String> = call.arguments.texts("tags").iter().map(|tag| fold(tag)).collect();
-    let mut entries = workspace.entries(Wanted { kind, status, prose: false })?;
+    let mut entries = workspace.entries(Wanted { kind, status })?;
     entries.retain(|entry| {
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
             && since.is_none_or(|since| entry.updated.is_some_and(|updated| updated >= since))

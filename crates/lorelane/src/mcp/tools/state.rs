@@ -75,7 +75,7 @@ pub(super) fn status(call: &Call<'_>) -> Outcome {
     let mut members = vec![("project", Json::text(workspace.project().display().to_string()))];
     if rebuild {
         next("writing index and listing anew");
-        let (listed, notices) = workspace.reindex()?;
+        let (listed, notices) = workspace.reindex(lorelane_engine::index::Rebuild::Changed)?;
         members.push(("reindexed", Json::number(listed)));
         members.push(("notes", Json::texts(notices.iter().map(|notice| notice.text()))));
     }

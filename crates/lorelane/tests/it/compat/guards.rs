@@ -165,14 +165,17 @@ fn the_validate_hook_says_what_it_found() {
 #[test]
 fn a_file_in_quarantine_is_kept_found_by_doctor_and_given_back_by_undo() {
     let scratch = Scratch::with_decision();
+    let (before, listing) = (scratch.read(USE_JWT), scratch.listing());
     let bytes = r#"{"title": "Use JWT", "tags": ["auth"]}"#;
     scratch.put(USE_JWT, bytes);
     scratch.validate("Write", "file_path", USE_JWT);
-    assert!(!scratch.exists(USE_JWT));
     let aside = ".claude/memory/decisions/use-jwt.json.invalid.1772366400";
     assert_eq!(scratch.read(aside), bytes);
-    assert_eq!(scratch.listing(), "");
-    assert_eq!(scratch.lorelane("search auth").out, "nothing relevant\n");
+    assert_eq!(
+        (scratch.read(USE_JWT), scratch.listing()),
+        (before, listing),
+        "what it had overwritten is back"
+    );
     expect![[r#"
         file: decisions/use-jwt.json.invalid.1772366400 is in quarantine: it was written without lorelane and is no valid memory
           hint: save what it says with `lorelane create`, then remove it; `lorelane log` tells when it came there
@@ -194,8 +197,8 @@ fn a_shell_command_that_got_through_is_examined_too() {
     scratch.put(".claude/memory/decisions/new.json", "{}");
     scratch.put(".claude/memory/runbooks/fine.json", super::runbook("fine", "Fine"));
     expect![[r#"
-        {"decision": "block", "reason": "Schema validation failed: Missing required fields: schema_version, category, id, title, created_at, updated_at, tags, content. File quarantined to new.json.invalid.1772366400. Use memory_write.py instead."}2> ERROR: Schema validation failed: Missing required fields: schema_version, category, id, title, created_at, updated_at, tags, content. File quarantined to new.json.invalid.1772366400. Use memory_write.py instead.
-        2> WARNING: File is valid but was written directly (bypassed guard): runbook/fine
+        {"decision": "block", "reason": "Schema validation failed: Missing required fields: schema_version, category, id, title, created_at, updated_at, tags, content. File quarantined to new.json.invalid.1772366400. Use memory_write.py instead."}2> WARNING: File is valid but was written directly (bypassed guard): runbook/fine
+        2> ERROR: Schema validation failed: Missing required fields: schema_version, category, id, title, created_at, updated_at, tags, content. File quarantined to new.json.invalid.1772366400. Use memory_write.py instead.
     "#]].assert_eq(&scratch.validate(
         "Bash",
         "command",

@@ -3,21 +3,21 @@
 use super::*;
 
 /// A server that listens, and its token.
-struct Listening {
+pub(super) struct Listening {
     child: Child,
-    port: u16,
-    token: String,
+    pub(super) port: u16,
+    pub(super) token: String,
 }
 
 /// What came back.
-struct Reply {
-    status: u16,
-    head: String,
-    body: String,
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) head: String,
+    pub(super) body: String,
 }
 
 impl Listening {
-    fn start(scratch: &Scratch) -> Listening {
+    pub(super) fn start(scratch: &Scratch) -> Listening {
         let mut child = scratch
             .command(&["mcp", "--http", "127.0.0.1:0"])
             .stderr(Stdio::piped())
@@ -35,8 +35,16 @@ impl Listening {
         Listening { child, port, token }
     }
 
+    /// Ends the server and gives all that it printed to standard output.
+    pub(super) fn printed(mut self) -> String {
+        self.child.kill().unwrap();
+        let mut printed = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        printed
+    }
+
     /// Sends a request as it is, with a body.
-    fn raw(&self, head: &str, body: &str) -> Reply {
+    pub(super) fn raw(&self, head: &str, body: &str) -> Reply {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let _ = write!(stream, "{head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
@@ -48,7 +56,7 @@ impl Listening {
         Reply { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
     }
 
-    fn post(&self, more: &str, body: &str) -> Reply {
+    pub(super) fn post(&self, more: &str, body: &str) -> Reply {
         let (port, token) = (self.port, &self.token);
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\
@@ -67,7 +75,7 @@ impl Drop for Listening {
 
 impl Reply {
     /// The message of the answer, out of the event stream where it is one.
-    fn message(&self) -> Json {
+    pub(super) fn message(&self) -> Json {
         let data = self
             .body
             .lines()
@@ -78,7 +86,7 @@ impl Reply {
     }
 }
 
-fn initialize() -> String {
+pub(super) fn initialize() -> String {
     format!(r#"{{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {INITIALIZE}}}"#)
 }
 
@@ -143,19 +151,16 @@ fn strangers_are_not_let_in() {
 }
 
 #[test]
-fn what_is_too_much_or_nonsense_is_refused_and_the_server_stays() {
+fn what_is_too_much_is_refused_and_the_server_stays() {
     let scratch = Scratch::with_jwt();
     let server = Listening::start(&scratch);
     let huge = format!(
         r#"{{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {{"x": "{}"}}}}"#,
         "x".repeat(5 << 20)
     );
-    for (body, least) in [("", 400), ("{", 400), ("[]", 400), ("5", 400), (huge.as_str(), 400)] {
-        let reply = server.post("", body);
-        let body: String = body.chars().take(40).collect();
-        // A body that is not taken to its end may cost the connection and not the answer.
-        assert!(reply.status >= least || (reply.status == 0 && body.len() == 40), "{body}: {}", reply.status);
-    }
+    // A body that is not taken to its end may cost the connection and not the answer.
+    let reply = server.post("", &huge);
+    assert!(matches!(reply.status, 413 | 0), "{} {}", reply.status, reply.body);
     for _ in 0..64 {
         assert_eq!(server.post("", &initialize()).status, 200);
     }

@@ -42,7 +42,12 @@ fn a_client_of_the_newest_protocol_needs_no_greeting() {
     let answer = client.ask("tools/call", &params);
     assert!(words(answer.at("result").unwrap()).contains("decision/use-jwt"), "{answer:?}");
     // Its methods are its own.
-    assert_eq!(code(&client.ask("resources/subscribe", &format!(r#"{{"uri": "x", {META}}}"#))), -32601);
+    for params in [r#""uri": "x""#, r#""level": "error""#] {
+        for method in ["resources/subscribe", "resources/unsubscribe", "logging/setLevel"] {
+            let answer = client.ask(method, &format!("{{{params}, {META}}}"));
+            assert_eq!(code(&answer), -32601, "{method} {params}");
+        }
+    }
     // And `initialize` still begins the older way.
     client.greet();
     assert_eq!(list(&client.ask("tools/list", "{}"), "result.tools").len(), 8);
@@ -124,6 +129,8 @@ fn nonsense_is_answered_and_ends_nothing() {
         ("resources/read", "{}", -32602),
         ("tools/list", r#"{"cursor": "x"}"#, -32602),
         ("resources/list", r#"{"cursor": "zz"}"#, -32602),
+        ("resources/subscribe", "{}", -32602),
+        ("logging/setLevel", r#"{"level": "loud"}"#, -32602),
     ] {
         let answer = client.ask(method, params);
         assert_eq!(code(&answer), expected, "{method} {params}: {answer:?}");

@@ -64,6 +64,40 @@ fn many_resources_come_in_pages() {
 }
 
 #[test]
+fn what_searches_cannot_see_is_logged_to_who_reads_it() {
+    let warned = |client: &mut Client| client.told("notifications/message");
+    for (level, hears) in [(None, true), (Some("warning"), true), (Some("error"), false)] {
+        let scratch = Scratch::with_jwt();
+        let mut client = Client::greeted(&scratch);
+        if let Some(level) = level {
+            let answer = client.ask("logging/setLevel", &format!(r#"{{"level": "{level}"}}"#));
+            assert!(answer.at("result").is_some(), "{answer:?}");
+        }
+        fs::remove_dir_all(scratch.project().join(".claude")).unwrap();
+        assert!(client.told("notifications/resources/list_changed").is_some());
+        if hears {
+            let warning = warned(&mut client).unwrap();
+            assert_eq!(text(&warning, "params.level"), "warning");
+            assert!(text(&warning, "params.data").contains("cannot find a memory store"), "{warning:?}");
+        } else {
+            let nothing = client.wait_for(Duration::ZERO, |said| text(said, "method").ends_with("message"));
+            assert_eq!(nothing, None);
+        }
+        client.leave();
+    }
+}
+
+#[test]
+fn a_resource_that_is_not_there_is_named_in_the_error() {
+    let scratch = Scratch::with_jwt();
+    let mut client = Client::greeted(&scratch);
+    let uri = "lorelane://records/decision/never-made";
+    let refused = client.ask("resources/read", &format!(r#"{{"uri": "{uri}"}}"#));
+    assert_eq!((code(&refused), text(&refused, "error.data.uri")), (-32002, uri), "{refused:?}");
+    client.leave();
+}
+
+#[test]
 fn a_hand_edit_is_told_and_found() {
     let scratch = Scratch::with_jwt();
     let file = scratch.project().join(USE_JWT);

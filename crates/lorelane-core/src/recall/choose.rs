@@ -1,0 +1,163 @@
+//! From weighed passages to hits: grouped by memory, without what is not relevant, and near-duplicates as one.
+
+use super::ask::Asked;
+use super::sheet;
+use super::weigh::{Statistics, Weighed, Weights, tie_breakers, weigh};
+use super::{Hit, Part, Query, Signal, name_parts, priority};
+use crate::corpus::Entry;
+use crate::terms::Term;
+use crate::text::fold;
+use std::collections::BTreeSet;
+
+/// Points in one unit of score: what is shown is whole numbers.
+const POINTS: f32 = 1000.0;
+/// A passage that scores less than this share of the best one is not an answer beside it.
+const BESIDE_THE_BEST: f32 = 0.25;
+/// A word that no more passages have than this is rare: in a small store, and in a large one.
+const RARE_MIN: u64 = 3;
+const RARE_SHARE: f32 = 0.01;
+/// Two memories that share this much of their terms say the same.
+const SAME_TERMS: f32 = 0.8;
+/// Only so many of the best are compared with one another.
+const SAME_AMONG: usize = 20;
+
+/// A memory that may answer a question.
+#[derive(Clone, Debug)]
+pub struct Considered {
+    pub entry: Entry,
+    /// What is kept of its passages; empty for one that is not there any more.
+    pub sheet: Vec<u8>,
+    pub pinned: bool,
+}
+
+/// What is shown, best first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    pub hits: Vec<Hit>,
+    /// How many there are, before anybody cuts the list.
+    pub total: usize,
+}
+
+/// How the answers are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    /// Each memory once, with its best passage, and those that say the same as one.
+    Memories,
+    /// Every passage that answers.
+    Passages,
+    /// Each memory once, relevant or not: somebody else has a rule for that.
+    Everything,
+}
+
+/// What answers a question, at most `limit`.
+pub fn choose(
+    query: &Query,
+    asked: &Asked,
+    statistics: &Statistics,
+    considered: &[Considered],
+    weights: &Weights,
+    grouping: Grouping,
+    limit: usize,
+) -> Choice {
+    let weighing = weigh(asked, statistics, considered, weights);
+    let mut passages = weighing.passages;
+    match grouping {
+        Grouping::Everything => passages.retain(|weighed| weighed.shares_words),
+        Grouping::Memories | Grouping::Passages if weighing.is_answered => {
+            let best = passages.first().map_or(0.0, |best| best.score);
+            passages.retain(|weighed| weighed.score >= BESIDE_THE_BEST * best);
+        }
+        Grouping::Memories | Grouping::Passages => {
+            let named: Vec<bool> =
+                considered.iter().map(|one| is_named(query, asked, statistics, &one.entry)).collect();
+            passages.retain(|weighed| named[weighed.memory]);
+        }
+    }
+    if grouping != Grouping::Passages {
+        let mut met = BTreeSet::new();
+        passages.retain(|weighed| met.insert(weighed.memory));
+    }
+    // Only what can still be shown is taken further; tie-breakers change no place by more than a few.
+    let total = passages.len();
+    passages.truncate(limit.saturating_add(SAME_AMONG));
+    let mut hits: Vec<(usize, Hit)> = passages
+        .iter()
+        .map(|weighed| (weighed.memory, hit(query, asked, weighed, &considered[weighed.memory])))
+        .collect();
+    hits.sort_by(|(_, a), (_, b)| {
+        let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.kind));
+        let place = |hit: &Hit| (hit.address.clone(), hit.lines);
+        order(a).cmp(&order(b)).then_with(|| place(a).cmp(&place(b)))
+    });
+    if grouping == Grouping::Memories {
+        let before = hits.len();
+        hits = collapsed(hits, considered);
+        let gone = before - hits.len();
+        hits.truncate(limit);
+        return Choice { total: total - gone, hits: hits.into_iter().map(|(_, hit)| hit).collect() };
+    }
+    hits.truncate(limit);
+    Choice { total, hits: hits.into_iter().map(|(_, hit)| hit).collect() }
+}
+
+/// Whether a question calls a memory by its name, though it says much that the memory does not: by a tag, or by a
+/// word of the title that few passages have. A title that is only the name of a file has to be called by two.
+fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &Entry) -> bool {
+    let few = RARE_MIN.max((statistics.passages as f32 * RARE_SHARE) as u64);
+    let is_rare = |word: &String| {
+        let mut terms = asked.terms.iter().zip(&statistics.holding);
+        terms.any(|(term, holding)| fold(&term.word) == *word && *holding <= few)
+    };
+    let rare = |signal: Signal| {
+        let named = name_parts(query, &entry.title, &entry.tags);
+        let parts = named.into_iter().filter(|part| part.signal == signal);
+        parts.flat_map(|part| part.matched).filter(is_rare).count()
+    };
+    rare(Signal::Tag) >= 1 || rare(Signal::Title) >= if entry.is_titled() { 1 } else { 2 }
+}
+
+fn hit(query: &Query, asked: &Asked, weighed: &Weighed, considered: &Considered) -> Hit {
+    let confidence = sheet::read(&considered.sheet).confidence;
+    let entry = &considered.entry;
+    let signals = weighed.parts.iter().copied().chain(tie_breakers(considered, confidence, query.now));
+    let matched = || weighed.matched.iter().map(|at| asked.terms[*at].word.clone()).collect();
+    let explain: Vec<Part> = signals
+        .map(|(signal, score)| Part {
+            signal,
+            points: (score * POINTS).round() as i32,
+            matched: if signal == Signal::Words { matched() } else { Vec::new() },
+        })
+        .filter(|part| part.points != 0)
+        .collect();
+    Hit { lines: Some(weighed.lines), ..super::hit(entry, explain) }
+}
+
+/// Those that say nearly the same as a better one stand behind it.
+fn collapsed(hits: Vec<(usize, Hit)>, considered: &[Considered]) -> Vec<(usize, Hit)> {
+    let mut kept: Vec<(usize, Hit, BTreeSet<Term>)> = Vec::new();
+    for (memory, hit) in hits {
+        let terms = terms_of(&considered[memory].sheet);
+        let same = kept.iter_mut().take(SAME_AMONG).find(|(_, _, others)| says_the_same(&terms, others));
+        match same {
+            Some((_, better, _)) => better.same.push(hit.address),
+            None => kept.push((memory, hit, terms)),
+        }
+    }
+    kept.into_iter().map(|(memory, hit, _)| (memory, hit)).collect()
+}
+
+fn terms_of(bytes: &[u8]) -> BTreeSet<Term> {
+    sheet::read(bytes).passages.iter().flat_map(|passage| passage.terms().collect::<Vec<_>>()).collect()
+}
+
+/// Whether two texts have nearly all of their terms in common. Very short ones are not compared: a few words are
+/// soon the same.
+pub fn says_the_same(one: &BTreeSet<Term>, other: &BTreeSet<Term>) -> bool {
+    const FEW: usize = 8;
+    let (small, large) = (one.len().min(other.len()), one.len().max(other.len()));
+    if small < FEW || (small as f32) < SAME_TERMS * large as f32 {
+        return false;
+    }
+    let both = one.intersection(other).count();
+    both as f32 >= SAME_TERMS * (one.len() + other.len() - both) as f32
+}

@@ -1,0 +1,308 @@
+//! What recall keeps of a memory's text: its passages as terms and directions, in one row of bytes.
+//!
+//! A question reads the sheets of the memories that may answer it, and of each passage only the terms that it
+//! asks for. Nothing is unpacked that is not looked at.
+
+use crate::embed::{Quantised, Table, Vector};
+use crate::memory::{Kind, Memory};
+use crate::passage::Passage;
+use crate::terms::{Language, Term, each_term, terms};
+use std::collections::BTreeMap;
+
+/// The most passages of one memory that are kept apart; what follows them belongs to the last.
+const PASSAGES_MAX: usize = 4_000;
+/// More of one term in a passage says no more.
+const COUNT_MAX: u32 = 127;
+/// Set in a term's count: the term stands in the passage's label.
+const IN_LABEL: u8 = 0x80;
+const HEAD: usize = 8;
+const FRAME: usize = 20;
+const TERM: usize = 5;
+const NO_CONFIDENCE: u8 = u8::MAX;
+/// So many words of a memory's first line are its title, and so many of a passage what it says first.
+const TITLE_WORDS: usize = 20;
+const LEAD_WORDS: usize = 25;
+/// The longest name before a colon at the beginning of a passage, in words.
+const LABEL_WORDS: usize = 3;
+
+/// How much more some words of a text count. The default is what ships; others are for measuring.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Emphasis {
+    /// How often a word of the memory's name counts in its first passage, beside its own place.
+    pub title: u32,
+    /// How much the first words of a passage count in its direction, beside all of them.
+    pub lead: f32,
+}
+
+impl Default for Emphasis {
+    fn default() -> Emphasis {
+        Emphasis { title: 1, lead: 0.5 }
+    }
+}
+
+/// One passage, as it goes into a sheet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    lines: (usize, usize),
+    section: usize,
+    /// How many terms it has, repetitions included.
+    pub length: usize,
+    /// Each once, with how often it counts.
+    pub terms: BTreeMap<Term, u32>,
+    label: Vec<Term>,
+    vector: Vector,
+}
+
+/// A memory as it goes into a sheet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sheet {
+    pub language: Language,
+    confidence: Option<f64>,
+    /// The terms of title and tags.
+    pub name: Vec<Term>,
+    pub passages: Vec<Written>,
+}
+
+impl Sheet {
+    pub fn of(memory: &Memory, passages: &[Passage], table: &Table<'_>, emphasis: Emphasis) -> Sheet {
+        let body: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).take(20).collect();
+        let language = Language::of(&format!("{}\n{}", memory.title, body.join("\n")));
+        let name = name_terms(memory, language);
+        let mut written: Vec<Written> = gathered(passages)
+            .iter()
+            .map(|passage| Written::of(passage, language, table, emphasis))
+            .collect();
+        if written.is_empty() && !name.is_empty() {
+            // A memory that is nothing but its name can be found by it.
+            let text = memory.title.clone();
+            let only = Passage { headings: Vec::new(), section: 0, lines: (1, 1), text };
+            written.push(Written::of(&only, language, table, emphasis));
+        }
+        if let (Some(first), Some(text)) = (written.first_mut(), passages.first().map(first_line)) {
+            let mut named = terms(&text, language);
+            named.extend(name.iter().filter(|term| !first.terms.contains_key(term)));
+            named.into_iter().for_each(|term| *first.terms.entry(term).or_default() += emphasis.title);
+        }
+        Sheet { language, confidence: memory.confidence, name, passages: written }
+    }
+
+    /// The direction of the whole memory.
+    pub fn vector(&self) -> Vector {
+        Vector::middle(self.passages.iter().map(|passage| &passage.vector))
+    }
+
+    /// Language, confidence, the length of the sum of all directions; then the passages.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let confidence = self.confidence.map_or(NO_CONFIDENCE, |share| (share.clamp(0.0, 1.0) * 100.0) as u8);
+        let mut bytes = vec![self.language.number(), confidence, 0, 0];
+        let reach = |passages: &[Written]| reach(passages.iter().map(|passage| &passage.vector));
+        bytes.extend(reach(&self.passages).to_le_bytes());
+        for (at, passage) in self.passages.iter().enumerate() {
+            let window = &self.passages[at.saturating_sub(1)..(at + 2).min(self.passages.len())];
+            let from = self.passages.partition_point(|other| other.section < passage.section);
+            let to = self.passages.partition_point(|other| other.section <= passage.section);
+            passage.append_to(&mut bytes, reach(window), reach(&self.passages[from..to]));
+        }
+        bytes
+    }
+}
+
+/// The length of a sum of directions: with it, the cosine with their middle is told by their own cosines.
+fn reach<'a>(vectors: impl Iterator<Item = &'a Vector>) -> f32 {
+    let mut sum = [0.0_f32; crate::embed::DIMENSIONS];
+    for vector in vectors {
+        sum.iter_mut().zip(vector.values()).for_each(|(sum, value)| *sum += value);
+    }
+    sum.iter().map(|value| value * value).sum::<f32>().sqrt()
+}
+
+/// The terms of title and tags. A title that is only the name of the file says nothing: files are renamed.
+fn name_terms(memory: &Memory, language: Language) -> Vec<Term> {
+    let file = memory.address.name().rsplit('/').next().unwrap_or_default();
+    let from_file = matches!(memory.kind, Kind::Note(_)) && memory.title == file;
+    let title = if from_file { "" } else { memory.title.as_str() };
+    let mut name = terms(&format!("{title}\n{}", memory.tags.join("\n")), language);
+    name.sort_unstable();
+    name.dedup();
+    name
+}
+
+/// The passages, those beyond the most that are kept joined to the last of them.
+fn gathered(passages: &[Passage]) -> Vec<Passage> {
+    let mut kept: Vec<Passage> = passages.iter().take(PASSAGES_MAX).cloned().collect();
+    if let Some(last) = kept.last_mut() {
+        for more in passages.iter().skip(PASSAGES_MAX) {
+            last.text.push('\n');
+            last.text.push_str(&more.text);
+            last.lines.1 = more.lines.1;
+        }
+    }
+    kept
+}
+
+fn first_line(passage: &Passage) -> String {
+    let mut lines = passage.text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("```"));
+    first_words(lines.next().unwrap_or_default(), TITLE_WORDS)
+}
+
+fn first_words(text: &str, count: usize) -> String {
+    text.split_whitespace().take(count).collect::<Vec<_>>().join(" ")
+}
+
+/// Who speaks: one to three words with a capital, before a colon, at the beginning of a passage.
+fn label(text: &str) -> Option<&str> {
+    let (label, rest) = text.trim_start().split_once(':')?;
+    let mut words = label.split(' ');
+    let named = words.by_ref().take(LABEL_WORDS).all(|word| {
+        word.starts_with(char::is_uppercase)
+            && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '\'' | '-' | '_'))
+    });
+    (named && words.next().is_none() && rest.starts_with(char::is_whitespace)).then_some(label)
+}
+
+impl Written {
+    fn of(passage: &Passage, language: Language, table: &Table<'_>, emphasis: Emphasis) -> Written {
+        let mut counted = BTreeMap::new();
+        let mut length = 0;
+        each_term(&passage.text, language, &mut |term| {
+            *counted.entry(term).or_default() += 1;
+            length += 1;
+        });
+        let said = passage.text.lines().filter(|line| !line.starts_with("```"));
+        let lead = first_words(&said.collect::<Vec<_>>().join(" "), LEAD_WORDS);
+        let vector = table.vector(&passage.text).with(&table.vector(&lead), emphasis.lead);
+        let label = label(&passage.text).map(|label| terms(label, language)).unwrap_or_default();
+        Written { lines: passage.lines, section: passage.section, length, terms: counted, label, vector }
+    }
+
+    /// First line, number of lines, section, length, number of terms, the lengths of the sums of directions of the
+    /// window and of the section; the direction; the terms.
+    fn append_to(&self, bytes: &mut Vec<u8>, window: f32, section: f32) {
+        let (from, to) = self.lines;
+        let short = |number: usize| u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes();
+        bytes.extend(u32::try_from(from).unwrap_or(u32::MAX).to_le_bytes());
+        bytes.extend(short(to - from));
+        bytes.extend(short(self.section));
+        bytes.extend(short(self.length));
+        let terms = self.terms.iter().take(usize::from(u16::MAX));
+        bytes.extend(short(terms.len()));
+        bytes.extend(window.to_le_bytes());
+        bytes.extend(section.to_le_bytes());
+        bytes.extend(Quantised::of(&self.vector).to_bytes());
+        for (term, count) in terms {
+            bytes.extend(term.0.to_le_bytes());
+            let label = if self.label.contains(term) { IN_LABEL } else { 0 };
+            bytes.push(u8::try_from((*count).min(COUNT_MAX)).unwrap_or(0) | label);
+        }
+    }
+}
+
+/// A memory as it lies in a sheet.
+#[derive(Clone, Debug)]
+pub struct Read<'b> {
+    pub confidence: Option<f32>,
+    /// The length of the sum of all directions.
+    pub reach: f32,
+    pub passages: Vec<Part<'b>>,
+}
+
+/// A passage as it lies in a sheet.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'b> {
+    pub lines: (usize, usize),
+    pub section: usize,
+    pub length: usize,
+    /// The lengths of the sums of directions, with the neighbours and in the section.
+    pub window_reach: f32,
+    pub section_reach: f32,
+    vector: &'b [u8],
+    terms: &'b [u8],
+}
+
+impl Part<'_> {
+    /// How often a term counts here, and whether it stands in the label.
+    pub fn count(&self, term: Term) -> (u32, bool) {
+        let (mut from, mut to) = (0, self.terms.len() / TERM);
+        while from < to {
+            let middle = from.midpoint(to);
+            let at = &self.terms[middle * TERM..][..TERM];
+            match Term(u32::from_le_bytes([at[0], at[1], at[2], at[3]])).cmp(&term) {
+                std::cmp::Ordering::Equal => return (u32::from(at[4] & !IN_LABEL), at[4] & IN_LABEL != 0),
+                std::cmp::Ordering::Less => from = middle + 1,
+                std::cmp::Ordering::Greater => to = middle,
+            }
+        }
+        (0, false)
+    }
+
+    /// Bytes that this version did not write have no direction.
+    pub fn cosine(&self, asked: &Quantised) -> f32 {
+        asked.cosine_with(self.vector).unwrap_or(0.0)
+    }
+
+    pub fn terms(&self) -> impl Iterator<Item = Term> {
+        self.terms.chunks_exact(TERM).map(|at| Term(u32::from_le_bytes([at[0], at[1], at[2], at[3]])))
+    }
+}
+
+/// Reads a sheet. Foreign bytes give some passages or none.
+pub fn read(bytes: &[u8]) -> Read<'_> {
+    let Some((head, mut rest)) = bytes.split_at_checked(HEAD) else {
+        return Read { confidence: None, reach: 0.0, passages: Vec::new() };
+    };
+    let number = |bytes: &[u8], at: usize| {
+        f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    };
+    let confidence = Some(head[1]).filter(|share| *share <= 100).map(|share| f32::from(share) / 100.0);
+    let mut passages = Vec::new();
+    while let Some((frame, after)) = rest.split_at_checked(FRAME) {
+        let short = |at: usize| usize::from(u16::from_le_bytes([frame[at], frame[at + 1]]));
+        let Some((vector, after)) = after.split_at_checked(Quantised::BYTES) else { break };
+        let Some((terms, after)) = after.split_at_checked(short(10) * TERM) else { break };
+        rest = after;
+        let first = u32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]]);
+        let first = usize::try_from(first).unwrap_or(usize::MAX);
+        passages.push(Part {
+            lines: (first, first.saturating_add(short(4))),
+            section: short(6),
+            length: short(8),
+            window_reach: number(frame, 12),
+            section_reach: number(frame, 16),
+            vector,
+            terms,
+        });
+    }
+    Read { confidence, reach: number(head, 4), passages }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_label_is_a_short_name_before_a_colon() {
+        let table = [
+            ("Caroline: I went there", Some("Caroline")),
+            ("Mary Ann: yes", Some("Mary Ann")),
+            ("note: lower case", None),
+            ("This is a long sentence: no", None),
+            ("Url: ", Some("Url")),
+            ("C::new()", None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(label(text), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..900)) {
+            let sheet = read(&bytes);
+            for part in &sheet.passages {
+                part.count(Term(7));
+            }
+        }
+    }
+}

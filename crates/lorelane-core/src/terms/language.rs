@@ -1,0 +1,201 @@
+//! Which language a text is in, as far as stems depend on it.
+
+use waken_snowball::Algorithm;
+
+/// A language whose words are reduced to stems.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Language {
+    #[default]
+    English,
+    German,
+    French,
+    Spanish,
+    Italian,
+    Portuguese,
+    Dutch,
+    Swedish,
+    Russian,
+}
+
+impl Language {
+    pub const ALL: [Language; 9] = [
+        Language::English,
+        Language::German,
+        Language::French,
+        Language::Spanish,
+        Language::Italian,
+        Language::Portuguese,
+        Language::Dutch,
+        Language::Swedish,
+        Language::Russian,
+    ];
+
+    /// The language whose small words a text has most of. Most memories are English, and so is a text that does
+    /// not say.
+    pub fn of(text: &str) -> Language {
+        let mut counts = [0_usize; Language::ALL.len()];
+        for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).take(400) {
+            let word = word.to_lowercase();
+            for (language, count) in Language::ALL.into_iter().zip(&mut counts) {
+                *count += usize::from(language.small_words().binary_search(&word.as_str()).is_ok());
+            }
+        }
+        // The first one wins among equals, and that is English.
+        let best = (1..counts.len()).fold(0, |best, at| if counts[at] > counts[best] { at } else { best });
+        if counts[best] < 2 { Language::English } else { Language::ALL[best] }
+    }
+
+    /// A number for the index; it never changes.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    pub fn from_number(number: u8) -> Option<Language> {
+        Language::ALL.get(usize::from(number)).copied()
+    }
+
+    /// How a word is reduced; a word of another script stays as it is.
+    pub(super) fn algorithm_for(self, word: &str) -> Option<Algorithm> {
+        let cyrillic = word.starts_with(|c| ('\u{400}'..='\u{4ff}').contains(&c));
+        if cyrillic {
+            return Some(Algorithm::Russian);
+        }
+        let latin = word.starts_with(|c: char| c.is_ascii_alphabetic() || ('ß'..='\u{24f}').contains(&c));
+        latin.then_some(match self {
+            Language::English | Language::Russian => Algorithm::English,
+            Language::German => Algorithm::German,
+            Language::French => Algorithm::French,
+            Language::Spanish => Algorithm::Spanish,
+            Language::Italian => Algorithm::Italian,
+            Language::Portuguese => Algorithm::Portuguese,
+            Language::Dutch => Algorithm::Dutch,
+            Language::Swedish => Algorithm::Swedish,
+        })
+    }
+
+    /// Whether a word says nothing about a topic. Those of English say nothing in any text: names and code are
+    /// English everywhere.
+    pub(super) fn is_stop_word(self, word: &str) -> bool {
+        ENGLISH_STOP_WORDS.binary_search(&word).is_ok()
+            || (self != Language::English && self.small_words().binary_search(&word).is_ok())
+    }
+
+    /// Words that stand in nearly every sentence of the language and in few of the others.
+    fn small_words(self) -> &'static [&'static str] {
+        match self {
+            Language::English => &[
+                "and", "are", "be", "been", "but", "for", "from", "has", "have", "how", "if", "is", "it",
+                "not", "of", "that", "the", "this", "to", "was", "we", "what", "when", "which", "with",
+                "you",
+            ],
+            Language::German => &[
+                "als", "auch", "auf", "aus", "bei", "das", "dass", "dem", "den", "der", "des", "die", "ein",
+                "eine", "einen", "einer", "es", "für", "ich", "im", "ist", "mit", "nach", "nicht", "nur",
+                "oder", "sich", "sie", "sind", "und", "von", "war", "wenn", "werden", "wie", "wir", "wird",
+                "zu", "zum", "zur", "über",
+            ],
+            Language::French => &[
+                "au", "aux", "avec", "ce", "cette", "dans", "de", "des", "du", "elle", "en", "est", "et",
+                "il", "je", "la", "le", "les", "mais", "nous", "ou", "par", "pas", "pour", "qu", "que",
+                "qui", "sont", "sur", "un", "une", "vous", "à", "été", "être",
+            ],
+            Language::Spanish => &[
+                "al", "como", "con", "de", "del", "el", "en", "es", "esta", "este", "la", "las", "lo", "los",
+                "más", "no", "para", "pero", "por", "que", "se", "ser", "si", "sin", "sobre", "son", "su",
+                "también", "un", "una", "y", "ya",
+            ],
+            Language::Italian => &[
+                "al", "alla", "anche", "che", "come", "con", "da", "dal", "dei", "del", "della", "delle",
+                "di", "e", "gli", "i", "il", "in", "la", "le", "lo", "ma", "nel", "non", "per", "più",
+                "sono", "su", "un", "una", "è",
+            ],
+            Language::Portuguese => &[
+                "ao", "as", "com", "como", "da", "das", "de", "do", "dos", "e", "em", "foi", "mais", "mas",
+                "na", "no", "nos", "não", "o", "os", "ou", "para", "pela", "pelo", "por", "que", "se", "são",
+                "também", "um", "uma", "à", "é",
+            ],
+            Language::Dutch => &[
+                "aan", "als", "bij", "dat", "de", "die", "dit", "door", "een", "en", "er", "geen", "het",
+                "ik", "in", "is", "maar", "met", "naar", "niet", "of", "om", "ook", "op", "te", "uit", "van",
+                "voor", "we", "wel", "worden", "wordt", "zijn",
+            ],
+            Language::Swedish => &[
+                "att", "av", "den", "det", "efter", "eller", "en", "ett", "från", "för", "han", "har",
+                "inte", "jag", "kan", "med", "men", "när", "och", "om", "på", "som", "så", "till", "var",
+                "vi", "vid", "är",
+            ],
+            Language::Russian => &[
+                "а",
+                "был",
+                "в",
+                "во",
+                "для",
+                "если",
+                "и",
+                "из",
+                "или",
+                "их",
+                "к",
+                "как",
+                "когда",
+                "мы",
+                "на",
+                "не",
+                "но",
+                "о",
+                "от",
+                "по",
+                "при",
+                "с",
+                "так",
+                "также",
+                "то",
+                "у",
+                "что",
+                "чтобы",
+                "это",
+                "я",
+            ],
+        }
+    }
+}
+
+/// English words that say nothing about a topic. Fewer than the names have: rarity weighs the others.
+const ENGLISH_STOP_WORDS: &[&str] = &[
+    "a", "am", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did",
+    "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "is",
+    "it", "its", "me", "my", "of", "on", "or", "our", "she", "should", "than", "that", "the", "their",
+    "them", "there", "these", "they", "this", "those", "to", "us", "was", "we", "were", "what", "when",
+    "where", "which", "who", "whom", "why", "will", "with", "would", "you", "your",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted_for_their_search() {
+        assert!(ENGLISH_STOP_WORDS.is_sorted());
+        for language in Language::ALL {
+            assert!(language.small_words().is_sorted(), "{language:?}");
+            assert_eq!(Language::from_number(language.number()), Some(language));
+        }
+    }
+
+    #[test]
+    fn a_language_is_told_by_its_small_words() {
+        let table = [
+            ("We use JWT because the sessions of the old service were lost", Language::English),
+            ("Wir verwenden JWT, weil die Sitzungen des alten Dienstes verloren gingen", Language::German),
+            ("Nous utilisons JWT car les sessions du vieux service étaient perdues", Language::French),
+            ("Usamos JWT porque las sesiones del servicio se perdían", Language::Spanish),
+            ("Мы используем JWT, потому что сессии в старом сервисе терялись", Language::Russian),
+            ("JWT", Language::English),
+            ("die", Language::English),
+            ("", Language::English),
+        ];
+        for (text, expected) in table {
+            assert_eq!(Language::of(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! A text as search sees it: words folded and reduced to their stems, the parts of identifiers and paths, pairs
+//! of characters where a script writes no blanks.
+//!
+//! A term is a number. What is compared is always one term with another, so nobody needs its letters, and every
+//! script costs the same.
+
+mod language;
+
+pub use language::Language;
+
+use crate::text::fold;
+use waken_snowball::stem;
+
+/// A word as search compares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Term(pub u32);
+
+impl Term {
+    fn of(stem: &str) -> Term {
+        // FNV-1a, both halves: two of a hundred thousand words meet once in a lifetime.
+        let hash = stem.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        Term((hash ^ (hash >> 32)) as u32)
+    }
+}
+
+/// Longer runs of letters are no words: keys, data, noise.
+const WORD_MAX: usize = 64;
+
+/// Hands over the terms of a text in their order. An identifier gives itself and its parts.
+pub fn each_term(text: &str, language: Language, each: &mut dyn FnMut(Term)) {
+    each_word(text, &mut |word| {
+        if let Some(term) = term_of(word, language) {
+            each(term);
+        }
+    });
+}
+
+pub fn terms(text: &str, language: Language) -> Vec<Term> {
+    let mut terms = Vec::new();
+    each_term(text, language, &mut |term| terms.push(term));
+    terms
+}
+
+/// The term of a word; `None` for one that says nothing about a topic.
+pub fn term_of(word: &str, language: Language) -> Option<Term> {
+    // A single letter or digit is what is left of an identifier or a contraction.
+    if word.len() == 1 || language.is_stop_word(word) {
+        return None;
+    }
+    Some(match language.algorithm_for(word) {
+        Some(algorithm) => Term::of(&fold(&stem(algorithm, word))),
+        None => Term::of(&fold(word)),
+    })
+}
+
+/// Hands over the words of a text in lower case: what stands between blanks and signs, then the parts that
+/// `snake_case`, `camelCase` and digits divide it into. Where a script writes no blanks, pairs of characters.
+pub fn each_word(text: &str, each: &mut dyn FnMut(&str)) {
+    for run in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || is_mark(c))) {
+        if run.is_empty() {
+            continue;
+        }
+        if run.is_ascii() {
+            whole_and_parts(run, each);
+        } else {
+            mixed(run, each);
+        }
+    }
+}
+
+/// A mark belongs to the letter before it: in Indic scripts it is a vowel.
+fn is_mark(c: char) -> bool {
+    !c.is_ascii() && unicode_normalization::char::is_combining_mark(c)
+}
+
+/// A run that is not plain ASCII: parts of scripts without blanks become pairs, others stay words.
+fn mixed(run: &str, each: &mut dyn FnMut(&str)) {
+    let mut rest = run;
+    while let Some(first) = rest.chars().next() {
+        let pairs = crate::text::writes_no_blanks(first);
+        let end = rest.find(|c| crate::text::writes_no_blanks(c) != pairs).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        if pairs {
+            each_pair(part, each)
+        } else {
+            whole_and_parts(part, each)
+        }
+        rest = after;
+    }
+}
+
+fn each_pair(run: &str, each: &mut dyn FnMut(&str)) {
+    let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
+    match starts.as_slice() {
+        [from, to] => each(&run[*from..*to]),
+        starts => starts.windows(3).for_each(|pair| each(&run[pair[0]..pair[2]])),
+    }
+}
+
+fn whole_and_parts(run: &str, each: &mut dyn FnMut(&str)) {
+    let mut parts = Parts { rest: run };
+    let first = parts.next().unwrap_or_default();
+    let whole = run.trim_matches('_');
+    if whole.is_empty() {
+        return;
+    }
+    if whole.len() <= WORD_MAX {
+        lowered(whole, each);
+    }
+    if first.len() < whole.len() {
+        for part in std::iter::once(first).chain(parts).filter(|part| part.len() <= WORD_MAX) {
+            lowered(part, each);
+        }
+    }
+}
+
+fn lowered(word: &str, each: &mut dyn FnMut(&str)) {
+    if word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        each(word);
+    } else {
+        each(&word.to_lowercase());
+    }
+}
+
+/// The parts of an identifier: `HTTPServer2_test` is `HTTP`, `Server`, `2`, `test`.
+struct Parts<'t> {
+    rest: &'t str,
+}
+
+impl<'t> Iterator for Parts<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let rest = self.rest.trim_start_matches('_');
+        let mut chars = rest.char_indices().peekable();
+        let (_, first) = chars.next()?;
+        let mut before = first;
+        let mut end = rest.len();
+        while let Some((at, c)) = chars.next() {
+            let next = chars.peek().map(|(_, next)| *next);
+            if begins_part(before, c, next) {
+                end = at;
+                break;
+            }
+            before = c;
+        }
+        let (part, after) = rest.split_at(end);
+        self.rest = after;
+        Some(part)
+    }
+}
+
+fn begins_part(before: char, c: char, next: Option<char>) -> bool {
+    if c == '_' {
+        return true;
+    }
+    if is_mark(c) {
+        return false;
+    }
+    before.is_numeric() != c.is_numeric()
+        || (before.is_lowercase() && c.is_uppercase())
+        || (before.is_uppercase() && c.is_uppercase() && next.is_some_and(char::is_lowercase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        each_word(text, &mut |word| words.push(word.to_owned()));
+        words
+    }
+
+    #[test]
+    fn identifiers_and_paths_give_their_parts() {
+        let table: [(&str, &[&str]); 9] = [
+            ("Use JWT", &["use", "jwt"]),
+            ("src/auth_service.rs", &["src", "auth_service", "auth", "service", "rs"]),
+            ("parseHTTPServer2", &["parsehttpserver2", "parse", "http", "server", "2"]),
+            ("__init__", &["init"]),
+            ("___", &[]),
+            ("v2", &["v2", "v", "2"]),
+            ("don't", &["don", "t"]),
+            ("認証トークンauth限", &["認証", "証ト", "トー", "ーク", "クン", "auth", "限"]),
+            ("हिन्दी Ünïcode", &["हिन्दी", "ünïcode"]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(words(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn forms_of_one_word_are_one_term() {
+        let table = [
+            (Language::English, "limits", "Limit"),
+            (Language::English, "café", "cafe"),
+            (Language::English, "caching", "cached"),
+            (Language::German, "Datenbanken", "Datenbank"),
+            (Language::Russian, "решения", "решение"),
+            (Language::French, "décisions", "décision"),
+        ];
+        for (language, one, other) in table {
+            assert_eq!(terms(one, language), terms(other, language), "{one} {other}");
+        }
+        assert_eq!(terms("what is the", Language::English), []);
+        assert_ne!(terms("cache", Language::English), terms("queue", Language::English));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_terms_in_any_language(text in "\\PC{0,60}|[a-zß-ÿ'_A-Z0-9]{0,40}|[а-я]{0,20}") {
+            for language in Language::ALL {
+                terms(&text, language);
+            }
+        }
+    }
+}

@@ -1,0 +1,508 @@
+//! The terms of the memories' passages, and what is kept of each passage for ranking.
+//!
+//! `words` finds: for a term, the passages that have it, and roughly how much of them it is. `sheets` ranks: all
+//! that is known of a memory's passages, in one row. `codes` finds by meaning: one direction per memory in a few
+//! bytes, many memories to a row, so that all of them are compared in one walk.
+
+use super::{Index, IndexError, SELECT_ENTRIES, entry};
+use lorelane_core::corpus::Entry;
+use lorelane_core::embed::Vector;
+use lorelane_core::recall::Query;
+use lorelane_core::recall::ask::Asked;
+use lorelane_core::recall::sheet::{self, Sheet, Written};
+use lorelane_core::terms::{Language, Term, term_of};
+use rusqlite::{Connection, OptionalExtension, Statement, params};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Without its own copy of the terms, and without their places: a passage is short, and its sheet counts them.
+pub(super) const TABLES: &str = "
+    CREATE TABLE sheets (id INTEGER PRIMARY KEY, language INTEGER NOT NULL, bytes BLOB NOT NULL);
+    CREATE INDEX sheets_language ON sheets (language);
+    CREATE TABLE codes (block INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+    CREATE TABLE totals (passages INTEGER NOT NULL, terms INTEGER NOT NULL);
+    INSERT INTO totals VALUES (0, 0);
+    CREATE VIRTUAL TABLE words USING fts5(
+        terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+    );
+    CREATE VIRTUAL TABLE places USING fts5vocab(words, instance);
+";
+pub(super) const EMPTY: &str = "
+    DELETE FROM sheets; DELETE FROM codes; UPDATE totals SET passages = 0, terms = 0;
+    INSERT INTO words (words) VALUES ('delete-all');
+";
+
+/// A passage's number is its memory's number, then its own place in the memory; the name is in place 0.
+const PLACE_BITS: u32 = 12;
+/// A term that stands in more passages than this ranks, and finds only when no other term does.
+const COMMON: usize = 20_000;
+/// Of a long text's terms no more passages than this are counted, to tell the rare ones.
+const ROUGHLY: usize = 100;
+/// How many memories are weighed: those whose names are asked for, those that share most of the asked terms, and
+/// those that mean most nearly the same.
+const BY_NAMES: usize = 40;
+const BY_TERMS: usize = 200;
+const BY_MEANING: usize = 60;
+/// A memory of very many passages counts for several.
+const PASSAGES_MAX: usize = 20_000;
+
+/// How much of a passage a term is, in three steps.
+const SHARES: [(char, f32); 3] = [('a', 0.35), ('b', 0.55), ('c', 0.8)];
+
+/// A word of a name says as much as one that fills a passage.
+const NAMED: usize = 2;
+
+/// How many memories share a row of codes, and how many bytes each has.
+const BLOCK: i64 = 256;
+const CODE: usize = lorelane_core::embed::DIMENSIONS / 8;
+
+/// What the index knows of a question: the memories that may answer it.
+#[derive(Clone, Debug, Default)]
+pub struct Gathered {
+    /// How many passages there are in all, and how many terms they have together.
+    pub passages: u64,
+    pub terms: u64,
+    /// How many passages have each asked term.
+    pub holding: Vec<u64>,
+    /// Those that share most first, then those that mean most nearly the same.
+    pub memories: Vec<Found>,
+}
+
+/// A memory that may answer a question.
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub entry: Entry,
+    /// What is kept of its passages, see `recall::sheet`.
+    pub sheet: Vec<u8>,
+    /// The digest of the text that this was taken from.
+    pub digest: i64,
+}
+
+/// Takes sheets in and out.
+pub(super) struct Sheets<'d> {
+    read: Statement<'d>,
+    put: Statement<'d>,
+    forget: Statement<'d>,
+    put_words: Statement<'d>,
+    forget_words: Statement<'d>,
+    read_code: Statement<'d>,
+    put_code: Statement<'d>,
+    count: Statement<'d>,
+    block: Option<(i64, Vec<u8>)>,
+    passages: i64,
+    terms: i64,
+    line: String,
+}
+
+impl<'d> Sheets<'d> {
+    pub(super) fn new(db: &'d Connection) -> rusqlite::Result<Sheets<'d>> {
+        Ok(Sheets {
+            read: db.prepare("SELECT bytes FROM sheets WHERE id = ?")?,
+            put: db.prepare("REPLACE INTO sheets VALUES (?, ?, ?)")?,
+            forget: db.prepare("DELETE FROM sheets WHERE id = ?")?,
+            put_words: db.prepare("INSERT INTO words (rowid, terms) VALUES (?, ?)")?,
+            forget_words: db.prepare("DELETE FROM words WHERE rowid = ?")?,
+            read_code: db.prepare("SELECT bytes FROM codes WHERE block = ?")?,
+            put_code: db.prepare("REPLACE INTO codes VALUES (?, ?)")?,
+            count: db.prepare("UPDATE totals SET passages = passages + ?, terms = terms + ?")?,
+            block: None,
+            passages: 0,
+            terms: 0,
+            line: String::new(),
+        })
+    }
+
+    pub(super) fn put(&mut self, id: i64, sheet: &Sheet, fresh: bool) -> rusqlite::Result<()> {
+        if !fresh {
+            self.forget_terms(id)?;
+        }
+        self.line.clear();
+        sheet.name.iter().for_each(|Term(term)| append_term(&mut self.line, *term, NAMED));
+        self.put_words.execute(params![passage_number(id, 0), self.line])?;
+        for (place, passage) in (1..).zip(&sheet.passages) {
+            self.line.clear();
+            append_terms(&mut self.line, passage);
+            self.put_words.execute(params![passage_number(id, place), self.line])?;
+            self.passages += 1;
+            self.terms += i64::try_from(passage.length).unwrap_or(0);
+        }
+        self.put.execute(params![id, sheet.language.number(), sheet.to_bytes()])?;
+        self.code(id, &code(&sheet.vector()))
+    }
+
+    pub(super) fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
+        self.forget_terms(id)?;
+        self.forget.execute([id])?;
+        self.code(id, &[0; CODE])
+    }
+
+    fn forget_terms(&mut self, id: i64) -> rusqlite::Result<()> {
+        let bytes: Option<Vec<u8>> = self.read.query_row([id], |row| row.get(0)).optional()?;
+        let Some(bytes) = bytes else { return Ok(()) };
+        self.forget_words.execute([passage_number(id, 0)])?;
+        for (place, passage) in (1..).zip(sheet::read(&bytes).passages) {
+            self.forget_words.execute([passage_number(id, place)])?;
+            self.passages -= 1;
+            self.terms -= i64::try_from(passage.length).unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    /// Codes of neighbours are written together.
+    fn code(&mut self, id: i64, code: &[u8; CODE]) -> rusqlite::Result<()> {
+        let (number, at) = (id / BLOCK, usize::try_from(id % BLOCK).unwrap_or(0) * CODE);
+        if self.block.as_ref().is_none_or(|(open, _)| *open != number) {
+            self.write_block()?;
+            let known: Option<Vec<u8>> = self.read_code.query_row([number], |row| row.get(0)).optional()?;
+            self.block = Some((number, known.unwrap_or_default()));
+        }
+        if let Some((_, bytes)) = &mut self.block {
+            if bytes.len() < at + CODE {
+                bytes.resize(at + CODE, 0);
+            }
+            bytes[at..at + CODE].copy_from_slice(code);
+        }
+        Ok(())
+    }
+
+    fn write_block(&mut self) -> rusqlite::Result<()> {
+        if let Some((number, bytes)) = self.block.take() {
+            self.put_code.execute(params![number, bytes])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> rusqlite::Result<()> {
+        self.write_block()?;
+        if (self.passages, self.terms) != (0, 0) {
+            self.count.execute([self.passages, self.terms])?;
+        }
+        Ok(())
+    }
+}
+
+fn passage_number(id: i64, place: usize) -> i64 {
+    (id << PLACE_BITS) | i64::try_from(place).unwrap_or(0)
+}
+
+fn append_terms(line: &mut String, passage: &Written) {
+    let length = passage.length as f32;
+    for (Term(term), count) in &passage.terms {
+        let count = *count as f32;
+        let share = count / (count + 0.4 + 0.6 * length / 50.0);
+        append_term(line, *term, usize::from(share > 0.45) + usize::from(share > 0.66));
+    }
+}
+
+fn append_term(line: &mut String, term: u32, step: usize) {
+    let _ = write!(line, "{term:08x}{} ", SHARES[step].0);
+}
+
+/// The signs of a direction: two that mean nearly the same differ in few of them.
+fn code(vector: &Vector) -> [u8; CODE] {
+    let mut code = [0; CODE];
+    for (at, value) in vector.values().iter().enumerate() {
+        if *value > 0.0 {
+            code[at / 8] |= 1 << (at % 8);
+        }
+    }
+    code
+}
+
+impl Index {
+    /// In how many passages each asked term stands, up to a number that is no longer rare.
+    pub fn roughly_holding(&self, asked: &Asked) -> Result<Vec<u64>, IndexError> {
+        let fault = self.fault("search");
+        let sql = "SELECT doc FROM places WHERE term >= ? AND term <= ?";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let mut counts = Vec::with_capacity(asked.terms.len());
+        for asked in &asked.terms {
+            let mut count = 0;
+            for Term(variant) in &asked.variants {
+                let mut rows =
+                    query.query([format!("{variant:08x}a"), format!("{variant:08x}c")]).map_err(&fault)?;
+                while count < ROUGHLY && rows.next().map_err(&fault)?.is_some() {
+                    count += 1;
+                }
+            }
+            counts.push(u64::try_from(count).unwrap_or(u64::MAX));
+        }
+        Ok(counts)
+    }
+
+    /// The memories that may answer a question, and what is known of its terms. The query's filters are asked for
+    /// one memory after the other, those that share most first, until enough pass: they act inside the search.
+    pub fn gather(&self, asked: &Asked, query: &Query) -> Result<Gathered, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        self.try_gather(asked, query).map_err(&fault)
+    }
+
+    fn try_gather(&self, asked: &Asked, filter: &Query) -> rusqlite::Result<Gathered> {
+        let (passages, terms): (i64, i64) =
+            self.db
+                .query_row("SELECT passages, terms FROM totals", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let last: i64 = self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))?;
+        let mut shared = Shared::new(last);
+        let mut holding = Vec::with_capacity(asked.terms.len());
+        let mut common = Vec::new();
+        let mut query = self.db.prepare("SELECT doc, term FROM places WHERE term >= ? AND term <= ?")?;
+        for asked in &asked.terms {
+            let mut places = Places::default();
+            for Term(variant) in &asked.variants {
+                let mut rows = query.query([format!("{variant:08x}a"), format!("{variant:08x}c")])?;
+                while let Some(row) = rows.next()? {
+                    let share = match row.get_ref(1)?.as_bytes()?.last() {
+                        Some(b'a') => SHARES[0].1,
+                        Some(b'b') => SHARES[1].1,
+                        _ => SHARES[2].1,
+                    };
+                    places.found.push((row.get(0)?, share));
+                    if places.found.len() > COMMON {
+                        break;
+                    }
+                }
+            }
+            holding.push(places.holding(last));
+            if places.found.len() > COMMON {
+                common.push((places, holding[holding.len() - 1]));
+            } else {
+                shared.add(&places, rarity(passages, holding[holding.len() - 1]));
+            }
+        }
+        if shared.is_empty() {
+            common.iter().for_each(|(places, holding)| shared.add(places, rarity(passages, *holding)));
+        }
+        let mut memories = Vec::new();
+        let mut met = BTreeSet::new();
+        let mut reader = Reader::new(&self.db)?;
+        let named = self.reaching(filter, BY_NAMES)?.into_iter().map(|(_, id)| id).collect();
+        let ways = [
+            (named, BY_NAMES),
+            (shared.best(BY_TERMS * 4), BY_TERMS),
+            (self.nearest_codes(asked)?, BY_MEANING),
+        ];
+        for (candidates, wanted) in ways {
+            let mut left = wanted;
+            for id in candidates.into_iter().filter(|id| met.insert(*id)) {
+                if left == 0 || reader.passages > PASSAGES_MAX {
+                    break;
+                }
+                if let Some(found) = reader.read(id, filter)? {
+                    memories.push(found);
+                    left -= 1;
+                }
+            }
+        }
+        Ok(Gathered {
+            passages: u64::try_from(passages).unwrap_or(0),
+            terms: u64::try_from(terms).unwrap_or(0),
+            holding,
+            memories,
+        })
+    }
+
+    /// The memories whose direction differs least from the asked one, the nearest first.
+    fn nearest_codes(&self, asked: &Asked) -> rusqlite::Result<Vec<i64>> {
+        if asked.vector.is_zero() {
+            return Ok(Vec::new());
+        }
+        let asked = words_of(&code(&asked.vector));
+        let mut near: Vec<(u32, i64)> = Vec::new();
+        let mut query = self.db.prepare("SELECT block, bytes FROM codes ORDER BY block")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let block: i64 = row.get(0)?;
+            for (at, code) in row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0.iter().enumerate() {
+                let code = words_of(code);
+                if code == [0; CODE / 8] {
+                    continue;
+                }
+                let apart = code.iter().zip(&asked).map(|(own, asked)| (own ^ asked).count_ones()).sum();
+                near.push((apart, block * BLOCK + i64::try_from(at).unwrap_or(0)));
+            }
+        }
+        let wanted = BY_MEANING * 4;
+        if near.len() > wanted {
+            near.select_nth_unstable(wanted);
+            near.truncate(wanted);
+        }
+        near.sort_unstable();
+        Ok(near.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// The memories that have a word somewhere in their passages, as far as an English text would have it.
+    pub fn having(&self, word: &str) -> Result<Vec<Entry>, IndexError> {
+        let fault = self.fault("search");
+        let Some(Term(term)) = term_of(word, Language::English) else { return Ok(Vec::new()) };
+        let sql = "SELECT DISTINCT doc >> ?3 FROM places WHERE term >= ?1 AND term <= ?2";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let ids = query
+            .query_map(params![format!("{term:08x}a"), format!("{term:08x}c"), PLACE_BITS], |row| row.get(0))
+            .and_then(|rows| rows.collect::<rusqlite::Result<Vec<i64>>>())
+            .map_err(&fault)?;
+        let mut read = self.db.prepare(&format!("{SELECT_ENTRIES} WHERE id = ?")).map_err(&fault)?;
+        let mut entries = Vec::with_capacity(ids.len());
+        for id in ids {
+            entries.extend(read.query_row([id], |row| Ok(entry(row))).optional().map_err(&fault)?.flatten());
+        }
+        Ok(entries)
+    }
+
+    /// The languages that memories are written in.
+    pub fn languages(&self) -> Result<Vec<Language>, IndexError> {
+        let fault = self.fault("search");
+        let mut query = self.db.prepare("SELECT 1 FROM sheets WHERE language = ? LIMIT 1").map_err(&fault)?;
+        let mut known = Vec::new();
+        for language in Language::ALL {
+            if query.exists([language.number()]).map_err(&fault)? {
+                known.push(language);
+            }
+        }
+        Ok(known)
+    }
+
+    /// All that search knows, by the memories' paths: the numbers of the memories are this index's own.
+    pub(super) fn dump_words(&self) -> rusqlite::Result<Vec<String>> {
+        let mut lines = Vec::new();
+        let mut path = self.db.prepare("SELECT path FROM memories WHERE id = ?")?;
+        let mut path_of = |id: i64| path.query_row([id], |row| row.get::<_, String>(0)).ok();
+        let mut query = self.db.prepare("SELECT id, language, hex(bytes) FROM sheets")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let (language, bytes): (i64, String) = (row.get(1)?, row.get(2)?);
+            lines.push(format!("sheets\t{:?}\t{language}\t{bytes}\n", path_of(row.get(0)?)));
+        }
+        let mut query = self.db.prepare("SELECT doc, term FROM places")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let (passage, term): (i64, String) = (row.get(0)?, row.get(1)?);
+            let place = passage & ((1 << PLACE_BITS) - 1);
+            lines.push(format!("words\t{:?}\t{place}\t{term}\n", path_of(passage >> PLACE_BITS)));
+        }
+        let mut query = self.db.prepare("SELECT block, bytes FROM codes")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let block: i64 = row.get(0)?;
+            for (at, code) in (0..).zip(row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0) {
+                if *code != [0; CODE] {
+                    lines.push(format!("codes\t{:?}\t{code:?}\n", path_of(block * BLOCK + at)));
+                }
+            }
+        }
+        let totals = self.db.query_row("SELECT passages, terms FROM totals", [], |row| {
+            Ok(format!("totals\t{}\t{}\n", row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+        })?;
+        lines.push(totals);
+        lines.sort_unstable();
+        Ok(lines)
+    }
+}
+
+/// Reads memories and their sheets.
+struct Reader<'d> {
+    entry: Statement<'d>,
+    sheet: Statement<'d>,
+    /// How many passages were read.
+    passages: usize,
+}
+
+impl<'d> Reader<'d> {
+    fn new(db: &'d Connection) -> rusqlite::Result<Reader<'d>> {
+        Ok(Reader {
+            entry: db.prepare(&format!("{SELECT_ENTRIES} WHERE id = ?"))?,
+            sheet: db.prepare("SELECT bytes, digest FROM sheets JOIN memories USING (id) WHERE id = ?")?,
+            passages: 0,
+        })
+    }
+
+    fn read(&mut self, id: i64, filter: &Query) -> rusqlite::Result<Option<Found>> {
+        let read = self.entry.query_row([id], |row| Ok(entry(row))).optional()?;
+        let Some(entry) = read.flatten().filter(|entry| filter.wants(entry)) else { return Ok(None) };
+        let kept = self.sheet.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let Some((sheet, digest)): Option<(Vec<u8>, i64)> = kept else { return Ok(None) };
+        self.passages += sheet::read(&sheet).passages.len();
+        Ok(Some(Found { entry, sheet, digest }))
+    }
+}
+
+fn words_of(code: &[u8; CODE]) -> [u64; CODE / 8] {
+    let (words, _) = code.as_chunks::<8>();
+    std::array::from_fn(|at| u64::from_le_bytes(words[at]))
+}
+
+/// How telling a term is: the fewer passages have it, the more.
+fn rarity(passages: i64, holding: u64) -> f32 {
+    let (all, holding) = (passages as f32, holding as f32);
+    (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
+}
+
+/// The passages that have a term, in order, each with how much of it the term is.
+#[derive(Debug, Default)]
+struct Places {
+    found: Vec<(i64, f32)>,
+}
+
+impl Places {
+    /// How many passages have the term. Of a common one only the first are known; the others are guessed from how
+    /// far these reach.
+    fn holding(&self, last: i64) -> u64 {
+        let known = self.found.iter().filter(|(passage, _)| passage & ((1 << PLACE_BITS) - 1) != 0).count();
+        let known = u64::try_from(known).unwrap_or(u64::MAX);
+        let reached = self.found.last().map_or(0, |(passage, _)| passage >> PLACE_BITS);
+        match u64::try_from(last / reached.max(1)) {
+            Ok(times) if self.found.len() > COMMON => known * times.max(1),
+            _ => known,
+        }
+    }
+}
+
+/// For every memory the rarity of the asked terms that it has, each as far as it fills a passage.
+#[derive(Debug)]
+struct Shared {
+    points: Vec<f32>,
+    of_term: Vec<f32>,
+}
+
+impl Shared {
+    fn new(last: i64) -> Shared {
+        let size = usize::try_from(last).unwrap_or(0) + 1;
+        Shared { points: vec![0.0; size], of_term: vec![0.0; size] }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.points.iter().all(|points| *points == 0.0)
+    }
+
+    fn add(&mut self, places: &Places, rarity: f32) {
+        let memory_of = |passage: i64| usize::try_from(passage >> PLACE_BITS).ok();
+        for (passage, share) in &places.found {
+            if let Some(best) = memory_of(*passage).and_then(|memory| self.of_term.get_mut(memory)) {
+                *best = best.max(*share);
+            }
+        }
+        for (passage, _) in &places.found {
+            if let Some(memory) = memory_of(*passage).filter(|memory| *memory < self.points.len()) {
+                self.points[memory] += rarity * std::mem::take(&mut self.of_term[memory]);
+            }
+        }
+    }
+
+    /// The memories with most points, the best first; among equals the older.
+    fn best(&self, wanted: usize) -> Vec<i64> {
+        let mut found: Vec<(f32, i64)> = self
+            .points
+            .iter()
+            .enumerate()
+            .filter(|(_, points)| **points > 0.0)
+            .map(|(id, points)| (*points, i64::try_from(id).unwrap_or(0)))
+            .collect();
+        let order = |a: &(f32, i64), b: &(f32, i64)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if found.len() > wanted {
+            found.select_nth_unstable_by(wanted, order);
+            found.truncate(wanted);
+        }
+        found.sort_unstable_by(order);
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! From a question to the memories that answer it, as their files say it now.
+
+use super::lane::sheet;
+use super::{Failure, NEAR_MAX, Workspace};
+use crate::index::{Found, Index, Said};
+use lorelane_core::corpus::Entry;
+use lorelane_core::embed::Table;
+use lorelane_core::recall::ask::Asked;
+use lorelane_core::recall::weigh::{Statistics, Weights};
+use lorelane_core::recall::{self, Choice, Considered, Grouping, Hit, Query};
+use lorelane_core::terms::Language;
+use std::collections::BTreeSet;
+
+/// A question and the memories that may answer it.
+struct Inquiry {
+    asked: Asked,
+    statistics: Statistics,
+    considered: Vec<Considered>,
+    /// The digests of their texts, as the index knows them.
+    digests: Vec<i64>,
+}
+
+impl Inquiry {
+    fn chosen(&self, query: &Query, limit: usize, grouping: Grouping) -> Choice {
+        let Inquiry { asked, statistics, considered, .. } = self;
+        recall::choose(query, asked, statistics, considered, &Weights::default(), grouping, limit)
+    }
+}
+
+impl Workspace {
+    /// The memories that a query asks for, best first, each with its best passage.
+    pub fn recall(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
+        self.answer(query, limit, Grouping::Memories)
+    }
+
+    /// The passages that a query asks for, best first.
+    pub fn recall_passages(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
+        self.answer(query, limit, Grouping::Passages)
+    }
+
+    /// The memories that a long text may be about, best first, as the index has them: whoever shows one reads it
+    /// from its file. Nothing is left out for being irrelevant.
+    pub(super) fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
+        Ok(self.inquire(query)?.chosen(query, NEAR_MAX, Grouping::Everything).hits)
+    }
+
+    /// The file of a hit, as listings and scripts know it.
+    pub fn path_of(&self, hit: &Hit) -> String {
+        self.lane_of(&hit.address).map_or_else(|| hit.path.to_string(), |lane| lane.listed_path(&hit.path))
+    }
+
+    /// What a hit's passage says, as its file has it now.
+    pub fn excerpt(&self, hit: &Hit) -> Option<String> {
+        let (from, to) = hit.lines?;
+        let lane = self.lane_of(&hit.address)?;
+        let text = lane.load(&hit.address).ok()?.text;
+        let passages = lane.dialect.passages(&text);
+        let passage =
+            passages.into_iter().find(|passage| passage.lines.0 >= from && passage.lines.1 <= to)?;
+        Some(passage.text)
+    }
+
+    fn answer(&mut self, query: &Query, limit: usize, grouping: Grouping) -> Result<Choice, Failure> {
+        let mut inquiry = self.inquire(query)?;
+        let chosen = inquiry.chosen(query, limit, grouping);
+        // An index may lag behind a file that was edited in place: what is shown is read, and weighed anew if it
+        // says something else.
+        let differs = self.bring_up_to_date(query, &mut inquiry, &chosen.hits);
+        Ok(if differs { inquiry.chosen(query, limit, grouping) } else { chosen })
+    }
+
+    fn inquire(&mut self, query: &Query) -> Result<Inquiry, Failure> {
+        self.refresh()?;
+        let pinned = self.marks().pinned;
+        let mut languages = BTreeSet::new();
+        for lane in &mut self.lanes {
+            languages.extend(lane.ask(Index::languages)?);
+        }
+        let languages: Vec<Language> = languages.into_iter().collect();
+        let mut asked = Asked::new(&query.text, &languages, &Table::built_in());
+        if asked.is_long() {
+            let mut holding = vec![0; asked.terms.len()];
+            for lane in &mut self.lanes {
+                add(&mut holding, &lane.ask(|index| index.roughly_holding(&asked))?);
+            }
+            asked = asked.rarest(&holding);
+        }
+        let mut statistics = Statistics { holding: vec![0; asked.terms.len()], ..Statistics::default() };
+        let (mut considered, mut digests) = (Vec::new(), Vec::new());
+        for lane in &mut self.lanes {
+            let gathered = lane.ask(|index| index.gather(&asked, query))?;
+            statistics.passages += gathered.passages;
+            statistics.terms += gathered.terms;
+            add(&mut statistics.holding, &gathered.holding);
+            for Found { entry, sheet, digest } in gathered.memories {
+                let pinned = pinned.contains(&entry.address);
+                considered.push(Considered { entry, sheet, pinned });
+                digests.push(digest);
+            }
+        }
+        Ok(Inquiry { asked, statistics, considered, digests })
+    }
+
+    /// Reads the files of these hits. Returns whether any says something else than the index, or nothing.
+    fn bring_up_to_date(&self, query: &Query, inquiry: &mut Inquiry, hits: &[Hit]) -> bool {
+        let mut differs = false;
+        for (considered, digest) in inquiry.considered.iter_mut().zip(&inquiry.digests) {
+            if !hits.iter().any(|hit| hit.address == considered.entry.address) {
+                continue;
+            }
+            let Some(lane) = self.lane_of(&considered.entry.address) else { continue };
+            let said = lane.load(&considered.entry.address).ok().map(|loaded| {
+                let entry = Entry::of(&loaded.memory, &loaded.path);
+                (entry, Said { memory: Box::new(loaded.memory), text: loaded.text })
+            });
+            match said.filter(|(entry, _)| query.wants(entry)) {
+                Some((_, said)) if said.digest() == *digest => {}
+                Some((entry, said)) => {
+                    let sheet = sheet(&*lane.dialect, &said).to_bytes();
+                    *considered = Considered { entry, sheet, ..considered.clone() };
+                    differs = true;
+                }
+                None => {
+                    considered.sheet.clear();
+                    differs = true;
+                }
+            }
+        }
+        differs
+    }
+}
+
+fn add(sum: &mut [u64], more: &[u64]) {
+    sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}

@@ -1,0 +1,198 @@
+//! Finding memories, one question or many.
+
+use super::args::Search;
+use super::everyday::{category, moment};
+use super::{Ending, Outcome, Session, Trouble, say};
+use lorelane_core::json::{Format, Json};
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::NoteType;
+use lorelane_core::recall::{Choice, Hit, Part, Query};
+use lorelane_core::text::{cut, one_line};
+use lorelane_engine::workspace::{Failure, Workspace};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+/// The longest line of a file of questions.
+const QUESTION_MAX: u64 = 4 << 20;
+
+pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
+    if let Some(questions) = &args.batch {
+        return batch(session, args, questions);
+    }
+    let mut workspace = session.open()?;
+    let text = args.query.join(" ");
+    let query = query(&text, args, &workspace)?;
+    let Choice { hits, total } = found(&mut workspace, &query, args)?;
+    if session.json {
+        say::document([
+            ("query", Json::text(text)),
+            ("total", Json::number(total)),
+            ("hits", Json::List(hits.iter().map(|hit| hit_json(hit, &workspace)).collect())),
+        ]);
+    } else if hits.is_empty() {
+        say::out("nothing relevant\n");
+    } else {
+        say::out(&shown(&hits, args, &workspace));
+    }
+    Ok(if hits.is_empty() { Ending::Nothing } else { Ending::Done })
+}
+
+fn found(workspace: &mut Workspace, query: &Query, args: &Search) -> Result<Choice, Failure> {
+    if args.passages {
+        workspace.recall_passages(query, args.limit)
+    } else {
+        workspace.recall(query, args.limit)
+    }
+}
+
+fn query(text: &str, args: &Search, workspace: &Workspace) -> Result<Query, Trouble> {
+    let now = workspace.now();
+    let mut query = Query::of_person(text, now);
+    query.include_retired = args.include_retired;
+    query.categories = args.category.iter().map(|name| category(name)).collect::<Result<_, _>>()?;
+    query.types = args.kind.iter().map(|name| note_type(name)).collect::<Result<_, _>>()?;
+    query.lanes = args.lane.iter().map(|lane| lane.name().to_owned()).collect();
+    query.tags = args.tags.clone();
+    query.after = args.after.as_deref().map(|text| moment(text, now)).transpose()?;
+    query.before = args.before.as_deref().map(|text| moment(text, now)).transpose()?;
+    Ok(query)
+}
+
+fn note_type(name: &str) -> Result<NoteType, Trouble> {
+    NoteType::ALL.into_iter().find(|of| of.name() == name).ok_or_else(|| {
+        let all = NoteType::ALL.map(NoteType::name).join(", ");
+        Trouble::usage(format!("`{name}` is no type of note"), format!("write one of {all}"))
+    })
+}
+
+fn shown(hits: &[Hit], args: &Search, workspace: &Workspace) -> String {
+    let mut text = String::new();
+    for hit in hits {
+        let state = if hit.status == Status::Active { String::new() } else { format!(" [{}]", hit.status) };
+        let lines = hit.lines.map_or_else(String::new, |(from, to)| format!(":{from}-{to}"));
+        let title = cut(&one_line(&hit.title), 80);
+        let _ = writeln!(text, "{:>5}  {}{lines}{state}  {title}", hit.score, hit.address);
+        if let Some(says) = workspace.excerpt(hit) {
+            let _ = writeln!(text, "       {}", cut(&one_line(&says), 160));
+        }
+        if !hit.same.is_empty() {
+            let same: Vec<String> = hit.same.iter().map(ToString::to_string).collect();
+            let _ = writeln!(text, "       nearly the same: {}", same.join(", "));
+        }
+        if args.explain {
+            let _ = writeln!(text, "       = {}", explained(&hit.explain));
+        }
+    }
+    text
+}
+
+/// `3 tag (auth) + 2 title (jwt)`: the parts sum to the score.
+pub(super) fn explained(parts: &[Part]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        let sign = match (text.is_empty(), part.points < 0) {
+            (true, false) => "",
+            (true, true) => "-",
+            (false, false) => " + ",
+            (false, true) => " - ",
+        };
+        let _ = write!(text, "{sign}{} {}", part.points.unsigned_abs(), part.signal.name());
+        if !part.matched.is_empty() {
+            let _ = write!(text, " ({})", part.matched.join(", "));
+        }
+    }
+    text
+}
+
+fn hit_json(hit: &Hit, workspace: &Workspace) -> Json {
+    let parts = hit.explain.iter().map(|part| {
+        let members = [
+            ("signal", Json::text(part.signal.name())),
+            ("points", Json::number(part.points)),
+            ("matched", Json::texts(part.matched.clone())),
+        ];
+        Json::Object(members.into_iter().collect())
+    });
+    let members = [
+        ("address", Json::text(hit.address.to_string())),
+        ("path", Json::text(workspace.path_of(hit))),
+        ("lines", lines_json(hit)),
+        ("title", Json::text(&hit.title)),
+        ("category", Json::text(hit.kind.name())),
+        ("status", Json::text(hit.status.name())),
+        ("tags", Json::texts(hit.tags.clone())),
+        ("passage", workspace.excerpt(hit).map_or(Json::Null, Json::text)),
+        ("same", Json::texts(hit.same.iter().map(ToString::to_string))),
+        ("score", Json::number(hit.score)),
+        ("explain", Json::List(parts.collect())),
+    ];
+    Json::Object(members.into_iter().collect())
+}
+
+fn lines_json(hit: &Hit) -> Json {
+    hit.lines.map_or(Json::Null, |(from, to)| Json::List(vec![Json::number(from), Json::number(to)]))
+}
+
+/// Answers one line after the other. A line that is no question is answered with what is wrong with it, and the
+/// others are answered all the same.
+fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
+    let mut workspace = session.open()?;
+    let fault = |why: std::io::Error| {
+        let what = format!("cannot read {}: {why}", questions.display());
+        Trouble::usage(
+            what,
+            "give a file with one {\"id\", \"query\"} object to a line, or - for standard input",
+        )
+    };
+    let mut reader: Box<dyn BufRead> = if questions == Path::new("-") {
+        Box::new(BufReader::new(std::io::stdin()))
+    } else {
+        Box::new(BufReader::new(std::fs::File::open(session.env.cwd.join(questions)).map_err(fault)?))
+    };
+    let mut all_answered = true;
+    let mut line = Vec::new();
+    for number in 1_usize.. {
+        line.clear();
+        if reader.by_ref().take(QUESTION_MAX).read_until(b'\n', &mut line).map_err(fault)? == 0 {
+            break;
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let answer = match question(&line) {
+            Ok((id, text)) => {
+                let query = query(&text, args, &workspace)?;
+                let hits = found(&mut workspace, &query, args)?.hits;
+                let hits = hits.iter().map(|hit| batch_hit(hit, &workspace)).collect();
+                vec![("id", id), ("hits", Json::List(hits))]
+            }
+            Err(why) => {
+                all_answered = false;
+                say::err(&format!("line {number} is no question: {why}"));
+                vec![("line", Json::number(number)), ("error", Json::text(why))]
+            }
+        };
+        let answer = Json::Object(answer.into_iter().collect());
+        say::out_raw(&format!("{}\n", answer.render(Format::LINE)));
+    }
+    Ok(if all_answered { Ending::Done } else { Ending::Nothing })
+}
+
+fn question(line: &[u8]) -> Result<(Json, String), String> {
+    let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_owned())?;
+    let json = Json::parse(text.trim()).map_err(|fault| format!("it is not JSON: {fault}"))?;
+    let query = json.at("query").and_then(Json::as_text).ok_or("`query` is not a text")?.to_owned();
+    let id = json.at("id").cloned().ok_or("it has no `id`")?;
+    Ok((id, query))
+}
+
+fn batch_hit(hit: &Hit, workspace: &Workspace) -> Json {
+    let members = [
+        ("memory", Json::text(hit.address.to_string())),
+        ("path", Json::text(workspace.path_of(hit))),
+        ("lines", lines_json(hit)),
+        ("score", Json::number(hit.score)),
+    ];
+    Json::Object(members.into_iter().collect())
+}

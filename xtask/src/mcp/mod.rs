@@ -1,0 +1,182 @@
+//! `mcp`: the SDKs, the Inspector and the conformance suite of the protocol against the product's server.
+//!
+//! Our own tests send what we believe clients send. These clients were written by the authors of the protocol.
+
+mod conformance;
+mod door;
+mod driver;
+mod questions;
+mod server;
+pub mod speed;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::args::Args;
+use crate::cellar::{Cellar, Package};
+use crate::corpus;
+use crate::failure::Failure;
+use crate::process;
+use crate::repo;
+use crate::sandbox::Sandbox;
+use conformance::{SUITES, Suite};
+use driver::{DRIVERS, Driver};
+use lorelane_engine::disk::Seeded;
+use server::{Store, Transport};
+
+pub fn command(mut args: Args) -> Result<bool, Failure> {
+    let only: Option<String> = args.option("--only")?;
+    let binary: Option<PathBuf> = args.option("--binary")?;
+    let speed: Option<usize> = args.option("--speed")?;
+    args.finish()?;
+    if let Some(size) = speed {
+        let binary = match binary {
+            Some(binary) => repo::given_program(&binary)?,
+            None => repo::build_product(&["--release"])?,
+        };
+        return measure(&binary, size).map(|()| true);
+    }
+    let proofs = proofs(only.as_deref())?;
+    let cellar = Cellar::find()?;
+    cellar.install(&packages())?;
+    let binary = match binary {
+        Some(binary) => repo::given_program(&binary)?,
+        None => repo::build_product(&[])?,
+    };
+    let failed = run(&proofs, &cellar, &binary);
+    println!("{} runs, {failed} failed", proofs.len());
+    Ok(failed == 0)
+}
+
+/// Why the proofs cannot run here, or `None` when they can.
+pub fn missing(ci: bool) -> Option<String> {
+    match Cellar::find() {
+        Ok(cellar) => cellar.lacks(&packages(), ci, "cargo xtask mcp"),
+        Err(failure) => Some(failure.to_string()),
+    }
+}
+
+/// Runs every proof; returns how many there were.
+pub fn prove() -> Result<usize, Failure> {
+    let cellar = Cellar::find()?;
+    let binary = repo::build_product(&[])?;
+    let proofs = proofs(None)?;
+    match run(&proofs, &cellar, &binary) {
+        0 => Ok(proofs.len()),
+        failed => {
+            let what =
+                format!("{failed} of {} runs against the MCP server failed; they are above", proofs.len());
+            Err(Failure::new(what).hint("run one alone with `cargo xtask mcp --only NAME`"))
+        }
+    }
+}
+
+/// One store and its questions are the same in every run.
+const SEED: u64 = 20_261_116;
+const QUESTIONS_MEASURED: usize = 100;
+
+/// Prints what calls of the running server cost with `size` made-up memories.
+fn measure(binary: &Path, size: usize) -> Result<(), Failure> {
+    let sandbox = Sandbox::new("mcp-speed")?;
+    let decisions = corpus::write(&sandbox.records(), size, SEED)?;
+    process::finish(&mut sandbox.command(binary, &["reindex"]))?;
+    let mut command = sandbox.bare(binary);
+    command.arg("mcp").current_dir(sandbox.project());
+    let mut server = speed::Server::start(command)?;
+    let mut prng = Seeded::new(SEED);
+    let questions: Vec<String> = (0..QUESTIONS_MEASURED).map(|_| corpus::sentences(1, &mut prng)).collect();
+    let show = |what: &str, cost: speed::Cost| {
+        println!("{what:<10} median {:>7} µs CPU, p95 {:>7} µs", cost.median_us, cost.p95_us);
+    };
+    show("search", server.search(&questions)?);
+    if let Some(decision) = decisions.first() {
+        let uri = format!("lorelane://records/decision/{decision}");
+        show("read", server.read(&uri, QUESTIONS_MEASURED)?);
+    }
+    if let Some(memory) = server.memory_kb() {
+        println!("memory     {memory} KB");
+    }
+    Ok(())
+}
+
+fn packages() -> Vec<Package> {
+    DRIVERS.iter().map(|driver| driver.package()).chain(SUITES.iter().map(Suite::package)).collect()
+}
+
+/// One client over one transport, or one version of the suite.
+enum Proof {
+    Driver(Driver, Transport),
+    Suite(&'static Suite),
+}
+
+fn proofs(only: Option<&str>) -> Result<Vec<Proof>, Failure> {
+    let drivers = DRIVERS.into_iter().flat_map(|driver| {
+        [Transport::Stdio, Transport::Http].map(|transport| Proof::Driver(driver, transport))
+    });
+    let mut proofs: Vec<Proof> = drivers.chain(SUITES.iter().map(Proof::Suite)).collect();
+    proofs.retain(|proof| only.is_none_or(|name| proof.package().name == name));
+    if proofs.is_empty() {
+        let known: Vec<&str> = packages().iter().map(|package| package.name).collect();
+        return Err(Failure::new("nothing of that name asks the server").hint(known.join(", ")));
+    }
+    Ok(proofs)
+}
+
+/// Prints a line for each proof; tells how many failed.
+fn run(proofs: &[Proof], cellar: &Cellar, binary: &Path) -> usize {
+    let failed = proofs.iter().filter(|proof| {
+        let (line, holds) = proof.show(cellar, binary);
+        println!("{line}");
+        !holds
+    });
+    failed.count()
+}
+
+impl Proof {
+    fn package(&self) -> Package {
+        match self {
+            Proof::Driver(driver, _) => driver.package(),
+            Proof::Suite(suite) => suite.package(),
+        }
+    }
+
+    fn show(&self, cellar: &Cellar, binary: &Path) -> (String, bool) {
+        let Package { name, version, .. } = self.package();
+        let way = match self {
+            Proof::Driver(_, transport) => transport.name(),
+            Proof::Suite(suite) => suite.protocol,
+        };
+        let name = format!("{:<30} {way:<12}", format!("{name} {version}"));
+        let start = Instant::now();
+        let judged = self.judge(cellar, binary);
+        let seconds = start.elapsed().as_secs_f64();
+        match judged {
+            Ok((note, breaches)) if breaches.is_empty() => {
+                (format!("{name} ok {seconds:6.1} s  {note}"), true)
+            }
+            Ok((_, breaches)) => {
+                (format!("{name} FAILED {seconds:.1} s\n  {}", breaches.join("\n  ")), false)
+            }
+            Err(failure) => (format!("{name} FAILED {seconds:.1} s\n  {failure}"), false),
+        }
+    }
+
+    /// What was seen in a few words, and everything that does not hold.
+    fn judge(&self, cellar: &Cellar, binary: &Path) -> Result<(String, Vec<String>), Failure> {
+        let store = Store::new(cellar, binary)?;
+        match self {
+            Proof::Driver(driver, transport) => {
+                let reach = store.reach(*transport)?;
+                let seen = driver.ask(cellar, &store, &reach)?;
+                let note = format!("protocol {}", seen.protocol.as_deref().unwrap_or("not told"));
+                let mut breaches = questions::breaches(&seen.answers);
+                if seen.protocol.as_deref() != driver.protocol() {
+                    let expected = driver.protocol().unwrap_or("none");
+                    breaches.push(format!("{note} was agreed on, not {expected}"));
+                }
+                Ok((note, breaches))
+            }
+            Proof::Suite(suite) => suite.judge(cellar, &store),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What every client asks, and what must hold of the answers.
+
+use lorelane_core::json::{Format, Json};
+
+#[derive(Debug)]
+pub(super) struct Question {
+    /// What holds of the answer.
+    pub(super) about: &'static str,
+    pub(super) method: &'static str,
+    /// Of a tool or a prompt, or the URI of a resource.
+    pub(super) name: Option<&'static str>,
+    pub(super) arguments: &'static [(&'static str, &'static str)],
+    holds: fn(&Json) -> bool,
+}
+
+const ADDRESS: &str = "decision/sign-sessions-with-paseto";
+const URI: &str = "lorelane://records/decision/sign-sessions-with-paseto";
+
+pub(super) const QUESTIONS: &[Question] = &[
+    Question {
+        about: "eight tools are listed, each with a description and hints",
+        method: "tools/list",
+        name: None,
+        arguments: &[],
+        holds: |answer| {
+            let tools = list(answer, "tools");
+            let said =
+                |tool: &Json| !text(tool, "description").is_empty() && tool.at("annotations").is_some();
+            tools.len() == 8 && tools.iter().all(said)
+        },
+    },
+    Question {
+        about: "a search finds the memory",
+        method: "tools/call",
+        name: Some("memory_search"),
+        arguments: &[("query", "how are sessions signed")],
+        holds: |answer| !is_error(answer) && words(answer).contains(ADDRESS),
+    },
+    Question {
+        about: "a list of memories is a document",
+        method: "tools/call",
+        name: Some("memory_list"),
+        arguments: &[("status", "all")],
+        holds: |answer| {
+            let memories = list(answer, "structuredContent.memories");
+            !is_error(answer) && memories.iter().any(|memory| text(memory, "address") == ADDRESS)
+        },
+    },
+    Question {
+        about: "the state of the store is a document",
+        method: "tools/call",
+        name: Some("memory_status"),
+        arguments: &[],
+        holds: |answer| !is_error(answer) && answer.at("structuredContent").is_some(),
+    },
+    Question {
+        about: "what a tool cannot do is said inside its result",
+        method: "tools/call",
+        name: Some("memory_read"),
+        arguments: &[("address", "decision/never-made")],
+        holds: |answer| is_error(answer) && words(answer).contains("cannot find `decision/never-made`"),
+    },
+    Question {
+        about: "a memory is listed as a resource",
+        method: "resources/list",
+        name: None,
+        arguments: &[],
+        holds: |answer| list(answer, "resources").iter().any(|resource| text(resource, "uri") == URI),
+    },
+    Question {
+        about: "a resource is the text of its file",
+        method: "resources/read",
+        name: Some(URI),
+        arguments: &[],
+        holds: |answer| {
+            let contents = list(answer, "contents");
+            contents.iter().any(|part| text(part, "text").contains("PASETO v4.local for every session token"))
+        },
+    },
+    Question {
+        about: "four prompts are listed",
+        method: "prompts/list",
+        name: None,
+        arguments: &[],
+        holds: |answer| list(answer, "prompts").len() == 4,
+    },
+    Question {
+        about: "a prompt is filled with its argument",
+        method: "prompts/get",
+        name: Some("recall"),
+        arguments: &[("topic", "tokens of sessions")],
+        holds: |answer| {
+            let messages = list(answer, "messages");
+            messages.iter().any(|message| text(message, "content.text").contains("tokens of sessions"))
+        },
+    },
+];
+
+impl Question {
+    /// As the scripts read it.
+    pub(super) fn request(&self) -> Json {
+        let mut params = Vec::new();
+        if let Some(name) = self.name {
+            params.push((if self.method == "resources/read" { "uri" } else { "name" }, Json::text(name)));
+            let arguments = self.arguments.iter().map(|(key, value)| (*key, Json::text(*value)));
+            params.push(("arguments", Json::Object(arguments.collect())));
+        }
+        let params = Json::Object(params.into_iter().collect());
+        Json::Object([("method", Json::text(self.method)), ("params", params)].into_iter().collect())
+    }
+}
+
+/// Everything that does not hold of the answers to all questions.
+pub(super) fn breaches(answers: &[Json]) -> Vec<String> {
+    if answers.len() != QUESTIONS.len() {
+        return vec![format!("{} answers to {} questions", answers.len(), QUESTIONS.len())];
+    }
+    let mut breaches = Vec::new();
+    for (question, answer) in QUESTIONS.iter().zip(answers) {
+        let fits = match answer.at("structuredContent") {
+            Some(document) => schema(answers, question).is_some_and(|schema| fits(schema, document)),
+            None => true,
+        };
+        for (holds, about) in
+            [((question.holds)(answer), question.about), (fits, "a document fits its schema")]
+        {
+            if !holds {
+                let answer: String = answer.render(Format::LINE).chars().take(600).collect();
+                breaches.push(format!("{about}: {} gave {answer}", question.name.unwrap_or(question.method)));
+            }
+        }
+    }
+    breaches
+}
+
+/// The schema of what a tool gives, as the tools were listed.
+fn schema<'a>(answers: &'a [Json], question: &Question) -> Option<&'a Json> {
+    let mut listed = answers.iter().flat_map(|answer| list(answer, "tools"));
+    listed.find(|tool| Some(text(tool, "name")) == question.name)?.at("outputSchema")
+}
+
+/// Whether a value is of the type its schema names, all the way down. Ours name nothing else.
+fn fits(schema: &Json, value: &Json) -> bool {
+    match (text(schema, "type"), value) {
+        ("string", Json::Text(_)) | ("boolean", Json::Bool(_)) | ("number", Json::Number(_)) => true,
+        ("integer", Json::Number(_)) => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        ("array", Json::List(items)) => {
+            schema.at("items").is_none_or(|schema| items.iter().all(|item| fits(schema, item)))
+        }
+        ("object", Json::Object(members)) => {
+            let required = schema.at("required").map(Json::to_texts).unwrap_or_default();
+            let known = schema.at("properties").and_then(Json::as_object);
+            let member_fits = |(key, value): (&str, &Json)| {
+                known.and_then(|known| known.get(key)).is_none_or(|schema| fits(schema, value))
+            };
+            required.iter().all(|key| members.get(key).is_some()) && members.iter().all(member_fits)
+        }
+        _ => false,
+    }
+}
+
+fn is_error(answer: &Json) -> bool {
+    answer.at("isError") == Some(&Json::Bool(true))
+}
+
+fn words(answer: &Json) -> String {
+    list(answer, "content").iter().map(|part| text(part, "text")).collect()
+}
+
+fn list<'j>(json: &'j Json, path: &str) -> &'j [Json] {
+    json.at(path).and_then(Json::as_list).unwrap_or_default()
+}
+
+fn text<'j>(json: &'j Json, path: &str) -> &'j str {
+    json.at(path).and_then(Json::as_text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        Json::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_document_fits_the_types_that_its_schema_names() {
+        let schema = json(
+            r#"{"type": "object", "required": ["total"], "properties": {"total": {"type": "integer"},
+                "names": {"type": "array", "items": {"type": "string"}}}}"#,
+        );
+        for (document, expected) in [
+            (r#"{"total": 1, "names": ["a"]}"#, true),
+            (r#"{"total": 1, "more": null}"#, true),
+            (r#"{"names": []}"#, false),
+            (r#"{"total": 1.5}"#, false),
+            (r#"{"total": "1"}"#, false),
+            (r#"{"total": 1, "names": [1]}"#, false),
+            ("[]", false),
+        ] {
+            assert_eq!(fits(&schema, &json(document)), expected, "{document}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_missing_or_empty_is_a_breach() {
+        assert_eq!(breaches(&[]).len(), 1);
+        let empty: Vec<Json> = QUESTIONS.iter().map(|_| json("{}")).collect();
+        assert_eq!(breaches(&empty).len(), QUESTIONS.len());
+    }
+}

@@ -1,0 +1,129 @@
+//! A project with one memory, and the product's server in it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::cellar::{Cellar, search_path};
+use crate::failure::Failure;
+use crate::process;
+use crate::sandbox::Sandbox;
+
+/// As `questions` ask for it.
+const MEMORY: &[&str] = &[
+    "create",
+    "decision",
+    "--title",
+    "Sign sessions with PASETO",
+    "--tag",
+    "sessions",
+    "--set",
+    "context=Sessions were signed by hand",
+    "--set",
+    "decision=PASETO v4.local for every session token",
+    "--set",
+    "rationale=No algorithm can be chosen by the caller",
+];
+
+/// A fresh home and project for one proof.
+pub(super) struct Store {
+    sandbox: Sandbox,
+    binary: PathBuf,
+    path: std::ffi::OsString,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Transport {
+    Stdio,
+    Http,
+}
+
+/// How a client gets to the server.
+pub(super) enum Reach {
+    /// It starts this program with `mcp`.
+    Stdio(PathBuf),
+    Http(Listening),
+}
+
+/// A server that listens, until this is dropped.
+pub(super) struct Listening {
+    child: Child,
+    pub(super) port: u16,
+    pub(super) token: String,
+}
+
+impl Transport {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Transport::Stdio => "stdio",
+            Transport::Http => "http",
+        }
+    }
+}
+
+impl Store {
+    pub(super) fn new(cellar: &Cellar, binary: &Path) -> Result<Store, Failure> {
+        let sandbox = Sandbox::empty("mcp")?;
+        let path = search_path(&[cellar.node_folder()])?;
+        let store = Store { sandbox, binary: binary.to_owned(), path };
+        process::finish(store.command(binary).arg("init"))?;
+        process::finish(store.command(binary).args(MEMORY))?;
+        Ok(store)
+    }
+
+    /// A program in the project. Its environment is what SDKs hand on to the servers they start, so that server and
+    /// client see the same home.
+    pub(super) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(self.sandbox.project());
+        command.env("PATH", &self.path).env("HOME", self.sandbox.home()).env("LANG", "C.UTF-8");
+        command
+    }
+
+    /// For what belongs to neither home nor project.
+    pub(super) fn scratch(&self) -> &Path {
+        self.sandbox.folder()
+    }
+
+    pub(super) fn reach(&self, transport: Transport) -> Result<Reach, Failure> {
+        match transport {
+            Transport::Stdio => Ok(Reach::Stdio(self.binary.clone())),
+            Transport::Http => self.listen().map(Reach::Http),
+        }
+    }
+
+    pub(super) fn listen(&self) -> Result<Listening, Failure> {
+        let mut command = self.command(&self.binary);
+        command.args(["mcp", "--http", "127.0.0.1:0"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child =
+            command.spawn().map_err(|error| Failure::new(format!("cannot start the server: {error}")))?;
+        let said = child.stderr.take().map(|stderr| BufReader::new(stderr).lines());
+        let mut lines = said.into_iter().flatten().map_while(Result::ok);
+        let mut told = |head: &str| lines.next().and_then(|line| line.strip_prefix(head).map(str::to_owned));
+        let port = told("listening on http://127.0.0.1:");
+        let port = port.and_then(|rest| rest.strip_suffix("/mcp")?.parse().ok());
+        let token = told("token: ");
+        // Made before anything can fail: it ends the child when it is dropped.
+        let mut listening = Listening { child, port: 0, token: String::new() };
+        let (Some(port), Some(token)) = (port, token) else {
+            return Err(Failure::new("the server did not say where it listens, and with which token"));
+        };
+        (listening.port, listening.token) = (port, token);
+        Ok(listening)
+    }
+}
+
+impl Listening {
+    pub(super) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing left to do.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
