@@ -33,6 +33,8 @@ pub enum Failure {
     TwoLanes,
     /// The settings have no notes.
     NotesOff,
+    /// The newest change moved the notes, which no undo takes back.
+    UndoesMove,
     /// A merge of nothing.
     NoSources,
     /// Only notes can be joined.
@@ -90,6 +92,9 @@ impl Failure {
             Failure::NotesOff => {
                 Some("`lorelane config set notes.enabled true` has notes; `doctor` tells more".to_owned())
             }
+            Failure::UndoesMove => {
+                Some("`lorelane notes move` takes them back; older changes stay as they are".to_owned())
+            }
             Failure::NoSources => Some("name the notes that shall become one".to_owned()),
             Failure::NoNote { .. } => Some("update one of them with what the others say".to_owned()),
             Failure::NotesThere { .. } => Some("`lorelane config get notes.storage` says where".to_owned()),
@@ -131,6 +136,7 @@ impl fmt::Display for Failure {
                 f.write_str("cannot change records and notes together: each lane has a log of its own")
             }
             Failure::NotesOff => f.write_str("cannot use notes: they are not enabled, or have no folder"),
+            Failure::UndoesMove => f.write_str("cannot undo: the newest change moved the notes"),
             Failure::NoSources => f.write_str("cannot merge: no notes are named"),
             Failure::NoNote { address } => write!(f, "cannot merge {address}: it is no note"),
             Failure::NotesThere { folder } => {
