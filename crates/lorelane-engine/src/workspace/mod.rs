@@ -53,6 +53,7 @@ use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::Policy;
+use lorelane_core::recall::weigh::Weights;
 use lorelane_core::recall::{Hit, Query, candidate as best_named};
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::slug;
@@ -83,6 +84,8 @@ pub struct Workspace {
     policy: Policy,
     config: ConfigFiles,
     folders: Option<Folders>,
+    /// What each signal of recall counts.
+    weights: Weights,
 }
 
 /// A memory as its file says it now.
@@ -139,7 +142,8 @@ impl Workspace {
             false => None,
         };
         let lanes = vec![records];
-        let mut workspace = Workspace { now: env.now, project, lanes, notes, disk, policy, config, folders };
+        let (now, weights) = (env.now, Weights::default());
+        let mut workspace = Workspace { now, project, lanes, notes, disk, policy, config, folders, weights };
         workspace.meet_notes();
         Ok(workspace)
     }

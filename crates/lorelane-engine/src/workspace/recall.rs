@@ -1,11 +1,11 @@
 //! From a question to the memories that answer it, as their files say it now.
 
-use super::lane::sheet;
 use super::{Failure, NEAR_MAX, Workspace};
 use crate::index::{Found, Index, Said};
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Table;
 use lorelane_core::recall::ask::Asked;
+use lorelane_core::recall::sheet::Emphasis;
 use lorelane_core::recall::weigh::{Statistics, Weights};
 use lorelane_core::recall::{self, Choice, Considered, Grouping, Hit, Query};
 use lorelane_core::terms::Language;
@@ -21,13 +21,28 @@ struct Inquiry {
 }
 
 impl Inquiry {
-    fn chosen(&self, query: &Query, limit: usize, grouping: Grouping) -> Choice {
+    fn chosen(&self, query: &Query, weights: &Weights, limit: usize, grouping: Grouping) -> Choice {
         let Inquiry { asked, statistics, considered, .. } = self;
-        recall::choose(query, asked, statistics, considered, &Weights::default(), grouping, limit)
+        recall::choose(query, asked, statistics, considered, weights, grouping, limit)
     }
 }
 
 impl Workspace {
+    /// The same with other weights, for measuring what each signal is worth. Whoever answers a question keeps those
+    /// that ship.
+    #[must_use]
+    pub fn with_weights(mut self, weights: Weights) -> Workspace {
+        self.weights = weights;
+        self
+    }
+
+    /// The same with another emphasis, for measuring. It is part of what an index keeps, so every open lane gets an
+    /// index in memory: the one on disk stays as it is.
+    pub fn with_emphasis(mut self, emphasis: Emphasis) -> Result<Workspace, Failure> {
+        self.lanes.iter_mut().try_for_each(|lane| lane.emphasise(emphasis))?;
+        Ok(self)
+    }
+
     /// The memories that a query asks for, best first, each with its best passage.
     pub fn recall(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
         self.answer(query, limit, Grouping::Memories)
@@ -41,7 +56,7 @@ impl Workspace {
     /// The memories that a long text may be about, best first, as the index has them: whoever shows one reads it
     /// from its file. Nothing is left out for being irrelevant.
     pub(super) fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
-        Ok(self.inquire(query)?.chosen(query, NEAR_MAX, Grouping::Everything).hits)
+        Ok(self.inquire(query)?.chosen(query, &self.weights, NEAR_MAX, Grouping::Everything).hits)
     }
 
     /// The file of a hit, as listings and scripts know it.
@@ -62,11 +77,11 @@ impl Workspace {
 
     fn answer(&mut self, query: &Query, limit: usize, grouping: Grouping) -> Result<Choice, Failure> {
         let mut inquiry = self.inquire(query)?;
-        let chosen = inquiry.chosen(query, limit, grouping);
+        let chosen = inquiry.chosen(query, &self.weights, limit, grouping);
         // An index may lag behind a file that was edited in place: what is shown is read, and weighed anew if it
         // says something else.
         let differs = self.bring_up_to_date(query, &mut inquiry, &chosen.hits);
-        Ok(if differs { inquiry.chosen(query, limit, grouping) } else { chosen })
+        Ok(if differs { inquiry.chosen(query, &self.weights, limit, grouping) } else { chosen })
     }
 
     fn inquire(&mut self, query: &Query) -> Result<Inquiry, Failure> {
@@ -116,7 +131,7 @@ impl Workspace {
             match said.filter(|(entry, _)| query.wants(entry)) {
                 Some((_, said)) if said.digest() == *digest => {}
                 Some((entry, said)) => {
-                    let sheet = sheet(&*lane.dialect, &said).to_bytes();
+                    let sheet = lane.sheet(&said).to_bytes();
                     *considered = Considered { entry, sheet, ..considered.clone() };
                     differs = true;
                 }
