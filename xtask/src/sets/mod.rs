@@ -15,7 +15,7 @@ use lorelane_core::json::Json;
 
 use crate::failure::Failure;
 
-pub use quality::{Off, tables};
+pub use quality::tables;
 pub use speed::{Programs, table as speed_table};
 
 /// A question and what answers it.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use lorelane_core::recall::Query;
+use lorelane_core::recall::sheet::Emphasis;
 use lorelane_core::recall::weigh::Weights;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
@@ -21,14 +22,17 @@ const NOW: Timestamp = Timestamp(1_900_000_000);
 
 /// One way to weigh, and what it is called.
 #[derive(Clone, Debug)]
-pub struct Off {
-    pub name: &'static str,
-    pub weights: Weights,
+struct Way {
+    name: &'static str,
+    weights: Weights,
+    emphasis: Emphasis,
 }
 
-fn ways() -> Vec<Off> {
+fn ways() -> Vec<Way> {
     let all = Weights { floor: f32::MIN, ..Weights::default() };
-    let off = |name, weights: Weights| Off { name, weights };
+    let off = |name, weights: Weights| Way { name, weights, emphasis: Emphasis::default() };
+    let usual = Emphasis::default();
+    let said = |name, emphasis: Emphasis| Way { name, weights: all.clone(), emphasis };
     vec![
         off("everything", all.clone()),
         off("words alone, without context", Weights {
@@ -42,6 +46,8 @@ fn ways() -> Vec<Off> {
         off("without `length`", Weights { length: 0.0, ..all.clone() }),
         off("without `speaker`", Weights { speaker: 0.0, ..all.clone() }),
         off("without `date`", Weights { date: 0.0, ..all.clone() }),
+        said("without the words of names", Emphasis { title: 0, ..usual }),
+        said("without the first words", Emphasis { lead: 0.0, ..usual }),
         off("with the floor", Weights::default()),
     ]
 }
@@ -88,6 +94,7 @@ impl Measured {
 struct Asker<'s> {
     set: &'s Set,
     groups: BTreeMap<String, Workspace>,
+    emphasis: Emphasis,
     _home: Sandbox,
 }
 
@@ -102,24 +109,39 @@ impl<'s> Asker<'s> {
             let opened = Workspace::open(&env, &folder).map_err(|failure| Failure::on("open", &folder, failure))?;
             groups.insert(group, opened);
         }
-        Ok(Asker { set, groups, _home: home })
+        Ok(Asker { set, groups, emphasis: Emphasis::default(), _home: home })
     }
 
-    fn ask(&mut self, group: &str, query: &str, weights: &Weights) -> Result<Vec<Found>, Failure> {
+    /// Weighs in another way from now on.
+    fn weigh(&mut self, way: &Way) -> Result<(), Failure> {
+        for (group, mut workspace) in std::mem::take(&mut self.groups) {
+            if way.emphasis != self.emphasis {
+                workspace = workspace
+                    .with_emphasis(way.emphasis)
+                    .map_err(|failure| Failure::new(format!("cannot index {group} anew: {failure}")))?;
+            }
+            self.groups.insert(group, workspace.with_weights(way.weights.clone()));
+        }
+        self.emphasis = way.emphasis;
+        Ok(())
+    }
+
+    fn ask(&mut self, group: &str, query: &str) -> Result<Vec<Found>, Failure> {
         let workspace = self.groups.get_mut(group).ok_or_else(|| Failure::new(format!("no group {group}")))?;
-        workspace.set_weights(weights.clone());
         let found = workspace.recall_passages(&Query::of_person(query, NOW), HITS);
         let found = found.map_err(|failure| Failure::new(format!("cannot ask {group}: {failure}")))?;
-        Ok(found.hits.iter().filter_map(|hit| {
-            Some(Found { file: hit.path.file_name().to_owned(), lines: hit.lines? })
-        }).collect())
+        let hits = found.hits.iter();
+        Ok(hits
+            .filter_map(|hit| Some(Found { file: hit.path.file_name().to_owned(), lines: hit.lines? }))
+            .collect())
     }
 
-    fn measured(&mut self, weights: &Weights) -> Result<Measured, Failure> {
+    fn measured(&mut self, way: &Way) -> Result<Measured, Failure> {
+        self.weigh(way)?;
         let set = self.set;
         let mut answers = Vec::new();
         for question in &set.questions {
-            answers.push((question, self.ask(&question.group, &question.query, weights)?));
+            answers.push((question, self.ask(&question.group, &question.query)?));
         }
         let straight = |(question, _): &&(&Question, Vec<Found>)| question.category != "adversarial";
         let pair = |(question, found): &'_ (&'s Question, Vec<Found>)| (*question, found.len());
@@ -145,7 +167,7 @@ impl<'s> Asker<'s> {
             let own = groups.iter().position(|group| *group == question.group).unwrap_or(0);
             let other = &groups[(own + groups.len() - 1) % groups.len()];
             asked += 1;
-            refused += usize::from(self.ask(other, &question.query, &Weights::default())?.is_empty());
+            refused += usize::from(self.ask(other, &question.query)?.is_empty());
         }
         Ok(Some((refused, asked)))
     }
@@ -160,7 +182,7 @@ pub fn tables(sets: &[Set]) -> Result<(String, bool), Failure> {
     for set in sets {
         let mut asker = Asker::new(set)?;
         let measured: Vec<Measured> =
-            ways().iter().map(|way| asker.measured(&way.weights)).collect::<Result<_, _>>()?;
+            ways().iter().map(|way| asker.measured(way)).collect::<Result<_, _>>()?;
         let with_floor = measured.last().expect("there are ways");
         let named: Vec<&Target> = TARGETS.iter().filter(|target| target.set == set.name).collect();
         for target in &named {

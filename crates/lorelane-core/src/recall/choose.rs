@@ -82,7 +82,7 @@ pub fn choose(
     passages.truncate(limit.saturating_add(SAME_AMONG));
     let mut hits: Vec<(usize, Hit)> = passages
         .iter()
-        .map(|weighed| (weighed.memory, hit(query, asked, weighed, &considered[weighed.memory])))
+        .map(|weighed| (weighed.memory, hit(query, asked, weights, weighed, &considered[weighed.memory])))
         .collect();
     hits.sort_by(|(_, a), (_, b)| {
         let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.kind));
@@ -116,10 +116,16 @@ fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &Entry
     rare(Signal::Tag) >= 1 || rare(Signal::Title) >= if entry.is_titled() { 1 } else { 2 }
 }
 
-fn hit(query: &Query, asked: &Asked, weighed: &Weighed, considered: &Considered) -> Hit {
+fn hit(
+    query: &Query,
+    asked: &Asked,
+    weights: &Weights,
+    weighed: &Weighed,
+    considered: &Considered,
+) -> Hit {
     let confidence = sheet::read(&considered.sheet).confidence;
     let entry = &considered.entry;
-    let signals = weighed.parts.iter().copied().chain(tie_breakers(considered, confidence, query.now));
+    let signals = weighed.parts.iter().copied().chain(tie_breakers(weights, considered, confidence, query.now));
     let matched = || weighed.matched.iter().map(|at| asked.terms[*at].word.clone()).collect();
     let explain: Vec<Part> = signals
         .map(|(signal, score)| Part {
@@ -134,7 +140,7 @@ fn hit(query: &Query, asked: &Asked, weighed: &Weighed, considered: &Considered)
 
 /// Those that say nearly the same as a better one stand behind it.
 fn collapsed(hits: Vec<(usize, Hit)>, considered: &[Considered]) -> Vec<(usize, Hit)> {
-    let mut kept: Vec<(usize, Hit, BTreeSet<Term>)> = Vec::new();
+    let mut kept: Vec<(usize, Hit, Vec<Term>)> = Vec::new();
     for (memory, hit) in hits {
         let terms = terms_of(&considered[memory].sheet);
         let same = kept.iter_mut().take(SAME_AMONG).find(|(_, _, others)| says_the_same(&terms, others));
@@ -146,18 +152,41 @@ fn collapsed(hits: Vec<(usize, Hit)>, considered: &[Considered]) -> Vec<(usize, 
     kept.into_iter().map(|(memory, hit, _)| (memory, hit)).collect()
 }
 
-fn terms_of(bytes: &[u8]) -> BTreeSet<Term> {
-    sheet::read(bytes).passages.iter().flat_map(|passage| passage.terms().collect::<Vec<_>>()).collect()
+/// The terms of a memory, sorted, each once.
+fn terms_of(bytes: &[u8]) -> Vec<Term> {
+    let passages = sheet::read(bytes).passages;
+    let mut terms: Vec<Term> = passages.iter().flat_map(|passage| passage.terms()).collect();
+    terms.sort_unstable();
+    terms.dedup();
+    terms
 }
 
-/// Whether two texts have nearly all of their terms in common. Very short ones are not compared: a few words are
-/// soon the same.
-pub fn says_the_same(one: &BTreeSet<Term>, other: &BTreeSet<Term>) -> bool {
+/// Whether two texts, as their sorted terms, have nearly all of these in common. Very short ones are not compared: a
+/// few words are soon the same.
+pub fn says_the_same(one: &[Term], other: &[Term]) -> bool {
     const FEW: usize = 8;
     let (small, large) = (one.len().min(other.len()), one.len().max(other.len()));
     if small < FEW || (small as f32) < SAME_TERMS * large as f32 {
         return false;
     }
-    let both = one.intersection(other).count();
+    let (mut both, mut others) = (0, other.iter().peekable());
+    for term in one {
+        while others.next_if(|other| *other < term).is_some() {}
+        both += usize::from(others.next_if(|other| *other == term).is_some());
+    }
     both as f32 >= SAME_TERMS * (one.len() + other.len() - both) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_with_nearly_the_same_terms_say_the_same() {
+        let terms = |range: std::ops::Range<u32>| range.map(Term).collect::<Vec<_>>();
+        assert!(says_the_same(&terms(0..20), &terms(1..20)));
+        assert!(!says_the_same(&terms(0..20), &terms(10..30)));
+        assert!(!says_the_same(&terms(0..20), &terms(0..15)));
+        assert!(!says_the_same(&terms(0..4), &terms(0..4)));
+    }
 }

@@ -8,6 +8,8 @@
 use super::ask::Asked;
 use super::sheet::{self, Part as Kept, Read};
 use super::{Considered, Signal};
+use crate::memory::Kind;
+use crate::policy::Policy;
 use crate::time::Timestamp;
 
 const K1: f32 = 0.9;
@@ -42,6 +44,25 @@ pub struct Weights {
     pub date: f32,
     /// Below this nothing is relevant.
     pub floor: f32,
+    /// For how many days a note is recent, and what that counts among equals.
+    pub notes_recent_days: i64,
+    pub notes_recent: f32,
+}
+
+/// What any tie-breaker counts at most: less than a difference in what is said.
+const TIE_MAX: f32 = 0.05;
+
+impl Weights {
+    /// Those that ship, with a project's own recency of notes: a factor such as 1.2 is a fifth of the most that a
+    /// tie-breaker may count.
+    pub fn of(policy: &Policy) -> Weights {
+        let more = (policy.notes_recency_factor() - 1.0).clamp(0.0, 1.0) as f32;
+        Weights {
+            notes_recent_days: policy.notes_recency_days(),
+            notes_recent: TIE_MAX * more,
+            ..Weights::default()
+        }
+    }
 }
 
 impl Default for Weights {
@@ -57,10 +78,16 @@ impl Default for Weights {
             speaker: 0.2,
             date: 0.4,
             floor: 0.55,
+            notes_recent_days: 30,
+            notes_recent: 0.01,
         }
     }
 }
 
+/// What the tie-breakers count.
+const RECORDS_RECENT: f32 = 0.02;
+const PINNED: f32 = 0.01;
+const CONFIDENT: f32 = 0.01;
 /// What somebody whom no memory knows takes from the trust in an answer.
 const STRANGER: f32 = 0.2;
 
@@ -262,20 +289,25 @@ impl Units<'_> {
 
 /// What a memory is beside what it says. None of these outranks a difference in what is said.
 pub(super) fn tie_breakers(
+    weights: &Weights,
     considered: &Considered,
     confidence: Option<f32>,
     now: Timestamp,
 ) -> Vec<(Signal, f32)> {
     let mut parts = Vec::new();
     let changed = considered.entry.updated.or(considered.entry.created);
-    if changed.is_some_and(|changed| now.days_since(changed) <= super::RECENT_DAYS) {
-        parts.push((Signal::Recent, 0.02));
+    let (days, points) = match considered.entry.kind {
+        Kind::Record(_) => (super::RECENT_DAYS, RECORDS_RECENT),
+        Kind::Note(_) => (weights.notes_recent_days, weights.notes_recent),
+    };
+    if changed.is_some_and(|changed| now.days_since(changed) <= days) {
+        parts.push((Signal::Recent, points));
     }
     if considered.pinned {
-        parts.push((Signal::Pinned, 0.01));
+        parts.push((Signal::Pinned, PINNED));
     }
     if let Some(confidence) = confidence {
-        parts.push((Signal::Confidence, 0.01 * confidence));
+        parts.push((Signal::Confidence, CONFIDENT * confidence));
     }
     parts
 }

@@ -40,9 +40,9 @@ const COMMON: usize = 20_000;
 const ROUGHLY: usize = 100;
 /// How many memories are weighed: those whose names are asked for, those that share most of the asked terms, and
 /// those that mean most nearly the same.
-const BY_NAMES: usize = 40;
-const BY_TERMS: usize = 200;
-const BY_MEANING: usize = 60;
+const BY_NAMES: usize = 20;
+const BY_TERMS: usize = 80;
+const BY_MEANING: usize = 40;
 /// A memory of very many passages counts for several.
 const PASSAGES_MAX: usize = 20_000;
 

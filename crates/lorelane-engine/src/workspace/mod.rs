@@ -142,7 +142,7 @@ impl Workspace {
             false => None,
         };
         let lanes = vec![records];
-        let (now, weights) = (env.now, Weights::default());
+        let (now, weights) = (env.now, Weights::of(&policy));
         let mut workspace = Workspace { now, project, lanes, notes, disk, policy, config, folders, weights };
         workspace.meet_notes();
         Ok(workspace)
