@@ -35,9 +35,19 @@ fn ways() -> Vec<Way> {
     let said = |name, emphasis: Emphasis| Way { name, weights: all.clone(), emphasis };
     vec![
         off("everything", all.clone()),
-        off("words alone, without context", Weights {
-            meaning: 0.0, window: 0.0, section: 0.0, memory: 0.0, length: 0.0, speaker: 0.0, date: 0.0, ..all.clone()
-        }),
+        off(
+            "words alone, without context",
+            Weights {
+                meaning: 0.0,
+                window: 0.0,
+                section: 0.0,
+                memory: 0.0,
+                length: 0.0,
+                speaker: 0.0,
+                date: 0.0,
+                ..all.clone()
+            },
+        ),
         off("words alone", Weights { meaning: 0.0, ..all.clone() }),
         off("meaning alone", Weights { words: 0.0, ..all.clone() }),
         off("without `around`", Weights { window: 0.0, ..all.clone() }),
@@ -106,7 +116,8 @@ impl<'s> Asker<'s> {
         for group in set.groups() {
             let folder = set.folder.join(&group);
             let env = Env { now: NOW, cwd: folder.clone(), vars: vars.clone() };
-            let opened = Workspace::open(&env, &folder).map_err(|failure| Failure::on("open", &folder, failure))?;
+            let opened =
+                Workspace::open(&env, &folder).map_err(|failure| Failure::on("open", &folder, failure))?;
             groups.insert(group, opened);
         }
         Ok(Asker { set, groups, emphasis: Emphasis::default(), _home: home })
@@ -127,7 +138,8 @@ impl<'s> Asker<'s> {
     }
 
     fn ask(&mut self, group: &str, query: &str) -> Result<Vec<Found>, Failure> {
-        let workspace = self.groups.get_mut(group).ok_or_else(|| Failure::new(format!("no group {group}")))?;
+        let workspace =
+            self.groups.get_mut(group).ok_or_else(|| Failure::new(format!("no group {group}")))?;
         let found = workspace.recall_passages(&Query::of_person(query, NOW), HITS);
         let found = found.map_err(|failure| Failure::new(format!("cannot ask {group}: {failure}")))?;
         let hits = found.hits.iter();
@@ -145,8 +157,12 @@ impl<'s> Asker<'s> {
         }
         let straight = |(question, _): &&(&Question, Vec<Found>)| question.category != "adversarial";
         let pair = |(question, found): &'_ (&'s Question, Vec<Found>)| (*question, found.len());
-        let unanswerable: Vec<usize> =
-            answers.iter().map(pair).filter(|(question, _)| question.gold.is_empty()).map(|(_, found)| found).collect();
+        let unanswerable: Vec<usize> = answers
+            .iter()
+            .map(pair)
+            .filter(|(question, _)| question.gold.is_empty())
+            .map(|(_, found)| found)
+            .collect();
         let units = answers.iter().filter(straight).map(|(question, found)| (*question, found.as_slice()));
         let files = answers.iter().map(|(question, found)| (*question, found.as_slice()));
         Ok(Measured {
@@ -189,13 +205,27 @@ pub fn tables(sets: &[Set]) -> Result<(String, bool), Failure> {
             let value = with_floor.measure(target.measure);
             let met = value >= target.must;
             all_met &= met;
-            let verdict = if value >= target.aim { "aim met" } else if met { "met" } else { "**missed**" };
+            let verdict = if value >= target.aim {
+                "aim met"
+            } else if met {
+                "met"
+            } else {
+                "**missed**"
+            };
             let Target { measure, plain, must, aim, .. } = target;
-            let _ = writeln!(quality, "| {}, {measure} | {plain} | {value:.1} | {must} | {aim} | {verdict} |", set.name);
+            let _ = writeln!(
+                quality,
+                "| {}, {measure} | {plain} | {value:.1} | {must} | {aim} | {verdict} |",
+                set.name
+            );
         }
         if named.is_empty() {
             let Score { recall_10, ndcg_10, .. } = with_floor.units;
-            let _ = writeln!(quality, "| {}, R@10 / nDCG@10 | – | {recall_10:.1} / {ndcg_10:.1} | – | – | – |", set.name);
+            let _ = writeln!(
+                quality,
+                "| {}, R@10 / nDCG@10 | – | {recall_10:.1} / {ndcg_10:.1} | – | – | – |",
+                set.name
+            );
         }
         let shown = named.first().map_or("R@10", |target| target.measure);
         let _ = write!(columns, " {} {shown} |", set.name);
@@ -210,7 +240,8 @@ pub fn tables(sets: &[Set]) -> Result<(String, bool), Failure> {
             format!("{refused} of {asked} ({share:.0} %)")
         });
         let cost = measured[0].units.recall_10 - with_floor.units.recall_10;
-        let _ = writeln!(refusals, "| {} | {elsewhere} | {cost:.1} | {refused} of {unanswerable} |", set.name);
+        let _ =
+            writeln!(refusals, "| {} | {elsewhere} | {cost:.1} | {refused} of {unanswerable} |", set.name);
     }
     let dashes = "---: |".repeat(sets.len());
     let text = format!(

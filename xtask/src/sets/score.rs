@@ -91,7 +91,8 @@ fn file_of(set: &Set, group: &str, name: &str) -> Option<String> {
 
 fn measure(order: &[String], gold: &[String]) -> Score {
     let gold: BTreeSet<&String> = gold.iter().collect();
-    let ranks: Vec<usize> = (1..).zip(order).filter(|(_, unit)| gold.contains(unit)).map(|(rank, _)| rank).collect();
+    let ranks: Vec<usize> =
+        (1..).zip(order).filter(|(_, unit)| gold.contains(unit)).map(|(rank, _)| rank).collect();
     let within = |most: usize| ranks.iter().filter(|rank| **rank <= most).count();
     let discount = |rank: usize| 1.0 / ((rank + 1) as f64).log2();
     let ideal: f64 = (1..=gold.len().min(10)).map(discount).sum();

@@ -41,7 +41,8 @@ pub fn table(sets: &[Set], programs: &Programs, sizes: &[usize]) -> Result<(Stri
     for size in sizes {
         store(&pieces, &questions, programs, *size, &mut rows)?;
     }
-    let mut text = String::from("| job | measured | must | aim | verdict |\n| --- | ---: | ---: | ---: | --- |\n");
+    let mut text =
+        String::from("| job | measured | must | aim | verdict |\n| --- | ---: | ---: | ---: | --- |\n");
     for Row { job, measured, must, aim, verdict } in &rows {
         let _ = writeln!(text, "| {job} | {measured} | {must} | {aim} | {verdict} |");
     }
@@ -51,7 +52,13 @@ pub fn table(sets: &[Set], programs: &Programs, sizes: &[usize]) -> Result<(Stri
 const MISSED: &str = "**missed**";
 
 fn judge(value: f64, must: f64, aim: f64) -> &'static str {
-    if value <= aim { "aim met" } else if value <= must { "met" } else { MISSED }
+    if value <= aim {
+        "aim met"
+    } else if value <= must {
+        "met"
+    } else {
+        MISSED
+    }
 }
 
 /// The sets' text in pieces as long as a memory, without their heads.
@@ -59,7 +66,10 @@ fn pieces(sets: &[Set]) -> Result<Vec<String>, Failure> {
     let mut pieces = Vec::new();
     for set in sets {
         for text in set.texts()? {
-            let body = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(&*text, |(_, body)| body);
+            let body = text
+                .strip_prefix("---\n")
+                .and_then(|rest| rest.split_once("\n---\n"))
+                .map_or(&*text, |(_, body)| body);
             let mut piece = String::new();
             for paragraph in body.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
                 if !piece.is_empty() && piece.len() + paragraph.len() > MEMORY_BYTES {
@@ -80,7 +90,8 @@ fn pieces(sets: &[Set]) -> Result<Vec<String>, Failure> {
 }
 
 fn questions(sets: &[Set]) -> Vec<String> {
-    let all: Vec<&String> = sets.iter().flat_map(|set| &set.questions).map(|question| &question.query).collect();
+    let all: Vec<&String> =
+        sets.iter().flat_map(|set| &set.questions).map(|question| &question.query).collect();
     let step = (all.len() / QUESTIONS).max(1);
     all.into_iter().step_by(step).take(QUESTIONS).cloned().collect()
 }
@@ -97,7 +108,9 @@ fn store(
     fs::create_dir_all(&lane).map_err(|error| Failure::on("create", &lane, error))?;
     let mut bytes = 0;
     for (number, piece) in pieces.iter().cycle().take(size).enumerate() {
-        let text = format!("---\ntype: \"journal\"\nstatus: \"active\"\ntags: []\ncreated_at: \"2025-01-01T00:00:00+00:00\"\n---\n\n{piece}\n");
+        let text = format!(
+            "---\ntype: \"journal\"\nstatus: \"active\"\ntags: []\ncreated_at: \"2025-01-01T00:00:00+00:00\"\n---\n\n{piece}\n"
+        );
         bytes += text.len();
         let file = lane.join(format!("n{number:06}.md"));
         fs::write(&file, text).map_err(|error| Failure::on("write", &file, error))?;

@@ -16,6 +16,11 @@ const BESIDE_THE_BEST: f32 = 0.25;
 /// A word that no more passages have than this is rare: in a small store, and in a large one.
 const RARE_MIN: u64 = 3;
 const RARE_SHARE: f32 = 0.01;
+/// A passage that has this much of a text's rare words, that many of them, and means this nearly the same, is about
+/// the same.
+const SAME_COVERED: f32 = 0.5;
+const SAME_WORDS: usize = 3;
+const SAME_MEANING: f32 = 0.5;
 /// Two memories that share this much of their terms say the same.
 const SAME_TERMS: f32 = 0.8;
 /// Only so many of the best are compared with one another.
@@ -84,11 +89,8 @@ pub fn choose(
         .iter()
         .map(|weighed| (weighed.memory, hit(query, asked, weights, weighed, &considered[weighed.memory])))
         .collect();
-    hits.sort_by(|(_, a), (_, b)| {
-        let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.kind));
-        let place = |hit: &Hit| (hit.address.clone(), hit.lines);
-        order(a).cmp(&order(b)).then_with(|| place(a).cmp(&place(b)))
-    });
+    // Stable: equals stay in the order in which they were weighed.
+    hits.sort_by_key(|(_, hit)| (std::cmp::Reverse(hit.score), priority(hit.kind)));
     if grouping == Grouping::Memories {
         let before = hits.len();
         hits = collapsed(hits, considered);
@@ -98,6 +100,24 @@ pub fn choose(
     }
     hits.truncate(limit);
     Choice { total, hits: hits.into_iter().map(|(_, hit)| hit).collect() }
+}
+
+/// The one memory that says most of what a text says, if it says enough of it to be about the same.
+pub fn same_subject(
+    query: &Query,
+    asked: &Asked,
+    statistics: &Statistics,
+    considered: &[Considered],
+    weights: &Weights,
+) -> Option<Hit> {
+    let weighing = weigh(asked, statistics, considered, weights);
+    let is_same = |weighed: &&Weighed| {
+        weighed.covered >= SAME_COVERED
+            && weighed.cosine >= SAME_MEANING
+            && weighed.matched.len() >= SAME_WORDS
+    };
+    let best = weighing.passages.iter().find(is_same)?;
+    Some(hit(query, asked, weights, best, &considered[best.memory]))
 }
 
 /// Whether a question calls a memory by its name, though it says much that the memory does not: by a tag, or by a
@@ -116,16 +136,11 @@ fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &Entry
     rare(Signal::Tag) >= 1 || rare(Signal::Title) >= if entry.is_titled() { 1 } else { 2 }
 }
 
-fn hit(
-    query: &Query,
-    asked: &Asked,
-    weights: &Weights,
-    weighed: &Weighed,
-    considered: &Considered,
-) -> Hit {
+fn hit(query: &Query, asked: &Asked, weights: &Weights, weighed: &Weighed, considered: &Considered) -> Hit {
     let confidence = sheet::read(&considered.sheet).confidence;
     let entry = &considered.entry;
-    let signals = weighed.parts.iter().copied().chain(tie_breakers(weights, considered, confidence, query.now));
+    let signals =
+        weighed.parts.iter().copied().chain(tie_breakers(weights, considered, confidence, query.now));
     let matched = || weighed.matched.iter().map(|at| asked.terms[*at].word.clone()).collect();
     let explain: Vec<Part> = signals
         .map(|(signal, score)| Part {

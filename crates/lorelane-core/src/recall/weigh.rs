@@ -179,7 +179,8 @@ pub fn weigh(
             }
         })
         .collect();
-    let order = |weighed: &Weighed| (considered[weighed.memory].entry.address.clone(), weighed.lines);
+    // Among equals by what they say: the name of a file decides nothing.
+    let order = |weighed: &Weighed| (&considered[weighed.memory].sheet, weighed.lines);
     passages.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
     let most = |of: fn(&Weighed) -> f32| passages.iter().map(of).fold(0.0, f32::max);
     let stranger = asked.names_strangers(&statistics.holding);
@@ -191,20 +192,27 @@ pub fn weigh(
 /// How telling each asked term is, and how long a passage usually is.
 struct Scale {
     rarity: Vec<f32>,
+    /// The same for telling how much of a question is covered, and their sum.
+    telling: Vec<f32>,
     total: f32,
     average: f32,
 }
 
+/// In a store of a few passages every word that stands somewhere is common, and one that stands nowhere would be all
+/// that counts. How much of a question is covered is told as if there were this many.
+const PASSAGES_MIN: u64 = 100;
+
 impl Scale {
     fn new(statistics: &Statistics) -> Scale {
-        let all = statistics.passages as f32;
-        let rarity = |holding: &u64| {
-            let holding = *holding as f32;
-            (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
+        let among = |all: u64| -> Vec<f32> {
+            let all = all as f32;
+            let rarity = |holding: f32| (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln();
+            statistics.holding.iter().map(|holding| rarity(*holding as f32)).collect()
         };
-        let rarity: Vec<f32> = statistics.holding.iter().map(rarity).collect();
-        let average = (statistics.terms as f32 / all.max(1.0)).max(1.0);
-        Scale { total: rarity.iter().sum::<f32>().max(f32::MIN_POSITIVE), rarity, average }
+        let telling = among(statistics.passages.max(PASSAGES_MIN));
+        let average = (statistics.terms as f32 / (statistics.passages as f32).max(1.0)).max(1.0);
+        let total = telling.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+        Scale { rarity: among(statistics.passages), telling, total, average }
     }
 
     fn passages(&self, asked: &Asked, memory: usize, sheet: &Read<'_>, all: &mut Vec<Raw>) {
@@ -250,7 +258,7 @@ impl Scale {
                 meaning: [cosines[at], unit.meaning(window, passage.window_reach), section.2, in_memory.1],
                 choices: (section.0.len() as f32).ln(),
                 speaks: speaks[at],
-                covered: matched.iter().map(|term| self.rarity[*term]).sum::<f32>() / self.total,
+                covered: matched.iter().map(|term| self.telling[*term]).sum::<f32>() / self.total,
                 cosine: cosines[at],
                 matched,
             });

@@ -27,6 +27,8 @@ pub(super) const TABLES: &str = "
     );
     CREATE VIRTUAL TABLE places USING fts5vocab(words, instance);
 ";
+/// Leaves nothing of passages that are gone.
+pub(super) const MERGE: &str = "INSERT INTO words (words) VALUES ('optimize')";
 pub(super) const EMPTY: &str = "
     DELETE FROM sheets; DELETE FROM codes; UPDATE totals SET passages = 0, terms = 0;
     INSERT INTO words (words) VALUES ('delete-all');
@@ -55,6 +57,8 @@ const NAMED: usize = 2;
 /// How many memories share a row of codes, and how many bytes each has.
 const BLOCK: i64 = 256;
 const CODE: usize = lorelane_core::embed::DIMENSIONS / 8;
+/// More than two directions can differ in.
+const NO_CODE: u16 = u16::MAX;
 
 /// What the index knows of a question: the memories that may answer it.
 #[derive(Clone, Debug, Default)]
@@ -273,18 +277,18 @@ impl Index {
         if shared.is_empty() {
             common.iter().for_each(|(places, holding)| shared.add(places, rarity(passages, *holding)));
         }
+        let apart = self.apart(asked, last)?;
+        let named =
+            self.reaching(filter, BY_NAMES)?.into_iter().map(|(reach, id)| (reach as f32, id)).collect();
+        let near = (0..).zip(&apart).filter(|(_, apart)| **apart < NO_CODE);
+        let near = near.map(|(id, apart)| (-f32::from(*apart), id)).collect();
         let mut memories = Vec::new();
         let mut met = BTreeSet::new();
         let mut reader = Reader::new(&self.db)?;
-        let named = self.reaching(filter, BY_NAMES)?.into_iter().map(|(_, id)| id).collect();
-        let ways = [
-            (named, BY_NAMES),
-            (shared.best(BY_TERMS * 4), BY_TERMS),
-            (self.nearest_codes(asked)?, BY_MEANING),
-        ];
-        for (candidates, wanted) in ways {
+        for (candidates, wanted) in [(named, BY_NAMES), (shared.found(), BY_TERMS), (near, BY_MEANING)] {
             let mut left = wanted;
-            for id in candidates.into_iter().filter(|id| met.insert(*id)) {
+            // Among equals by what they mean, not by when they came: an index made anew answers the same.
+            for id in best_first(candidates, wanted, &apart).filter(|id| met.insert(*id)) {
                 if left == 0 || reader.passages > PASSAGES_MAX {
                     break;
                 }
@@ -302,33 +306,26 @@ impl Index {
         })
     }
 
-    /// The memories whose direction differs least from the asked one, the nearest first.
-    fn nearest_codes(&self, asked: &Asked) -> rusqlite::Result<Vec<i64>> {
+    /// For every memory by its number, in how many signs its direction differs from the asked one.
+    fn apart(&self, asked: &Asked, last: i64) -> rusqlite::Result<Vec<u16>> {
+        let mut apart = vec![NO_CODE; usize::try_from(last).unwrap_or(0) + 1];
         if asked.vector.is_zero() {
-            return Ok(Vec::new());
+            return Ok(apart);
         }
         let asked = words_of(&code(&asked.vector));
-        let mut near: Vec<(u32, i64)> = Vec::new();
-        let mut query = self.db.prepare("SELECT block, bytes FROM codes ORDER BY block")?;
+        let mut query = self.db.prepare("SELECT block, bytes FROM codes")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
-            let block: i64 = row.get(0)?;
-            for (at, code) in row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0.iter().enumerate() {
-                let code = words_of(code);
-                if code == [0; CODE / 8] {
-                    continue;
+            let first = usize::try_from(row.get::<_, i64>(0)? * BLOCK).unwrap_or(usize::MAX);
+            let codes = row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0.iter().map(words_of);
+            for (apart, code) in apart.iter_mut().skip(first).zip(codes) {
+                if code != [0; CODE / 8] {
+                    let differing = code.iter().zip(&asked).map(|(own, asked)| (own ^ asked).count_ones());
+                    *apart = u16::try_from(differing.sum::<u32>()).unwrap_or(NO_CODE);
                 }
-                let apart = code.iter().zip(&asked).map(|(own, asked)| (own ^ asked).count_ones()).sum();
-                near.push((apart, block * BLOCK + i64::try_from(at).unwrap_or(0)));
             }
         }
-        let wanted = BY_MEANING * 4;
-        if near.len() > wanted {
-            near.select_nth_unstable(wanted);
-            near.truncate(wanted);
-        }
-        near.sort_unstable();
-        Ok(near.into_iter().map(|(_, id)| id).collect())
+        Ok(apart)
     }
 
     /// The memories that have a word somewhere in their passages, as far as an English text would have it.
@@ -488,21 +485,34 @@ impl Shared {
         }
     }
 
-    /// The memories with most points, the best first; among equals the older.
-    fn best(&self, wanted: usize) -> Vec<i64> {
-        let mut found: Vec<(f32, i64)> = self
-            .points
-            .iter()
-            .enumerate()
+    /// The memories that have points.
+    fn found(&self) -> Vec<(f32, i64)> {
+        (0..)
+            .zip(&self.points)
             .filter(|(_, points)| **points > 0.0)
-            .map(|(id, points)| (*points, i64::try_from(id).unwrap_or(0)))
-            .collect();
-        let order = |a: &(f32, i64), b: &(f32, i64)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        if found.len() > wanted {
-            found.select_nth_unstable_by(wanted, order);
-            found.truncate(wanted);
-        }
-        found.sort_unstable_by(order);
-        found.into_iter().map(|(_, id)| id).collect()
+            .map(|(id, points)| (*points, id))
+            .collect()
     }
+}
+
+/// The numbers of these memories, those with most points first, among equals those that mean most nearly what is
+/// asked. Only the first are put in order; the others when somebody gets so far.
+fn best_first(found: Vec<(f32, i64)>, wanted: usize, apart: &[u16]) -> impl Iterator<Item = i64> {
+    let key = |id: i64| apart.get(usize::try_from(id).unwrap_or(usize::MAX)).copied().unwrap_or(NO_CODE);
+    let mut found: Vec<(f32, u16, i64)> =
+        found.into_iter().map(|(points, id)| (points, key(id), id)).collect();
+    let order = |a: &(f32, u16, i64), b: &(f32, u16, i64)| {
+        b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
+    };
+    let first = (2 * wanted).min(found.len());
+    if first < found.len() {
+        found.select_nth_unstable_by(first, order);
+    }
+    let mut rest = found.split_off(first);
+    found.sort_unstable_by(order);
+    let rest = std::iter::once_with(move || {
+        rest.sort_unstable_by(order);
+        rest
+    });
+    std::iter::once(found).chain(rest).flatten().map(|(_, _, id)| id)
 }

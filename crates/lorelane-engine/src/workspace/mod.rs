@@ -287,7 +287,8 @@ impl Workspace {
         Ok(entries)
     }
 
-    /// Whether new information belongs to a memory of this category, and what may be done with it.
+    /// Whether new information belongs to a memory of this category, and what may be done with it. By name first; a
+    /// memory that is called something else and says the same is found by what it says.
     pub fn candidate(
         &mut self,
         category: Category,
@@ -296,18 +297,43 @@ impl Workspace {
     ) -> Result<Verdict, Failure> {
         let mut query = Query::new(new_info, self.now);
         query.categories = vec![category];
+        let found = match self.best_named(&query)? {
+            Some(named) => Some(named),
+            None => self.same_subject(&query)?,
+        };
+        Ok(self.verdict(category, found, lifecycle_event))
+    }
+
+    /// The same by names alone, as the first system has it.
+    pub fn candidate_by_name(
+        &mut self,
+        category: Category,
+        new_info: &str,
+        lifecycle_event: Option<&str>,
+    ) -> Result<Verdict, Failure> {
+        let mut query = Query::new(new_info, self.now);
+        query.categories = vec![category];
+        let found = self.best_named(&query)?;
+        Ok(self.verdict(category, found, lifecycle_event))
+    }
+
+    fn best_named(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
         self.records_mut().refresh()?;
-        let mut found = self.nearest(&query)?;
-        if found.as_ref().is_some_and(|hit| !self.stands(&query, hit)) {
+        let mut found = self.nearest(query)?;
+        if found.as_ref().is_some_and(|hit| !self.stands(query, hit)) {
             // The index lags behind a file that was edited in place.
             self.records_mut().look()?;
-            found = self.nearest(&query)?;
+            found = self.nearest(query)?;
         }
+        Ok(found)
+    }
+
+    fn verdict(&self, category: Category, found: Option<Hit>, lifecycle_event: Option<&str>) -> Verdict {
         let candidate = found.and_then(|hit| {
             let loaded = self.load(&hit.address).ok()?;
             Some(Candidate { path: self.listed_path(&hit.address), memory: loaded.memory, score: hit.score })
         });
-        Ok(candidate::decide(category, candidate, lifecycle_event))
+        candidate::decide(category, candidate, lifecycle_event)
     }
 
     fn nearest(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {

@@ -59,6 +59,18 @@ impl Workspace {
         Ok(self.inquire(query)?.chosen(query, &self.weights, NEAR_MAX, Grouping::Everything).hits)
     }
 
+    /// The memory that says most of what a text says, if that is enough to be about the same.
+    pub(super) fn same_subject(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
+        let mut inquiry = self.inquire(query)?;
+        let same = |inquiry: &Inquiry| {
+            let Inquiry { asked, statistics, considered, .. } = inquiry;
+            recall::same_subject(query, asked, statistics, considered, &self.weights)
+        };
+        let found = same(&inquiry);
+        let differs = self.bring_up_to_date(query, &mut inquiry, found.as_slice());
+        Ok(if differs { same(&inquiry) } else { found })
+    }
+
     /// The file of a hit, as listings and scripts know it.
     pub fn path_of(&self, hit: &Hit) -> String {
         self.lane_of(&hit.address).map_or_else(|| hit.path.to_string(), |lane| lane.listed_path(&hit.path))

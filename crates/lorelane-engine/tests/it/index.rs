@@ -194,7 +194,7 @@ fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
             query.categories = vec![Category::Decision];
             let all = entries.iter().map(|entry| (i32::MAX, entry));
             let expected = recall::candidate(&query, all).map(|hit| (hit.address.to_string(), hit.score));
-            let verdict = workspace.candidate(Category::Decision, asked, None).unwrap();
+            let verdict = workspace.candidate_by_name(Category::Decision, asked, None).unwrap();
             let found = verdict.candidate.map(|found| (found.memory.address.to_string(), found.score));
             assert_eq!(found, expected, "seed {seed}: {asked}");
         }
@@ -417,4 +417,25 @@ fn a_change_never_empties_the_log_of_the_index_and_the_next_reader_does() {
     assert!(longest > 9 << 20, "{longest}");
     project.open().recall(&Query::new("about", NOW), 5).unwrap();
     assert_eq!(length(), 0);
+}
+
+/// A memory under another name was not found, and the same thing was saved twice.
+#[test]
+fn a_candidate_is_found_by_what_it_says() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    let text = record("pool", "Numbers of the store").replace(
+        r#""context": "c", "decision": "d""#,
+        r#""context": "Postgres connections ran out under load", "decision": "The connection pool of Postgres holds twenty connections""#,
+    );
+    workspace.commit(&plan(Change::Create { address: decision("pool"), text })).unwrap();
+    workspace.commit(&create("other")).unwrap();
+    let mut found = |text: &str| {
+        let verdict = workspace.candidate(Category::Decision, text, None).unwrap();
+        verdict.candidate.map(|found| found.memory.address.to_string())
+    };
+    let same = "The Postgres connection pool now holds thirty connections";
+    assert_eq!(found(same), Some("decision/pool".to_owned()));
+    assert_eq!(found("The frontend is built with Vite and pnpm"), None);
+    assert_eq!(workspace.candidate_by_name(Category::Decision, same, None).unwrap().candidate, None);
 }
