@@ -12,14 +12,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// So many memories are asked about, each at most twice.
 pub const QUESTIONS_MAX: usize = 200;
 const QUESTIONS_EACH: usize = 2;
-/// So many words of a passage make a question, and so few do not.
+/// So many words of a passage make a question, and fewer than these do not.
 const PASSAGE_WORDS: usize = 5;
 const FEW_WORDS: usize = 3;
-/// A word tells a memory apart if no other has it. Without one, a question asks for several as well as for one.
-const TELLING: u32 = 1;
 /// An everyday word of a store stands in this share of its memories, and in so many.
 const EVERYDAY_SHARE: f64 = 0.1;
-const EVERYDAY_MIN: u32 = 2;
+const EVERYDAY_MIN: usize = 4;
 
 /// Things that memories of software hardly speak of, a few words each. Only words that stand in no memory are
 /// asked for.
@@ -84,26 +82,33 @@ impl Question {
     }
 }
 
-/// How many memories have each term, and which terms stand in names.
+/// Which memories have each term.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
-    holding: HashMap<Term, u32>,
-    names: HashSet<Term>,
+    /// The memories by their numbers, in order.
+    holding: HashMap<Term, Vec<u32>>,
     memories: u32,
 }
 
 impl Vocabulary {
     pub fn take(&mut self, source: &Source) {
-        let name = topics(&source.name());
-        let mut met: BTreeSet<Term> = name.iter().map(|topic| topic.term).collect();
-        self.names.extend(met.iter().copied());
-        met.extend(source.passages.iter().flat_map(|text| topics(text)).map(|topic| topic.term));
-        met.into_iter().for_each(|term| *self.holding.entry(term).or_default() += 1);
+        let name = source.name();
+        let texts = source.passages.iter().chain([&name]);
+        let met: HashSet<Term> = texts.flat_map(|text| topics(text)).map(|topic| topic.term).collect();
+        met.into_iter().for_each(|term| self.holding.entry(term).or_default().push(self.memories));
         self.memories += 1;
     }
 
-    fn holding(&self, topic: &Topic) -> u32 {
-        self.holding.get(&topic.term).copied().unwrap_or(0)
+    fn holding(&self, topic: &Topic) -> &[u32] {
+        self.holding.get(&topic.term).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether one memory alone has all of these. Else a question asks for several as well as for one.
+    fn tells_apart(&self, topics: &[&Topic]) -> bool {
+        let Some((first, others)) = topics.split_first() else { return false };
+        let has =
+            |memory: &&u32| others.iter().all(|topic| self.holding(topic).binary_search(memory).is_ok());
+        self.holding(first).iter().filter(has).count() == 1
     }
 }
 
@@ -136,36 +141,31 @@ pub fn questions(sources: &[Source], vocabulary: &Vocabulary) -> Vec<Question> {
     answerable.chain(nothing.into_iter().map(|text| Question { text, wanted: None })).collect()
 }
 
-/// The title without every third word: people rarely remember all of it. The word that tells it apart stays.
+/// The title without every third word: people rarely remember all of it.
 fn by_title(source: &Source, vocabulary: &Vocabulary) -> Option<String> {
     let words = topics(&source.title);
-    let telling = words.iter().position(|topic| vocabulary.holding(topic) <= TELLING)?;
-    if words.len() < FEW_WORDS {
-        return None;
-    }
     let dropped = chosen(&source.address, "title", FEW_WORDS);
-    let kept = words.iter().enumerate().filter(|(at, _)| at % FEW_WORDS != dropped || *at == telling);
-    Some(joined(kept.map(|(_, topic)| topic)))
+    let kept = words.iter().enumerate().filter(|(at, _)| at % FEW_WORDS != dropped).map(|(_, topic)| topic);
+    let kept: Vec<&Topic> = kept.collect();
+    (words.len() >= FEW_WORDS && vocabulary.tells_apart(&kept)).then(|| joined(kept))
 }
 
-/// The rarest words of a passage, in their order, without those of the name: what stands in the text has to be
-/// found there.
+/// Some words of a passage, spread over it, without those of the name: what stands in the text has to be found
+/// there. The rarest words alone would be too easy: people ask with common ones, too.
 fn by_passage(source: &Source, vocabulary: &Vocabulary) -> Option<String> {
     let name: HashSet<Term> = topics(&source.name()).into_iter().map(|topic| topic.term).collect();
     let passages: Vec<Vec<Topic>> = source
         .passages
         .iter()
         .map(|text| topics(text).into_iter().filter(|topic| !name.contains(&topic.term)).collect())
-        .filter(|words: &Vec<Topic>| {
-            words.len() >= PASSAGE_WORDS && words.iter().any(|topic| vocabulary.holding(topic) <= TELLING)
-        })
+        .filter(|words: &Vec<Topic>| words.len() >= PASSAGE_WORDS && vocabulary.tells_apart(&spread(words)))
         .collect();
     let words = passages.get(chosen(&source.address, "passage", passages.len().max(1)))?;
-    let mut places: Vec<usize> = (0..words.len()).collect();
-    places.sort_by_key(|at| (vocabulary.holding(&words[*at]), *at));
-    places.truncate(PASSAGE_WORDS);
-    places.sort_unstable();
-    Some(joined(places.into_iter().map(|at| &words[at])))
+    Some(joined(spread(words)))
+}
+
+fn spread(words: &[Topic]) -> Vec<&Topic> {
+    (0..PASSAGE_WORDS).filter_map(|at| words.get(at * words.len() / PASSAGE_WORDS)).collect()
 }
 
 /// Words that stand nowhere, and the same with an everyday word of this store: that one word is no answer.
@@ -175,9 +175,9 @@ fn unanswerable(sources: &[Source], vocabulary: &Vocabulary) -> Vec<String> {
     }
     let strange: Vec<String> = ELSEWHERE
         .iter()
-        .map(|words| topics(words).into_iter().filter(|topic| vocabulary.holding(topic) == 0).collect())
+        .map(|words| topics(words).into_iter().filter(|topic| vocabulary.holding(topic).is_empty()).collect())
         .filter(|words: &Vec<Topic>| words.len() >= FEW_WORDS)
-        .map(|words| joined(words.iter()))
+        .map(|words| joined(&words))
         .collect();
     let everyday = everyday(sources, vocabulary);
     let near = strange.iter().zip(everyday.iter().cycle()).map(|(strange, word)| format!("{word} {strange}"));
@@ -185,17 +185,17 @@ fn unanswerable(sources: &[Source], vocabulary: &Vocabulary) -> Vec<String> {
     strange.into_iter().chain(near).collect()
 }
 
-/// The words that most memories have and no name, the commonest first.
+/// The words that most memories have, the commonest first.
 fn everyday(sources: &[Source], vocabulary: &Vocabulary) -> Vec<String> {
-    let least = EVERYDAY_MIN.max((f64::from(vocabulary.memories) * EVERYDAY_SHARE) as u32);
-    let mut common: BTreeMap<String, u32> = BTreeMap::new();
+    let least = EVERYDAY_MIN.max((f64::from(vocabulary.memories) * EVERYDAY_SHARE) as usize);
+    let mut common: BTreeMap<String, usize> = BTreeMap::new();
     for topic in sources.iter().flat_map(|source| &source.passages).flat_map(|text| topics(text)) {
-        let holding = vocabulary.holding(&topic);
-        if holding >= least && !vocabulary.names.contains(&topic.term) {
+        let holding = vocabulary.holding(&topic).len();
+        if holding >= least {
             common.insert(topic.word, holding);
         }
     }
-    let mut common: Vec<(String, u32)> = common.into_iter().collect();
+    let mut common: Vec<(String, usize)> = common.into_iter().collect();
     common.sort_by_key(|(_, holding)| std::cmp::Reverse(*holding));
     common.into_iter().take(ELSEWHERE.len()).map(|(word, _)| word).collect()
 }
@@ -221,8 +221,8 @@ fn topics(text: &str) -> Vec<Topic> {
     topics
 }
 
-fn joined<'a>(topics: impl Iterator<Item = &'a Topic>) -> String {
-    topics.map(|topic| topic.word.as_str()).collect::<Vec<_>>().join(" ")
+fn joined<'a>(topics: impl IntoIterator<Item = &'a Topic>) -> String {
+    topics.into_iter().map(|topic| topic.word.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// A choice below `bound` that depends on the memory only.
@@ -263,6 +263,8 @@ mod tests {
                 "Bread",
                 &["Every oven of the server room is hot, so bake the loaf for an hour."],
             ),
+            source("one", "", &["A server."]),
+            source("two", "", &["Another server."]),
         ]
     }
 
@@ -279,8 +281,8 @@ mod tests {
             .collect();
         expect![[r#"
             notes/cache: restart cache night
-            notes/cache: run blue script bastion answers
-            notes/bread: every oven room hot bake
+            notes/cache: run blue bastion server after
+            notes/bread: every oven room hot loaf
             nothing: penguins hatch eggs antarctic winter
             nothing: server penguins hatch eggs antarctic winter"#]]
         .assert_eq(&said.join("\n"));
