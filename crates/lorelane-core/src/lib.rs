@@ -1,5 +1,6 @@
 //! Core: decides. Knows text and time values only; performs no effect and reads no clock.
 
+pub mod bench;
 pub mod briefing;
 pub mod candidate;
 pub mod capture;

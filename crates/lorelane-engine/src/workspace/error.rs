@@ -3,6 +3,7 @@
 use crate::config::ConfigError;
 use crate::index::IndexError;
 use crate::store::StoreError;
+use lorelane_core::bench::ExpectationFault;
 use lorelane_core::memory::Address;
 use lorelane_core::policy::ConfigProblem;
 use lorelane_core::refusal::Refusal;
@@ -52,6 +53,11 @@ pub enum Failure {
     /// What the state folder holds of a memory cannot be removed from here.
     Sheltered {
         state: PathBuf,
+    },
+    /// A file of expectations has a line that cannot be understood.
+    Expectation {
+        path: PathBuf,
+        fault: ExpectationFault,
     },
     /// More than one memory is meant, or none.
     Unclear(Unclear),
@@ -103,6 +109,10 @@ impl Failure {
                 "run it where that folder can be written; `lorelane retire` takes it out of recall meanwhile"
                     .to_owned(),
             ),
+            Failure::Expectation { .. } => Some(
+                "a line is {\"query\": \"…\", \"must\": [\"decision/use-jwt\"], \"must_not\": [], \"within\": 5}"
+                    .to_owned(),
+            ),
             Failure::Unclear(unclear) if unclear.near.is_empty() => {
                 Some("`lorelane list` shows what there is".to_owned())
             }
@@ -150,6 +160,9 @@ impl fmt::Display for Failure {
                 "cannot forget: {} cannot be written, and it holds log, ledger and captures",
                 state.display()
             ),
+            Failure::Expectation { path, fault } => {
+                write!(f, "cannot tell what {} expects: {fault}", path.display())
+            }
             Failure::Unclear(Unclear { typed, near }) => {
                 if near.is_empty() {
                     return write!(f, "cannot find `{typed}`: there is no such memory");

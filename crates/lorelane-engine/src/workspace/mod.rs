@@ -3,6 +3,7 @@
 //! Store and index meet only here. A face asks with plain data and gets plain data; it never sees a lock, a
 //! file or a row.
 
+mod bench;
 mod brief;
 mod commit;
 mod consolidate;
@@ -21,6 +22,7 @@ mod recall;
 mod stage;
 mod triage;
 
+pub use bench::Benched;
 pub use brief::{Account, Fate};
 pub use commit::Logged;
 pub use consolidate::{End, How, Report, Task, Work};
@@ -250,7 +252,10 @@ impl Workspace {
                 declared.push((folders.state.join("lanes").join(&key), "journal of the notes: log, undo"));
                 declared.push((folders.cache.join("lanes").join(&key), "index of the notes: may be deleted"));
             }
-            declared.push((folders.state.join("lanes").join(&key), "journal and ledger: log, undo, why"));
+            declared.push((
+                folders.state.join("lanes").join(&key),
+                "journal, ledger, results of bench: log, undo, why",
+            ));
             declared.push((
                 folders.state.join("lanes").join(&key).join(CAPTURES_FOLDER),
                 "captures: what sessions left to be saved",

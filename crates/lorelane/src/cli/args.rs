@@ -33,7 +33,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
         "Care",
         &[
             "append", "retire", "archive", "restore", "reject", "forget", "merge", "log", "undo", "status",
-            "doctor", "reindex", "gc", "config", "notes",
+            "doctor", "bench", "reindex", "gc", "config", "notes",
         ],
     ),
     ("Agents", &["setup", "mcp"]),
@@ -156,6 +156,14 @@ pub enum Command {
     /// Changes nothing. Exit code 1 says that something was found.
     #[command(after_help = "Example:\n  lorelane doctor --secrets")]
     Doctor(Doctor),
+    /// Measure how well recall finds these memories
+    ///
+    /// Asks what `.lorelane/expectations.jsonl` and --expect expect, and questions that are built from the memories
+    /// themselves, some of which nothing answers. The results are kept, and compared with those of the last good run.
+    /// A line of such a file is {"query": "…", "must": ["decision/use-jwt"], "must_not": [], "within": 5}.
+    /// Exit code 1 says that recall got worse, or does not do what is expected.
+    #[command(after_help = "Example:\n  lorelane bench\n  lorelane bench --expect team.jsonl --dry-run")]
+    Bench(Bench),
     /// Write index and listing anew from the files
     #[command(after_help = "Example:\n  lorelane reindex")]
     Reindex(Reindex),
@@ -384,6 +392,18 @@ impl LaneName {
             LaneName::Notes => "notes",
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// Also what this file expects; can be repeated
+    #[arg(long, value_name = "FILE")]
+    pub expect: Vec<PathBuf>,
+    /// Take what fell as it is: later runs are compared with this one
+    #[arg(long)]
+    pub accept: bool,
+    #[command(flatten)]
+    pub change: Change,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod agents;
 mod args;
+mod bench;
 mod care;
 mod consolidate;
 mod everyday;
@@ -120,6 +121,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Undo(change) => care::undo(session, change),
         Command::Status => care::status(session),
         Command::Doctor(args) => care::doctor(session, &args),
+        Command::Bench(args) => bench::run(session, &args),
         Command::Reindex(args) => care::reindex(session, &args),
         Command::Gc(args) => care::gc(session, &args),
         Command::Config(config) => settings::run(session, &config),

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod bad_input;
+mod bench;
 mod compat;
 mod config;
 mod consolidate;
