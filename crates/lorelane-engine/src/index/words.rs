@@ -4,9 +4,11 @@
 //! that is known of a memory's passages, in one row. `codes` finds by meaning: one direction per memory in a few
 //! bytes, many memories to a row, so that all of them are compared in one walk.
 
-use super::{Index, IndexError, SELECT_ENTRIES, entry};
+use super::{Index, IndexError, SELECT_ENTRIES, Wanted, entry};
+use lorelane_core::alike::Shape;
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Vector;
+use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::recall::ask::Asked;
 use lorelane_core::recall::sheet::{self, Sheet, Written};
@@ -246,7 +248,7 @@ impl Index {
         let (passages, terms): (i64, i64) =
             self.db
                 .query_row("SELECT passages, terms FROM totals", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let last: i64 = self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))?;
+        let last = self.last_number()?;
         let mut shared = Shared::new(last);
         let mut holding = Vec::with_capacity(asked.terms.len());
         let mut common = Vec::new();
@@ -277,11 +279,10 @@ impl Index {
         if shared.is_empty() {
             common.iter().for_each(|(places, holding)| shared.add(places, rarity(passages, *holding)));
         }
-        let apart = self.apart(asked, last)?;
+        let apart = self.apart(&asked.vector, last)?;
         let named =
             self.reaching(filter, BY_NAMES)?.into_iter().map(|(reach, id)| (reach as f32, id)).collect();
-        let near = (0..).zip(&apart).filter(|(_, apart)| **apart < NO_CODE);
-        let near = near.map(|(id, apart)| (-f32::from(*apart), id)).collect();
+        let near = coded(&apart);
         let mut memories = Vec::new();
         let mut met = BTreeSet::new();
         let mut reader = Reader::new(&self.db)?;
@@ -306,13 +307,18 @@ impl Index {
         })
     }
 
+    /// The greatest number of a memory.
+    fn last_number(&self) -> rusqlite::Result<i64> {
+        self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))
+    }
+
     /// For every memory by its number, in how many signs its direction differs from the asked one.
-    fn apart(&self, asked: &Asked, last: i64) -> rusqlite::Result<Vec<u16>> {
+    fn apart(&self, asked: &Vector, last: i64) -> rusqlite::Result<Vec<u16>> {
         let mut apart = vec![NO_CODE; usize::try_from(last).unwrap_or(0) + 1];
-        if asked.vector.is_zero() {
+        if asked.is_zero() {
             return Ok(apart);
         }
-        let asked = words_of(&code(&asked.vector));
+        let asked = words_of(&code(asked));
         let mut query = self.db.prepare("SELECT block, bytes FROM codes")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
@@ -326,6 +332,52 @@ impl Index {
             }
         }
         Ok(apart)
+    }
+
+    /// The direction of the memory in this file; zero without one.
+    pub fn direction_of(&self, path: &RelPath) -> Result<Vector, IndexError> {
+        let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
+        let bytes: Option<Vec<u8>> = self
+            .db
+            .query_row(sql, [path.as_str()], |row| row.get(0))
+            .optional()
+            .map_err(self.fault("search"))?;
+        Ok(bytes.map_or(Vector::ZERO, |bytes| sheet::read(&bytes).vector()))
+    }
+
+    /// Memories whose direction is near to this one, with the cosine, in no order.
+    pub fn near(&self, direction: &Vector, filter: &Query) -> Result<Vec<(Entry, f32)>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let mut reader = Reader::new(&self.db).map_err(&fault)?;
+        let mut near = Vec::new();
+        let last = self.last_number().map_err(&fault)?;
+        let apart = self.apart(direction, last).map_err(&fault)?;
+        for id in best_first(coded(&apart), BY_MEANING, &apart).take(4 * BY_MEANING) {
+            let found = reader.read(id, filter).map_err(&fault)?;
+            near.extend(found.map(|found| {
+                let cosine = sheet::read(&found.sheet).vector().cosine(direction);
+                (found.entry, cosine)
+            }));
+        }
+        Ok(near)
+    }
+
+    /// The memories that a filter admits, as they are compared with each other.
+    pub fn shapes(&self, filter: &Query) -> Result<Vec<(Entry, Shape)>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let entries = self.entries(Wanted::default())?.into_iter().filter(|entry| filter.wants(entry));
+        let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let mut shapes = Vec::new();
+        for entry in entries {
+            let shape = query.query_row([entry.path.as_str()], |row| {
+                Ok(Shape::of(&sheet::read(row.get_ref(0)?.as_blob()?)))
+            });
+            shapes.extend(shape.optional().map_err(&fault)?.map(|shape| (entry, shape)));
+        }
+        Ok(shapes)
     }
 
     /// The memories that have a word somewhere in their passages, as far as an English text would have it.
@@ -493,6 +545,12 @@ impl Shared {
             .map(|(id, points)| (*points, id))
             .collect()
     }
+}
+
+/// The memories that have a direction, those that differ least with most points.
+fn coded(apart: &[u16]) -> Vec<(f32, i64)> {
+    let known = (0..).zip(apart).filter(|(_, apart)| **apart < NO_CODE);
+    known.map(|(id, apart)| (-f32::from(*apart), id)).collect()
 }
 
 /// The numbers of these memories, those with most points first, among equals those that mean most nearly what is
