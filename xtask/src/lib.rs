@@ -16,6 +16,7 @@ pub mod process;
 pub mod repo;
 pub mod sandbox;
 pub mod schemas;
+pub mod sets;
 pub mod simulate;
 pub mod storm;
 pub mod tidy;

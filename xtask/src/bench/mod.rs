@@ -11,19 +11,21 @@ mod transcript;
 
 use std::cell::Cell;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::args::Args;
 use crate::corpus;
 use crate::failure::Failure;
 use crate::repo;
 use crate::sandbox::Sandbox;
+use crate::sets;
 use jobs::{Call, JOBS, JOURNAL_JOBS, Job, REINDEX, UPDATE};
 use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_engine::config::RECORDS_CONFIG;
 use transcript::Transcripts;
 
 pub use measure::{Cost, Streams, measure};
+use report::Place;
 pub use report::{Row, table};
 pub use targets::{TARGETS, Target, Verdict};
 
@@ -49,6 +51,9 @@ const TRANSCRIPT_BYTES: usize = 200 << 20;
 const RECEIPTS: usize = 1_000;
 
 pub fn command(mut args: Args) -> Result<bool, Failure> {
+    if let Some(sets) = args.option::<PathBuf>("--sets")? {
+        return recall(&sets, args);
+    }
     let sizes_text: String = args.option("--sizes")?.unwrap_or_else(|| "100,1000,10000".to_owned());
     let runs: usize = args.option("--runs")?.unwrap_or(21);
     let binary: Option<PathBuf> = args.option("--binary")?;
@@ -88,9 +93,34 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     let text = format!("`{origin}`, {today}, {machine}. {journal}.\n\n{}", table(&rows));
     println!("{text}");
     if let Some(file) = write {
-        report::write(&file, &text)?;
+        report::write(&file, Place::Speed, &text)?;
     }
+    println!("not measured: how well recall finds, and what it costs on real text (give --sets DIR)");
     Ok(rows.iter().all(|row| row.verdict() != Verdict::Missed))
+}
+
+/// The sets are not in the repository: one of them may not be given on.
+fn recall(folder: &Path, mut args: Args) -> Result<bool, Failure> {
+    let sizes: String = args.option("--sizes")?.unwrap_or_else(|| "10000,100000".to_owned());
+    let write: Option<PathBuf> = args.option("--write")?;
+    args.finish()?;
+    let sizes: Vec<usize> = sizes.split(',').filter_map(|size| size.trim().parse().ok()).collect();
+    let sets = sets::read_all(folder)?;
+    let programs =
+        repo::build(&["--release", "--package", "lorelane", "--bin", "lorelane", "--example", "empty"])?;
+    let programs = sets::Programs {
+        binary: repo::find_program(&programs, "lorelane")?,
+        empty: repo::find_program(&programs, "empty")?,
+    };
+    let (quality, finds) = sets::tables(&sets)?;
+    println!("{quality}");
+    let (speed, is_fast) = sets::speed_table(&sets, &programs, &sizes)?;
+    println!("{speed}");
+    if let Some(file) = write {
+        let origin = format!("`cargo xtask bench --sets DIR`, {}, {}.", report::today(), report::machine());
+        report::write(&file, Place::Sets, &format!("{origin}\n\n{quality}\n{speed}"))?;
+    }
+    Ok(finds && is_fast)
 }
 
 /// A project full of memories, and what the jobs need to know of it.

@@ -9,8 +9,21 @@ use super::targets::{Limit, Target, Verdict};
 use crate::failure::Failure;
 use crate::repo;
 
-const BEGIN: &str = "<!-- bench:begin -->";
-const END: &str = "<!-- bench:end -->";
+/// Where a table belongs in a document: between two markers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    Speed,
+    Sets,
+}
+
+impl Place {
+    fn markers(self) -> (&'static str, &'static str) {
+        match self {
+            Place::Speed => ("<!-- bench:begin -->", "<!-- bench:end -->"),
+            Place::Sets => ("<!-- sets:begin -->", "<!-- sets:end -->"),
+        }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -94,20 +107,21 @@ pub fn table(rows: &[Row]) -> String {
 }
 
 /// Puts the table between the markers of a document; the words around it are a person's.
-pub(super) fn write(file: &Path, table: &str) -> Result<(), Failure> {
+pub(super) fn write(file: &Path, place: Place, table: &str) -> Result<(), Failure> {
+    let (begin, end) = place.markers();
     let path = repo::root().join(file);
     let document = fs::read_to_string(&path).map_err(|error| Failure::on("read", &path, error))?;
-    let document = replaced(&document, table).ok_or_else(|| {
+    let document = replaced(&document, (begin, end), table).ok_or_else(|| {
         let why = "it has no place for the table";
-        Failure::on("write to", &path, why).hint(format!("put the lines {BEGIN} and {END} where it belongs"))
+        Failure::on("write to", &path, why).hint(format!("put the lines {begin} and {end} where it belongs"))
     })?;
     fs::write(&path, document).map_err(|error| Failure::on("write", &path, error))
 }
 
-fn replaced(document: &str, table: &str) -> Option<String> {
-    let (before, rest) = document.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n\n{}\n\n{END}{after}", table.trim()))
+fn replaced(document: &str, (begin, end): (&str, &str), table: &str) -> Option<String> {
+    let (before, rest) = document.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}\n\n{}\n\n{end}{after}", table.trim()))
 }
 
 pub(super) fn today() -> String {
@@ -162,9 +176,10 @@ mod tests {
 
     #[test]
     fn only_the_marked_part_of_a_document_changes() {
-        let document = format!("# Speed\n\n{BEGIN}\nold\n{END}\n\nwords\n");
-        let expected = format!("# Speed\n\n{BEGIN}\n\nnew\n\n{END}\n\nwords\n");
-        assert_eq!(replaced(&document, "new\n"), Some(expected));
-        assert_eq!(replaced("# Speed\n", "new"), None);
+        let (begin, end) = Place::Sets.markers();
+        let document = format!("# Speed\n\n{begin}\nold\n{end}\n\nwords\n");
+        let expected = format!("# Speed\n\n{begin}\n\nnew\n\n{end}\n\nwords\n");
+        assert_eq!(replaced(&document, (begin, end), "new\n"), Some(expected));
+        assert_eq!(replaced("# Speed\n", (begin, end), "new"), None);
     }
 }

@@ -16,6 +16,11 @@ const BESIDE_THE_BEST: f32 = 0.25;
 /// A word that no more passages have than this is rare: in a small store, and in a large one.
 const RARE_MIN: u64 = 3;
 const RARE_SHARE: f32 = 0.01;
+/// A passage that has this much of a text's rare words, that many of them, and means this nearly the same, is about
+/// the same.
+const SAME_COVERED: f32 = 0.5;
+const SAME_WORDS: usize = 3;
+const SAME_MEANING: f32 = 0.5;
 /// Two memories that share this much of their terms say the same.
 const SAME_TERMS: f32 = 0.8;
 /// Only so many of the best are compared with one another.
@@ -84,13 +89,10 @@ pub fn choose(
     passages.truncate(limit.saturating_add(SAME_AMONG));
     let mut hits: Vec<(usize, Hit)> = passages
         .iter()
-        .map(|weighed| (weighed.memory, hit(query, asked, weighed, &considered[weighed.memory])))
+        .map(|weighed| (weighed.memory, hit(query, asked, weights, weighed, &considered[weighed.memory])))
         .collect();
-    hits.sort_by(|(_, a), (_, b)| {
-        let order = |hit: &Hit| (std::cmp::Reverse(hit.score), priority(hit.kind));
-        let place = |hit: &Hit| (hit.address.clone(), hit.lines);
-        order(a).cmp(&order(b)).then_with(|| place(a).cmp(&place(b)))
-    });
+    // Stable: equals stay in the order in which they were weighed.
+    hits.sort_by_key(|(_, hit)| (std::cmp::Reverse(hit.score), priority(hit.kind)));
     if grouping == Grouping::Memories {
         let before = hits.len();
         hits = collapsed(hits, considered);
@@ -100,6 +102,24 @@ pub fn choose(
     }
     hits.truncate(limit);
     Choice { total, hits: hits.into_iter().map(|(_, hit)| hit).collect() }
+}
+
+/// The one memory that says most of what a text says, if it says enough of it to be about the same.
+pub fn same_subject(
+    query: &Query,
+    asked: &Asked,
+    statistics: &Statistics,
+    considered: &[Considered],
+    weights: &Weights,
+) -> Option<Hit> {
+    let weighing = weigh(asked, statistics, considered, weights);
+    let is_same = |weighed: &&Weighed| {
+        weighed.covered >= SAME_COVERED
+            && weighed.cosine >= SAME_MEANING
+            && weighed.matched.len() >= SAME_WORDS
+    };
+    let best = weighing.passages.iter().find(is_same)?;
+    Some(hit(query, asked, weights, best, &considered[best.memory]))
 }
 
 /// Whether a question calls a memory by its name, though it says much that the memory does not: by a tag, or by a
@@ -118,10 +138,11 @@ fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &Entry
     rare(Signal::Tag) >= 1 || rare(Signal::Title) >= if entry.is_titled() { 1 } else { 2 }
 }
 
-fn hit(query: &Query, asked: &Asked, weighed: &Weighed, considered: &Considered) -> Hit {
+fn hit(query: &Query, asked: &Asked, weights: &Weights, weighed: &Weighed, considered: &Considered) -> Hit {
     let confidence = sheet::read(&considered.sheet).confidence;
     let entry = &considered.entry;
-    let signals = weighed.parts.iter().copied().chain(tie_breakers(considered, confidence, query.now));
+    let signals =
+        weighed.parts.iter().copied().chain(tie_breakers(weights, considered, confidence, query.now));
     let matched = || weighed.matched.iter().map(|at| asked.terms[*at].word.clone()).collect();
     let explain: Vec<Part> = signals
         .map(|(signal, score)| Part {
@@ -136,7 +157,7 @@ fn hit(query: &Query, asked: &Asked, weighed: &Weighed, considered: &Considered)
 
 /// Those that say nearly the same as a better one stand behind it.
 fn collapsed(hits: Vec<(usize, Hit)>, considered: &[Considered]) -> Vec<(usize, Hit)> {
-    let mut kept: Vec<(usize, Hit, BTreeSet<Term>)> = Vec::new();
+    let mut kept: Vec<(usize, Hit, Vec<Term>)> = Vec::new();
     for (memory, hit) in hits {
         let terms = terms_of(&considered[memory].sheet);
         let same = kept.iter_mut().take(SAME_AMONG).find(|(_, _, others)| says_the_same(&terms, others));
@@ -148,18 +169,41 @@ fn collapsed(hits: Vec<(usize, Hit)>, considered: &[Considered]) -> Vec<(usize, 
     kept.into_iter().map(|(memory, hit, _)| (memory, hit)).collect()
 }
 
-fn terms_of(bytes: &[u8]) -> BTreeSet<Term> {
-    sheet::read(bytes).passages.iter().flat_map(|passage| passage.terms().collect::<Vec<_>>()).collect()
+/// The terms of a memory, sorted, each once.
+fn terms_of(bytes: &[u8]) -> Vec<Term> {
+    let passages = sheet::read(bytes).passages;
+    let mut terms: Vec<Term> = passages.iter().flat_map(|passage| passage.terms()).collect();
+    terms.sort_unstable();
+    terms.dedup();
+    terms
 }
 
-/// Whether two texts have nearly all of their terms in common. Very short ones are not compared: a few words are
-/// soon the same.
-pub fn says_the_same(one: &BTreeSet<Term>, other: &BTreeSet<Term>) -> bool {
+/// Whether two texts, as their sorted terms, have nearly all of these in common. Very short ones are not compared: a
+/// few words are soon the same.
+pub fn says_the_same(one: &[Term], other: &[Term]) -> bool {
     const FEW: usize = 8;
     let (small, large) = (one.len().min(other.len()), one.len().max(other.len()));
     if small < FEW || (small as f32) < SAME_TERMS * large as f32 {
         return false;
     }
-    let both = one.intersection(other).count();
+    let (mut both, mut others) = (0, other.iter().peekable());
+    for term in one {
+        while others.next_if(|other| *other < term).is_some() {}
+        both += usize::from(others.next_if(|other| *other == term).is_some());
+    }
     both as f32 >= SAME_TERMS * (one.len() + other.len() - both) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_with_nearly_the_same_terms_say_the_same() {
+        let terms = |range: std::ops::Range<u32>| range.map(Term).collect::<Vec<_>>();
+        assert!(says_the_same(&terms(0..20), &terms(1..20)));
+        assert!(!says_the_same(&terms(0..20), &terms(10..30)));
+        assert!(!says_the_same(&terms(0..20), &terms(0..15)));
+        assert!(!says_the_same(&terms(0..4), &terms(0..4)));
+    }
 }

@@ -66,8 +66,11 @@ pub struct Sheet {
 impl Sheet {
     pub fn of(memory: &Memory, passages: &[Passage], table: &Table<'_>, emphasis: Emphasis) -> Sheet {
         let body: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).take(20).collect();
-        let language = Language::of(&format!("{}\n{}", memory.title, body.join("\n")));
-        let name = name_terms(memory, language);
+        let title = own_title(memory);
+        let language = Language::of(&format!("{title}\n{}", body.join("\n")));
+        let mut name = terms(&format!("{title}\n{}", memory.tags.join("\n")), language);
+        name.sort_unstable();
+        name.dedup();
         let mut written: Vec<Written> = gathered(passages)
             .iter()
             .map(|passage| Written::of(passage, language, table, emphasis))
@@ -116,15 +119,11 @@ fn reach<'a>(vectors: impl Iterator<Item = &'a Vector>) -> f32 {
     sum.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 
-/// The terms of title and tags. A title that is only the name of the file says nothing: files are renamed.
-fn name_terms(memory: &Memory, language: Language) -> Vec<Term> {
+/// The title. One that is only the name of the file says nothing: files are renamed.
+fn own_title(memory: &Memory) -> &str {
     let file = memory.address.name().rsplit('/').next().unwrap_or_default();
     let from_file = matches!(memory.kind, Kind::Note(_)) && memory.title == file;
-    let title = if from_file { "" } else { memory.title.as_str() };
-    let mut name = terms(&format!("{title}\n{}", memory.tags.join("\n")), language);
-    name.sort_unstable();
-    name.dedup();
-    name
+    if from_file { "" } else { &memory.title }
 }
 
 /// The texts of the first passages of a memory's sheet, in their order.
@@ -216,6 +215,14 @@ pub struct Read<'b> {
     pub passages: Vec<Part<'b>>,
 }
 
+impl Read<'_> {
+    /// The direction of the whole memory.
+    pub fn vector(&self) -> Vector {
+        let vectors: Vec<Vector> = self.passages.iter().filter_map(Part::direction).collect();
+        Vector::middle(&vectors)
+    }
+}
+
 /// A passage as it lies in a sheet.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'b> {
@@ -248,6 +255,10 @@ impl Part<'_> {
     /// Bytes that this version did not write have no direction.
     pub fn cosine(&self, asked: &Quantised) -> f32 {
         asked.cosine_with(self.vector).unwrap_or(0.0)
+    }
+
+    fn direction(&self) -> Option<Vector> {
+        Some(Quantised::from_bytes(self.vector)?.vector())
     }
 
     pub fn terms(&self) -> impl Iterator<Item = Term> {

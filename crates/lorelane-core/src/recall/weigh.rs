@@ -9,6 +9,8 @@ use super::ask::Asked;
 use super::second::{self, Exchange};
 use super::sheet::{self, Part as Kept, Read};
 use super::{Considered, Signal};
+use crate::memory::Kind;
+use crate::policy::Policy;
 use crate::time::Timestamp;
 
 const K1: f32 = 0.9;
@@ -45,6 +47,25 @@ pub struct Weights {
     pub date: f32,
     /// Below this nothing is relevant.
     pub floor: f32,
+    /// For how many days a note is recent, and what that counts among equals.
+    pub notes_recent_days: i64,
+    pub notes_recent: f32,
+}
+
+/// What any tie-breaker counts at most: less than a difference in what is said.
+const TIE_MAX: f32 = 0.05;
+
+impl Weights {
+    /// Those that ship, with a project's own recency of notes: a factor such as 1.2 is a fifth of the most that a
+    /// tie-breaker may count.
+    pub fn of(policy: &Policy) -> Weights {
+        let more = (policy.notes_recency_factor() - 1.0).clamp(0.0, 1.0) as f32;
+        Weights {
+            notes_recent_days: policy.notes_recency_days(),
+            notes_recent: TIE_MAX * more,
+            ..Weights::default()
+        }
+    }
 }
 
 impl Default for Weights {
@@ -61,10 +82,16 @@ impl Default for Weights {
             speaker: 0.2,
             date: 0.4,
             floor: 0.55,
+            notes_recent_days: 30,
+            notes_recent: 0.01,
         }
     }
 }
 
+/// What the tie-breakers count.
+const RECORDS_RECENT: f32 = 0.02;
+const PINNED: f32 = 0.01;
+const CONFIDENT: f32 = 0.01;
 /// What somebody whom no memory knows takes from the trust in an answer.
 const STRANGER: f32 = 0.2;
 
@@ -169,7 +196,8 @@ pub fn weigh(
             }
         })
         .collect();
-    let order = |weighed: &Weighed| (considered[weighed.memory].entry.address.clone(), weighed.lines);
+    // Among equals by what they say: the name of a file decides nothing.
+    let order = |weighed: &Weighed| (&considered[weighed.memory].sheet, weighed.lines);
     passages.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
     let most = |of: fn(&Weighed) -> f32| passages.iter().map(of).fold(0.0, f32::max);
     let stranger = asked.names_strangers(&statistics.holding);
@@ -181,20 +209,27 @@ pub fn weigh(
 /// How telling each asked term is, and how long a passage usually is.
 struct Scale {
     rarity: Vec<f32>,
+    /// The same for telling how much of a question is covered, and their sum.
+    telling: Vec<f32>,
     total: f32,
     average: f32,
 }
 
+/// In a store of a few passages every word that stands somewhere is common, and one that stands nowhere would be all
+/// that counts. How much of a question is covered is told as if there were this many.
+const PASSAGES_MIN: u64 = 100;
+
 impl Scale {
     fn new(statistics: &Statistics) -> Scale {
-        let all = statistics.passages as f32;
-        let rarity = |holding: &u64| {
-            let holding = *holding as f32;
-            (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
+        let among = |all: u64| -> Vec<f32> {
+            let all = all as f32;
+            let rarity = |holding: f32| (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln();
+            statistics.holding.iter().map(|holding| rarity(*holding as f32)).collect()
         };
-        let rarity: Vec<f32> = statistics.holding.iter().map(rarity).collect();
-        let average = (statistics.terms as f32 / all.max(1.0)).max(1.0);
-        Scale { total: rarity.iter().sum::<f32>().max(f32::MIN_POSITIVE), rarity, average }
+        let telling = among(statistics.passages.max(PASSAGES_MIN));
+        let average = (statistics.terms as f32 / (statistics.passages as f32).max(1.0)).max(1.0);
+        let total = telling.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+        Scale { rarity: among(statistics.passages), telling, total, average }
     }
 
     fn passages(&self, asked: &Asked, memory: usize, sheet: &Read<'_>, all: &mut Vec<Raw>) {
@@ -241,7 +276,7 @@ impl Scale {
                 second: None,
                 choices: (section.0.len() as f32).ln(),
                 speaks: speaks[at],
-                covered: matched.iter().map(|term| self.rarity[*term]).sum::<f32>() / self.total,
+                covered: matched.iter().map(|term| self.telling[*term]).sum::<f32>() / self.total,
                 cosine: cosines[at],
                 matched,
             });
@@ -280,20 +315,25 @@ impl Units<'_> {
 
 /// What a memory is beside what it says. None of these outranks a difference in what is said.
 pub(super) fn tie_breakers(
+    weights: &Weights,
     considered: &Considered,
     confidence: Option<f32>,
     now: Timestamp,
 ) -> Vec<(Signal, f32)> {
     let mut parts = Vec::new();
     let changed = considered.entry.updated.or(considered.entry.created);
-    if changed.is_some_and(|changed| now.days_since(changed) <= super::RECENT_DAYS) {
-        parts.push((Signal::Recent, 0.02));
+    let (days, points) = match considered.entry.kind {
+        Kind::Record(_) => (super::RECENT_DAYS, RECORDS_RECENT),
+        Kind::Note(_) => (weights.notes_recent_days, weights.notes_recent),
+    };
+    if changed.is_some_and(|changed| now.days_since(changed) <= days) {
+        parts.push((Signal::Recent, points));
     }
     if considered.pinned {
-        parts.push((Signal::Pinned, 0.01));
+        parts.push((Signal::Pinned, PINNED));
     }
     if let Some(confidence) = confidence {
-        parts.push((Signal::Confidence, 0.01 * confidence));
+        parts.push((Signal::Confidence, CONFIDENT * confidence));
     }
     parts
 }

@@ -34,7 +34,9 @@ impl Language {
     /// not say.
     pub fn of(text: &str) -> Language {
         let mut counts = [0_usize; Language::ALL.len()];
+        let mut all = 0;
         for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).take(400) {
+            all += 1;
             let word = word.to_lowercase();
             for (language, count) in Language::ALL.into_iter().zip(&mut counts) {
                 *count += usize::from(language.small_words().binary_search(&word.as_str()).is_ok());
@@ -42,7 +44,9 @@ impl Language {
         }
         // The first one wins among equals, and that is English.
         let best = (1..counts.len()).fold(0, |best, at| if counts[at] > counts[best] { at } else { best });
-        if counts[best] < 2 { Language::English } else { Language::ALL[best] }
+        // Code has `de` and `in` as well: a sentence has one small word in eight at least.
+        let is_sure = counts[best] >= 3 && 8 * counts[best] >= all && counts[best] > 2 * counts[0];
+        if is_sure { Language::ALL[best] } else { Language::English }
     }
 
     /// A number for the index; it never changes.

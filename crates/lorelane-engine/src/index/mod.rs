@@ -5,6 +5,7 @@
 //! of the lane's folders, which every writer changes and records.
 
 mod directions;
+mod links;
 mod names;
 mod rows;
 mod words;
@@ -32,7 +33,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 6;
+const STAMP: i32 = 7;
+/// Which table of meanings its directions are from: those of two are never compared.
+const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer for it.
 const BUSY: Duration = Duration::from_millis(500);
 /// Somebody who forgets waits until nobody reads any more.
@@ -189,7 +192,8 @@ impl Index {
         // No checkpoint on close: it would sync the file at the end of every command for a cache.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         let stamp: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if stamp != STAMP {
+        let model: i32 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        if (stamp, model) != (STAMP, MODEL) {
             let count: i64 = db.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
             if stamp != 0 || count != 0 {
                 return Err(rusqlite::Error::InvalidQuery);
@@ -199,7 +203,9 @@ impl Index {
             let again: i32 = made.query_row("PRAGMA user_version", [], |row| row.get(0))?;
             if again == 0 {
                 make_tables(&made)?;
-                made.execute_batch(&format!("PRAGMA user_version = {STAMP}"))?;
+                made.execute_batch(&format!(
+                    "PRAGMA user_version = {STAMP}; PRAGMA application_id = {MODEL}"
+                ))?;
             }
             made.commit()?;
         }
@@ -232,7 +238,7 @@ impl Index {
     /// Made anew in place, because a process that has the file open must not be left with another one's log.
     pub fn scrub(&self) -> Result<(), IndexError> {
         let _ = self.db.busy_timeout(SCRUB_WAIT);
-        let scrubbed = self.db.execute_batch("VACUUM").and_then(|()| {
+        let scrubbed = self.db.execute_batch(&format!("{}; VACUUM", words::MERGE)).and_then(|()| {
             self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
         });
         let _ = self.db.busy_timeout(BUSY);
@@ -299,6 +305,7 @@ impl Index {
                 Rebuild::All => {
                     made.execute_batch(words::EMPTY).map_err(&fault)?;
                     made.execute_batch(directions::EMPTY).map_err(&fault)?;
+                    made.execute_batch(links::EMPTY).map_err(&fault)?;
                     rows::Known::new()
                 }
             });
@@ -504,12 +511,32 @@ impl Index {
         }
         dump.extend(self.dump_names().map_err(&fault)?);
         dump.extend(self.dump_words().map_err(&fault)?);
+        dump.extend(self.dump_links().map_err(&fault)?);
         Ok(dump)
     }
 }
 
+/// The beginning of a model's name in hex digits, as a number.
+const fn model_number(id: &[u8]) -> i32 {
+    let (mut number, mut digits, mut at) = (0_i32, 0, 0);
+    while at < id.len() && digits < 7 {
+        let digit = match id[at] {
+            byte @ b'0'..=b'9' => byte - b'0',
+            byte @ b'a'..=b'f' if at > 6 => byte - b'a' + 10,
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        number = number * 16 + digit as i32;
+        digits += 1;
+        at += 1;
+    }
+    number
+}
+
 fn make_tables(db: &Connection) -> rusqlite::Result<()> {
-    [TABLES, names::TABLE, words::TABLES, directions::TABLE, ORDERS]
+    [TABLES, names::TABLE, words::TABLES, links::TABLE, directions::TABLE, ORDERS]
         .iter()
         .try_for_each(|sql| db.execute_batch(sql))
 }

@@ -4,9 +4,11 @@
 //! that is known of a memory's passages, in one row. `codes` finds by meaning: one direction per memory in a few
 //! bytes, many memories to a row, so that all of them are compared in one walk.
 
-use super::{Index, IndexError, SELECT_ENTRIES, directions, entry};
+use super::{Index, IndexError, SELECT_ENTRIES, Wanted, directions, entry};
+use lorelane_core::alike::Shape;
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Vector;
+use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::recall::ask::Asked;
 use lorelane_core::recall::sheet::{self, Sheet, Written};
@@ -27,6 +29,8 @@ pub(super) const TABLES: &str = "
     );
     CREATE VIRTUAL TABLE places USING fts5vocab(words, instance);
 ";
+/// Leaves nothing of passages that are gone.
+pub(super) const MERGE: &str = "INSERT INTO words (words) VALUES ('optimize')";
 pub(super) const EMPTY: &str = "
     DELETE FROM sheets; DELETE FROM codes; UPDATE totals SET passages = 0, terms = 0;
     INSERT INTO words (words) VALUES ('delete-all');
@@ -40,9 +44,9 @@ const COMMON: usize = 20_000;
 const ROUGHLY: usize = 100;
 /// How many memories are weighed: those whose names are asked for, those that share most of the asked terms, and
 /// those that mean most nearly the same.
-const BY_NAMES: usize = 40;
-const BY_TERMS: usize = 200;
-const BY_MEANING: usize = 60;
+const BY_NAMES: usize = 20;
+const BY_TERMS: usize = 80;
+const BY_MEANING: usize = 40;
 /// A memory of very many passages counts for several.
 const PASSAGES_MAX: usize = 20_000;
 
@@ -55,6 +59,8 @@ const NAMED: usize = 2;
 /// How many memories share a row of codes, and how many bytes each has.
 const BLOCK: i64 = 256;
 const CODE: usize = lorelane_core::embed::DIMENSIONS / 8;
+/// More than two directions can differ in.
+const NO_CODE: u16 = u16::MAX;
 
 /// What the index knows of a question: the memories that may answer it.
 #[derive(Clone, Debug, Default)]
@@ -248,7 +254,7 @@ impl Index {
         let (passages, terms): (i64, i64) =
             self.db
                 .query_row("SELECT passages, terms FROM totals", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let last: i64 = self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))?;
+        let last = self.last_number()?;
         let mut shared = Shared::new(last);
         let mut holding = Vec::with_capacity(asked.terms.len());
         let mut common = Vec::new();
@@ -279,18 +285,17 @@ impl Index {
         if shared.is_empty() {
             common.iter().for_each(|(places, holding)| shared.add(places, rarity(passages, *holding)));
         }
+        let apart = self.apart(&asked.vector, last)?;
+        let named =
+            self.reaching(filter, BY_NAMES)?.into_iter().map(|(reach, id)| (reach as f32, id)).collect();
+        let near = coded(&apart);
         let mut memories = Vec::new();
         let mut met = BTreeSet::new();
         let mut reader = Reader::new(&self.db)?;
-        let named = self.reaching(filter, BY_NAMES)?.into_iter().map(|(_, id)| id).collect();
-        let ways = [
-            (named, BY_NAMES),
-            (shared.best(BY_TERMS * 4), BY_TERMS),
-            (self.nearest_codes(asked)?, BY_MEANING),
-        ];
-        for (candidates, wanted) in ways {
+        for (candidates, wanted) in [(named, BY_NAMES), (shared.found(), BY_TERMS), (near, BY_MEANING)] {
             let mut left = wanted;
-            for id in candidates.into_iter().filter(|id| met.insert(*id)) {
+            // Among equals by what they mean, not by when they came: an index made anew answers the same.
+            for id in best_first(candidates, wanted, &apart).filter(|id| met.insert(*id)) {
                 if left == 0 || reader.passages > PASSAGES_MAX {
                     break;
                 }
@@ -308,33 +313,77 @@ impl Index {
         })
     }
 
-    /// The memories whose direction differs least from the asked one, the nearest first.
-    fn nearest_codes(&self, asked: &Asked) -> rusqlite::Result<Vec<i64>> {
-        if asked.vector.is_zero() {
-            return Ok(Vec::new());
+    /// The greatest number of a memory.
+    fn last_number(&self) -> rusqlite::Result<i64> {
+        self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))
+    }
+
+    /// For every memory by its number, in how many signs its direction differs from the asked one.
+    fn apart(&self, asked: &Vector, last: i64) -> rusqlite::Result<Vec<u16>> {
+        let mut apart = vec![NO_CODE; usize::try_from(last).unwrap_or(0) + 1];
+        if asked.is_zero() {
+            return Ok(apart);
         }
-        let asked = words_of(&code(&asked.vector));
-        let mut near: Vec<(u32, i64)> = Vec::new();
-        let mut query = self.db.prepare("SELECT block, bytes FROM codes ORDER BY block")?;
+        let asked = words_of(&code(asked));
+        let mut query = self.db.prepare("SELECT block, bytes FROM codes")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
-            let block: i64 = row.get(0)?;
-            for (at, code) in row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0.iter().enumerate() {
-                let code = words_of(code);
-                if code == [0; CODE / 8] {
-                    continue;
+            let first = usize::try_from(row.get::<_, i64>(0)? * BLOCK).unwrap_or(usize::MAX);
+            let codes = row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0.iter().map(words_of);
+            for (apart, code) in apart.iter_mut().skip(first).zip(codes) {
+                if code != [0; CODE / 8] {
+                    let differing = code.iter().zip(&asked).map(|(own, asked)| (own ^ asked).count_ones());
+                    *apart = u16::try_from(differing.sum::<u32>()).unwrap_or(NO_CODE);
                 }
-                let apart = code.iter().zip(&asked).map(|(own, asked)| (own ^ asked).count_ones()).sum();
-                near.push((apart, block * BLOCK + i64::try_from(at).unwrap_or(0)));
             }
         }
-        let wanted = BY_MEANING * 4;
-        if near.len() > wanted {
-            near.select_nth_unstable(wanted);
-            near.truncate(wanted);
+        Ok(apart)
+    }
+
+    /// The direction of the memory in this file; zero without one.
+    pub fn direction_of(&self, path: &RelPath) -> Result<Vector, IndexError> {
+        let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
+        let bytes: Option<Vec<u8>> = self
+            .db
+            .query_row(sql, [path.as_str()], |row| row.get(0))
+            .optional()
+            .map_err(self.fault("search"))?;
+        Ok(bytes.map_or(Vector::ZERO, |bytes| sheet::read(&bytes).vector()))
+    }
+
+    /// Memories whose direction is near to this one, with the cosine, in no order.
+    pub fn near(&self, direction: &Vector, filter: &Query) -> Result<Vec<(Entry, f32)>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let mut reader = Reader::new(&self.db).map_err(&fault)?;
+        let mut near = Vec::new();
+        let last = self.last_number().map_err(&fault)?;
+        let apart = self.apart(direction, last).map_err(&fault)?;
+        for id in best_first(coded(&apart), BY_MEANING, &apart).take(4 * BY_MEANING) {
+            let found = reader.read(id, filter).map_err(&fault)?;
+            near.extend(found.map(|found| {
+                let cosine = sheet::read(&found.sheet).vector().cosine(direction);
+                (found.entry, cosine)
+            }));
         }
-        near.sort_unstable();
-        Ok(near.into_iter().map(|(_, id)| id).collect())
+        Ok(near)
+    }
+
+    /// The memories that a filter admits, as they are compared with each other.
+    pub fn shapes(&self, filter: &Query) -> Result<Vec<(Entry, Shape)>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let entries = self.entries(Wanted::default())?.into_iter().filter(|entry| filter.wants(entry));
+        let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let mut shapes = Vec::new();
+        for entry in entries {
+            let shape = query.query_row([entry.path.as_str()], |row| {
+                Ok(Shape::of(&sheet::read(row.get_ref(0)?.as_blob()?)))
+            });
+            shapes.extend(shape.optional().map_err(&fault)?.map(|shape| (entry, shape)));
+        }
+        Ok(shapes)
     }
 
     /// The memories that have a word somewhere in their passages, as far as an English text would have it.
@@ -494,21 +543,40 @@ impl Shared {
         }
     }
 
-    /// The memories with most points, the best first; among equals the older.
-    fn best(&self, wanted: usize) -> Vec<i64> {
-        let mut found: Vec<(f32, i64)> = self
-            .points
-            .iter()
-            .enumerate()
+    /// The memories that have points.
+    fn found(&self) -> Vec<(f32, i64)> {
+        (0..)
+            .zip(&self.points)
             .filter(|(_, points)| **points > 0.0)
-            .map(|(id, points)| (*points, i64::try_from(id).unwrap_or(0)))
-            .collect();
-        let order = |a: &(f32, i64), b: &(f32, i64)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        if found.len() > wanted {
-            found.select_nth_unstable_by(wanted, order);
-            found.truncate(wanted);
-        }
-        found.sort_unstable_by(order);
-        found.into_iter().map(|(_, id)| id).collect()
+            .map(|(id, points)| (*points, id))
+            .collect()
     }
+}
+
+/// The memories that have a direction, those that differ least with most points.
+fn coded(apart: &[u16]) -> Vec<(f32, i64)> {
+    let known = (0..).zip(apart).filter(|(_, apart)| **apart < NO_CODE);
+    known.map(|(id, apart)| (-f32::from(*apart), id)).collect()
+}
+
+/// The numbers of these memories, those with most points first, among equals those that mean most nearly what is
+/// asked. Only the first are put in order; the others when somebody gets so far.
+fn best_first(found: Vec<(f32, i64)>, wanted: usize, apart: &[u16]) -> impl Iterator<Item = i64> {
+    let key = |id: i64| apart.get(usize::try_from(id).unwrap_or(usize::MAX)).copied().unwrap_or(NO_CODE);
+    let mut found: Vec<(f32, u16, i64)> =
+        found.into_iter().map(|(points, id)| (points, key(id), id)).collect();
+    let order = |a: &(f32, u16, i64), b: &(f32, u16, i64)| {
+        b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
+    };
+    let first = (2 * wanted).min(found.len());
+    if first < found.len() {
+        found.select_nth_unstable_by(first, order);
+    }
+    let mut rest = found.split_off(first);
+    found.sort_unstable_by(order);
+    let rest = std::iter::once_with(move || {
+        rest.sort_unstable_by(order);
+        rest
+    });
+    std::iter::once(found).chain(rest).flatten().map(|(_, _, id)| id)
 }

@@ -1,6 +1,7 @@
 //! Plans become receipts.
 
 use super::lane::Lane;
+use super::notes::MOVE;
 use super::stage::{Staged, stage};
 use super::{Failure, JOURNAL, RECORDS, Workspace};
 use crate::git;
@@ -165,6 +166,10 @@ impl Workspace {
                 newest = Some((age, at, entry));
             }
         }
+        // Half of a move is in another lane's journal: to take back this half would remove every note.
+        if newest.as_ref().is_some_and(|(_, _, entry)| is_move(entry)) {
+            return Err(Failure::UndoesMove);
+        }
         Ok(newest.map(|(_, at, entry)| (at, entry)))
     }
 
@@ -280,6 +285,10 @@ impl Workspace {
         let refused = git::commit_only(&self.project, &files, &message).err()?;
         Some(Notice::warning(format!("saved, but git did not commit it (auto_commit): {refused}")))
     }
+}
+
+fn is_move(entry: &Entry) -> bool {
+    entry.because.as_deref().is_some_and(|because| because.starts_with(MOVE))
 }
 
 /// `None` for a file that was in quarantine: it is no memory.

@@ -3,6 +3,7 @@
 use crate::config::ConfigError;
 use crate::index::IndexError;
 use crate::store::StoreError;
+use lorelane_core::bench::ExpectationFault;
 use lorelane_core::memory::Address;
 use lorelane_core::policy::ConfigProblem;
 use lorelane_core::refusal::Refusal;
@@ -33,6 +34,8 @@ pub enum Failure {
     TwoLanes,
     /// The settings have no notes.
     NotesOff,
+    /// The newest change moved the notes, which no undo takes back.
+    UndoesMove,
     /// A merge of nothing.
     NoSources,
     /// Only notes can be joined.
@@ -50,6 +53,11 @@ pub enum Failure {
     /// What the state folder holds of a memory cannot be removed from here.
     Sheltered {
         state: PathBuf,
+    },
+    /// A file of expectations has a line that cannot be understood.
+    Expectation {
+        path: PathBuf,
+        fault: ExpectationFault,
     },
     /// More than one memory is meant, or none.
     Unclear(Unclear),
@@ -90,12 +98,19 @@ impl Failure {
             Failure::NotesOff => {
                 Some("`lorelane config set notes.enabled true` has notes; `doctor` tells more".to_owned())
             }
+            Failure::UndoesMove => {
+                Some("`lorelane notes move` takes them back; older changes stay as they are".to_owned())
+            }
             Failure::NoSources => Some("name the notes that shall become one".to_owned()),
             Failure::NoNote { .. } => Some("update one of them with what the others say".to_owned()),
             Failure::NotesThere { .. } => Some("`lorelane config get notes.storage` says where".to_owned()),
             Failure::NotesTaken { .. } => Some("rename or remove one of the two, then try again".to_owned()),
             Failure::Sheltered { .. } => Some(
                 "run it where that folder can be written; `lorelane retire` takes it out of recall meanwhile"
+                    .to_owned(),
+            ),
+            Failure::Expectation { .. } => Some(
+                "a line is {\"query\": \"…\", \"must\": [\"decision/use-jwt\"], \"must_not\": [], \"within\": 5}"
                     .to_owned(),
             ),
             Failure::Unclear(unclear) if unclear.near.is_empty() => {
@@ -131,6 +146,7 @@ impl fmt::Display for Failure {
                 f.write_str("cannot change records and notes together: each lane has a log of its own")
             }
             Failure::NotesOff => f.write_str("cannot use notes: they are not enabled, or have no folder"),
+            Failure::UndoesMove => f.write_str("cannot undo: the newest change moved the notes"),
             Failure::NoSources => f.write_str("cannot merge: no notes are named"),
             Failure::NoNote { address } => write!(f, "cannot merge {address}: it is no note"),
             Failure::NotesThere { folder } => {
@@ -144,6 +160,9 @@ impl fmt::Display for Failure {
                 "cannot forget: {} cannot be written, and it holds log, ledger and captures",
                 state.display()
             ),
+            Failure::Expectation { path, fault } => {
+                write!(f, "cannot tell what {} expects: {fault}", path.display())
+            }
             Failure::Unclear(Unclear { typed, near }) => {
                 if near.is_empty() {
                     return write!(f, "cannot find `{typed}`: there is no such memory");

@@ -74,7 +74,7 @@ impl Workspace {
         grouping: Grouping,
     ) -> Result<bool, Failure> {
         let Some(model) = self.model.clone() else { return Ok(false) };
-        let best = inquiry.chosen(query, REORDERED, grouping).hits;
+        let best = inquiry.chosen(query, &self.weights, REORDERED, grouping).hits;
         if best.is_empty() {
             return Ok(false);
         }

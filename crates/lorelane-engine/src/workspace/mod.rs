@@ -3,6 +3,7 @@
 //! Store and index meet only here. A face asks with plain data and gets plain data; it never sees a lock, a
 //! file or a row.
 
+mod bench;
 mod brief;
 mod commit;
 mod consolidate;
@@ -12,6 +13,7 @@ mod examine;
 mod fence;
 mod forget;
 mod glance;
+mod graph;
 mod init;
 mod lane;
 mod listing;
@@ -22,6 +24,7 @@ mod recall;
 mod stage;
 mod triage;
 
+pub use bench::Benched;
 pub use brief::{Account, Fate};
 pub use commit::Logged;
 pub use consolidate::{End, How, Report, Task, Work};
@@ -30,6 +33,7 @@ pub use error::{Failure, Unclear};
 pub use examine::{Examined, Former, examine_after};
 pub use fence::{guard, guard_by_name};
 pub use forget::{Checked, Did, Forgotten, InGit};
+pub use graph::{Comparison, Duplicate, Duplicates, Inbound, Links};
 pub use init::{Founding, init, plan_init};
 pub use locate::{Located, locate, locate_root};
 pub use meaning::Learned;
@@ -56,6 +60,7 @@ use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::Policy;
+use lorelane_core::recall::weigh::Weights;
 use lorelane_core::recall::{Hit, Query, candidate as best_named};
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::slug;
@@ -88,6 +93,8 @@ pub struct Workspace {
     folders: Option<Folders>,
     /// The added model, in a process that lives long.
     model: Option<Arc<dyn Meaning>>,
+    /// What each signal of recall counts.
+    weights: Weights,
 }
 
 /// A memory as its file says it now.
@@ -144,8 +151,9 @@ impl Workspace {
             false => None,
         };
         let lanes = vec![records];
+        let (now, weights) = (env.now, Weights::of(&policy));
         let mut workspace =
-            Workspace { now: env.now, project, lanes, notes, disk, policy, config, folders, model: None };
+            Workspace { now, project, lanes, notes, disk, policy, config, folders, model: None, weights };
         workspace.meet_notes();
         Ok(workspace)
     }
@@ -252,7 +260,10 @@ impl Workspace {
                 declared.push((folders.state.join("lanes").join(&key), "journal of the notes: log, undo"));
                 declared.push((folders.cache.join("lanes").join(&key), "index of the notes: may be deleted"));
             }
-            declared.push((folders.state.join("lanes").join(&key), "journal and ledger: log, undo, why"));
+            declared.push((
+                folders.state.join("lanes").join(&key),
+                "journal, ledger, results of bench: log, undo, why",
+            ));
             declared.push((
                 folders.state.join("lanes").join(&key).join(CAPTURES_FOLDER),
                 "captures: what sessions left to be saved",
@@ -295,7 +306,8 @@ impl Workspace {
         Ok(entries)
     }
 
-    /// Whether new information belongs to a memory of this category, and what may be done with it.
+    /// Whether new information belongs to a memory of this category, and what may be done with it. By name first; a
+    /// memory that is called something else and says the same is found by what it says.
     pub fn candidate(
         &mut self,
         category: Category,
@@ -304,18 +316,43 @@ impl Workspace {
     ) -> Result<Verdict, Failure> {
         let mut query = Query::new(new_info, self.now);
         query.categories = vec![category];
+        let found = match self.best_named(&query)? {
+            Some(named) => Some(named),
+            None => self.same_subject(&query)?,
+        };
+        Ok(self.verdict(category, found, lifecycle_event))
+    }
+
+    /// The same by names alone, as the first system has it.
+    pub fn candidate_by_name(
+        &mut self,
+        category: Category,
+        new_info: &str,
+        lifecycle_event: Option<&str>,
+    ) -> Result<Verdict, Failure> {
+        let mut query = Query::new(new_info, self.now);
+        query.categories = vec![category];
+        let found = self.best_named(&query)?;
+        Ok(self.verdict(category, found, lifecycle_event))
+    }
+
+    fn best_named(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
         self.records_mut().refresh()?;
-        let mut found = self.nearest(&query)?;
-        if found.as_ref().is_some_and(|hit| !self.stands(&query, hit)) {
+        let mut found = self.nearest(query)?;
+        if found.as_ref().is_some_and(|hit| !self.stands(query, hit)) {
             // The index lags behind a file that was edited in place.
             self.records_mut().look()?;
-            found = self.nearest(&query)?;
+            found = self.nearest(query)?;
         }
+        Ok(found)
+    }
+
+    fn verdict(&self, category: Category, found: Option<Hit>, lifecycle_event: Option<&str>) -> Verdict {
         let candidate = found.and_then(|hit| {
             let loaded = self.load(&hit.address).ok()?;
             Some(Candidate { path: self.listed_path(&hit.address), memory: loaded.memory, score: hit.score })
         });
-        Ok(candidate::decide(category, candidate, lifecycle_event))
+        candidate::decide(category, candidate, lifecycle_event)
     }
 
     fn nearest(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {

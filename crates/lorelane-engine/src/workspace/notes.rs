@@ -7,7 +7,7 @@ use crate::config::ConfigFiles;
 use crate::disk::Disk;
 use crate::env::{Env, Folders};
 use crate::store::Edit;
-use lorelane_core::change::{Change, Draft, Plan, Receipt};
+use lorelane_core::change::{Change, Draft, Notice, Plan, Receipt};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::notes::{self, Notes};
 use lorelane_core::digest::Revision;
@@ -26,6 +26,9 @@ const MOVED_MAX_BYTES: u64 = 64 << 20;
 const OWN_NOTES: &str = "memories";
 /// What the first system derived from the notes.
 pub(super) const FORMER_INDEX: &str = "indices";
+
+/// What the log says of a move begins so.
+pub(super) const MOVE: &str = "notes move --to ";
 
 /// Where notes lie, or would lie if there were any.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +55,7 @@ pub struct Moved {
     pub to: PathBuf,
     /// The files that move, trash included.
     pub files: Vec<RelPath>,
+    pub notices: Vec<Notice>,
 }
 
 impl Place {
@@ -184,7 +188,7 @@ impl Workspace {
         };
         match files.iter().find(is_taken) {
             Some(path) => Err(Failure::NotesTaken { file: place.root.join(path.as_str()) }),
-            None => Ok(Moved { from: from.root.clone(), to: place.root, files }),
+            None => Ok(Moved { from: from.root.clone(), to: place.root, files, notices: Vec::new() }),
         }
     }
 
@@ -198,8 +202,8 @@ impl Workspace {
         let store = Arc::clone(&self.lanes[from].store);
         let mut writer = store.begin()?;
         self.catch_up(from, &mut writer)?;
-        let moved = self.preview_notes_move(to)?;
-        let because = format!("notes move --to {}", to.name());
+        let mut moved = self.preview_notes_move(to)?;
+        let because = format!("{MOVE}{}", to.name());
         // First, because it may not be possible.
         let text = self.config.with(&*self.disk, Home::Lorelane, "notes.storage", &Json::text(to.name()))?;
         let mut there = place.open(&self.disk, self.folders.as_ref());
@@ -207,7 +211,7 @@ impl Workspace {
         self.config.save(&*self.disk, Home::Lorelane, &text)?;
         let removed = moved.files.iter().map(|path| Edit::Remove { path: path.clone() });
         let done = writer.apply(removed.collect(), &because, self.now)?;
-        self.settle(from, writer, &done.changes, &moved.files, &because);
+        moved.notices = self.settle(from, writer, &done.changes, &moved.files, &because);
         self.policy = self.config.read(&*self.disk);
         self.notes = Some(place);
         self.lanes[from] = there;

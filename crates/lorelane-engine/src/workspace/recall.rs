@@ -1,11 +1,11 @@
 //! From a question to the memories that answer it, as their files say it now.
 
-use super::lane::sheet;
 use super::{Failure, NEAR_MAX, Workspace};
 use crate::index::{Found, Index, Said};
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Table;
 use lorelane_core::recall::ask::Asked;
+use lorelane_core::recall::sheet::Emphasis;
 use lorelane_core::recall::weigh::{Statistics, Weights};
 use lorelane_core::recall::{self, Choice, Considered, Grouping, Hit, Query};
 use lorelane_core::terms::Language;
@@ -29,13 +29,34 @@ pub(super) struct Origin {
 }
 
 impl Inquiry {
-    pub(super) fn chosen(&self, query: &Query, limit: usize, grouping: Grouping) -> Choice {
+    pub(super) fn chosen(
+        &self,
+        query: &Query,
+        weights: &Weights,
+        limit: usize,
+        grouping: Grouping,
+    ) -> Choice {
         let Inquiry { asked, statistics, considered, .. } = self;
-        recall::choose(query, asked, statistics, considered, &Weights::default(), grouping, limit)
+        recall::choose(query, asked, statistics, considered, weights, grouping, limit)
     }
 }
 
 impl Workspace {
+    /// The same with other weights, for measuring what each signal is worth. Whoever answers a question keeps those
+    /// that ship.
+    #[must_use]
+    pub fn with_weights(mut self, weights: Weights) -> Workspace {
+        self.weights = weights;
+        self
+    }
+
+    /// The same with another emphasis, for measuring. It is part of what an index keeps, so every open lane gets an
+    /// index in memory: the one on disk stays as it is.
+    pub fn with_emphasis(mut self, emphasis: Emphasis) -> Result<Workspace, Failure> {
+        self.lanes.iter_mut().try_for_each(|lane| lane.emphasise(emphasis))?;
+        Ok(self)
+    }
+
     /// The memories that a query asks for, best first, each with its best passage. A model that was handed over with
     /// `think_with` orders the best of them again.
     pub fn recall(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
@@ -50,7 +71,19 @@ impl Workspace {
     /// The memories that a long text may be about, best first, as the index has them: whoever shows one reads it
     /// from its file. Nothing is left out for being irrelevant.
     pub(super) fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
-        Ok(self.inquire(query)?.chosen(query, NEAR_MAX, Grouping::Everything).hits)
+        Ok(self.inquire(query)?.chosen(query, &self.weights, NEAR_MAX, Grouping::Everything).hits)
+    }
+
+    /// The memory that says most of what a text says, if that is enough to be about the same.
+    pub(super) fn same_subject(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
+        let mut inquiry = self.inquire(query)?;
+        let same = |inquiry: &Inquiry| {
+            let Inquiry { asked, statistics, considered, .. } = inquiry;
+            recall::same_subject(query, asked, statistics, considered, &self.weights)
+        };
+        let found = same(&inquiry);
+        let differs = self.bring_up_to_date(query, &mut inquiry, found.as_slice());
+        Ok(if differs { same(&inquiry) } else { found })
     }
 
     /// The file of a hit, as listings and scripts know it.
@@ -72,11 +105,11 @@ impl Workspace {
     fn answer(&mut self, query: &Query, limit: usize, grouping: Grouping) -> Result<Choice, Failure> {
         let mut inquiry = self.inquire(query)?;
         self.consult(query, &mut inquiry, grouping)?;
-        let chosen = inquiry.chosen(query, limit, grouping);
+        let chosen = inquiry.chosen(query, &self.weights, limit, grouping);
         // An index may lag behind a file that was edited in place: what is shown is read, and weighed anew if it
         // says something else.
         let differs = self.bring_up_to_date(query, &mut inquiry, &chosen.hits);
-        Ok(if differs { inquiry.chosen(query, limit, grouping) } else { chosen })
+        Ok(if differs { inquiry.chosen(query, &self.weights, limit, grouping) } else { chosen })
     }
 
     fn inquire(&mut self, query: &Query) -> Result<Inquiry, Failure> {
@@ -126,7 +159,7 @@ impl Workspace {
             match said.filter(|(entry, _)| query.wants(entry)) {
                 Some((_, said)) if said.digest() == origin.digest => {}
                 Some((entry, said)) => {
-                    let sheet = sheet(&*lane.dialect, &said).to_bytes();
+                    let sheet = lane.sheet(&said).to_bytes();
                     // What the model has read is another text.
                     *considered = Considered { entry, sheet, second: Vec::new(), pinned: considered.pinned };
                     differs = true;

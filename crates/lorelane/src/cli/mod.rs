@@ -2,10 +2,12 @@
 
 mod agents;
 mod args;
+mod bench;
 mod care;
 mod consolidate;
 mod everyday;
 mod forget;
+mod graph;
 mod model;
 mod notes;
 mod say;
@@ -106,12 +108,16 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Update(args) => everyday::update(session, &args),
         Command::List(args) => everyday::list(session, &args),
         Command::Search(args) => search::search(session, &args),
+        Command::Links(args) => graph::links(session, &args),
+        Command::Related(args) => graph::related(session, &args),
         Command::Pin(args) => care::pin(session, &args),
         Command::Unpin(args) => care::unpin(session, &args),
         Command::Why(args) => why::run(session, &args),
         Command::Append(args) => notes::append(session, &args),
         Command::Merge(args) => notes::merge(session, &args),
         Command::Model(command) => model::run(session, &command),
+        Command::Duplicates(args) => graph::duplicates(session, &args),
+        Command::Graph(args) => graph::graph(session, &args),
         Command::Notes(command) => notes::run(session, &command),
         Command::Retire(args) => care::retire(session, &args),
         Command::Archive(args) => care::archive(session, &args),
@@ -122,6 +128,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Undo(change) => care::undo(session, change),
         Command::Status => care::status(session),
         Command::Doctor(args) => care::doctor(session, &args),
+        Command::Bench(args) => bench::run(session, &args),
         Command::Reindex(args) => care::reindex(session, &args),
         Command::Gc(args) => care::gc(session, &args),
         Command::Config(config) => settings::run(session, &config),

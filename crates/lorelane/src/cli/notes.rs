@@ -113,6 +113,7 @@ pub(super) fn run(session: &Session<'_>, command: &Notes) -> Outcome {
     };
     let mut workspace = session.open()?;
     let moved = if change.dry_run { workspace.preview_notes_move(to)? } else { workspace.move_notes(to)? };
+    say::notices(&moved.notices);
     let (from, into) = (moved.from.display().to_string(), moved.to.display().to_string());
     if session.json {
         say::document([

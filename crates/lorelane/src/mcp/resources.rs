@@ -1,4 +1,4 @@
-//! Memories as resources: `lorelane://records/CATEGORY/SLUG`, each the text of its file.
+//! Memories as resources: `lorelane://records/CATEGORY/SLUG` and `lorelane://notes/PATH`, each the text of its file.
 
 use super::cursor;
 use super::desk::Desk;
@@ -9,8 +9,11 @@ use lorelane_engine::index::Wanted;
 use lorelane_engine::workspace::Failure;
 
 const RECORDS: &str = "lorelane://records/";
-pub(super) const TEMPLATE: &str = "lorelane://records/{category}/{slug}";
-pub(super) const MIME: &str = "application/json";
+const NOTES: &str = "lorelane://notes/";
+pub(super) const RECORD_TEMPLATE: &str = "lorelane://records/{category}/{slug}";
+pub(super) const NOTE_TEMPLATE: &str = "lorelane://notes/{+path}";
+pub(super) const RECORD_MIME: &str = "application/json";
+pub(super) const NOTE_MIME: &str = "text/markdown";
 const PAGE: usize = 100;
 
 /// A memory in the list.
@@ -43,13 +46,44 @@ impl From<Failure> for Fault {
 }
 
 pub(super) fn uri(address: &Address) -> String {
-    format!("{RECORDS}{address}")
+    match address.is_note() {
+        true => format!("{NOTES}{}", escaped(address.name())),
+        false => format!("{RECORDS}{address}"),
+    }
+}
+
+pub(super) fn mime(address: &Address) -> &'static str {
+    if address.is_note() { NOTE_MIME } else { RECORD_MIME }
 }
 
 /// The address in a URI of ours, as it stands there: a resource has one name.
-fn address(uri: &str) -> Option<Address> {
-    let name = uri.strip_prefix(RECORDS)?;
-    Address::parse(name).filter(|address| address.to_string() == name)
+fn address(name: &str) -> Option<Address> {
+    let address = match name.strip_prefix(NOTES) {
+        Some(path) => Address::note(&unescaped(path)?)?,
+        None => Address::parse(name.strip_prefix(RECORDS)?)?,
+    };
+    (uri(&address) == name).then_some(address)
+}
+
+/// A path of any script, in the signs that a URI has.
+fn escaped(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    path.bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+fn unescaped(path: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        bytes.push(match byte {
+            b'%' => u8::try_from(digit(rest.next()?)? * 16 + digit(rest.next()?)?).ok()?,
+            plain => plain,
+        });
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// One page of the memories of every lifecycle, by address, and the cursor of the next.
@@ -76,9 +110,10 @@ pub(super) fn list(desk: &Desk, after: Option<&str>) -> Result<(Vec<Listed>, Opt
     Ok((listed.collect(), next))
 }
 
-pub(super) fn read(desk: &Desk, uri: &str) -> Result<String, Fault> {
+/// The text of a memory's file, and what sort of text that is.
+pub(super) fn read(desk: &Desk, uri: &str) -> Result<(String, &'static str), Fault> {
     let address = address(uri).ok_or(Fault::Missing)?;
-    Ok(desk.open()?.load(&address)?.text)
+    Ok((desk.open()?.load(&address)?.text, mime(&address)))
 }
 
 #[cfg(test)]
@@ -87,14 +122,25 @@ mod tests {
 
     #[test]
     fn a_memory_has_one_uri() {
-        let own = "lorelane://records/decision/use-jwt";
-        assert_eq!(address(own).map(|address| uri(&address)).as_deref(), Some(own));
+        for own in [
+            "lorelane://records/decision/use-jwt",
+            "lorelane://notes/plans/auth",
+            "lorelane://notes/log%20in%20gr%C3%B6%C3%9Fe%3F",
+        ] {
+            assert_eq!(address(own).map(|address| uri(&address)).as_deref(), Some(own));
+        }
         for foreign in [
             "lorelane://records/decisions/use-jwt",
             "lorelane://records/decision/use-jwt.json",
             "lorelane://records/decision/../use-jwt",
             "lorelane://records/a/decision/use-jwt",
-            "lorelane://notes/decision/use-jwt",
+            "lorelane://records/notes/plans/auth",
+            "lorelane://notes/plans/auth.md",
+            "lorelane://notes/..%2Fx",
+            "lorelane://notes/log in",
+            "lorelane://notes/gr%c3%b6sse",
+            "lorelane://notes/%F",
+            "lorelane://notes/%FF",
             "file:///etc/passwd",
             "",
         ] {

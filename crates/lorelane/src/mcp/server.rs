@@ -183,10 +183,11 @@ impl ServerHandler for Server {
         let listed = self.work(&context, move |desk| resources::list(desk, after.as_deref())).await?;
         let (page, next) = listed.map_err(|fault| refused(fault, "the resources"))?;
         let page = page.into_iter().map(|listed| {
+            let mime = resources::mime(&listed.address);
             Resource::new(listed.uri, listed.address.to_string())
                 .with_title(listed.title)
                 .with_description(listed.about)
-                .with_mime_type(resources::MIME)
+                .with_mime_type(mime)
         });
         let mut result = ListResourcesResult::with_all_items(page.collect());
         result.next_cursor = next;
@@ -199,11 +200,15 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         only_page(request)?;
-        let template = ResourceTemplate::new(resources::TEMPLATE, "record")
+        let record = ResourceTemplate::new(resources::RECORD_TEMPLATE, "record")
             .with_title("One memory")
             .with_description("A memory by its category and name, as its file says it")
-            .with_mime_type(resources::MIME);
-        Ok(ListResourceTemplatesResult::with_all_items(vec![template]))
+            .with_mime_type(resources::RECORD_MIME);
+        let note = ResourceTemplate::new(resources::NOTE_TEMPLATE, "note")
+            .with_title("One note")
+            .with_description("A note by its path without `.md`, as its file says it")
+            .with_mime_type(resources::NOTE_MIME);
+        Ok(ListResourceTemplatesResult::with_all_items(vec![record, note]))
     }
 
     async fn read_resource(
@@ -212,9 +217,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let text = self.work(&context, move |desk| resources::read(desk, &uri)).await?;
-        let text = text.map_err(|fault| refused(fault, &request.uri))?;
-        let contents = ResourceContents::text(text, request.uri).with_mime_type(resources::MIME);
+        let read = self.work(&context, move |desk| resources::read(desk, &uri)).await?;
+        let (text, mime) = read.map_err(|fault| refused(fault, &request.uri))?;
+        let contents = ResourceContents::text(text, request.uri).with_mime_type(mime);
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 

@@ -5,11 +5,13 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod bad_input;
+mod bench;
 mod compat;
 mod config;
 mod consolidate;
 mod docs;
 mod forget;
+mod graph;
 mod hooks;
 mod mcp;
 mod model;

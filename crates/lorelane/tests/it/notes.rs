@@ -292,6 +292,10 @@ fn notes_move_to_the_user_and_back_with_pins_and_without_overwriting() {
     scratch.lorelane("notes move --to user").expect(0);
     let moved = std::fs::read_to_string(scratch.home().join("data/memories/auth-plan.md")).unwrap();
     assert_eq!(moved, PLAN);
+    // Half of the move is in the log of the other folder.
+    scratch.lorelane("undo").expect(2);
+    scratch.lorelane("undo --dry-run").expect(2);
+    assert!(scratch.home().join("data/memories/auth-plan.md").exists());
     assert!(!scratch.exists(".memories/auth-plan.md") && scratch.exists(".memories/indices/index.faiss"));
     assert_eq!(scratch.json("show auth-plan").at("pinned"), Some(&Json::Bool(true)));
     scratch.put(".memories/commented.md", "somebody else's");
@@ -331,6 +335,71 @@ fn the_first_systems_settings_are_understood() {
     scratch.put("lorelane.toml", "[memory]\nenabled = false\n");
     scratch.lorelane("list").expect(1);
     scratch.lorelane("create notes/x --text y").expect(2);
+}
+
+#[test]
+fn notes_of_the_users_own_are_there_in_every_folder() {
+    let scratch = Scratch::new();
+    let theirs = scratch.home().join("data/memories");
+    std::fs::create_dir_all(&theirs).unwrap();
+    std::fs::write(theirs.join("global.md"), PLAN).unwrap();
+    scratch.lorelane("list").expect(2);
+    std::fs::create_dir_all(scratch.home().join("config")).unwrap();
+    std::fs::write(scratch.home().join("config/lorelane.toml"), "[notes]\nstorage = \"user\"\n").unwrap();
+    assert_eq!(addresses(&scratch, "list"), ["notes/global"]);
+    scratch.lorelane("pin global").expect(0);
+    scratch.lorelane("append global 'More.'").expect(0);
+    let marks = std::fs::read_to_string(scratch.home().join("data/marks.jsonl")).unwrap();
+    assert!(marks.contains("notes/global"), "{marks}");
+    assert_eq!(std::fs::read_dir(scratch.project()).unwrap().count(), 0, "the project has none of it");
+}
+
+// A repository could bring a link and have us write anywhere.
+#[test]
+fn a_link_out_of_the_project_closes_the_notes_and_no_records() {
+    let scratch = Scratch::with_jwt();
+    let elsewhere = scratch.folder.join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("theirs.md"), PLAN).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, scratch.project().join(".memories")).unwrap();
+    assert_eq!(addresses(&scratch, "list"), ["decision/use-jwt"]);
+    scratch.lorelane("create notes/x --text y").expect(2);
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 1);
+    let said = scratch.lorelane("doctor").expect(1);
+    assert!(said.out.contains("leads out of the project"), "{}", said.text());
+}
+
+#[test]
+fn a_reason_and_an_archived_status_are_keys_of_the_head() {
+    let scratch = bank();
+    scratch.lorelane("archive auth-plan --reason 'done with it'").expect(0);
+    let archived = scratch.read(".memories/auth-plan.md");
+    assert!(archived.contains("status: \"archived\"") && archived.contains("done with it"), "{archived}");
+    scratch.lorelane("search pineapple").expect(1);
+    scratch.lorelane("restore auth-plan").expect(0);
+    scratch.lorelane("search pineapple").expect(0);
+    scratch.lorelane("retire auth-plan --reason 'no longer true'").expect(0);
+    let deleted = scratch.read(".memories/.trash/auth-plan_20260301_120000.md");
+    assert!(deleted.contains("retired_reason: \"no longer true\""), "{deleted}");
+    scratch.lorelane("restore auth-plan").expect(0);
+    let back = scratch.read(".memories/auth-plan.md");
+    assert!(back.contains("status: \"active\"") && !back.contains("no longer true"), "{back}");
+    assert!(back.ends_with("- none\n"));
+}
+
+#[test]
+fn forgetting_a_note_takes_along_what_was_deleted_under_its_name() {
+    let scratch = bank();
+    scratch.lorelane("retire auth-plan").expect(0);
+    scratch.lorelane("create notes/auth-plan --text 'A second pineapple.'").expect(0);
+    scratch.lorelane("append auth-plan 'A third pineapple.'").expect(0);
+    std::fs::remove_file(scratch.project().join(".memories/.trash/old_20250110_143022.md")).unwrap();
+    scratch.lorelane("search pineapple").expect(0);
+    scratch.lorelane("forget notes/auth-plan --yes").expect(0);
+    let holders = scratch.tree().into_iter();
+    let holders = holders.filter(|(_, bytes)| bytes.windows(9).any(|window| window == b"pineapple"));
+    assert_eq!(holders.map(|(path, _)| path).collect::<Vec<_>>(), Vec::<String>::new());
+    scratch.lorelane("log --verify").expect(0);
 }
 
 #[test]

@@ -765,7 +765,7 @@ fn status_tells_the_store_on_one_screen() {
               ~/project/.memories  (notes)
               ~/home/state/lanes/<lane>  (journal of the notes: log, undo)
               ~/home/cache/lanes/<lane>  (index of the notes: may be deleted)
-              ~/home/state/lanes/<lane>  (journal and ledger: log, undo, why)
+              ~/home/state/lanes/<lane>  (journal, ledger, results of bench: log, undo, why)
               ~/home/state/lanes/<lane>/captures  (captures: what sessions left to be saved)
               ~/home/state/drafts/<lane>  (drafts of an editor)
               ~/home/cache/lanes/<lane>  (index: may be deleted)

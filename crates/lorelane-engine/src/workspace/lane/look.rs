@@ -114,9 +114,21 @@ impl Lane {
         let Found { files, times } = self.files();
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
         let rows = files.iter().map(|found| self.row(found));
-        let filled = index.replace(rows, &times, &|said| sheet(&*self.dialect, said), extent);
+        let filled = index.replace(rows, &times, &|said| self.sheet(said), extent);
         self.index = index;
         filled
+    }
+
+    /// Answers from an index in memory that was made with this emphasis.
+    pub(in crate::workspace) fn emphasise(&mut self, emphasis: Emphasis) -> Result<(), Failure> {
+        self.emphasis = emphasis;
+        self.index = Index::in_memory();
+        Ok(self.fill(Rebuild::All)?)
+    }
+
+    /// What search keeps of a memory's text.
+    pub(in crate::workspace) fn sheet(&self, said: &Said) -> Sheet {
+        sheet(&*self.dialect, said, self.emphasis)
     }
 
     fn take_in(&mut self, rows: Vec<Row>, times: &FolderTimes) -> Result<(), Failure> {
@@ -129,7 +141,8 @@ impl Lane {
             }
             _ => row,
         });
-        match self.index.update(standing, times, &|said| sheet(&*self.dialect, said)) {
+        let (dialect, emphasis) = (&*self.dialect, self.emphasis);
+        match self.index.update(standing, times, &|said| sheet(dialect, said, emphasis)) {
             Ok(()) => Ok(()),
             Err(fault) => self.replace_index(fault),
         }
@@ -157,7 +170,7 @@ impl Lane {
         let mut rebuilt = Index::in_memory();
         let Found { files, times } = self.files();
         let rows = files.iter().map(|found| self.row(found));
-        rebuilt.replace(rows, &times, &|said| sheet(&*self.dialect, said), Rebuild::All)?;
+        rebuilt.replace(rows, &times, &|said| self.sheet(said), Rebuild::All)?;
         Ok(rebuilt.dump()?)
     }
 
@@ -335,9 +348,8 @@ impl Lane {
     }
 }
 
-/// What search keeps of a memory's text.
-pub(in crate::workspace) fn sheet(dialect: &dyn Dialect, said: &Said) -> Sheet {
-    Sheet::of(&said.memory, &dialect.passages(&said.text), &Table::built_in(), Emphasis::default())
+fn sheet(dialect: &dyn Dialect, said: &Said, emphasis: Emphasis) -> Sheet {
+    Sheet::of(&said.memory, &dialect.passages(&said.text), &Table::built_in(), emphasis)
 }
 
 pub(in crate::workspace) fn joined(folder: &str, name: &str) -> String {

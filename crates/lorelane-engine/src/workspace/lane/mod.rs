@@ -4,7 +4,7 @@
 
 mod look;
 
-pub(super) use look::{Found, joined, sheet};
+pub(super) use look::{Found, joined};
 
 use super::{Failure, Loaded};
 use crate::disk::{Disk, Kind};
@@ -15,6 +15,7 @@ use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
 use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
+use lorelane_core::recall::sheet::Emphasis;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::time::Timestamp;
 use std::path::PathBuf;
@@ -43,6 +44,8 @@ pub(super) struct Lane {
     pub(super) index_fault: Option<String>,
     /// Whether this process changed memories: then the index's housekeeping can wait for one that only reads.
     pub(super) changed: bool,
+    /// What counts more in a text when it is taken apart for the index.
+    emphasis: Emphasis,
     pub(super) disk: Arc<dyn Disk>,
 }
 
@@ -72,6 +75,7 @@ impl Lane {
             index_file,
             index_fault,
             changed: false,
+            emphasis: Emphasis::default(),
             disk,
         }
     }

@@ -17,8 +17,27 @@ fn memories_are_listed_and_read_as_their_files_say() {
     assert_eq!(text(contents, "mimeType"), "application/json");
     assert_eq!(text(contents, "text"), fs::read_to_string(scratch.project().join(USE_JWT)).unwrap());
     let templates = client.ask("resources/templates/list", "{}");
-    let [template] = list(&templates, "result.resourceTemplates") else { panic!("{templates:?}") };
-    assert_eq!(text(template, "uriTemplate"), "lorelane://records/{category}/{slug}");
+    let [record, note] = list(&templates, "result.resourceTemplates") else { panic!("{templates:?}") };
+    assert_eq!(text(record, "uriTemplate"), "lorelane://records/{category}/{slug}");
+    assert_eq!(text(note, "uriTemplate"), "lorelane://notes/{+path}");
+    client.leave();
+}
+
+#[test]
+fn a_note_of_any_name_is_a_resource() {
+    let scratch = Scratch::new();
+    scratch.put(".memories/plans/log in größe.md", "# Log in\n\nText.\n");
+    let mut client = Client::greeted(&scratch);
+    let listed = client.ask("resources/list", "{}");
+    let [resource] = list(&listed, "result.resources") else { panic!("{listed:?}") };
+    let uri = text(resource, "uri");
+    assert_eq!(
+        (uri, text(resource, "mimeType")),
+        ("lorelane://notes/plans/log%20in%20gr%C3%B6%C3%9Fe", "text/markdown")
+    );
+    let read = client.ask("resources/read", &format!(r#"{{"uri": "{uri}"}}"#));
+    let [contents] = list(&read, "result.contents") else { panic!("{read:?}") };
+    assert_eq!(text(contents, "text"), "# Log in\n\nText.\n");
     client.leave();
 }
 

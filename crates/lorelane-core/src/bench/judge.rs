@@ -1,0 +1,487 @@
+//! Judges what came, and compares it with the last run that was good.
+
+use super::expect::Expectation;
+use super::question::Question;
+use crate::digest::short_digest;
+use crate::json::{Format, Json, Object};
+use crate::memory::Address;
+use crate::recall::Hit;
+use crate::time::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How far a measure may fall before it is a regression, if one question is not more: a memory that was written
+/// since may be the better answer to one of them.
+pub const TOLERANCE: f64 = 0.02;
+/// The place up to which an answer is among the first.
+const AMONG: usize = 5;
+/// How many of those that came are told.
+const TOLD: usize = 3;
+/// What differs by less is a matter of rounding.
+const EQUAL: f64 = 1e-9;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The answer came first.
+    First,
+    /// It came among the first five.
+    AmongFive,
+    /// One divided by its place, on average.
+    Reciprocal,
+    /// Nothing came where nothing is an answer.
+    Refused,
+}
+
+impl Measure {
+    pub const ALL: [Measure; 4] = [Measure::First, Measure::AmongFive, Measure::Reciprocal, Measure::Refused];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::First => "hit@1",
+            Measure::AmongFive => "hit@5",
+            Measure::Reciprocal => "mrr",
+            Measure::Refused => "refused",
+        }
+    }
+}
+
+/// A question that was asked, and what came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub question: Question,
+    /// Where the wanted memory stood, from 1.
+    pub place: Option<usize>,
+    /// The first of those that came.
+    pub came: Vec<Address>,
+}
+
+/// An expectation that was asked for, and what came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    pub expectation: Expectation,
+    pub misses: Vec<Miss>,
+    pub came: Vec<Address>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Miss {
+    /// It had to come.
+    Absent(Address),
+    /// It must not come, and came in this place.
+    Intruder(Address, usize),
+}
+
+/// What is kept of a run: numbers, and the digests of what was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    pub at: Timestamp,
+    /// Whether later runs are compared with it.
+    pub is_baseline: bool,
+    /// The place of the wanted memory, 0 where it did not come.
+    places: BTreeMap<String, usize>,
+    /// Whether nothing came where nothing is an answer.
+    refused: BTreeMap<String, bool>,
+    /// What had to come and came.
+    met: BTreeSet<String>,
+}
+
+/// The measures of some questions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measures {
+    pub answerable: usize,
+    pub unanswerable: usize,
+    first: f64,
+    among_five: f64,
+    reciprocal: f64,
+    refused: f64,
+}
+
+/// A measure that fell further than it may, on the questions that both runs asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fall {
+    pub measure: Measure,
+    pub before: f64,
+    pub now: f64,
+    pub questions: usize,
+}
+
+/// What a run says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    pub asked: Vec<Asked>,
+    pub tried: Vec<Tried>,
+    pub measures: Measures,
+    /// On the questions that the baseline asked too: when it was, its measures and ours.
+    pub compared: Option<(Timestamp, Measures, Measures)>,
+    pub falls: Vec<Fall>,
+    /// What had to come, came in the baseline, and comes no more.
+    pub lost: BTreeSet<(String, Address)>,
+    /// Whether somebody takes what fell as it is.
+    accepted: bool,
+    pub kept: Kept,
+}
+
+impl Asked {
+    pub fn new(question: Question, hits: &[Hit]) -> Asked {
+        let place = question.wanted.as_ref().and_then(|wanted| place_of(wanted, hits));
+        Asked { place, came: told(hits), question }
+    }
+
+    /// Whether it went as well as it can.
+    pub fn is_right(&self) -> bool {
+        match self.question.wanted {
+            Some(_) => self.place == Some(1),
+            None => self.came.is_empty(),
+        }
+    }
+}
+
+impl Tried {
+    pub fn new(expectation: Expectation, hits: &[Hit]) -> Tried {
+        let hits = &hits[..hits.len().min(expectation.within)];
+        let absent = expectation.must.iter().filter(|address| place_of(address, hits).is_none());
+        let absent = absent.map(|address| Miss::Absent(address.clone()));
+        let intruders = expectation.must_not.iter().filter_map(|address| {
+            place_of(address, hits).map(|place| Miss::Intruder(address.clone(), place))
+        });
+        Tried { misses: absent.chain(intruders).collect(), came: told(hits), expectation }
+    }
+
+    fn is_met(&self, address: &Address) -> bool {
+        !self.misses.contains(&Miss::Absent(address.clone()))
+    }
+}
+
+/// A memory that stands behind one that says nearly the same came with it: it is shown there.
+fn place_of(wanted: &Address, hits: &[Hit]) -> Option<usize> {
+    let is_it = |hit: &Hit| hit.address == *wanted || hit.same.contains(wanted);
+    hits.iter().position(is_it).map(|at| at + 1)
+}
+
+fn told(hits: &[Hit]) -> Vec<Address> {
+    hits.iter().take(TOLD).map(|hit| hit.address.clone()).collect()
+}
+
+/// Judges a run against the newest baseline.
+pub fn judge(asked: Vec<Asked>, tried: Vec<Tried>, before: Option<&Kept>, at: Timestamp) -> Report {
+    let mut kept = Kept::of(&asked, &tried, at);
+    let measures = kept.measures(|_| true);
+    let compared = before.map(|before| {
+        let both = |id: &str| before.knows(id) && kept.knows(id);
+        (before.at, before.measures(both), kept.measures(both))
+    });
+    let fell: Vec<Fall> = compared.iter().flat_map(|(_, before, now)| fallen(before, now)).collect();
+    let lost = before.map(|before| lost(&tried, before)).unwrap_or_default();
+    let all_met = tried.iter().all(|tried| tried.misses.is_empty());
+    // A run that fell within the tolerance is no baseline: else recall could get worse step by step.
+    kept.is_baseline = all_met && fell.is_empty();
+    let falls = fell.into_iter().filter(Fall::is_too_far).collect();
+    Report { asked, tried, measures, compared, falls, lost, accepted: false, kept }
+}
+
+impl Report {
+    /// Whether recall does what is expected and no worse than before.
+    pub fn is_fine(&self) -> bool {
+        (self.accepted || self.falls.is_empty()) && self.tried.iter().all(|tried| tried.misses.is_empty())
+    }
+
+    /// Takes what fell as it is: later runs are compared with this one. What is expected stays expected.
+    pub fn accept(&mut self) {
+        self.accepted = true;
+        self.kept.is_baseline = true;
+    }
+
+    /// Whether anything was asked.
+    pub fn is_empty(&self) -> bool {
+        self.asked.is_empty() && self.tried.is_empty()
+    }
+
+    /// The questions that went wrong, the worst first.
+    pub fn worst(&self) -> Vec<&Asked> {
+        let mut wrong: Vec<&Asked> = self.asked.iter().filter(|asked| !asked.is_right()).collect();
+        wrong.sort_by_key(|asked| (asked.place.is_some(), std::cmp::Reverse(asked.place)));
+        wrong
+    }
+}
+
+fn lost(tried: &[Tried], before: &Kept) -> BTreeSet<(String, Address)> {
+    let misses = tried.iter().flat_map(|tried| tried.misses.iter().map(move |miss| (tried, miss)));
+    misses
+        .filter_map(|(tried, miss)| match miss {
+            Miss::Absent(address) => Some((tried.expectation.query.clone(), address.clone())),
+            Miss::Intruder(..) => None,
+        })
+        .filter(|(query, address)| before.met.contains(&expected_id(query, address)))
+        .collect()
+}
+
+fn fallen(before: &Measures, now: &Measures) -> Vec<Fall> {
+    let falls = Measure::ALL.into_iter().filter_map(|measure| {
+        let (before, now_is) = (before.value(measure)?, now.value(measure)?);
+        Some(Fall { measure, before, now: now_is, questions: now.questions(measure) })
+    });
+    falls.filter(|fall| fall.before - fall.now > EQUAL).collect()
+}
+
+impl Fall {
+    fn is_too_far(&self) -> bool {
+        let one_question = 1.0 / self.questions as f64;
+        self.before - self.now > TOLERANCE.max(one_question) + EQUAL
+    }
+}
+
+impl Measures {
+    /// A share from 0 to 1; `None` where nothing was asked.
+    pub fn value(&self, measure: Measure) -> Option<f64> {
+        let value = match measure {
+            Measure::First => self.first,
+            Measure::AmongFive => self.among_five,
+            Measure::Reciprocal => self.reciprocal,
+            Measure::Refused => self.refused,
+        };
+        (self.questions(measure) > 0).then_some(value)
+    }
+
+    fn questions(&self, measure: Measure) -> usize {
+        if measure == Measure::Refused { self.unanswerable } else { self.answerable }
+    }
+
+    pub fn to_json(&self) -> Json {
+        let value =
+            |measure: Measure| self.value(measure).map_or(Json::Null, |share| Json::number(rounded(share)));
+        Json::Object(Measure::ALL.into_iter().map(|measure| (measure.name(), value(measure))).collect())
+    }
+}
+
+/// Four places are more than any number of questions can tell.
+fn rounded(share: f64) -> f64 {
+    (share * 10_000.0).round() / 10_000.0
+}
+
+impl Kept {
+    fn of(asked: &[Asked], tried: &[Tried], at: Timestamp) -> Kept {
+        let (places, refused, met) = Default::default();
+        let mut kept = Kept { at, is_baseline: false, places, refused, met };
+        for asked in asked {
+            let id = asked.question.id();
+            match asked.question.wanted {
+                Some(_) => drop(kept.places.insert(id, asked.place.unwrap_or(0))),
+                None => drop(kept.refused.insert(id, asked.came.is_empty())),
+            }
+        }
+        for tried in tried {
+            let met = tried.expectation.must.iter().filter(|address| tried.is_met(address));
+            kept.met.extend(met.map(|address| expected_id(&tried.expectation.query, address)));
+        }
+        kept
+    }
+
+    fn knows(&self, id: &str) -> bool {
+        self.places.contains_key(id) || self.refused.contains_key(id)
+    }
+
+    /// The measures of those questions that `counts` lets pass.
+    fn measures(&self, counts: impl Fn(&str) -> bool) -> Measures {
+        let places: Vec<usize> =
+            self.places.iter().filter(|(id, _)| counts(id)).map(|(_, place)| *place).collect();
+        let refused: Vec<bool> =
+            self.refused.iter().filter(|(id, _)| counts(id)).map(|(_, refused)| *refused).collect();
+        let share = |part: f64, all: usize| part / all.max(1) as f64;
+        let up_to = |last: usize| places.iter().filter(|place| (1..=last).contains(*place)).count() as f64;
+        let reciprocal = places.iter().filter(|place| **place > 0).map(|place| 1.0 / *place as f64).sum();
+        Measures {
+            answerable: places.len(),
+            unanswerable: refused.len(),
+            first: share(up_to(1), places.len()),
+            among_five: share(up_to(AMONG), places.len()),
+            reciprocal: share(reciprocal, places.len()),
+            refused: share(refused.iter().filter(|refused| **refused).count() as f64, refused.len()),
+        }
+    }
+
+    /// The line for the file, newline included.
+    pub fn line(&self) -> String {
+        let places = self.places.iter().map(|(id, place)| (id.as_str(), Json::number(place)));
+        let refused = self.refused.iter().map(|(id, refused)| (id.as_str(), Json::Bool(*refused)));
+        let members = [
+            ("at", Json::text(self.at.to_string())),
+            ("baseline", Json::Bool(self.is_baseline)),
+            ("measures", self.measures(|_| true).to_json()),
+            ("places", Json::Object(places.collect())),
+            ("refused", Json::Object(refused.collect())),
+            ("met", Json::texts(&self.met)),
+        ];
+        format!("{}\n", Json::Object(members.into_iter().collect()).render(Format::LINE))
+    }
+
+    /// Reads a line; a foreign or torn one says nothing.
+    pub fn read(line: &str) -> Option<Kept> {
+        let json = Json::parse(line).ok()?;
+        let object = |key: &str| json.at(key).and_then(Json::as_object);
+        let place = |value: &Json| usize::try_from(value.as_u64()?).ok();
+        Some(Kept {
+            at: Timestamp::parse(json.at("at")?.as_text()?)?.0,
+            is_baseline: json.at("baseline")?.as_bool()?,
+            places: each(object("places")?, place)?,
+            refused: each(object("refused")?, Json::as_bool)?,
+            met: json.at("met")?.to_texts().into_iter().collect(),
+        })
+    }
+}
+
+fn each<T>(object: &Object, read: impl Fn(&Json) -> Option<T>) -> Option<BTreeMap<String, T>> {
+    object.iter().map(|(id, value)| Some((id.to_owned(), read(value)?))).collect()
+}
+
+fn expected_id(query: &str, address: &Address) -> String {
+    short_digest(&format!("{query}\n{address}"), 12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::expectations;
+    use crate::lifecycle::Status;
+    use crate::memory::{Kind, NoteType};
+    use crate::path::RelPath;
+
+    const NOW: Timestamp = Timestamp(1_772_000_000);
+
+    fn note(name: &str) -> Address {
+        Address::note(name).unwrap()
+    }
+
+    fn hits(names: &[&str]) -> Vec<Hit> {
+        let hit = |name: &&str| Hit {
+            address: note(name),
+            path: RelPath::parse(&format!("{name}.md")).unwrap(),
+            title: String::new(),
+            kind: Kind::Note(NoteType::Fact),
+            status: Status::Active,
+            tags: Vec::new(),
+            lines: None,
+            score: 1,
+            explain: Vec::new(),
+            same: vec![note(&format!("{name}-copy"))],
+        };
+        names.iter().map(hit).collect()
+    }
+
+    fn question(number: usize, wanted: Option<&str>) -> Question {
+        Question { text: format!("question {number}"), wanted: wanted.map(note) }
+    }
+
+    /// So many questions, of which the first ones are not answered.
+    fn run(all: usize, wrong: usize) -> Vec<Asked> {
+        let asked = |number| {
+            let came: &[&str] = if number < wrong { &["other"] } else { &["right"] };
+            Asked::new(question(number, Some("right")), &hits(came))
+        };
+        (0..all).map(asked).collect()
+    }
+
+    fn tried(came: &[&str]) -> Vec<Tried> {
+        let line = r#"{"query": "q", "must": ["notes/a"], "must_not": ["notes/z"], "within": 2}"#;
+        expectations(line).unwrap().into_iter().map(|one| Tried::new(one, &hits(came))).collect()
+    }
+
+    #[test]
+    fn a_question_is_judged_by_the_place_of_its_answer() {
+        let table = [
+            (Some("a"), &["a", "b"][..], Some(1), true),
+            (Some("a"), &["b", "a"], Some(2), false),
+            (Some("a-copy"), &["a"], Some(1), true),
+            (Some("a"), &[], None, false),
+            (None, &[], None, true),
+            (None, &["a"], None, false),
+        ];
+        for (wanted, came, place, is_right) in table {
+            let asked = Asked::new(question(0, wanted), &hits(came));
+            assert_eq!((asked.place, asked.is_right()), (place, is_right), "{wanted:?} in {came:?}");
+        }
+    }
+
+    #[test]
+    fn an_expectation_looks_at_its_first_answers_only() {
+        let table: [(&[&str], &[Miss]); 4] = [
+            (&["b", "a"], &[]),
+            (&["b", "c", "a", "z"], &[Miss::Absent(note("a"))]),
+            (&["z", "a"], &[Miss::Intruder(note("z"), 1)]),
+            (&[], &[Miss::Absent(note("a"))]),
+        ];
+        for (came, misses) in table {
+            assert_eq!(tried(came)[0].misses, misses, "{came:?}");
+        }
+    }
+
+    #[test]
+    fn a_measure_may_fall_by_two_points_or_one_question() {
+        // Questions, how many were wrong before and now; whether that is fine, and a new baseline.
+        let table = [
+            (10, 0, 0, true, true),
+            (10, 2, 1, true, true),
+            (10, 0, 1, true, false),
+            (10, 0, 2, false, false),
+            (200, 0, 4, true, false),
+            (200, 0, 5, false, false),
+            (2, 0, 2, false, false),
+        ];
+        for (all, before, now, is_fine, is_baseline) in table {
+            let before_it = judge(run(all, before), Vec::new(), None, NOW).kept;
+            let mut report = judge(run(all, now), Vec::new(), Some(&before_it), NOW);
+            let said = (report.is_fine(), report.kept.is_baseline);
+            assert_eq!(said, (is_fine, is_baseline), "{now} of {all} wrong, {before} before");
+            report.accept();
+            assert!(report.is_fine() && report.kept.is_baseline);
+        }
+    }
+
+    #[test]
+    fn only_questions_that_both_runs_asked_are_compared() {
+        let before = judge(run(10, 0), Vec::new(), None, NOW).kept;
+        // Ten others are all wrong: nobody knows how they went before.
+        let others = (10..20).map(|number| Asked::new(question(number, Some("right")), &[]));
+        let asked = run(10, 0).into_iter().chain(others).collect();
+        let report = judge(asked, Vec::new(), Some(&before), NOW);
+        assert_eq!(report.measures.value(Measure::First), Some(0.5));
+        assert_eq!(report.compared.unwrap().2.value(Measure::First), Some(1.0));
+        assert!(report.is_fine());
+    }
+
+    #[test]
+    fn answers_to_what_nothing_answers_are_a_regression() {
+        let asked = |came: &[&str]| -> Vec<Asked> {
+            (0..10).map(|number| Asked::new(question(number, None), &hits(came))).collect()
+        };
+        let before = judge(asked(&[]), Vec::new(), None, NOW).kept;
+        let report = judge(asked(&["a"]), Vec::new(), Some(&before), NOW);
+        assert_eq!(report.falls.iter().map(|fall| fall.measure).collect::<Vec<_>>(), [Measure::Refused]);
+        assert_eq!(report.worst().len(), 10);
+    }
+
+    #[test]
+    fn an_unmet_expectation_fails_whether_it_was_met_before_or_not() {
+        let first = judge(Vec::new(), tried(&["a"]), None, NOW);
+        assert!(first.is_fine() && first.kept.is_baseline);
+        let lost = judge(Vec::new(), tried(&["b"]), Some(&first.kept), NOW);
+        assert_eq!(lost.lost, BTreeSet::from([("q".to_owned(), note("a"))]));
+        let never = judge(Vec::new(), tried(&["b"]), None, NOW);
+        assert_eq!(never.lost, BTreeSet::new());
+        for mut report in [lost, never] {
+            assert!(!report.is_fine() && !report.kept.is_baseline);
+            report.accept();
+            assert!(!report.is_fine(), "what is expected is not accepted away");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_reads_back_and_holds_no_word() {
+        let unanswerable = Asked::new(question(3, None), &[]);
+        let asked = run(3, 1).into_iter().chain([unanswerable]).collect();
+        let kept = judge(asked, tried(&["a"]), None, NOW).kept;
+        assert_eq!(Kept::read(&kept.line()), Some(kept.clone()));
+        assert!(!kept.line().contains("question") && !kept.line().contains("notes"));
+        for torn in ["", "{}", &kept.line()[..60], "{\"at\": 7}"] {
+            assert_eq!(Kept::read(torn), None, "{torn}");
+        }
+    }
+}

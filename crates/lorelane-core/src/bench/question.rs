@@ -1,0 +1,322 @@
+//! Questions that are built from the memories themselves, and the answer that each has.
+//!
+//! Nothing is left to chance: the same memories give the same questions, so two runs differ only in what recall
+//! does. Which memories are asked about is told by the digests of their addresses: a store that grows keeps most
+//! of its questions.
+
+use crate::digest::short_digest;
+use crate::memory::Address;
+use crate::terms::{Language, Term, each_word, term_of};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// So many memories are asked about, each at most twice.
+pub const QUESTIONS_MAX: usize = 200;
+const QUESTIONS_EACH: usize = 2;
+/// So many words of a passage make a question, and fewer than these do not.
+const PASSAGE_WORDS: usize = 5;
+const FEW_WORDS: usize = 3;
+/// An everyday word of a store stands in this share of its memories, and in so many.
+const EVERYDAY_SHARE: f64 = 0.1;
+const EVERYDAY_MIN: usize = 4;
+
+/// Things that memories of software hardly speak of, a few words each. Only words that stand in no memory are
+/// asked for.
+const ELSEWHERE: [&str; 32] = [
+    "penguins hatch eggs antarctic winter",
+    "sourdough yeast dough fermentation bakery",
+    "violin sonata quartet rehearsal orchestra",
+    "glacier moraine avalanche alpine hikers",
+    "tomato seedlings compost greenhouse harvest",
+    "midfielder penalty goalkeeper stadium referee",
+    "medieval castle knights siege drawbridge",
+    "volcano lava eruption crater ashfall",
+    "orchids pollination petals bumblebees meadow",
+    "submarine coral reef diving snorkel",
+    "marathon runners hydration knee sprain",
+    "saturn telescope comet astronomer eclipse",
+    "wool knitting scarf needles yarn",
+    "dentist molar toothache anaesthetic enamel",
+    "camel caravan desert oasis dunes",
+    "ballet dancer pirouette choreography theatre",
+    "espresso barista roasting arabica crema",
+    "falcon nest talons prey feathers",
+    "sailing yacht rudder harbour monsoon",
+    "pottery kiln glaze ceramic teapot",
+    "emperor dynasty throne coronation empire",
+    "mosquito malaria fever quinine swamp",
+    "chess grandmaster bishop gambit endgame",
+    "vineyard grapes oak barrels sommelier",
+    "dinosaur fossil jurassic skeleton excavation",
+    "carpenter chisel walnut plank sawdust",
+    "ferry island lighthouse seagulls tide",
+    "poet sonnet rhyme stanza romantic",
+    "giraffe savanna acacia herd zebra",
+    "wedding bride bouquet groom chapel",
+    "mortgage landlord tenant plumbing basement",
+    "saffron risotto parmesan mushrooms simmer",
+];
+
+/// A memory that may be asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub address: Address,
+    /// Empty for one that nobody gave a title.
+    pub title: String,
+    pub tags: Vec<String>,
+    pub passages: Vec<String>,
+}
+
+/// A question, and the memory that answers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    pub text: String,
+    /// `None`: nothing does.
+    pub wanted: Option<Address>,
+}
+
+impl Question {
+    /// What it is known by where its words are not kept.
+    pub fn id(&self) -> String {
+        let wanted = self.wanted.as_ref().map(ToString::to_string).unwrap_or_default();
+        short_digest(&format!("{}\n{wanted}", self.text), 12)
+    }
+}
+
+/// Which memories have each term.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    /// The memories by their numbers, in order.
+    holding: HashMap<Term, Vec<u32>>,
+    memories: u32,
+}
+
+impl Vocabulary {
+    pub fn take(&mut self, source: &Source) {
+        let name = source.name();
+        let texts = source.passages.iter().chain([&name]);
+        let met: HashSet<Term> = texts.flat_map(|text| topics(text)).map(|topic| topic.term).collect();
+        met.into_iter().for_each(|term| self.holding.entry(term).or_default().push(self.memories));
+        self.memories += 1;
+    }
+
+    fn holding(&self, topic: &Topic) -> &[u32] {
+        self.holding.get(&topic.term).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether one memory alone has all of these. Else a question asks for several as well as for one.
+    fn tells_apart(&self, topics: &[&Topic]) -> bool {
+        let Some((first, others)) = topics.split_first() else { return false };
+        let has =
+            |memory: &&u32| others.iter().all(|topic| self.holding(topic).binary_search(memory).is_ok());
+        self.holding(first).iter().filter(has).count() == 1
+    }
+}
+
+impl Source {
+    fn name(&self) -> String {
+        format!("{}\n{}", self.title, self.tags.join("\n"))
+    }
+}
+
+/// The memories to ask about.
+pub fn sample<'a>(addresses: impl Iterator<Item = &'a Address>) -> BTreeSet<Address> {
+    let mut drawn: Vec<(String, &Address)> =
+        addresses.map(|address| (short_digest(&address.to_string(), 16), address)).collect();
+    drawn.sort();
+    drawn.into_iter().take(QUESTIONS_MAX / QUESTIONS_EACH).map(|(_, address)| address.clone()).collect()
+}
+
+/// The questions about these memories, then those that no memory answers. The vocabulary is that of all memories.
+pub fn questions(sources: &[Source], vocabulary: &Vocabulary) -> Vec<Question> {
+    let about = |source: &Source| {
+        let texts = [by_title(source, vocabulary), by_passage(source, vocabulary)];
+        texts
+            .into_iter()
+            .flatten()
+            .map(|text| Question { text, wanted: Some(source.address.clone()) })
+            .collect()
+    };
+    let answerable = sources.iter().flat_map(|source| -> Vec<Question> { about(source) });
+    let nothing = unanswerable(sources, vocabulary);
+    answerable.chain(nothing.into_iter().map(|text| Question { text, wanted: None })).collect()
+}
+
+/// The title without every third word: people rarely remember all of it.
+fn by_title(source: &Source, vocabulary: &Vocabulary) -> Option<String> {
+    let words = topics(&source.title);
+    let dropped = chosen(&source.address, "title", FEW_WORDS);
+    let kept = words.iter().enumerate().filter(|(at, _)| at % FEW_WORDS != dropped).map(|(_, topic)| topic);
+    let kept: Vec<&Topic> = kept.collect();
+    (words.len() >= FEW_WORDS && vocabulary.tells_apart(&kept)).then(|| joined(kept))
+}
+
+/// Some words of a passage, spread over it, without those of the name: what stands in the text has to be found
+/// there. The rarest words alone would be too easy: people ask with common ones, too.
+fn by_passage(source: &Source, vocabulary: &Vocabulary) -> Option<String> {
+    let name: HashSet<Term> = topics(&source.name()).into_iter().map(|topic| topic.term).collect();
+    let passages: Vec<Vec<Topic>> = source
+        .passages
+        .iter()
+        .map(|text| topics(text).into_iter().filter(|topic| !name.contains(&topic.term)).collect())
+        .filter(|words: &Vec<Topic>| words.len() >= PASSAGE_WORDS && vocabulary.tells_apart(&spread(words)))
+        .collect();
+    let words = passages.get(chosen(&source.address, "passage", passages.len().max(1)))?;
+    Some(joined(spread(words)))
+}
+
+fn spread(words: &[Topic]) -> Vec<&Topic> {
+    (0..PASSAGE_WORDS).filter_map(|at| words.get(at * words.len() / PASSAGE_WORDS)).collect()
+}
+
+/// Words that stand nowhere, and the same with an everyday word of this store: that one word is no answer.
+fn unanswerable(sources: &[Source], vocabulary: &Vocabulary) -> Vec<String> {
+    if vocabulary.memories == 0 {
+        return Vec::new();
+    }
+    let strange: Vec<String> = ELSEWHERE
+        .iter()
+        .map(|words| topics(words).into_iter().filter(|topic| vocabulary.holding(topic).is_empty()).collect())
+        .filter(|words: &Vec<Topic>| words.len() >= FEW_WORDS)
+        .map(|words| joined(&words))
+        .collect();
+    let everyday = everyday(sources, vocabulary);
+    let near = strange.iter().zip(everyday.iter().cycle()).map(|(strange, word)| format!("{word} {strange}"));
+    let near: Vec<String> = near.collect();
+    strange.into_iter().chain(near).collect()
+}
+
+/// The words that most memories have, the commonest first.
+fn everyday(sources: &[Source], vocabulary: &Vocabulary) -> Vec<String> {
+    let least = EVERYDAY_MIN.max((f64::from(vocabulary.memories) * EVERYDAY_SHARE) as usize);
+    let mut common: BTreeMap<String, usize> = BTreeMap::new();
+    for topic in sources.iter().flat_map(|source| &source.passages).flat_map(|text| topics(text)) {
+        let holding = vocabulary.holding(&topic).len();
+        if holding >= least {
+            common.insert(topic.word, holding);
+        }
+    }
+    let mut common: Vec<(String, usize)> = common.into_iter().collect();
+    common.sort_by_key(|(_, holding)| std::cmp::Reverse(*holding));
+    common.into_iter().take(ELSEWHERE.len()).map(|(word, _)| word).collect()
+}
+
+/// A word that says something about a topic.
+struct Topic {
+    word: String,
+    term: Term,
+}
+
+/// The topics of a text in their order, each once. One language's stems are enough to tell words apart.
+fn topics(text: &str) -> Vec<Topic> {
+    const SHORTEST: usize = 3;
+    let mut met = HashSet::new();
+    let mut topics = Vec::new();
+    each_word(text, &mut |word| {
+        let says_something = word.len() >= SHORTEST && !word.bytes().all(|byte| byte.is_ascii_digit());
+        let term = term_of(word, Language::English).filter(|_| says_something);
+        if let Some(term) = term.filter(|term| met.insert(*term)) {
+            topics.push(Topic { word: word.to_owned(), term });
+        }
+    });
+    topics
+}
+
+fn joined<'a>(topics: impl IntoIterator<Item = &'a Topic>) -> String {
+    topics.into_iter().map(|topic| topic.word.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// A choice below `bound` that depends on the memory only.
+fn chosen(address: &Address, what: &str, bound: usize) -> usize {
+    let digits = short_digest(&format!("{what} {address}"), 8);
+    usize::from_str_radix(&digits, 16).unwrap_or(0) % bound
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn source(name: &str, title: &str, passages: &[&str]) -> Source {
+        Source {
+            address: Address::note(name).unwrap(),
+            title: title.to_owned(),
+            tags: vec!["ops".to_owned()],
+            passages: passages.iter().map(|text| (*text).to_owned()).collect(),
+        }
+    }
+
+    fn built(sources: &[Source]) -> Vec<Question> {
+        let mut vocabulary = Vocabulary::default();
+        sources.iter().for_each(|source| vocabulary.take(source));
+        questions(sources, &vocabulary)
+    }
+
+    fn store() -> Vec<Source> {
+        vec![
+            source(
+                "cache",
+                "Restart the redis cache at night",
+                &["Run the blue script on the bastion, the server answers after a minute."],
+            ),
+            source(
+                "bread",
+                "Bread",
+                &["Every oven of the server room is hot, so bake the loaf for an hour."],
+            ),
+            source("one", "", &["A server."]),
+            source("two", "", &["Another server."]),
+        ]
+    }
+
+    #[test]
+    fn memories_give_questions_and_some_that_nothing_answers() {
+        let questions = built(&store());
+        let said: Vec<String> = questions
+            .iter()
+            .filter(|question| question.wanted.is_some() || question.text.contains("penguin"))
+            .map(|question| match &question.wanted {
+                Some(wanted) => format!("{wanted}: {}", question.text),
+                None => format!("nothing: {}", question.text),
+            })
+            .collect();
+        expect![[r#"
+            notes/cache: restart cache night
+            notes/cache: run blue bastion server after
+            notes/bread: every oven room hot loaf
+            nothing: penguins hatch eggs antarctic winter
+            nothing: server penguins hatch eggs antarctic winter"#]]
+        .assert_eq(&said.join("\n"));
+        assert_eq!(built(&store()), questions, "the same memories give the same questions");
+    }
+
+    #[test]
+    fn nothing_is_asked_that_several_memories_answer_as_well() {
+        let same = ["Goals and plans of this week, none of them are written down yet"];
+        let sources: Vec<Source> =
+            ["a", "b", "c"].map(|name| source(name, "Plans of the week ahead", &same)).into();
+        assert!(built(&sources).iter().all(|question| question.wanted.is_none()));
+        assert_eq!(built(&[]), []);
+    }
+
+    #[test]
+    fn what_stands_in_a_memory_is_not_asked_as_if_it_stood_nowhere() {
+        let text = ELSEWHERE[..31].join(" ");
+        let questions = built(&[source("all", "All", &[&text])]);
+        let nothing: Vec<&str> = questions
+            .iter()
+            .filter(|question| question.wanted.is_none())
+            .map(|one| one.text.as_str())
+            .collect();
+        assert_eq!(nothing, [ELSEWHERE[31]]);
+    }
+
+    #[test]
+    fn a_store_that_grows_keeps_its_sample() {
+        let addresses: Vec<Address> =
+            (0..300).map(|number| Address::note(&format!("n{number}")).unwrap()).collect();
+        let before = sample(addresses[..290].iter());
+        let after = sample(addresses.iter());
+        assert_eq!((before.len(), after.len()), (100, 100));
+        assert!(before.intersection(&after).count() >= 90);
+    }
+}
