@@ -1,5 +1,6 @@
 //! Core: decides. Knows text and time values only; performs no effect and reads no clock.
 
+pub mod alike;
 pub mod briefing;
 pub mod candidate;
 pub mod capture;
@@ -13,6 +14,7 @@ pub mod digest;
 pub mod embed;
 pub mod fence;
 pub mod forget;
+pub mod graph;
 pub mod guard;
 pub mod json;
 pub mod leak;

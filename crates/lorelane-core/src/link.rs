@@ -1,7 +1,12 @@
 //! What a memory points to, and how it speaks of it.
 
-use crate::memory::Address;
+use crate::memory::{Address, Category, Memory};
 use crate::text::fold;
+
+/// All that a memory points to: the links of its text in their order, then the files that it says it is about.
+pub fn links_of(memory: &Memory) -> impl Iterator<Item = Link> {
+    memory.links.iter().cloned().chain(memory.about.iter().filter_map(|path| Link::about(path)))
+}
 
 /// One link in a memory's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +25,18 @@ pub struct Link {
 }
 
 impl Link {
+    /// A file that a memory is about. No sentence says how.
+    pub fn about(path: &str) -> Option<Link> {
+        Some(Link {
+            target: Target::parse(path)?,
+            alias: None,
+            anchor: None,
+            context: String::new(),
+            of_file: Edge::RelatedToFile,
+            of_memory: Edge::RelatedToMemory,
+        })
+    }
+
     /// How the memory relates to its target. A ghost that turns out to be a memory has [`Link::of_memory`].
     pub fn edge(&self) -> Edge {
         match self.target {
@@ -39,6 +56,24 @@ pub enum Target {
 }
 
 impl Target {
+    /// Reads a path as people write it. `None` when it leads nowhere.
+    pub fn parse(path: &str) -> Option<Target> {
+        let path = normal_path(path);
+        if path.is_empty() {
+            return None;
+        }
+        let address = is_address(&path).then(|| Address::parse(&path)).flatten();
+        Some(address.map_or(Target::Ghost(path), Target::Memory))
+    }
+
+    /// As a person would write it; it reads back as the same target.
+    pub fn shown(&self) -> String {
+        match self {
+            Target::Memory(address) => address.to_string(),
+            Target::Ghost(path) => path.clone(),
+        }
+    }
+
     /// The same for every way of writing one target: case and accents make no difference.
     pub fn key(&self) -> String {
         match self {
@@ -46,6 +81,29 @@ impl Target {
             Target::Ghost(path) => fold(path),
         }
     }
+}
+
+/// Whether a path says that it means a memory. `docs/decisions/0001-x` does not, though an address may be read
+/// out of it.
+fn is_address(path: &str) -> bool {
+    let named = |(group, _): (&str, &str)| Category::ALL.iter().any(|category| category.name() == group);
+    let lanes = ["notes/", "memory:", ".memories/", ".claude/memory/"];
+    lanes.iter().any(|lane| path.starts_with(lane)) || path.split_once('/').is_some_and(named)
+}
+
+/// One way of writing each path: `./src//a.py`, `/src/a.py` and `src\b\..\a.py` are `src/a.py`.
+fn normal_path(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part.trim() {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// How a memory relates to what it points to. The names are those of the first system's graph.
@@ -64,6 +122,24 @@ pub enum Edge {
 }
 
 impl Edge {
+    pub const ALL: [Edge; 10] = [
+        Edge::Refactors,
+        Edge::Plans,
+        Edge::Debugs,
+        Edge::Mentions,
+        Edge::RelatedToFile,
+        Edge::Supersedes,
+        Edge::Extends,
+        Edge::Contradicts,
+        Edge::DependsOn,
+        Edge::RelatedToMemory,
+    ];
+
+    /// Reads a name: files and memories are told apart by its case.
+    pub fn parse(name: &str) -> Option<Edge> {
+        Edge::ALL.into_iter().find(|edge| edge.name() == name)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Edge::Refactors => "refactors",
@@ -76,6 +152,45 @@ impl Edge {
             Edge::Contradicts => "CONTRADICTS",
             Edge::DependsOn => "DEPENDS_ON",
             Edge::RelatedToMemory => "RELATED_TO",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_target_is_the_same_however_it_is_written() {
+        let table = [
+            ("src/auth.py", Some("src/auth.py")),
+            (" ./src//auth.py ", Some("src/auth.py")),
+            ("/src/b/../auth.py", Some("src/auth.py")),
+            ("src\\auth.py", Some("src/auth.py")),
+            ("memory:auth-plan", Some("notes/auth-plan")),
+            (".memories/plans/x.md", Some("notes/plans/x")),
+            (".claude/memory/decisions/use-jwt.json", Some("decision/use-jwt")),
+            ("docs/decisions/use-jwt.json", Some("docs/decisions/use-jwt.json")),
+            ("./", None),
+            ("", None),
+        ];
+        for (path, expected) in table {
+            assert_eq!(Target::parse(path).map(|target| target.shown()).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_edge_is_read_by_its_name() {
+        Edge::ALL.into_iter().for_each(|edge| assert_eq!(Edge::parse(edge.name()), Some(edge)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_reads_back(path in "([./]|memory:|notes/|decision/|[a-zé .#\\\\]{0,4}){0,6}") {
+            if let Some(target) = Target::parse(&path) {
+                prop_assert_eq!(Target::parse(&target.shown()), Some(target));
+            }
         }
     }
 }

@@ -33,6 +33,9 @@ const FILES_FROM_INPUT: [&str; 2] = ["--pathspec-from-file=-", "--pathspec-file-
 /// So many commits fit on a command line.
 const GREP_MAX: usize = 200;
 
+/// A file that moved more often keeps only its newest names.
+const RENAMES_MAX: &str = "--max-count=50";
+
 /// Commits exactly these files. The reason of a refusal is git's own.
 pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(), String> {
     let files: BTreeSet<&Path> =
@@ -140,6 +143,42 @@ pub fn held(
     commits.dedup();
     let staged = run(git(project).args(["ls-files", "--cached", "--"]).args(files), &[])?;
     Ok(Some(Held { commits, staged: !staged.is_empty() }))
+}
+
+/// The names that a file had before, newest first, as paths from the project. None where git is not, or does not
+/// answer.
+pub fn former_names(project: &Path, file: &str) -> Vec<String> {
+    let list_renames = ["-z", "--relative", "-M", "--name-status", "--diff-filter=R"];
+    let mut names = Vec::new();
+    let mut now = file.to_owned();
+    // What is moved and not yet committed.
+    let moved = run(git(project).args(["diff", "HEAD"]).args(list_renames), &[]).unwrap_or_default();
+    if let Some((old, _)) = renames(&moved).into_iter().find(|(_, new)| *new == now) {
+        now.clone_from(&old);
+        names.push(old);
+    }
+    let mut followed = git(project);
+    followed.args(["log", "--follow", "--format=", RENAMES_MAX]).args(list_renames).args(["--", &now]);
+    let followed = run(&mut followed, &[]).unwrap_or_default();
+    names.extend(renames(&followed).into_iter().map(|(old, _)| old));
+    names.retain(|name| name != file);
+    names
+}
+
+/// Old and new names, out of `--name-status -z`.
+fn renames(printed: &[u8]) -> Vec<(String, String)> {
+    let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+    let fields: Vec<&[u8]> = printed.split(|byte| *byte == 0).map(<[u8]>::trim_ascii_start).collect();
+    let mut found = Vec::new();
+    let mut rest = fields.as_slice();
+    while let [first, others @ ..] = rest {
+        rest = others;
+        if let (true, [old, new, others @ ..]) = (first.starts_with(b"R"), rest) {
+            found.push((text(old), text(new)));
+            rest = others;
+        }
+    }
+    found
 }
 
 /// Every commit that anything leads to, a dropped stash included.

@@ -72,6 +72,10 @@ impl Quantised {
         Vector::pointing(std::array::from_fn(|at| self.scale * f32::from(self.steps[at])))
     }
 
+    pub fn steps(&self) -> &[i8; DIMENSIONS] {
+        &self.steps
+    }
+
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..4].copy_from_slice(&self.scale.to_le_bytes());

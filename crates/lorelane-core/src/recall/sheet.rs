@@ -206,6 +206,14 @@ pub struct Read<'b> {
     pub passages: Vec<Part<'b>>,
 }
 
+impl Read<'_> {
+    /// The direction of the whole memory.
+    pub fn vector(&self) -> Vector {
+        let vectors: Vec<Vector> = self.passages.iter().filter_map(Part::direction).collect();
+        Vector::middle(&vectors)
+    }
+}
+
 /// A passage as it lies in a sheet.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'b> {
@@ -238,6 +246,10 @@ impl Part<'_> {
     /// Bytes that this version did not write have no direction.
     pub fn cosine(&self, asked: &Quantised) -> f32 {
         asked.cosine_with(self.vector).unwrap_or(0.0)
+    }
+
+    fn direction(&self) -> Option<Vector> {
+        Some(Quantised::from_bytes(self.vector)?.vector())
     }
 
     pub fn terms(&self) -> impl Iterator<Item = Term> {

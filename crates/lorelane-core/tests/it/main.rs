@@ -6,6 +6,7 @@ mod care;
 mod consolidate;
 mod create;
 mod embed;
+mod graph;
 mod guard;
 mod harmless;
 mod laws;

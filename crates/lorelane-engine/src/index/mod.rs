@@ -4,6 +4,7 @@
 //! the files. Which files it speaks of it remembers with their stat; whether it is fresh is told by the mtimes
 //! of the lane's folders, which every writer changes and records.
 
+mod links;
 mod names;
 mod rows;
 mod words;
@@ -30,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 5;
+const STAMP: i32 = 6;
 /// Another process writes for milliseconds; a search does not wait longer for it.
 const BUSY: Duration = Duration::from_millis(500);
 /// Somebody who forgets waits until nobody reads any more.
@@ -296,6 +297,7 @@ impl Index {
                 Rebuild::Changed => rows::known(&made).map_err(&fault)?,
                 Rebuild::All => {
                     made.execute_batch(words::EMPTY).map_err(&fault)?;
+                    made.execute_batch(links::EMPTY).map_err(&fault)?;
                     rows::Known::new()
                 }
             });
@@ -501,12 +503,15 @@ impl Index {
         }
         dump.extend(self.dump_names().map_err(&fault)?);
         dump.extend(self.dump_words().map_err(&fault)?);
+        dump.extend(self.dump_links().map_err(&fault)?);
         Ok(dump)
     }
 }
 
 fn make_tables(db: &Connection) -> rusqlite::Result<()> {
-    [TABLES, names::TABLE, words::TABLES, ORDERS].iter().try_for_each(|sql| db.execute_batch(sql))
+    [TABLES, names::TABLE, words::TABLES, links::TABLE, ORDERS]
+        .iter()
+        .try_for_each(|sql| db.execute_batch(sql))
 }
 
 fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {

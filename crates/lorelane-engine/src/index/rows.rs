@@ -1,11 +1,13 @@
 //! Rows into the tables, and the same rows compared with what stands there.
 
+use super::links::Links;
 use super::names::{Changes, Name};
 use super::words::Sheets;
 use super::{Row, Said, Seen, TakeApart, signed};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
+use lorelane_core::link::links_of;
 use lorelane_core::memory::Kind;
 use rusqlite::types::Value;
 use rusqlite::{
@@ -32,7 +34,7 @@ pub(super) fn put(
     let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
     let mut former = Former::new(db, fresh)?;
     let mut names = Changes::default();
-    let mut sheets = Sheets::new(db)?;
+    let mut texts = Texts { sheets: Sheets::new(db)?, links: Links::new(db)? };
     for row in rows {
         match row {
             Row::Memory { entry, listing, seen, said } => {
@@ -49,24 +51,42 @@ pub(super) fn put(
                 let id = before.map_or_else(|| db.last_insert_rowid(), |(id, _)| id);
                 names.come(id, name);
                 if before.is_none_or(|(_, known)| known != digest) {
-                    sheets.put(id, &take_apart(&said), before.is_none())?;
+                    texts.put(id, &said, take_apart, before.is_none())?;
                 }
             }
             Row::Unreadable { path, what, seen } => {
                 unreadable.execute(params![path.as_str(), what, signed(seen.size), seen.mtime_ns])?;
-                former.forget(path.as_str(), &mut names, &mut sheets)?;
+                former.forget(path.as_str(), &mut names, &mut texts)?;
             }
             Row::Gone { path } => {
                 forget_unreadable.execute([path.as_str()])?;
-                former.forget(path.as_str(), &mut names, &mut sheets)?;
+                former.forget(path.as_str(), &mut names, &mut texts)?;
             }
         }
     }
     for (id, _) in former.known.into_iter().flat_map(Known::into_values) {
-        sheets.forget(id)?;
+        texts.forget(id)?;
     }
-    sheets.finish()?;
+    texts.sheets.finish()?;
     names.write(db, is_fresh)
+}
+
+/// All that is taken from the text of a memory: it comes and goes with the text.
+struct Texts<'d> {
+    sheets: Sheets<'d>,
+    links: Links<'d>,
+}
+
+impl Texts<'_> {
+    fn put(&mut self, id: i64, said: &Said, take_apart: TakeApart<'_>, fresh: bool) -> rusqlite::Result<()> {
+        self.sheets.put(id, &take_apart(said), fresh)?;
+        self.links.put(id, &said.memory, fresh)
+    }
+
+    fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
+        self.sheets.forget(id)?;
+        self.links.forget(id)
+    }
 }
 
 /// The numbers of memories by their paths, and the digests of their texts.
@@ -110,9 +130,9 @@ impl<'d> Former<'d> {
         Ok(Some((id, digest)))
     }
 
-    fn forget(&mut self, path: &str, names: &mut Changes, sheets: &mut Sheets<'_>) -> rusqlite::Result<()> {
+    fn forget(&mut self, path: &str, names: &mut Changes, texts: &mut Texts<'_>) -> rusqlite::Result<()> {
         if let Some((id, _)) = self.take_back(path, names)? {
-            sheets.forget(id)?;
+            texts.forget(id)?;
             if self.known.is_none() {
                 self.forget_memory.execute([id])?;
             }
@@ -169,13 +189,14 @@ pub(super) fn difference(
 ) -> rusqlite::Result<Option<String>> {
     let mut memory = db.prepare(&format!("SELECT {COLUMNS}, id FROM memories WHERE path = ?"))?;
     let mut unreadable = db.prepare("SELECT * FROM unreadable WHERE path = ?")?;
-    let (mut memories, mut others) = (0, 0);
+    let (mut memories, mut links, mut others) = (0, 0, 0);
     let mut names = Changes::default();
     let mut first = None;
     for row in rows {
         let (path, same) = match row {
             Row::Memory { entry, listing, seen, said } => {
                 memories += 1;
+                links += i64::try_from(links_of(&said.memory).count()).unwrap_or(i64::MAX);
                 let path = entry.path.as_str().to_owned();
                 let name = Name::of(&entry);
                 let values = values(*entry, listing, seen, said.digest());
@@ -203,7 +224,8 @@ pub(super) fn difference(
     if first.is_some() {
         return Ok(first);
     }
-    for (table, wanted) in [("memories", memories), ("sheets", memories), ("unreadable", others)] {
+    let counted = [("memories", memories), ("sheets", memories), ("links", links), ("unreadable", others)];
+    for (table, wanted) in counted {
         let count: i64 = db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
         if count != wanted {
             return Ok(Some(format!("{table} has {count} rows instead of {wanted}")));

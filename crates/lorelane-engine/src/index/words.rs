@@ -4,9 +4,11 @@
 //! that is known of a memory's passages, in one row. `codes` finds by meaning: one direction per memory in a few
 //! bytes, many memories to a row, so that all of them are compared in one walk.
 
-use super::{Index, IndexError, SELECT_ENTRIES, entry};
+use super::{Index, IndexError, SELECT_ENTRIES, Wanted, entry};
+use lorelane_core::alike::Shape;
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Vector;
+use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::recall::ask::Asked;
 use lorelane_core::recall::sheet::{self, Sheet, Written};
@@ -280,7 +282,7 @@ impl Index {
         let ways = [
             (named, BY_NAMES),
             (shared.best(BY_TERMS * 4), BY_TERMS),
-            (self.nearest_codes(asked)?, BY_MEANING),
+            (self.nearest_codes(&asked.vector)?, BY_MEANING),
         ];
         for (candidates, wanted) in ways {
             let mut left = wanted;
@@ -303,11 +305,11 @@ impl Index {
     }
 
     /// The memories whose direction differs least from the asked one, the nearest first.
-    fn nearest_codes(&self, asked: &Asked) -> rusqlite::Result<Vec<i64>> {
-        if asked.vector.is_zero() {
+    fn nearest_codes(&self, asked: &Vector) -> rusqlite::Result<Vec<i64>> {
+        if asked.is_zero() {
             return Ok(Vec::new());
         }
-        let asked = words_of(&code(&asked.vector));
+        let asked = words_of(&code(asked));
         let mut near: Vec<(u32, i64)> = Vec::new();
         let mut query = self.db.prepare("SELECT block, bytes FROM codes ORDER BY block")?;
         let mut rows = query.query([])?;
@@ -329,6 +331,50 @@ impl Index {
         }
         near.sort_unstable();
         Ok(near.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// The direction of the memory in this file; zero without one.
+    pub fn direction_of(&self, path: &RelPath) -> Result<Vector, IndexError> {
+        let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
+        let bytes: Option<Vec<u8>> = self
+            .db
+            .query_row(sql, [path.as_str()], |row| row.get(0))
+            .optional()
+            .map_err(self.fault("search"))?;
+        Ok(bytes.map_or(Vector::ZERO, |bytes| sheet::read(&bytes).vector()))
+    }
+
+    /// Memories whose direction is near to this one, with the cosine, in no order.
+    pub fn near(&self, direction: &Vector, filter: &Query) -> Result<Vec<(Entry, f32)>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let mut reader = Reader::new(&self.db).map_err(&fault)?;
+        let mut near = Vec::new();
+        for id in self.nearest_codes(direction).map_err(&fault)? {
+            let found = reader.read(id, filter).map_err(&fault)?;
+            near.extend(found.map(|found| {
+                let cosine = sheet::read(&found.sheet).vector().cosine(direction);
+                (found.entry, cosine)
+            }));
+        }
+        Ok(near)
+    }
+
+    /// The memories that a filter admits, as they are compared with each other.
+    pub fn shapes(&self, filter: &Query) -> Result<Vec<(Entry, Shape)>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let entries = self.entries(Wanted::default())?.into_iter().filter(|entry| filter.wants(entry));
+        let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let mut shapes = Vec::new();
+        for entry in entries {
+            let shape = query.query_row([entry.path.as_str()], |row| {
+                Ok(Shape::of(&sheet::read(row.get_ref(0)?.as_blob()?)))
+            });
+            shapes.extend(shape.optional().map_err(&fault)?.map(|shape| (entry, shape)));
+        }
+        Ok(shapes)
     }
 
     /// The memories that have a word somewhere in their passages, as far as an English text would have it.

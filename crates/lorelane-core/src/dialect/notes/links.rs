@@ -5,7 +5,6 @@
 
 use crate::link::{Edge, Link, Target};
 use crate::markdown::{LineKind, lines};
-use crate::memory::{Address, Category};
 use crate::text::one_line;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -253,39 +252,7 @@ fn read(inside: &str) -> Option<(Target, Option<String>, Option<String>)> {
     };
     let (path, anchor) = linked.split_once('#').map_or((linked, None), |(path, anchor)| (path, Some(anchor)));
     let said = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
-    Some((target(path.trim())?, said(alias), said(anchor)))
-}
-
-fn target(path: &str) -> Option<Target> {
-    let path = normal_path(path);
-    if path.is_empty() {
-        return None;
-    }
-    let address = is_address(&path).then(|| Address::parse(&path)).flatten();
-    Some(address.map_or(Target::Ghost(path), Target::Memory))
-}
-
-/// Whether a path says that it means a memory. `docs/decisions/0001-x` does not, though an address may be read
-/// out of it.
-fn is_address(path: &str) -> bool {
-    let named = |(group, _): (&str, &str)| Category::ALL.iter().any(|category| category.name() == group);
-    let lanes = ["notes/", "memory:", ".memories/", ".claude/memory/"];
-    lanes.iter().any(|lane| path.starts_with(lane)) || path.split_once('/').is_some_and(named)
-}
-
-/// One way of writing each path: `./src//a.py`, `/src/a.py` and `src\b\..\a.py` are `src/a.py`.
-fn normal_path(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split(['/', '\\']) {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
+    Some((Target::parse(path)?, said(alias), said(anchor)))
 }
 
 /// The sentence that a link stands in: within its item of a list, up to a sign that ends a sentence.

@@ -1,0 +1,285 @@
+//! How memories, the files that they speak of, and their tags hang together.
+//!
+//! Nodes are memories, ghosts and tags. A ghost is what a link points to and no memory is: a file of the project,
+//! whether it exists or not, or a memory that nobody has written yet. The names of the edges are those of the first
+//! system. Cycles are allowed everywhere.
+
+mod names;
+mod related;
+mod render;
+
+pub use names::Names;
+pub use related::{Reason, Related, related};
+
+use crate::corpus::Entry;
+use crate::lifecycle::Status;
+use crate::link::{Edge, Link};
+use crate::mark::Marks;
+use crate::memory::Address;
+use crate::text::fold;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::fmt;
+
+/// A link, and the memory that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Linked {
+    pub from: Address,
+    pub link: Link,
+}
+
+/// Whose links count. What they lead to is told in any case, with its status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Active,
+    /// Retired and archived ones too.
+    All,
+}
+
+impl Scope {
+    pub fn has(self, status: Status) -> bool {
+        self == Scope::All || status == Status::Active
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NodeId {
+    Memory(Address),
+    /// A path, as the first link wrote it that led there.
+    Ghost(String),
+    /// In lower case.
+    Tag(String),
+}
+
+impl NodeId {
+    pub fn tag(name: &str) -> NodeId {
+        NodeId::Tag(name.trim().to_lowercase())
+    }
+
+    pub fn memory(&self) -> Option<&Address> {
+        if let NodeId::Memory(address) = self { Some(address) } else { None }
+    }
+}
+
+/// `decision/use-jwt`, `ghost:src/auth.py`, `tag:auth`.
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NodeId::Memory(address) => write!(f, "{address}"),
+            NodeId::Ghost(path) => write!(f, "ghost:{path}"),
+            NodeId::Tag(name) => write!(f, "tag:{name}"),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RelationKind {
+    Link(Edge),
+    HasTag,
+}
+
+impl RelationKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            RelationKind::Link(edge) => edge.name(),
+            RelationKind::HasTag => "HAS_TAG",
+        }
+    }
+}
+
+/// One edge. A memory that says the same of one target twice says it once here, with its first words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relation {
+    pub from: Address,
+    pub to: NodeId,
+    pub kind: RelationKind,
+    pub anchor: Option<String>,
+    /// The words around the link; none for a tag, and for a file that a record names in its own field.
+    pub context: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    /// The memories that are in scope or pointed to.
+    pub memories: BTreeMap<Address, Entry>,
+    pub ghosts: BTreeSet<String>,
+    pub tags: BTreeSet<String>,
+    /// By the memories that they come from, and in the order of their texts.
+    pub relations: Vec<Relation>,
+}
+
+impl Graph {
+    /// The graph of what the memories say that `counts` admits. Deleted notes take no part: a link to one leads to a
+    /// ghost until it is restored.
+    pub fn new(
+        entries: Vec<Entry>,
+        links: &[Linked],
+        marks: &Marks,
+        counts: impl Fn(&Entry) -> bool,
+    ) -> Graph {
+        let entries: BTreeMap<Address, Entry> = entries
+            .into_iter()
+            .filter(|entry| !entry.address.is_trash())
+            .map(|entry| (entry.address.clone(), entry))
+            .collect();
+        let names = Names::new(entries.keys(), marks);
+        let mut links_of: HashMap<&Address, Vec<&Link>> = HashMap::new();
+        links.iter().for_each(|linked| links_of.entry(&linked.from).or_default().push(&linked.link));
+        let mut ghosts = Ghosts::default();
+        let mut graph = Graph::default();
+        for entry in entries.values().filter(|entry| counts(entry)) {
+            graph.memories.insert(entry.address.clone(), entry.clone());
+            let mut met = BTreeSet::new();
+            for link in links_of.get(&entry.address).into_iter().flatten() {
+                let (to, edge) = match names.resolve(&link.target) {
+                    Some(address) => (NodeId::Memory(address.clone()), link.of_memory),
+                    None => (NodeId::Ghost(ghosts.name_of(link)), link.edge()),
+                };
+                graph.relate(&entry.address, to, RelationKind::Link(edge), Some(link), &mut met);
+            }
+            for tag in &entry.tags {
+                let tag = NodeId::tag(tag);
+                graph.relate(&entry.address, tag, RelationKind::HasTag, None, &mut met);
+            }
+        }
+        for relation in &graph.relations {
+            match &relation.to {
+                NodeId::Memory(address) if !graph.memories.contains_key(address) => {
+                    graph.memories.insert(address.clone(), entries[address].clone());
+                }
+                NodeId::Memory(_) => {}
+                NodeId::Ghost(path) => drop(graph.ghosts.insert(path.clone())),
+                NodeId::Tag(name) => drop(graph.tags.insert(name.clone())),
+            }
+        }
+        graph
+    }
+
+    fn relate(
+        &mut self,
+        from: &Address,
+        to: NodeId,
+        kind: RelationKind,
+        link: Option<&Link>,
+        met: &mut BTreeSet<(NodeId, RelationKind)>,
+    ) {
+        if met.insert((to.clone(), kind)) {
+            let anchor = link.and_then(|link| link.anchor.clone());
+            let context = link.map(|link| link.context.clone()).unwrap_or_default();
+            self.relations.push(Relation { from: from.clone(), to, kind, anchor, context });
+        }
+    }
+
+    /// What a memory says of others, of one kind or of every.
+    pub fn from<'g>(
+        &'g self,
+        address: &'g Address,
+        kind: Option<RelationKind>,
+    ) -> impl Iterator<Item = &'g Relation> {
+        self.relations.iter().filter(move |relation| {
+            relation.from == *address && kind.is_none_or(|kind| relation.kind == kind)
+        })
+    }
+
+    /// What is said of a node.
+    pub fn to<'g>(&'g self, node: &'g NodeId) -> impl Iterator<Item = &'g Relation> {
+        self.relations.iter().filter(move |relation| relation.to == *node)
+    }
+
+    /// A memory and all that an edge leads to from it, over any number of steps, the nearest first. With
+    /// [`Edge::Supersedes`] these are its versions, with [`Edge::DependsOn`] all that it needs.
+    pub fn reached(&self, from: &Address, edge: Edge) -> Vec<Address> {
+        let mut next: HashMap<&Address, Vec<&Address>> = HashMap::new();
+        for relation in self.relations.iter().filter(|relation| relation.kind == RelationKind::Link(edge)) {
+            next.entry(&relation.from).or_default().extend(relation.to.memory());
+        }
+        let mut reached = vec![from.clone()];
+        let mut at = 0;
+        while let Some(address) = reached.get(at).cloned() {
+            for other in next.get(&address).into_iter().flatten() {
+                if !reached.contains(other) {
+                    reached.push((*other).clone());
+                }
+            }
+            at += 1;
+        }
+        reached
+    }
+
+    /// The memories of each tag.
+    pub fn tagged(&self) -> BTreeMap<&str, BTreeSet<&Address>> {
+        let mut tagged: BTreeMap<&str, BTreeSet<&Address>> = BTreeMap::new();
+        for relation in &self.relations {
+            if let NodeId::Tag(name) = &relation.to {
+                tagged.entry(name).or_default().insert(&relation.from);
+            }
+        }
+        tagged
+    }
+
+    /// How many memories have two tags together; the lesser name comes first.
+    pub fn tag_pairs(&self) -> BTreeMap<(&str, &str), usize> {
+        let mut pairs = BTreeMap::new();
+        for tags in self.tags_of().values() {
+            for (one, other) in tags.iter().enumerate().flat_map(|(at, one)| {
+                tags.iter().skip(at + 1).map(move |other| (*one.min(other), *one.max(other)))
+            }) {
+                *pairs.entry((one, other)).or_default() += 1;
+            }
+        }
+        pairs
+    }
+
+    /// The tags that memories have beside this one, with how many have both, the most first.
+    pub fn related_tags(&self, tag: &str) -> Vec<(&str, usize)> {
+        let NodeId::Tag(tag) = NodeId::tag(tag) else { return Vec::new() };
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for tags in self.tags_of().values().filter(|tags| tags.contains(&&*tag)) {
+            tags.iter()
+                .filter(|other| **other != tag)
+                .for_each(|other| *counts.entry(other).or_default() += 1);
+        }
+        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+        counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        counts
+    }
+
+    /// The memories around a tag, each with its distance: 1 for those that have it, 2 for those that share a tag with
+    /// one of these, and so on. The nearest first.
+    pub fn tag_cluster(&self, tag: &str, depth: usize) -> Vec<(&Address, usize)> {
+        let NodeId::Tag(tag) = NodeId::tag(tag) else { return Vec::new() };
+        let (tagged, tags_of) = (self.tagged(), self.tags_of());
+        let mut met_tags = BTreeSet::from([tag.as_str()]);
+        let mut met = BTreeSet::new();
+        let mut cluster = Vec::new();
+        let mut waiting = VecDeque::from([(tag.as_str(), 1)]);
+        while let Some((tag, distance)) = waiting.pop_front().filter(|(_, distance)| *distance <= depth) {
+            for address in tagged.get(tag).into_iter().flatten().filter(|address| met.insert(**address)) {
+                cluster.push((*address, distance));
+                let tags = tags_of.get(address).into_iter().flatten();
+                waiting.extend(tags.filter(|tag| met_tags.insert(tag)).map(|tag| (*tag, distance + 1)));
+            }
+        }
+        cluster
+    }
+
+    fn tags_of(&self) -> BTreeMap<&Address, Vec<&str>> {
+        let mut tags: BTreeMap<&Address, Vec<&str>> = BTreeMap::new();
+        for relation in &self.relations {
+            if let NodeId::Tag(name) = &relation.to {
+                tags.entry(&relation.from).or_default().push(name);
+            }
+        }
+        tags
+    }
+}
+
+/// One name for each ghost, however its links write it.
+#[derive(Debug, Default)]
+struct Ghosts(HashMap<String, String>);
+
+impl Ghosts {
+    fn name_of(&mut self, link: &Link) -> String {
+        let shown = link.target.shown();
+        self.0.entry(fold(&shown)).or_insert(shown).clone()
+    }
+}

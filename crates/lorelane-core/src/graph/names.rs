@@ -1,0 +1,104 @@
+//! Which memory a link means.
+
+use crate::link::Target;
+use crate::mark::Marks;
+use crate::memory::Address;
+use crate::text::fold;
+use std::collections::{BTreeSet, HashMap};
+
+/// The names of all memories, as links may write them: case and accents make no difference unless they have to.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// By whole addresses.
+    whole: HashMap<String, Vec<Address>>,
+    /// By the last part of them.
+    last: HashMap<String, Vec<Address>>,
+    /// The same two for the addresses that memories had before.
+    former: HashMap<String, Vec<Address>>,
+    former_last: HashMap<String, Vec<Address>>,
+}
+
+impl Names {
+    /// Deleted notes have no names.
+    pub fn new<'e>(addresses: impl Iterator<Item = &'e Address>, marks: &Marks) -> Names {
+        let known: BTreeSet<&Address> = addresses.filter(|address| !address.is_trash()).collect();
+        let mut names = Names::default();
+        for address in &known {
+            put(&mut names.whole, &address.to_string(), address);
+            put(&mut names.last, last(address), address);
+        }
+        for old in marks.aliases.keys() {
+            let now = marks.follow(old);
+            if known.contains(now) {
+                put(&mut names.former, &old.to_string(), now);
+                put(&mut names.former_last, last(old), now);
+            }
+        }
+        names
+    }
+
+    /// The memory that a link means. A name that two memories have means neither, unless one is written just so.
+    pub fn resolve(&self, target: &Target) -> Option<&Address> {
+        match target {
+            Target::Memory(address) => {
+                let whole = address.to_string();
+                // The first system knew a note by the last part of its path only.
+                let bare = (address.is_note() && !address.name().contains('/')).then(|| address.name());
+                pick(&self.whole, &whole)
+                    .or_else(|| pick(&self.former, &whole))
+                    .or_else(|| bare.and_then(|name| self.by_last_part(name)))
+            }
+            Target::Ghost(path) => {
+                let name = path.strip_suffix(".md").unwrap_or(path);
+                let whole = format!("notes/{name}");
+                // With its extension it is a file's name, and many folders have a `README.md`.
+                let bare = (!path.contains('/') && name == path).then_some(name);
+                pick(&self.whole, &whole)
+                    .or_else(|| pick(&self.former, &whole))
+                    .or_else(|| bare.and_then(|name| self.by_last_part(name)))
+            }
+        }
+    }
+
+    fn by_last_part(&self, name: &str) -> Option<&Address> {
+        pick(&self.last, name).or_else(|| pick(&self.former_last, name))
+    }
+
+    /// The keys of all targets that may mean a memory. Whether they do, `resolve` says.
+    pub fn keys(address: &Address, marks: &Marks) -> Vec<String> {
+        let mut keys = BTreeSet::new();
+        for address in marks.former(address).iter().chain([address]) {
+            keys.insert(fold(&address.to_string()));
+            keys.insert(fold(last(address)));
+            if address.is_note() {
+                keys.insert(fold(&format!("notes/{}", last(address))));
+                keys.insert(fold(address.name()));
+                keys.insert(fold(&format!("{}.md", address.name())));
+            }
+        }
+        keys.into_iter().collect()
+    }
+}
+
+fn last(address: &Address) -> &str {
+    address.name().rsplit('/').next().unwrap_or_default()
+}
+
+fn put(names: &mut HashMap<String, Vec<Address>>, name: &str, address: &Address) {
+    let called = names.entry(fold(name)).or_default();
+    if !called.contains(address) {
+        called.push(address.clone());
+    }
+}
+
+fn pick<'n>(names: &'n HashMap<String, Vec<Address>>, name: &str) -> Option<&'n Address> {
+    let called = names.get(&fold(name))?;
+    let just_so = || {
+        let mut exact = called
+            .iter()
+            .filter(|address| address.to_string() == name || address.name() == name || last(address) == name);
+        let first = exact.next();
+        first.filter(|_| exact.next().is_none())
+    };
+    if let [only] = called.as_slice() { Some(only) } else { just_so() }
+}

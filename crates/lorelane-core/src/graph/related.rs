@@ -1,0 +1,86 @@
+//! The memories that have to do with one, each with the reasons.
+
+use super::{Graph, NodeId, RelationKind};
+use crate::link::Edge;
+use crate::memory::Address;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A link is somebody's word; what is shared is a guess, and the less others share it the better.
+const LINK: f32 = 1.0;
+const FILE: f32 = 0.5;
+const TAG: f32 = 0.3;
+
+/// Why a memory has to do with another.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// The asked memory points to it.
+    LinksTo { edge: Edge, context: String },
+    /// It points to the asked memory.
+    LinkedFrom { edge: Edge, context: String },
+    /// Both point to this file.
+    File(String),
+    /// Both have this tag.
+    Tag(String),
+    /// Both mean nearly the same: the cosine of their directions.
+    Meaning(f32),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Related {
+    pub address: Address,
+    pub points: f32,
+    pub reasons: Vec<Reason>,
+}
+
+/// The memories that have to do with this one, those with most reasons first. `near` are those that mean nearly the
+/// same.
+pub fn related(graph: &Graph, address: &Address, near: &[(Address, f32)], limit: usize) -> Vec<Related> {
+    let mut found: BTreeMap<&Address, Vec<(f32, Reason)>> = BTreeMap::new();
+    let own = NodeId::Memory(address.clone());
+    for relation in graph.from(address, None) {
+        if let (RelationKind::Link(edge), NodeId::Memory(to)) = (relation.kind, &relation.to) {
+            let reason = Reason::LinksTo { edge, context: relation.context.clone() };
+            found.entry(to).or_default().push((LINK, reason));
+        }
+    }
+    for relation in graph.to(&own) {
+        if let RelationKind::Link(edge) = relation.kind {
+            let reason = Reason::LinkedFrom { edge, context: relation.context.clone() };
+            found.entry(&relation.from).or_default().push((LINK, reason));
+        }
+    }
+    let shared: BTreeSet<&NodeId> =
+        graph.from(address, None).map(|relation| &relation.to).filter(|to| to.memory().is_none()).collect();
+    for node in shared {
+        let others: BTreeSet<&Address> = graph.to(node).map(|relation| &relation.from).collect();
+        let (worth, reason) = match node {
+            NodeId::Tag(name) => (TAG, Reason::Tag(name.clone())),
+            NodeId::Ghost(path) => (FILE, Reason::File(path.clone())),
+            NodeId::Memory(_) => continue,
+        };
+        let points = worth * rarity(others.len(), graph.memories.len());
+        for other in others {
+            found.entry(other).or_default().push((points, reason.clone()));
+        }
+    }
+    for (other, cosine) in near {
+        found.entry(other).or_default().push((*cosine, Reason::Meaning(*cosine)));
+    }
+    found.remove(address);
+    let mut related: Vec<Related> = found
+        .into_iter()
+        .map(|(address, reasons)| Related {
+            address: address.clone(),
+            points: reasons.iter().map(|(points, _)| points).sum(),
+            reasons: reasons.into_iter().map(|(_, reason)| reason).collect(),
+        })
+        .collect();
+    related.sort_by(|a, b| b.points.total_cmp(&a.points).then_with(|| a.address.cmp(&b.address)));
+    related.truncate(limit);
+    related
+}
+
+/// 1 for what only two share, towards 0 for what all have.
+fn rarity(sharing: usize, all: usize) -> f32 {
+    if all <= 2 { 1.0 } else { 1.0 - (sharing.saturating_sub(2)) as f32 / (all - 1) as f32 }
+}

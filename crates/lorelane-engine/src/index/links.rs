@@ -1,0 +1,116 @@
+//! What the memories point to. A memory's own links are replaced with its text; those that lead to it belong to
+//! other memories and stay.
+
+use super::{Index, IndexError};
+use lorelane_core::graph::Linked;
+use lorelane_core::link::{Edge, Link, Target, links_of};
+use lorelane_core::memory::{Address, Memory};
+use rusqlite::{Connection, Row as SqlRow, Statement, params};
+
+pub(super) const TABLE: &str = "
+    CREATE TABLE links (
+        id INTEGER NOT NULL, place INTEGER NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, alias TEXT, anchor TEXT,
+        context TEXT NOT NULL, of_file TEXT NOT NULL, of_memory TEXT NOT NULL, PRIMARY KEY (id, place)
+    ) WITHOUT ROWID;
+    CREATE INDEX links_key ON links (key);
+";
+pub(super) const EMPTY: &str = "DELETE FROM links";
+
+/// Takes links in and out.
+pub(super) struct Links<'d> {
+    put: Statement<'d>,
+    forget: Statement<'d>,
+}
+
+impl<'d> Links<'d> {
+    pub(super) fn new(db: &'d Connection) -> rusqlite::Result<Links<'d>> {
+        Ok(Links {
+            put: db.prepare("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?,
+            forget: db.prepare("DELETE FROM links WHERE id = ?")?,
+        })
+    }
+
+    pub(super) fn put(&mut self, id: i64, memory: &Memory, fresh: bool) -> rusqlite::Result<()> {
+        if !fresh {
+            self.forget(id)?;
+        }
+        for (place, link) in (0_i64..).zip(links_of(memory)) {
+            self.put.execute(params![
+                id,
+                place,
+                link.target.key(),
+                link.target.shown(),
+                link.alias,
+                link.anchor,
+                link.context,
+                link.of_file.name(),
+                link.of_memory.name()
+            ])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
+        self.forget.execute([id]).map(drop)
+    }
+}
+
+impl Index {
+    /// Every link there is, in the order of the memories' files and of their texts.
+    pub fn links(&self) -> Result<Vec<Linked>, IndexError> {
+        let fault = self.fault("read");
+        let mut query = self.db.prepare(&format!("{SELECT} ORDER BY path, place")).map_err(&fault)?;
+        let rows = query.query_map([], |row| Ok(linked(row))).map_err(&fault)?;
+        let links = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)?;
+        Ok(links.into_iter().flatten().collect())
+    }
+
+    /// The links to targets with one of these keys, see `Target::key`.
+    pub fn links_to(&self, keys: &[String]) -> Result<Vec<Linked>, IndexError> {
+        let fault = self.fault("read");
+        let sql = format!("{SELECT} WHERE key = ? ORDER BY path, place");
+        let mut query = self.db.prepare(&sql).map_err(&fault)?;
+        let mut links = Vec::new();
+        for key in keys {
+            let rows = query.query_map([key], |row| Ok(linked(row))).map_err(&fault)?;
+            for row in rows {
+                links.extend(row.map_err(&fault)?);
+            }
+        }
+        Ok(links)
+    }
+
+    pub(super) fn dump_links(&self) -> rusqlite::Result<Vec<String>> {
+        let sql = "SELECT path, place, key, target, alias, anchor, context, of_file, of_memory
+            FROM links LEFT JOIN memories USING (id) ORDER BY path, place";
+        let mut query = self.db.prepare(sql)?;
+        let mut rows = query.query([])?;
+        let mut lines = Vec::new();
+        while let Some(row) = rows.next()? {
+            let mut line = String::from("links");
+            for column in 0..9 {
+                line.push_str(&format!("\t{:?}", row.get_ref(column)?));
+            }
+            line.push('\n');
+            lines.push(line);
+        }
+        Ok(lines)
+    }
+}
+
+const SELECT: &str = "SELECT address, target, alias, anchor, context, of_file, of_memory
+    FROM links JOIN memories USING (id)";
+
+/// `None` for a row that this version could not have written.
+fn linked(row: &SqlRow<'_>) -> Option<Linked> {
+    let text = |at: usize| row.get::<_, String>(at).ok();
+    let link = Link {
+        target: Target::parse(&text(1)?)?,
+        alias: text(2),
+        anchor: text(3),
+        context: text(4)?,
+        of_file: Edge::parse(&text(5)?)?,
+        of_memory: Edge::parse(&text(6)?)?,
+    };
+    Some(Linked { from: Address::parse(&text(0)?)?, link })
+}
