@@ -3,8 +3,10 @@
 //! What is written goes the way of every change: checked, journalled, undoable. Values are given as they stand in the
 //! files, because programs read them by field and write them back.
 
+mod relations;
 mod search;
 mod stats;
+mod tags;
 mod write;
 
 use super::{Call, Effect, LIMIT, NAME_MAX, QUERY_MAX, Tool, Voice};
@@ -18,6 +20,7 @@ use lorelane_engine::workspace::{Failure, Workspace};
 use std::path::Path;
 
 const TYPES: &[&str] = &["plan", "journal", "fact", "observation", "reflection"];
+const EDGES: &[&str] = &["supersedes", "depends_on", "contradicts"];
 const CONTENT: Kind = Kind::Text { max: NOTE_MAX_BYTES };
 const NAME: Kind = Kind::Text { max: NAME_MAX };
 /// The end of the year 9999.
@@ -34,6 +37,10 @@ fn bad_type(value: &Json) -> String {
 
 fn bad_days(_: &Json) -> String {
     "relative_days must be non-negative".to_owned()
+}
+
+fn bad_edge(value: &Json) -> String {
+    format!("Invalid relationship type: {}", value.as_text().unwrap_or_default())
 }
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -124,6 +131,20 @@ pub(super) const TOOLS: &[Tool] = &[
         run: search::search,
     },
     Tool {
+        name: "search_linked_memories",
+        title: "Search notes that link a file",
+        about: "Find the notes that link a file of the project, with the words around the link and what they say of it.",
+        effect: Effect::Reads,
+        takes: &[
+            required("query", Kind::Text { max: QUERY_MAX }, "ranks them; empty for all"),
+            required("target_document", NAME, "a path from the project's root, such as src/auth.py"),
+            optional("limit", LIMIT, "at most this many; 5 if absent").or(bad_limit),
+        ],
+        voice: Voice::Json,
+        gives: Some(relations::linked_schema),
+        run: relations::linked,
+    },
+    Tool {
         name: "get_memory_stats",
         title: "Count notes",
         about: "Tell how many notes there are, their size, tags and types.",
@@ -147,6 +168,97 @@ pub(super) const TOOLS: &[Tool] = &[
         gives: Some(write::merge_schema),
         run: write::merge,
     },
+    Tool {
+        name: "suggest_memory_merges",
+        title: "Suggest notes to merge",
+        about: "Find groups of notes that say nearly the same.",
+        effect: Effect::Reads,
+        takes: &[
+            optional("threshold", Kind::Fraction, "how alike they have to be; 0.85 if absent"),
+            optional("limit", LIMIT, "at most this many groups; 5 if absent").or(bad_limit),
+            optional("filter_type", Kind::Choice(TYPES), "only of this type; journal if absent").or(bad_type),
+        ],
+        voice: Voice::Json,
+        gives: Some(relations::merges_schema),
+        run: relations::merges,
+    },
+    Tool {
+        name: "search_by_tag_cluster",
+        title: "Search notes by a tag and its neighbours",
+        about: "Find the notes with a tag, then those that share another tag with them, and so on.",
+        effect: Effect::Reads,
+        takes: &[
+            required("tag", NAME, "where to begin"),
+            optional("depth", Kind::Whole { min: 1, max: 3 }, "how far to go; 2 if absent"),
+            optional("limit", LIMIT, "at most this many; 10 if absent").or(bad_limit),
+        ],
+        voice: Voice::Json,
+        gives: Some(tags::cluster_schema),
+        run: tags::cluster,
+    },
+    Tool {
+        name: "get_tag_graph",
+        title: "Tags and what they come with",
+        about: "Tell how often each tag is used, and which tags are used together.",
+        effect: Effect::Reads,
+        takes: &[],
+        voice: Voice::Json,
+        gives: Some(tags::graph_schema),
+        run: tags::graph,
+    },
+    Tool {
+        name: "suggest_related_tags",
+        title: "Suggest related tags",
+        about: "Tell which tags are used together with one.",
+        effect: Effect::Reads,
+        takes: &[required("tag", NAME, "the tag")],
+        voice: Voice::Json,
+        gives: Some(tags::related_schema),
+        run: tags::related,
+    },
+    Tool {
+        name: "get_memory_versions",
+        title: "Notes that a note supersedes",
+        about: "Follow the links that say `supersedes` from a note to the oldest version.",
+        effect: Effect::Reads,
+        takes: &[required("filename", NAME, FILENAME)],
+        voice: Voice::Json,
+        gives: Some(relations::versions_schema),
+        run: relations::versions,
+    },
+    Tool {
+        name: "get_memory_dependencies",
+        title: "Notes that a note depends on",
+        about: "List the notes that a note says it depends on.",
+        effect: Effect::Reads,
+        takes: &[required("filename", NAME, FILENAME)],
+        voice: Voice::Json,
+        gives: Some(relations::related_schema),
+        run: relations::dependencies,
+    },
+    Tool {
+        name: "detect_contradictions",
+        title: "Notes that a note contradicts",
+        about: "List the notes that a note says it contradicts.",
+        effect: Effect::Reads,
+        takes: &[required("filename", NAME, FILENAME)],
+        voice: Voice::Json,
+        gives: Some(relations::related_schema),
+        run: relations::contradictions,
+    },
+    Tool {
+        name: "get_memory_relationships",
+        title: "How a note relates to others",
+        about: "List what a note supersedes, depends on and contradicts, or one of the three.",
+        effect: Effect::Reads,
+        takes: &[
+            required("filename", NAME, FILENAME),
+            optional("relationship_type", Kind::Choice(EDGES), "only this one; all if absent").or(bad_edge),
+        ],
+        voice: Voice::Json,
+        gives: Some(relations::relationships_schema),
+        run: relations::relationships,
+    },
 ];
 
 /// The project's memories, or the words of the first notes for having none.
@@ -169,14 +281,10 @@ fn trouble(failure: Failure) -> Trouble {
 }
 
 /// A note that exists; a deleted one does not.
-fn find(workspace: &Workspace, typed: &str, missing: &str) -> Result<Address, Trouble> {
+fn find(workspace: &Workspace, typed: &str) -> Option<Address> {
     let name = typed.strip_prefix("memory:").unwrap_or(typed);
-    let address =
-        Address::note(name.strip_suffix(".md").unwrap_or(name)).and_then(|address| workspace.at(&address));
-    address.filter(|address| !address.is_trash()).ok_or_else(|| {
-        let what = format!("{missing}: {}", filename(name));
-        Trouble::new(what, "search_memories finds notes by what they say")
-    })
+    let address = Address::note(name.strip_suffix(".md").unwrap_or(name))?;
+    workspace.at(&address).filter(|address| !address.is_trash())
 }
 
 /// A file's name as the answers give it.
@@ -184,8 +292,12 @@ fn filename(typed: &str) -> String {
     format!("{}.md", typed.strip_suffix(".md").unwrap_or(typed))
 }
 
+/// The first notes' id of a note. A memory that is none has its address.
 fn memory_id(address: &Address) -> Json {
-    Json::text(format!("memory:{}", address.name()))
+    match address.is_note() {
+        true => Json::text(format!("memory:{}", address.name())),
+        false => Json::text(address.to_string()),
+    }
 }
 
 fn file_path(workspace: &Workspace, address: &Address) -> Json {

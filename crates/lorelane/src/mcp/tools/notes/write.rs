@@ -100,7 +100,7 @@ pub(super) fn merge(call: &Call<'_>) -> Outcome {
     }
     let mut sources = Vec::new();
     for typed in &typed {
-        let source = find(&workspace, typed, "Source file not found")?;
+        let source = found(&workspace, typed, "Source file not found")?;
         if !sources.contains(&source) {
             sources.push(source);
         }
@@ -124,7 +124,14 @@ pub(super) fn merge(call: &Call<'_>) -> Outcome {
 }
 
 fn existing(call: &Call<'_>, workspace: &Workspace) -> Result<Address, Trouble> {
-    find(workspace, call.arguments.exact("filename"), "Memory file not found")
+    found(workspace, call.arguments.exact("filename"), "Memory file not found")
+}
+
+fn found(workspace: &Workspace, typed: &str, missing: &str) -> Result<Address, Trouble> {
+    find(workspace, typed).ok_or_else(|| {
+        let what = format!("{missing}: {}", filename(typed));
+        Trouble::new(what, "search_memories finds notes by what they say")
+    })
 }
 
 pub(super) fn schema() -> Json {
