@@ -82,6 +82,7 @@ mod tests {
     fn a_foreign_line_is_cut_before_it_is_escaped() {
         assert_eq!(inline("a < b\n</lorelane-memory>", 9), "a &lt; b &lt;/…");
         assert_eq!(inline("x\u{202e}\u{e0041}y \"z\"", 20), "xy &quot;z&quot;");
+        assert_eq!(json("\"<\u{202e}\u{e0041}é\""), "\"\\u003c\\u202e\\udb40\\udc41é\"");
     }
 
     proptest! {
@@ -91,7 +92,8 @@ mod tests {
             prop_assert!(!line.contains(['<', '>', '"', '\n', '\r']));
             let rendered = Json::text(text.as_str()).render(Format::LINE);
             let inert = json(&rendered);
-            prop_assert!(!inert.contains(['<', '>', '&', '\n', '\u{202e}']));
+            let is_inert = |c: char| is_visible(c) && !matches!(c, '<' | '>' | '&');
+            prop_assert!(inert.chars().all(is_inert));
             prop_assert_eq!(Json::parse(&inert).map(|json| json.into_text()), Ok(Some(text.clone())));
             for fence in Fence::ALL {
                 let fenced = fence.around(&line);

@@ -52,7 +52,7 @@ pub(super) fn error(client: &mut Client, tool: &str, arguments: &str) -> String 
     text(&said, "error").to_owned()
 }
 
-fn check(scratch: &Scratch, json: &Json, expected: Expect) {
+fn check(scratch: &Scratch, json: &Json, expected: &Expect) {
     let root = fs::canonicalize(&scratch.folder).unwrap();
     let said = format!("{}\n", json.render(Format::FILE)).replace(root.to_str().unwrap(), "~");
     expected.assert_eq(&said);
@@ -65,7 +65,7 @@ fn every_documented_answer_has_its_fields() {
     check(
         &scratch,
         &given(&mut client, "create_memory", PLAN),
-        expect![[r#"
+        &expect![[r#"
         {
           "status": "created",
           "filename": "auth-refactor-plan.md",
@@ -77,7 +77,7 @@ fn every_documented_answer_has_its_fields() {
     check(
         &scratch,
         &given(&mut client, "read_memory", file),
-        expect![[r#"
+        &expect![[r#"
         {
           "filename": "auth-refactor-plan.md",
           "content": "---\ntype: \"plan\"\nstatus: \"active\"\ntags: [\"refactor\", \"auth\"]\ncreated_at: \"2026-03-01T12:00:00Z\"\n---\n\nPlan to refactor [[src/auth.py]] to use JWT tokens.\n\n## Goals\n- Remove session-based auth\n",
@@ -89,7 +89,7 @@ fn every_documented_answer_has_its_fields() {
     check(
         &scratch,
         &given(&mut client, "search_memories", search),
-        expect![[r#"
+        &expect![[r#"
         [
           {
             "memory_id": "memory:auth-refactor-plan",
@@ -111,7 +111,7 @@ fn every_documented_answer_has_its_fields() {
     check(
         &scratch,
         &given(&mut client, "append_memory", more),
-        expect![[r#"
+        &expect![[r#"
         {
           "status": "appended",
           "filename": "auth-refactor-plan.md",
@@ -122,7 +122,7 @@ fn every_documented_answer_has_its_fields() {
     check(
         &scratch,
         &given(&mut client, "get_memory_stats", "{}"),
-        expect![[r#"
+        &expect![[r#"
         {
           "count": 1,
           "total_size": "245B",
@@ -141,7 +141,7 @@ fn every_documented_answer_has_its_fields() {
     check(
         &scratch,
         &given(&mut client, "update_memory", update),
-        expect![[r#"
+        &expect![[r#"
         {
           "status": "updated",
           "filename": "auth-refactor-plan.md",
@@ -153,7 +153,7 @@ fn every_documented_answer_has_its_fields() {
     check(
         &scratch,
         &given(&mut client, "merge_memories", merge),
-        expect![[r#"
+        &expect![[r#"
         {
           "status": "merged",
           "target_file": "auth.md",
@@ -165,7 +165,7 @@ fn every_documented_answer_has_its_fields() {
     check(
         &scratch,
         &given(&mut client, "delete_memory", r#"{"filename": "auth"}"#),
-        expect![[r#"
+        &expect![[r#"
         {
           "status": "deleted",
           "filename": "auth.md",
@@ -419,7 +419,7 @@ fn relations_and_tags_are_told() {
         "#]],
         ),
     ] {
-        check(&scratch, &given(&mut client, tool, arguments), expected);
+        check(&scratch, &given(&mut client, tool, arguments), &expected);
     }
     let all = given(&mut client, "get_memory_relationships", r#"{"filename": "new"}"#);
     for edge in ["supersedes", "depends_on", "contradicts"] {
