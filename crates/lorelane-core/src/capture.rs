@@ -5,7 +5,7 @@ use crate::forget::Traces;
 use crate::json::{Format, Json, Object};
 use crate::memory::Category;
 use crate::secret;
-use crate::text::{escaped, fold, one_line};
+use crate::text::{escaped, fold, shell_word};
 use crate::time::{DAY, Timestamp};
 use std::path::Path;
 use unicode_normalization::char::is_combining_mark;
@@ -335,15 +335,6 @@ pub fn session_option(session: &str) -> String {
     format!(" --session {}", shell_word(session))
 }
 
-/// A session's id as one word of a command line: it is foreign text, and an agent runs what it reads here.
-fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
-    if text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", one_line(text).replace('\'', "'\\''"))
-}
-
 /// Whether what was found at that time is no longer of use to anybody.
 pub fn is_outdated(at: Timestamp, now: Timestamp) -> bool {
     now.0 - at.0 > KEPT_DAYS * DAY
@@ -496,8 +487,6 @@ mod tests {
                 assert!(text.contains("consolidate commit"));
             }
         }
-        assert_eq!(shell_word("x; rm -rf ~"), "'x; rm -rf ~'");
-        assert_eq!(shell_word("a'b\nc"), "'a'\\''b c'");
     }
 
     #[test]

@@ -124,7 +124,7 @@ pub fn held(
     lists: &[PathBuf],
     names: &[&str],
 ) -> Result<Option<Held>, String> {
-    if !project.ancestors().any(|folder| folder.join(".git").exists()) {
+    if !is_in_repository(project) {
         return Ok(None);
     }
     // Without `D`: a commit that removes the file does not hold it. `-m`: a stash is a merge.
@@ -148,6 +148,9 @@ pub fn held(
 /// The names that a file had before, newest first, as paths from the project. None where git is not, or does not
 /// answer.
 pub fn former_names(project: &Path, file: &str) -> Vec<String> {
+    if !is_in_repository(project) {
+        return Vec::new();
+    }
     let list_renames = ["-z", "--relative", "-M", "--name-status", "--diff-filter=R"];
     let mut names = Vec::new();
     let mut now = file.to_owned();
@@ -163,6 +166,10 @@ pub fn former_names(project: &Path, file: &str) -> Vec<String> {
     names.extend(renames(&followed).into_iter().map(|(old, _)| old));
     names.retain(|name| name != file);
     names
+}
+
+fn is_in_repository(project: &Path) -> bool {
+    project.ancestors().any(|folder| folder.join(".git").exists())
 }
 
 /// Old and new names, out of `--name-status -z`.

@@ -12,6 +12,7 @@ pub use names::Names;
 pub use related::{Reason, Related, related};
 
 use crate::corpus::Entry;
+use crate::dialect::records::fields::NO_TAG;
 use crate::lifecycle::Status;
 use crate::link::{Edge, Link};
 use crate::mark::Marks;
@@ -136,7 +137,7 @@ impl Graph {
                 };
                 graph.relate(&entry.address, to, RelationKind::Link(edge), Some(link), &mut met);
             }
-            for tag in &entry.tags {
+            for tag in entry.tags.iter().filter(|tag| *tag != NO_TAG) {
                 let tag = NodeId::tag(tag);
                 graph.relate(&entry.address, tag, RelationKind::HasTag, None, &mut met);
             }

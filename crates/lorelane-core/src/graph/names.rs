@@ -70,8 +70,9 @@ impl Names {
         for address in marks.former(address).iter().chain([address]) {
             keys.insert(fold(&address.to_string()));
             keys.insert(fold(last(address)));
+            // As the first system wrote any memory: `memory:` and the last part of its name.
+            keys.insert(fold(&format!("notes/{}", last(address))));
             if address.is_note() {
-                keys.insert(fold(&format!("notes/{}", last(address))));
                 keys.insert(fold(address.name()));
                 keys.insert(fold(&format!("{}.md", address.name())));
             }

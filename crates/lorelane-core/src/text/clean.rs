@@ -42,6 +42,16 @@ pub fn escaped(text: &str, max: usize) -> String {
     out.trim().chars().take(max).collect()
 }
 
+/// Foreign text as one word of a command line that a person or an agent runs as they read it.
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/');
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    let shown: String = text.chars().map(|c| if is_visible(c) { c } else { ' ' }).collect();
+    format!("'{}'", shown.replace('\'', "'\\''"))
+}
+
 /// Nothing but visible ASCII and blanks, as most lines are: there is nothing to clean.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
@@ -71,6 +81,20 @@ pub(crate) fn is_visible(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_of_a_shell_cannot_be_broken_out_of() {
+        let table = [
+            ("notes/auth-plan", "notes/auth-plan"),
+            ("notes/old  idea", "'notes/old  idea'"),
+            ("x; rm -rf ~", "'x; rm -rf ~'"),
+            ("a'b\nc", "'a'\\''b c'"),
+            ("", "''"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(shell_word(text), expected, "{text:?}");
+        }
+    }
 
     #[test]
     fn a_line_has_no_breaks_and_nothing_invisible() {

@@ -1,5 +1,7 @@
 //! How memories, ghosts and tags hang together, from texts to edges.
 
+#![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
 use expect_test::{Expect, expect};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Dialect;
@@ -214,7 +216,9 @@ fn foreign_text_stays_in_its_label() {
           rankdir=LR;
           "notes/h" [label="a\"] --> x; <b>#quot;\\", shape=box];
           "notes/plan" [label="plan", shape=box];
+          "ghost:src/\"; evil --> <x>.py" [label="src/\"; evil --> <x>.py", shape=note];
           "tag:t\"];x" [label="#t\"];x", shape=ellipse];
+          "notes/h" -> "ghost:src/\"; evil --> <x>.py" [label="mentions"];
           "notes/h" -> "tag:t\"];x" [label="HAS_TAG"];
           "notes/plan" -> "notes/h" [label="SUPERSEDES"];
         }
@@ -224,13 +228,15 @@ fn foreign_text_stays_in_its_label() {
         flowchart LR
           n0["a#34;#93; --#62; x#59; #60;b#62;#35;quot#59;#92;"]
           n1["plan"]
-          n2(["#35;t#34;#93;#59;x"])
-          n0 -->|HAS_TAG| n2
+          n2[/"src/#34;#59; evil --#62; #60;x#62;.py"/]
+          n3(["#35;t#34;#93;#59;x"])
+          n0 -->|mentions| n2
+          n0 -->|HAS_TAG| n3
           n1 -->|SUPERSEDES| n0
     "##]]
     .assert_eq(&graph.to_mermaid());
     let json = Json::Object(graph.to_json()).render(Format::LINE);
-    assert_eq!(Json::parse(&json).unwrap().at("nodes").unwrap().as_list().unwrap().len(), 3);
+    assert_eq!(Json::parse(&json).unwrap().at("nodes").unwrap().as_list().unwrap().len(), 4);
 }
 
 proptest! {
@@ -239,6 +245,13 @@ proptest! {
         let notes: Vec<(String, String)> =
             texts.into_iter().enumerate().map(|(at, text)| (["a", "b", "c/a", "d"][at].to_owned(), text)).collect();
         let notes: Vec<(&str, &str)> = notes.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let (entries, links) = bank(&notes);
+        let names = Names::new(entries.iter().map(|entry| &entry.address), &Marks::default());
+        for linked in &links {
+            if let Some(address) = names.resolve(&linked.link.target) {
+                prop_assert!(Names::keys(address, &Marks::default()).contains(&linked.link.target.key()));
+            }
+        }
         let graph = graph(&notes);
         for relation in &graph.relations {
             prop_assert!(graph.memories.contains_key(&relation.from));

@@ -32,6 +32,8 @@ pub(super) fn put(
     let mut memory = db.prepare(&format!("{verb} INTO memories (id, {COLUMNS}) VALUES ({marks})"))?;
     let mut unreadable = db.prepare(&format!("{verb} INTO unreadable VALUES (?,?,?,?)"))?;
     let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
+    // Emptied tables would give newcomers the numbers of memories that are still to come back.
+    let mut next = fresh.as_ref().map(|known| known.values().map(|(id, _)| id + 1).max().unwrap_or(1));
     let mut former = Former::new(db, fresh)?;
     let mut names = Changes::default();
     let mut texts = Texts { sheets: Sheets::new(db)?, links: Links::new(db)? };
@@ -45,10 +47,13 @@ pub(super) fn put(
                 let before = former.take_back(path, &mut names)?;
                 let name = Name::of(&entry);
                 let digest = said.digest();
-                let kept = std::iter::once(before.map(|(id, _)| id).into())
-                    .chain(values(*entry, listing, seen, digest));
+                let number = before.map(|(id, _)| id).or(next);
+                if before.is_none() {
+                    next = next.map(|next| next + 1);
+                }
+                let kept = std::iter::once(number.into()).chain(values(*entry, listing, seen, digest));
                 memory.execute(params_from_iter(kept))?;
-                let id = before.map_or_else(|| db.last_insert_rowid(), |(id, _)| id);
+                let id = number.unwrap_or_else(|| db.last_insert_rowid());
                 names.come(id, name);
                 if before.is_none_or(|(_, known)| known != digest) {
                     texts.put(id, &said, take_apart, before.is_none())?;

@@ -2,6 +2,7 @@
 //!
 //! These commands may take a moment, so they look at every file first: what they show stands in the files now.
 
+use super::locate::real_path;
 use super::{Failure, Workspace};
 use crate::git;
 use crate::index::{Index, Wanted};
@@ -203,7 +204,7 @@ impl Workspace {
         let file = folder.join(path);
         // Above the project, or nowhere: then it may still be what a memory writes.
         let stands = matches!(self.disk.stat(&file), Ok(Some(_)));
-        let real = || std::fs::canonicalize(&file).ok();
+        let real = || real_path(&file).ok();
         let inside = |file: &Path| {
             let inside = file.strip_prefix(&self.project).ok()?;
             Some(inside.to_string_lossy().replace('\\', "/"))

@@ -2,6 +2,7 @@
 
 use crate::store::Temp;
 use lorelane_core::change::{Assignment, Change, Draft, Notice, Plan};
+use lorelane_core::graph::Scope;
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::recall::{self, Query};
@@ -61,7 +62,7 @@ fn record(name: &str, title: &str) -> String {
     format!(
         r#"{{"schema_version": "1.0", "category": "decision", "id": "{name}", "title": "{title}",
  "record_status": "active", "created_at": "2026-02-01T00:00:00Z", "updated_at": "2026-02-01T00:00:00Z",
- "tags": ["made"], "changes": [],
+ "tags": ["made"], "changes": [], "related_files": ["src/shared.rs", "src/{title}.rs"],
  "content": {{"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]}}}}
 "#
     )
@@ -226,6 +227,71 @@ fn doctor_sees_a_name_that_the_index_has_wrong() {
         let rebuilt = workspace.rebuilt_dump().unwrap();
         assert_ne!(workspace.index_dump().unwrap(), rebuilt, "{harm}");
         workspace.reindex(Rebuild::Changed).unwrap();
+        assert_equal_to_a_rebuild(&mut workspace, harm);
+    }
+}
+
+// A newcomer took the number of a memory that was still to come, and the index was made from nothing, unsaid.
+#[test]
+fn a_reindex_with_newcomers_keeps_what_is_known_of_the_others() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    workspace.commit(&create("m")).unwrap();
+    workspace.commit(&create("n")).unwrap();
+    let other = rusqlite::Connection::open(project.index_file()).unwrap();
+    other.execute_batch("CREATE TABLE made_before (x)").unwrap();
+    project.by_hand("a", "Before the others");
+    project.by_hand("z", "Behind the others");
+    fs::remove_file(project.file("m")).unwrap();
+    workspace.reindex(Rebuild::Changed).unwrap();
+    assert_equal_to_a_rebuild(&mut workspace, "newcomers");
+    let now = rusqlite::Connection::open(project.index_file()).unwrap();
+    now.execute_batch("SELECT * FROM made_before").unwrap();
+}
+
+#[test]
+fn links_go_with_their_text_and_stay_when_their_target_is_edited() {
+    let project = Project::new();
+    let notes = project.0.0.join("project/.memories");
+    fs::create_dir_all(&notes).unwrap();
+    fs::write(notes.join("base.md"), "The base.").unwrap();
+    fs::write(notes.join("child.md"), "It supersedes [[base]]. See [[src/a.rs#L1]].").unwrap();
+    let mut workspace = project.open();
+    let said = |workspace: &mut Workspace, of: &str| -> Vec<String> {
+        let found = workspace.links_to(of, Scope::Active).unwrap().links;
+        found.iter().map(|link| format!("{} {}", link.from.address, link.edge.name())).collect()
+    };
+    assert_eq!(said(&mut workspace, "base"), ["notes/child SUPERSEDES"]);
+    let text = "And more.".to_owned();
+    let address = Address::note("base").unwrap();
+    workspace
+        .commit(&plan(Change::Revise { address, expects: None, draft: Draft::Append { text } }))
+        .unwrap();
+    assert_eq!(said(&mut workspace, "notes/base"), ["notes/child SUPERSEDES"]);
+    assert_eq!(said(&mut workspace, "./src/A.rs"), ["notes/child mentions"]);
+    // In place, by hand: the folder keeps its time.
+    fs::write(notes.join("child.md"), "It extends [[base]] now, in another file.").unwrap();
+    assert_eq!(said(&mut workspace, "base"), ["notes/child EXTENDS"]);
+    assert_eq!(said(&mut workspace, "src/a.rs"), Vec::<String>::new());
+    assert_equal_to_a_rebuild(&mut workspace, "edited");
+    fs::remove_file(notes.join("child.md")).unwrap();
+    assert_eq!(said(&mut workspace, "base"), Vec::<String>::new());
+    assert_equal_to_a_rebuild(&mut workspace, "removed");
+}
+
+#[test]
+fn doctor_sees_a_link_that_the_index_has_too_many() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    workspace.commit(&create("first")).unwrap();
+    for harm in [
+        "DELETE FROM links WHERE place = 1",
+        "INSERT INTO links SELECT id, 9, key, target, NULL, NULL, '', of_file, of_memory FROM links LIMIT 1",
+    ] {
+        let other = rusqlite::Connection::open(project.index_file()).unwrap();
+        other.execute_batch(harm).unwrap();
+        assert_eq!(workspace.diagnose_index().unwrap().len(), 1, "{harm}");
+        workspace.reindex(Rebuild::All).unwrap();
         assert_equal_to_a_rebuild(&mut workspace, harm);
     }
 }

@@ -27,13 +27,31 @@ pub struct Cli {
 pub const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Everyday",
-        &["init", "tour", "create", "show", "edit", "update", "list", "search", "pin", "unpin", "why"],
+        &[
+            "init", "tour", "create", "show", "edit", "update", "list", "search", "links", "related", "pin",
+            "unpin", "why",
+        ],
     ),
     (
         "Care",
         &[
-            "append", "retire", "archive", "restore", "reject", "forget", "merge", "log", "undo", "status",
-            "doctor", "reindex", "gc", "config", "notes",
+            "append",
+            "retire",
+            "archive",
+            "restore",
+            "reject",
+            "forget",
+            "merge",
+            "duplicates",
+            "graph",
+            "log",
+            "undo",
+            "status",
+            "doctor",
+            "reindex",
+            "gc",
+            "config",
+            "notes",
         ],
     ),
     ("Agents", &["setup", "mcp"]),
@@ -83,6 +101,18 @@ pub enum Command {
     /// Exit code 1 says that nothing relevant was found.
     #[command(after_help = "Example:\n  lorelane search \"how do services authenticate\" --explain")]
     Search(Search),
+    /// Find the memories that speak of a file, or link to a memory
+    ///
+    /// However they write it: with `./`, an anchor, another case. A file that was renamed in git is found by its former
+    /// names too. Exit code 1 says that no memory links to it.
+    #[command(after_help = "Example:\n  lorelane links src/auth.py\n  lorelane links notes/auth-plan")]
+    Links(Links),
+    /// Find the memories that have to do with one
+    ///
+    /// By links both ways, files that both speak of, shared tags, and nearly the same meaning; each with its reasons.
+    /// Exit code 1 says that there is none.
+    #[command(after_help = "Example:\n  lorelane related use-jwt-for-service-auth")]
+    Related(RelatedTo),
     /// Keep a memory in every session's standing context
     #[command(after_help = "Example:\n  lorelane pin use-jwt-for-service-auth")]
     Pin(One),
@@ -140,6 +170,15 @@ pub enum Command {
     /// gives. The others go to `.trash/`. All of this is one change: it happens as a whole, and one `undo` takes it back.
     #[command(after_help = "Example:\n  lorelane merge notes/auth-plan notes/auth-ideas --into notes/auth")]
     Merge(Merge),
+    /// Find memories that say nearly the same
+    ///
+    /// Groups of active memories whose meanings nearly agree, and for notes the command that makes one of them. Exit
+    /// code 1 says that there are none.
+    #[command(after_help = "Example:\n  lorelane duplicates --type journal --threshold 0.9")]
+    Duplicates(Duplicates),
+    /// Print memories, the files they speak of, and their tags as a graph
+    #[command(after_help = "Example:\n  lorelane graph --format mermaid")]
+    Graph(Graph),
     /// Show what was changed, newest first
     #[command(after_help = "Example:\n  lorelane log -n 5\n  lorelane log --verify")]
     Log(Log),
@@ -369,6 +408,54 @@ pub struct Search {
     /// At most this many
     #[arg(short = 'n', long, value_name = "COUNT", default_value = "10")]
     pub limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub struct Links {
+    /// A file's path, or a memory's address or name
+    pub file: String,
+    /// Links of retired and archived memories too
+    #[arg(long)]
+    pub include_retired: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RelatedTo {
+    /// An address such as decision/use-jwt, or a unique name
+    pub address: String,
+    /// At most this many
+    #[arg(short = 'n', long, value_name = "COUNT", default_value = "10")]
+    pub limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub struct Graph {
+    /// For Graphviz, for programs, or for Markdown pages
+    #[arg(long, value_enum, default_value = "dot")]
+    pub format: GraphFormat,
+    /// Links of retired and archived memories too
+    #[arg(long)]
+    pub include_retired: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    Dot,
+    Json,
+    Mermaid,
+}
+
+#[derive(Debug, Args)]
+pub struct Duplicates {
+    /// How much alike two memories must be, up to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.85")]
+    pub threshold: f64,
+    /// At most this many groups
+    #[arg(short = 'n', long, value_name = "COUNT", default_value = "5")]
+    pub limit: usize,
+    /// Only this category, or this type of notes
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -386,7 +386,7 @@ pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
 }
 
 /// A category of records, or a type of notes.
-fn kind(name: &str) -> Result<Kind, Trouble> {
+pub(super) fn kind(name: &str) -> Result<Kind, Trouble> {
     match NoteType::parse(name) {
         Some(note_type) => Ok(Kind::Note(note_type)),
         None => category(name).map(Kind::Record),

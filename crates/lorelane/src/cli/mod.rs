@@ -6,6 +6,7 @@ mod care;
 mod consolidate;
 mod everyday;
 mod forget;
+mod graph;
 mod notes;
 mod say;
 mod search;
@@ -105,11 +106,15 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Update(args) => everyday::update(session, &args),
         Command::List(args) => everyday::list(session, &args),
         Command::Search(args) => search::search(session, &args),
+        Command::Links(args) => graph::links(session, &args),
+        Command::Related(args) => graph::related(session, &args),
         Command::Pin(args) => care::pin(session, &args),
         Command::Unpin(args) => care::unpin(session, &args),
         Command::Why(args) => why::run(session, &args),
         Command::Append(args) => notes::append(session, &args),
         Command::Merge(args) => notes::merge(session, &args),
+        Command::Duplicates(args) => graph::duplicates(session, &args),
+        Command::Graph(args) => graph::graph(session, &args),
         Command::Notes(command) => notes::run(session, &command),
         Command::Retire(args) => care::retire(session, &args),
         Command::Archive(args) => care::archive(session, &args),

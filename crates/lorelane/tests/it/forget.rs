@@ -70,9 +70,11 @@ fn well_travelled() -> Scratch {
     scratch.lorelane("create decision --title 'Keep Redis' --tag cache --set context=Hot --set decision=Redis --set rationale=Fast").expect(0);
     scratch
         .lorelane(
-            "update use-zanzibar-queue --set 'context=Xylophonic and slow' --because 'mugwumpish as it was'",
+            "update use-zanzibar-queue --set 'context=Xylophonic and slow' --set related_files=src/mugwumpish.rs \
+             --because 'mugwumpish as it was'",
         )
         .expect(0);
+    scratch.lorelane("links src/mugwumpish.rs").expect(0);
     scratch
         .hook("prompt", &[("prompt", Json::text("how does the zanzibar queue do its mugwumpish work"))])
         .expect(0);
@@ -203,6 +205,26 @@ fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
     );
     assert_eq!(holding(&scratch, &DISTINCTIVE), Vec::<String>::new());
     scratch.lorelane("log --verify").expect(0);
+}
+
+#[test]
+fn the_links_of_a_forgotten_note_go_with_the_words_around_them() {
+    let scratch = Scratch::with_store();
+    scratch.put(
+        ".memories/secret.md",
+        "The xylophonic [[src/quokkastream.rs#mugwumpish|zanzibar]] part of it is broken.",
+    );
+    scratch.put(".memories/other.md", "See [[src/other.rs]].");
+    scratch.lorelane("links src/quokkastream.rs").expect(0);
+    scratch.lorelane("append secret 'And [[src/zanzibar.rs]].'").expect(0);
+    scratch.lorelane("links src/zanzibar.rs").expect(0);
+    let index = |path: &String| path.contains("index.db");
+    assert!(holding(&scratch, &["zanzibar", "mugwumpish"]).iter().any(index));
+    scratch.lorelane("forget secret --yes").expect(0);
+    assert_eq!(holding(&scratch, &DISTINCTIVE), Vec::<String>::new());
+    scratch.lorelane("links src/quokkastream.rs").expect(1);
+    scratch.lorelane("links src/other.rs").expect(0);
+    scratch.lorelane("doctor --index").expect(0);
 }
 
 #[test]

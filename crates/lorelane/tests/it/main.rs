@@ -10,6 +10,7 @@ mod config;
 mod consolidate;
 mod docs;
 mod forget;
+mod graph;
 mod hooks;
 mod mcp;
 mod notes;

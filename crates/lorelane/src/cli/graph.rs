@@ -1,0 +1,207 @@
+//! How memories hang together: what links to a file, what is related, what says the same, and all of it as a graph.
+
+use super::args::{Duplicates, Graph, GraphFormat, Links, RelatedTo};
+use super::everyday::kind;
+use super::{Ending, Outcome, Session, Trouble, say};
+use lorelane_core::graph::{NodeId, Reason, Related, Scope};
+use lorelane_core::json::{Json, Object};
+use lorelane_core::lifecycle::Status;
+use lorelane_core::text::{cut, one_line, shell_word};
+use lorelane_engine::workspace::{self, Comparison, Inbound, Workspace};
+use std::fmt::Write as _;
+
+/// The characters of a line that is only a glance.
+const GLANCE: usize = 200;
+
+fn scope(include_retired: bool) -> Scope {
+    if include_retired { Scope::All } else { Scope::Active }
+}
+
+pub(super) fn links(session: &Session<'_>, args: &Links) -> Outcome {
+    let mut workspace = session.open()?;
+    let asked = workspace.path_from_root(&session.env.cwd, &args.file);
+    let found = workspace.links_to(&asked, scope(args.include_retired))?;
+    if session.json {
+        say::document([
+            ("target", Json::text(found.target.to_string())),
+            ("former", Json::texts(found.former.clone())),
+            ("links", Json::List(found.links.iter().map(|link| link_json(link, &workspace)).collect())),
+        ]);
+    } else if found.links.is_empty() {
+        say::out(&format!("no memory links to {}\n", one_line(&args.file)));
+    } else {
+        say::out(&found.links.iter().map(|link| link_shown(link, &found.target)).collect::<String>());
+    }
+    Ok(if found.links.is_empty() { Ending::Nothing } else { Ending::Done })
+}
+
+/// A file's name is said where it is another than was asked for: a former one, or in another case.
+fn link_shown(link: &Inbound, asked: &NodeId) -> String {
+    let state =
+        if link.from.status == Status::Active { String::new() } else { format!(" [{}]", link.from.status) };
+    let target = match asked {
+        NodeId::Ghost(path) if link.target != *path => link.target.as_str(),
+        _ => "",
+    };
+    let anchor = link.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
+    let leads = format!("{target}{anchor}");
+    let leads = if leads.is_empty() { leads } else { format!("  ({})", one_line(&leads)) };
+    let says = if link.context.is_empty() { &link.from.title } else { &link.context };
+    format!(
+        "{}{state}  {}{leads}\n       {}\n",
+        link.from.address,
+        link.edge.name(),
+        cut(&one_line(says), GLANCE)
+    )
+}
+
+fn link_json(link: &Inbound, workspace: &Workspace) -> Json {
+    object([
+        ("address", Json::text(link.from.address.to_string())),
+        ("path", Json::text(workspace.listed_path(&link.from.address))),
+        ("title", Json::text(&link.from.title)),
+        ("status", Json::text(link.from.status.name())),
+        ("edge", Json::text(link.edge.name())),
+        ("target", Json::text(&link.target)),
+        ("anchor", link.anchor.as_ref().map_or(Json::Null, Json::text)),
+        ("context", Json::text(&link.context)),
+    ])
+}
+
+pub(super) fn related(session: &Session<'_>, args: &RelatedTo) -> Outcome {
+    let mut workspace = session.open()?;
+    let address = workspace.find(&args.address)?;
+    let found = workspace.related(&address, args.limit)?;
+    if session.json {
+        say::document([
+            ("address", Json::text(address.to_string())),
+            ("related", Json::List(found.iter().map(related_json).collect())),
+        ]);
+    } else if found.is_empty() {
+        say::out(&format!("nothing is related to {address}\n"));
+    } else {
+        say::out(&found.iter().map(related_shown).collect::<String>());
+    }
+    Ok(if found.is_empty() { Ending::Nothing } else { Ending::Done })
+}
+
+fn related_shown(found: &Related) -> String {
+    let mut text = format!("{:.2}  {}\n", found.points, found.address);
+    for reason in &found.reasons {
+        let reason = match reason {
+            Reason::LinksTo { edge, context } => format!("-> {}: {context}", edge.name()),
+            Reason::LinkedFrom { edge, context } => format!("<- {}: {context}", edge.name()),
+            Reason::File(path) => format!("both speak of {path}"),
+            Reason::Tag(tag) => format!("both are tagged {tag}"),
+            Reason::Meaning(cosine) => format!("nearly the same meaning ({cosine:.2})"),
+        };
+        let _ = writeln!(text, "       {}", cut(&one_line(&reason), GLANCE));
+    }
+    text
+}
+
+fn related_json(found: &Related) -> Json {
+    let reasons = found.reasons.iter().map(|reason| match reason {
+        Reason::LinksTo { edge, context } => object([
+            ("reason", Json::text("links_to")),
+            ("edge", Json::text(edge.name())),
+            ("context", Json::text(context)),
+        ]),
+        Reason::LinkedFrom { edge, context } => object([
+            ("reason", Json::text("linked_from")),
+            ("edge", Json::text(edge.name())),
+            ("context", Json::text(context)),
+        ]),
+        Reason::File(path) => object([("reason", Json::text("file")), ("file", Json::text(path))]),
+        Reason::Tag(tag) => object([("reason", Json::text("tag")), ("tag", Json::text(tag))]),
+        Reason::Meaning(cosine) => {
+            object([("reason", Json::text("meaning")), ("cosine", rounded(f64::from(*cosine)))])
+        }
+    });
+    object([
+        ("address", Json::text(found.address.to_string())),
+        ("points", rounded(f64::from(found.points))),
+        ("reasons", Json::List(reasons.collect())),
+    ])
+}
+
+pub(super) fn graph(session: &Session<'_>, args: &Graph) -> Outcome {
+    let mut workspace = session.open()?;
+    let graph = workspace.graph(scope(args.include_retired))?;
+    match if session.json { GraphFormat::Json } else { args.format } {
+        GraphFormat::Json => say::document(graph_members(graph.to_json())),
+        GraphFormat::Dot => say::out(&graph.to_dot()),
+        GraphFormat::Mermaid => say::out(&graph.to_mermaid()),
+    }
+    Ok(if graph.memories.is_empty() { Ending::Nothing } else { Ending::Done })
+}
+
+fn graph_members(mut graph: Object) -> [(&'static str, Json); 2] {
+    ["nodes", "edges"].map(|name| (name, graph.remove(name).unwrap_or(Json::Null)))
+}
+
+pub(super) fn duplicates(session: &Session<'_>, args: &Duplicates) -> Outcome {
+    if !(args.threshold > 0.0 && args.threshold <= 1.0) {
+        let what = format!("`--threshold {}` is no share", args.threshold);
+        return Err(Trouble::usage(what, "write a number above 0 and up to 1, such as 0.85"));
+    }
+    let kind = args.kind.as_deref().map(kind).transpose()?;
+    let mut workspace = session.open()?;
+    let comparison = Comparison { threshold: args.threshold, limit: args.limit, kind };
+    let groups = workspace.duplicates(comparison)?;
+    if session.json {
+        let list = groups.iter().enumerate().map(|(at, group)| group_json(at, group, args.threshold));
+        say::document([("threshold", Json::number(args.threshold)), ("groups", Json::List(list.collect()))]);
+    } else if groups.is_empty() {
+        say::out("no two memories say nearly the same\n");
+    } else {
+        say::out(&groups.iter().map(group_shown).collect::<String>());
+    }
+    Ok(if groups.is_empty() { Ending::Nothing } else { Ending::Done })
+}
+
+fn group_shown(group: &workspace::Duplicates) -> String {
+    let mut text = format!("{:.2}  {} memories\n", group.score, group.memories.len());
+    for memory in &group.memories {
+        let _ = writeln!(text, "       {}  {}", memory.entry.address, one_line(&memory.preview));
+    }
+    if let Some(command) = merge_command(group) {
+        let _ = writeln!(text, "       run: {command}");
+    }
+    text
+}
+
+/// In the words of the first system's answer, and the command beside them.
+fn group_json(at: usize, group: &workspace::Duplicates, threshold: f64) -> Json {
+    let memories = group.memories.iter().map(|memory| {
+        object([
+            ("id", Json::text(memory.entry.address.to_string())),
+            ("file_path", Json::text(&memory.path)),
+            ("preview", Json::text(&memory.preview)),
+        ])
+    });
+    object([
+        ("cluster_id", Json::number(at)),
+        ("score", rounded(group.score)),
+        ("reason", Json::text(format!("High vector similarity (>= {threshold})"))),
+        ("memory_count", Json::number(group.memories.len())),
+        ("memories", Json::List(memories.collect())),
+        ("merge", merge_command(group).map_or(Json::Null, Json::text)),
+    ])
+}
+
+/// What makes one note of those in a group. Records have fields of their own and are not merged by a command.
+fn merge_command(group: &workspace::Duplicates) -> Option<String> {
+    let notes = group.memories.iter().map(|memory| &memory.entry.address).filter(|address| address.is_note());
+    let notes: Vec<String> = notes.map(|address| shell_word(&address.to_string())).collect();
+    let (first, true) = (notes.first()?, notes.len() > 1) else { return None };
+    Some(format!("lorelane merge {} --into {first}", notes.join(" ")))
+}
+
+fn rounded(number: f64) -> Json {
+    Json::number((number * 10_000.0).round() / 10_000.0)
+}
+
+fn object<const N: usize>(members: [(&'static str, Json); N]) -> Json {
+    Json::Object(members.into_iter().collect())
+}
