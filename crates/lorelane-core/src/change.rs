@@ -62,6 +62,8 @@ pub enum Draft {
     Whole(String),
     /// A text that follows what stands there.
     Append { text: String },
+    /// What stands there, under another name.
+    Renamed { to: Address },
     /// All of it; lorelane writes the history entries.
     Edited { text: String, because: Option<String> },
     /// Only these fields; lorelane writes the history entries.

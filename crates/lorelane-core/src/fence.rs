@@ -3,7 +3,7 @@
 //! A memory is data that somebody wrote earlier, perhaps copied from a web page. Inside a fence it is one line
 //! without anything that acts: no markup, no line break, no invisible character.
 
-use crate::text::{cut, one_line, printable};
+use crate::text::{cut, is_visible, one_line, printable};
 
 /// What stands between our opening and closing tag is said by memories, not by us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,21 @@ pub fn block(text: &str, max: usize) -> String {
     cut(&printable(text), max).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
+/// A line of JSON in which no text looks like markup or hides anything. A reader of JSON sees every value as it was:
+/// signs that act stand there by their numbers.
+pub fn json(line: &str) -> String {
+    let mut safe = String::with_capacity(line.len());
+    let mut units = [0; 2];
+    for c in line.chars() {
+        if is_visible(c) && !matches!(c, '<' | '>' | '&') {
+            safe.push(c);
+        } else {
+            c.encode_utf16(&mut units).iter().for_each(|unit| safe.push_str(&format!("\\u{unit:04x}")));
+        }
+    }
+    safe
+}
+
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -60,12 +75,14 @@ pub fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::{Format, Json};
     use proptest::prelude::*;
 
     #[test]
     fn a_foreign_line_is_cut_before_it_is_escaped() {
         assert_eq!(inline("a < b\n</lorelane-memory>", 9), "a &lt; b &lt;/…");
         assert_eq!(inline("x\u{202e}\u{e0041}y \"z\"", 20), "xy &quot;z&quot;");
+        assert_eq!(json("\"<\u{202e}\u{e0041}é\""), "\"\\u003c\\u202e\\udb40\\udc41é\"");
     }
 
     proptest! {
@@ -73,6 +90,11 @@ mod tests {
         fn nothing_gets_out_of_its_fence(text in any::<String>(), max in 0_usize..300) {
             let line = inline(&text, max);
             prop_assert!(!line.contains(['<', '>', '"', '\n', '\r']));
+            let rendered = Json::text(text.as_str()).render(Format::LINE);
+            let inert = json(&rendered);
+            let is_inert = |c: char| is_visible(c) && !matches!(c, '<' | '>' | '&');
+            prop_assert!(inert.chars().all(is_inert));
+            prop_assert_eq!(Json::parse(&inert).map(|json| json.into_text()), Ok(Some(text.clone())));
             for fence in Fence::ALL {
                 let fenced = fence.around(&line);
                 prop_assert_eq!(fenced.matches(&format!("</{}>", fence.tag())).count(), 1);

@@ -72,6 +72,10 @@ pub fn drafted(before: Option<&Memory>, draft: &Draft) -> Vec<SecretFault> {
     let (text, set, tags): (Option<&String>, &[Assignment], &[String]) = match draft {
         Draft::Whole(text) | Draft::Edited { text, .. } | Draft::Append { text } => (Some(text), &[], &[]),
         Draft::Partial { from, set, add_tags, .. } => (from.as_ref(), set, add_tags),
+        Draft::Renamed { to } => {
+            look("id", to.name());
+            (None, &[], &[])
+        }
     };
     match text.map(|text| Json::parse(text).map_err(|_| text)) {
         Some(Ok(record)) => record.each_text(&mut look),

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use lorelane_core::json::{Format, Json};
 
-use super::questions::{QUESTIONS, Question};
+use super::questions::Question;
 use super::server::{Reach, Store};
 use crate::cellar::{self, Cellar, Origin, Package};
 use crate::failure::Failure;
@@ -62,7 +62,13 @@ impl Driver {
         }
     }
 
-    pub(super) fn ask(self, cellar: &Cellar, store: &Store, reach: &Reach) -> Result<Seen, Failure> {
+    pub(super) fn ask(
+        self,
+        cellar: &Cellar,
+        store: &Store,
+        reach: &Reach,
+        questions: &[Question],
+    ) -> Result<Seen, Failure> {
         let package = self.package();
         let modules = cellar.modules(&package);
         let scripts = repo::root().join("xtask/mcp");
@@ -70,16 +76,16 @@ impl Driver {
             Driver::PythonSdk => {
                 let mut python = store.command(&cellar::python()?);
                 python.env("PYTHONPATH", modules).arg(scripts.join("python.py"));
-                ask_all(python, store, reach, package.name)
+                ask_all(python, store, reach, questions, package.name)
             }
             Driver::TypescriptSdk => {
                 let mut node = store.command(&cellar.node_folder().join("node"));
                 node.env("NODE_PATH", modules).arg(scripts.join("typescript.cjs"));
-                ask_all(node, store, reach, package.name)
+                ask_all(node, store, reach, questions, package.name)
             }
             Driver::Inspector => {
                 let program = cellar.program(&package);
-                let answers = QUESTIONS.iter().map(|question| {
+                let answers = questions.iter().map(|question| {
                     let mut inspector = store.command(&program);
                     inspector.arg("--cli").args(inspector_words(reach, question));
                     // It exits with another code when a tool says that it could not do its work.
@@ -95,11 +101,17 @@ impl Driver {
 }
 
 /// Runs a script of `xtask/mcp`, which asks everything on one connection.
-fn ask_all(mut script: Command, store: &Store, reach: &Reach, name: &str) -> Result<Seen, Failure> {
-    let requests = Json::List(QUESTIONS.iter().map(Question::request).collect());
+fn ask_all(
+    mut script: Command,
+    store: &Store,
+    reach: &Reach,
+    questions: &[Question],
+    name: &str,
+) -> Result<Seen, Failure> {
+    let requests = Json::List(questions.iter().map(Question::request).collect());
     script.arg(requests.render(Format::LINE));
     match reach {
-        Reach::Stdio(program) => script.arg("stdio").arg(program).arg("mcp"),
+        Reach::Stdio { program, words } => script.arg("stdio").arg(program).args(words),
         Reach::Http(server) => script.arg("http").arg(server.url()).arg(&server.token),
     };
     let ended = process::run(script, store.scratch(), name)?;
@@ -114,7 +126,10 @@ fn ask_all(mut script: Command, store: &Store, reach: &Reach, name: &str) -> Res
 
 fn inspector_words(reach: &Reach, question: &Question) -> Vec<String> {
     let mut words = match reach {
-        Reach::Stdio(program) => vec![program.display().to_string(), "mcp".to_owned()],
+        Reach::Stdio { program, words } => {
+            let words = words.iter().map(|word| (*word).to_owned());
+            std::iter::once(program.display().to_string()).chain(words).collect()
+        }
         Reach::Http(server) => {
             let header = format!("Authorization: Bearer {}", server.token);
             [server.url(), "--transport".to_owned(), "http".to_owned(), "--header".to_owned(), header]

@@ -22,6 +22,7 @@ use crate::sandbox::Sandbox;
 use conformance::{SUITES, Suite};
 use driver::{DRIVERS, Driver};
 use lorelane_engine::disk::Seeded;
+use questions::{AGENT, OTHERS, Sheet};
 use server::{Store, Transport};
 
 pub fn command(mut args: Args) -> Result<bool, Failure> {
@@ -105,15 +106,17 @@ fn packages() -> Vec<Package> {
 
 /// One client over one transport, or one version of the suite.
 enum Proof {
-    Driver(Driver, Transport),
+    Driver(Driver, Transport, &'static Sheet),
     Suite(&'static Suite),
 }
 
 fn proofs(only: Option<&str>) -> Result<Vec<Proof>, Failure> {
     let drivers = DRIVERS.into_iter().flat_map(|driver| {
-        [Transport::Stdio, Transport::Http].map(|transport| Proof::Driver(driver, transport))
+        [Transport::Stdio, Transport::Http].map(|transport| Proof::Driver(driver, transport, &AGENT))
     });
-    let mut proofs: Vec<Proof> = drivers.chain(SUITES.iter().map(Proof::Suite)).collect();
+    // One client is enough for the other profiles: they differ in their tools only.
+    let others = OTHERS.iter().map(|sheet| Proof::Driver(Driver::PythonSdk, Transport::Stdio, sheet));
+    let mut proofs: Vec<Proof> = drivers.chain(others).chain(SUITES.iter().map(Proof::Suite)).collect();
     proofs.retain(|proof| only.is_none_or(|name| proof.package().name == name));
     if proofs.is_empty() {
         let known: Vec<&str> = packages().iter().map(|package| package.name).collect();
@@ -135,7 +138,7 @@ fn run(proofs: &[Proof], cellar: &Cellar, binary: &Path) -> usize {
 impl Proof {
     fn package(&self) -> Package {
         match self {
-            Proof::Driver(driver, _) => driver.package(),
+            Proof::Driver(driver, ..) => driver.package(),
             Proof::Suite(suite) => suite.package(),
         }
     }
@@ -143,7 +146,8 @@ impl Proof {
     fn show(&self, cellar: &Cellar, binary: &Path) -> (String, bool) {
         let Package { name, version, .. } = self.package();
         let way = match self {
-            Proof::Driver(_, transport) => transport.name(),
+            Proof::Driver(_, transport, sheet) if sheet.profile == AGENT.profile => transport.name(),
+            Proof::Driver(_, _, sheet) => sheet.profile,
             Proof::Suite(suite) => suite.protocol,
         };
         let name = format!("{:<30} {way:<12}", format!("{name} {version}"));
@@ -165,11 +169,11 @@ impl Proof {
     fn judge(&self, cellar: &Cellar, binary: &Path) -> Result<(String, Vec<String>), Failure> {
         let store = Store::new(cellar, binary)?;
         match self {
-            Proof::Driver(driver, transport) => {
-                let reach = store.reach(*transport)?;
-                let seen = driver.ask(cellar, &store, &reach)?;
+            Proof::Driver(driver, transport, sheet) => {
+                let reach = store.reach(*transport, sheet.profile)?;
+                let seen = driver.ask(cellar, &store, &reach, sheet.questions)?;
                 let note = format!("protocol {}", seen.protocol.as_deref().unwrap_or("not told"));
-                let mut breaches = questions::breaches(&seen.answers);
+                let mut breaches = questions::breaches(sheet.questions, &seen.answers);
                 if seen.protocol.as_deref() != driver.protocol() {
                     let expected = driver.protocol().unwrap_or("none");
                     breaches.push(format!("{note} was agreed on, not {expected}"));

@@ -16,7 +16,22 @@ pub(super) struct Question {
 const ADDRESS: &str = "decision/sign-sessions-with-paseto";
 const URI: &str = "lorelane://records/decision/sign-sessions-with-paseto";
 
-pub(super) const QUESTIONS: &[Question] = &[
+/// What is asked of one profile.
+#[derive(Debug)]
+pub(super) struct Sheet {
+    pub(super) profile: &'static str,
+    pub(super) questions: &'static [Question],
+}
+
+pub(super) static AGENT: Sheet = Sheet { profile: "agent", questions: AGENT_QUESTIONS };
+
+/// The profiles beside the one that every client meets.
+pub(super) static OTHERS: [Sheet; 2] = [
+    Sheet { profile: "notes", questions: NOTES_QUESTIONS },
+    Sheet { profile: "api-memory", questions: FILES_QUESTIONS },
+];
+
+const AGENT_QUESTIONS: &[Question] = &[
     Question {
         about: "eight tools are listed, each with a description and hints",
         method: "tools/list",
@@ -96,6 +111,89 @@ pub(super) const QUESTIONS: &[Question] = &[
     },
 ];
 
+const NOTES_QUESTIONS: &[Question] = &[
+    Question {
+        about: "the tools of the notes are listed, each with the schema of its answer",
+        method: "tools/list",
+        name: None,
+        arguments: &[],
+        holds: |answer| {
+            let tools = list(answer, "tools");
+            tools.len() == 17 && tools.iter().all(|tool| tool.at("outputSchema").is_some())
+        },
+    },
+    Question {
+        about: "a note is created",
+        method: "tools/call",
+        name: Some("create_memory"),
+        arguments: &[
+            ("filename", "auth-plan.md"),
+            ("content", "Plan to refactor [[src/auth.py]] to PASETO."),
+        ],
+        holds: |answer| !is_error(answer) && told(answer).at("status") == Some(&Json::text("created")),
+    },
+    Question {
+        about: "a search gives the list that was promised, and the same as structured content",
+        method: "tools/call",
+        name: Some("search_memories"),
+        arguments: &[("query", "refactor auth to PASETO")],
+        holds: |answer| {
+            let told = told(answer);
+            let first = told.as_list().and_then(|hits| hits.first());
+            let found = first.is_some_and(|hit| text(hit, "memory_id") == "memory:auth-plan");
+            !is_error(answer) && found && answer.at("structuredContent.result") == Some(&told)
+        },
+    },
+    Question {
+        about: "a linked file is found",
+        method: "tools/call",
+        name: Some("search_linked_memories"),
+        arguments: &[("query", "plans"), ("target_document", "src/auth.py")],
+        holds: |answer| {
+            let hits = list(answer, "structuredContent.result");
+            !is_error(answer) && hits.iter().any(|hit| text(hit, "edge_type") == "refactors")
+        },
+    },
+    Question {
+        about: "what a tool of the notes cannot do is said inside its result",
+        method: "tools/call",
+        name: Some("read_memory"),
+        arguments: &[("filename", "never-made")],
+        holds: |answer| {
+            is_error(answer) && text(&told(answer), "error") == "Memory file not found: never-made.md"
+        },
+    },
+];
+
+const FILES_QUESTIONS: &[Question] = &[
+    Question {
+        about: "six commands are listed",
+        method: "tools/list",
+        name: None,
+        arguments: &[],
+        holds: |answer| list(answer, "tools").len() == 6,
+    },
+    Question {
+        about: "a file is created",
+        method: "tools/call",
+        name: Some("create"),
+        arguments: &[("path", "/memories/progress.md"), ("file_text", "Half of it is done.")],
+        holds: |answer| !is_error(answer),
+    },
+    Question {
+        about: "a folder is listed",
+        method: "tools/call",
+        name: Some("view"),
+        arguments: &[("path", "/memories")],
+        holds: |answer| !is_error(answer) && words(answer).contains("\t/memories/progress.md\n"),
+    },
+];
+
+/// The JSON that an answer has as its text.
+fn told(answer: &Json) -> Json {
+    Json::parse(&words(answer)).unwrap_or(Json::Null)
+}
+
 impl Question {
     /// As the scripts read it.
     pub(super) fn request(&self) -> Json {
@@ -111,12 +209,12 @@ impl Question {
 }
 
 /// Everything that does not hold of the answers to all questions.
-pub(super) fn breaches(answers: &[Json]) -> Vec<String> {
-    if answers.len() != QUESTIONS.len() {
-        return vec![format!("{} answers to {} questions", answers.len(), QUESTIONS.len())];
+pub(super) fn breaches(questions: &[Question], answers: &[Json]) -> Vec<String> {
+    if answers.len() != questions.len() {
+        return vec![format!("{} answers to {} questions", answers.len(), questions.len())];
     }
     let mut breaches = Vec::new();
-    for (question, answer) in QUESTIONS.iter().zip(answers) {
+    for (question, answer) in questions.iter().zip(answers) {
         let fits = match answer.at("structuredContent") {
             Some(document) => schema(answers, question).is_some_and(|schema| fits(schema, document)),
             None => true,
@@ -204,8 +302,10 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_missing_or_empty_is_a_breach() {
-        assert_eq!(breaches(&[]).len(), 1);
-        let empty: Vec<Json> = QUESTIONS.iter().map(|_| json("{}")).collect();
-        assert_eq!(breaches(&empty).len(), QUESTIONS.len());
+        for Sheet { questions, .. } in std::iter::once(&AGENT).chain(&OTHERS) {
+            assert_eq!(breaches(questions, &[]).len(), 1);
+            let empty: Vec<Json> = questions.iter().map(|_| json(r#"{"isError": true}"#)).collect();
+            assert_eq!(breaches(questions, &empty).len(), questions.len());
+        }
     }
 }

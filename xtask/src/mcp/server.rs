@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use super::questions::AGENT;
 use crate::cellar::{Cellar, search_path};
 use crate::failure::Failure;
 use crate::process;
@@ -40,8 +41,11 @@ pub(super) enum Transport {
 
 /// How a client gets to the server.
 pub(super) enum Reach {
-    /// It starts this program with `mcp`.
-    Stdio(PathBuf),
+    /// It starts this program with these words.
+    Stdio {
+        program: PathBuf,
+        words: Vec<&'static str>,
+    },
     Http(Listening),
 }
 
@@ -85,9 +89,16 @@ impl Store {
         self.sandbox.folder()
     }
 
-    pub(super) fn reach(&self, transport: Transport) -> Result<Reach, Failure> {
+    /// The server with the tools of a profile; over HTTP, with those that it has by itself.
+    pub(super) fn reach(&self, transport: Transport, profile: &'static str) -> Result<Reach, Failure> {
         match transport {
-            Transport::Stdio => Ok(Reach::Stdio(self.binary.clone())),
+            Transport::Stdio => {
+                let mut words = vec!["mcp"];
+                if profile != AGENT.profile {
+                    words.extend(["--profile", profile]);
+                }
+                Ok(Reach::Stdio { program: self.binary.clone(), words })
+            }
             Transport::Http => self.listen().map(Reach::Http),
         }
     }

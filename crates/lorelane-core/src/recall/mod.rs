@@ -32,6 +32,9 @@ const PREFIX_MIN: usize = 4;
 /// From this score on, a memory is taken for the same subject.
 const CANDIDATE_SCORE: i32 = 3;
 
+/// The points of a score that is halfway to the best there could be.
+const HALF: f64 = 1000.0;
+
 /// What is asked, ready to be compared.
 #[derive(Clone, Debug)]
 pub struct Query {
@@ -48,6 +51,8 @@ pub struct Query {
     pub after: Option<Timestamp>,
     pub before: Option<Timestamp>,
     pub include_retired: bool,
+    /// Also what is archived, though nothing else that is out of recall.
+    pub include_archived: bool,
     pub now: Timestamp,
 }
 
@@ -66,6 +71,14 @@ pub struct Hit {
     pub explain: Vec<Part>,
     /// Memories that say nearly the same and stand behind this one.
     pub same: Vec<Address>,
+}
+
+impl Hit {
+    /// The score between 0 and 1, in the same order: points have no upper end.
+    pub fn share(&self) -> f64 {
+        let points = f64::from(self.score.max(0));
+        points / (points + HALF)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,6 +178,7 @@ impl Query {
             after: None,
             before: None,
             include_retired: false,
+            include_archived: false,
             now,
         }
     }
@@ -188,7 +202,12 @@ impl Query {
             Kind::Record(category) => self.categories.contains(&category),
             Kind::Note(of) => self.types.contains(&of),
         };
-        (self.include_retired || status == Status::Active)
+        let alive = match status {
+            Status::Active => true,
+            Status::Archived => self.include_retired || self.include_archived,
+            Status::Retired => self.include_retired,
+        };
+        alive
             && (self.lanes.is_empty() || self.lanes.iter().any(|lane| lane == kind.lane()))
             && (asked || (self.categories.is_empty() && self.types.is_empty()))
     }

@@ -67,7 +67,7 @@ pub fn printable(text: &str) -> String {
 
 /// Control characters, zero-width and direction marks, and the invisible tag characters change what a reader
 /// sees or what a machine does without being seen themselves.
-fn is_visible(c: char) -> bool {
+pub(crate) fn is_visible(c: char) -> bool {
     !(c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'

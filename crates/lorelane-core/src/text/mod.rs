@@ -5,6 +5,7 @@ mod slug;
 mod tokens;
 mod words;
 
+pub(crate) use clean::is_visible;
 pub use clean::{cut, escaped, one_line, printable, shell_word};
 pub use slug::{SLUG_MAX, is_slug, slug, title_changed_enough_for_a_new_slug};
 pub use tokens::tokens;

@@ -546,6 +546,20 @@ fn a_text_is_appended_after_a_blank_line_and_in_the_file_s_line_ends() {
 }
 
 #[test]
+fn a_rename_wants_another_name_and_says_the_same() {
+    let old = "---\n# mine\ntype: fact\n---\n\nText\n";
+    let composed = |to: &str| {
+        let draft = Draft::Renamed { to: Address::note(to).expect("a name") };
+        Notes.compose(&address(), Some(old), &draft, &circumstances())
+    };
+    let renamed = composed("plans/other").expect("a rename");
+    assert_eq!(renamed.wants, Address::note("plans/other"));
+    assert_eq!((renamed.memory.title.as_str(), renamed.template), ("other", None));
+    assert_eq!(composed(address().name()).expect("no rename").wants, None);
+    assert!(composed("con").is_err());
+}
+
+#[test]
 fn fields_are_set_one_by_one() {
     let table = [
         (partial(&[("type", "fact")], &[]), "type: \"plan\"", "type: \"fact\""),

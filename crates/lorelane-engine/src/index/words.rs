@@ -39,7 +39,7 @@ pub(super) const EMPTY: &str = "
 /// A passage's number is its memory's number, then its own place in the memory; the name is in place 0.
 const PLACE_BITS: u32 = 12;
 /// A term that stands in more passages than this ranks, and finds only when no other term does.
-const COMMON: usize = 20_000;
+const COMMON: usize = 8_000;
 /// Of a long text's terms no more passages than this are counted, to tell the rare ones.
 const ROUGHLY: usize = 100;
 /// How many memories are weighed: those whose names are asked for, those that share most of the asked terms, and

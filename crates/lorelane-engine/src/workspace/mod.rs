@@ -195,6 +195,12 @@ impl Workspace {
         lane.dialect.place(address).map_or_else(String::new, |path| lane.listed_path(&path))
     }
 
+    /// The file that an address has, or would have.
+    pub fn file(&self, address: &Address) -> Option<PathBuf> {
+        let lane = self.lane_of(address)?;
+        lane.dialect.place(address).map(|path| lane.file(&path))
+    }
+
     /// The lane of the records: what only they have (categories, a listing, captures) is asked of it.
     fn records(&self) -> &Lane {
         self.lanes.first().expect("a workspace opens with its records")
@@ -384,18 +390,21 @@ impl Workspace {
         Ok(Marks::read(&lines))
     }
 
+    /// The memory that has this address, or had it before it was renamed.
+    pub fn at(&self, address: &Address) -> Option<Address> {
+        if self.exists(address) {
+            return Some(address.clone());
+        }
+        let marks = self.marks();
+        Some(marks.follow(address)).filter(|now| self.exists(now)).cloned()
+    }
+
     /// The memory a person means: an address, an old address, a path, or a slug that is unique.
     pub fn find(&mut self, typed: &str) -> Result<Address, Failure> {
-        let marks = self.marks();
-        if let Some(address) = Address::parse(typed) {
-            if self.exists(&address) {
-                return Ok(address);
-            }
-            let now = marks.follow(&address);
-            if *now != address && self.exists(now) {
-                return Ok(now.clone());
-            }
+        if let Some(address) = Address::parse(typed).and_then(|address| self.at(&address)) {
+            return Ok(address);
         }
+        let marks = self.marks();
         let name = typed.rsplit('/').next().unwrap_or(typed);
         let name = name.strip_suffix(".json").unwrap_or(name);
         let same: Vec<Address> = self.called(typed, name)?;

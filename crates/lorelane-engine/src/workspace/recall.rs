@@ -1,9 +1,10 @@
 //! From a question to the memories that answer it, as their files say it now.
 
-use super::{Failure, NEAR_MAX, Workspace};
+use super::{Failure, Loaded, NEAR_MAX, Workspace};
 use crate::index::{Found, Index, Said};
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Table;
+use lorelane_core::passage::Passage;
 use lorelane_core::recall::ask::Asked;
 use lorelane_core::recall::sheet::Emphasis;
 use lorelane_core::recall::weigh::{Statistics, Weights};
@@ -93,13 +94,25 @@ impl Workspace {
 
     /// What a hit's passage says, as its file has it now.
     pub fn excerpt(&self, hit: &Hit) -> Option<String> {
-        let (from, to) = hit.lines?;
+        let (_, passage) = self.load_hit(hit)?;
+        passage.map(|passage| passage.text)
+    }
+
+    /// A hit's memory as its file has it now, and the passage that was found; `None` for one that vanished meanwhile.
+    pub fn load_hit(&self, hit: &Hit) -> Option<(Loaded, Option<Passage>)> {
         let lane = self.lane_of(&hit.address)?;
-        let text = lane.load(&hit.address).ok()?.text;
-        let passages = lane.dialect.passages(&text);
-        let passage =
-            passages.into_iter().find(|passage| passage.lines.0 >= from && passage.lines.1 <= to)?;
-        Some(passage.text)
+        let loaded = lane.load(&hit.address).ok()?;
+        let passage = hit.lines.and_then(|(from, to)| {
+            let mut passages = lane.dialect.passages(&loaded.text).into_iter();
+            passages.find(|passage| passage.lines.0 >= from && passage.lines.1 <= to)
+        });
+        Some((loaded, passage))
+    }
+
+    /// The passages of a memory that was loaded.
+    pub fn passages(&self, loaded: &Loaded) -> Vec<Passage> {
+        let lane = self.lane_of(&loaded.memory.address);
+        lane.map(|lane| lane.dialect.passages(&loaded.text)).unwrap_or_default()
     }
 
     fn answer(&mut self, query: &Query, limit: usize, grouping: Grouping) -> Result<Choice, Failure> {

@@ -148,11 +148,14 @@ impl Stage<'_> {
         let mut composed = self.lane.dialect.compose(address, Some(&standing.text), draft, &circumstances)?;
         self.staged.notices.append(&mut composed.notices);
         let rewritten = composed.template.as_ref().is_some_and(|template| *template != standing.text);
-        if composed.memory == standing.memory && !rewritten {
+        if composed.memory == standing.memory && !rewritten && composed.wants.is_none() {
             self.outcome(&standing.memory, path, Deed::Already(standing.memory.lifecycle.status()));
             return Ok(());
         }
         self.guard_secrets(Some(&standing.memory), &mut composed.memory)?;
+        if let Draft::Renamed { to } = draft {
+            self.refuse_taking(to, address)?;
+        }
         let renamed_from = self.rename(&mut composed.memory, composed.wants.take(), &path)?;
         let edits = match &composed.template {
             // What it says beside its memory is in there, too.
@@ -168,6 +171,15 @@ impl Stage<'_> {
         let deed = Deed::Revised { revised: composed.memory.revised, renamed_from };
         self.outcome(&composed.memory, path, deed);
         Ok(())
+    }
+
+    /// A name that somebody asks for is theirs or nobody's; one that a title asks for is only preferred.
+    fn refuse_taking(&self, to: &Address, from: &Address) -> Result<(), Failure> {
+        let target = self.place(to)?;
+        let Some(bytes) = self.bytes(&target)?.filter(|_| to != from) else { return Ok(()) };
+        let there = self.lane.dialect.read(&target, &bytes).memory;
+        let status = there.map(|memory| memory.lifecycle.status());
+        Err(Refusal::Exists { address: to.clone(), status }.into())
     }
 
     /// Gives the memory its new address if that is free; the old one stays as an alias.
@@ -230,15 +242,8 @@ impl Stage<'_> {
             }
             Verb::Restore { .. } => {
                 let Some(to) = self.lane.dialect.restored_to(address) else { return Ok(None) };
-                let target = self.place(&to)?;
-                match self.bytes(&target)? {
-                    None => Ok(Some(to)),
-                    Some(bytes) => {
-                        let there = self.lane.dialect.read(&target, &bytes).memory;
-                        let status = there.map(|memory| memory.lifecycle.status());
-                        Err(Refusal::Exists { address: to, status }.into())
-                    }
-                }
+                self.refuse_taking(&to, address)?;
+                Ok(Some(to))
             }
             Verb::Archive | Verb::Shelve | Verb::Purge => Ok(None),
         }

@@ -756,7 +756,7 @@ pub struct Mcp {
     /// Accept an address that other machines can reach
     #[arg(long)]
     pub allow_remote: bool,
-    /// Which tools are offered: agent
+    /// Which tools are offered: agent, notes, api-memory or all
     #[arg(long, value_name = "NAME", default_value = "agent")]
     pub profile: String,
 }

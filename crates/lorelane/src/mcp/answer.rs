@@ -1,18 +1,23 @@
 //! What a tool gives back. A failure is an answer too: a model can read it and mend its call.
 
 use lorelane_core::fence::{self, Fence};
-use lorelane_core::json::Json;
+use lorelane_core::json::{Format, Json};
 use lorelane_core::secret;
 use lorelane_engine::workspace::Failure;
 
 /// More than a model can use at once; clients cut without saying so.
 const TEXT_MAX: usize = 40_000;
 
+/// The member of a structured answer that holds a list.
+pub(super) const LISTED: &str = "result";
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
     Text(String),
     /// JSON that a model shall read: the tool has an output schema for it.
     Document(Json),
+    /// JSON whose values are as they stand in the files, because whoever reads them writes them back.
+    Verbatim(Json),
 }
 
 /// What was attempted, why not, and what to do.
@@ -44,6 +49,11 @@ impl Answer {
     }
 }
 
+/// A document of exact values on one line.
+pub(super) fn line(json: &Json) -> String {
+    fence::json(&json.render(Format::LINE))
+}
+
 /// The text of a memory's file for a model, and whether all of it is there.
 pub(super) fn whole(text: &str) -> (String, bool) {
     (fence::block(text, TEXT_MAX), text.chars().nth(TEXT_MAX).is_none())
@@ -52,6 +62,11 @@ pub(super) fn whole(text: &str) -> (String, bool) {
 impl Trouble {
     pub(super) fn new(what: impl Into<String>, hint: impl Into<String>) -> Trouble {
         Trouble { what: what.into(), hint: hint.into() }
+    }
+
+    pub(super) fn json(&self) -> String {
+        let said = |text: &str| Json::text(secret::masked(text));
+        line(&Json::Object([("error", said(&self.what)), ("hint", said(&self.hint))].into_iter().collect()))
     }
 
     pub(super) fn text(&self) -> String {

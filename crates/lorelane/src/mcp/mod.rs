@@ -55,7 +55,7 @@ fn serve(env: &Env, clock: fn() -> Timestamp, options: &Options) -> Result<(), T
         .max_blocking_threads(WORKERS)
         .build()
         .map_err(|fault| (format!("cannot start the server: {fault}"), "try again".to_owned()))?;
-    let server = Server::new(Arc::new(Desk::new(env, clock)));
+    let server = Server::new(Arc::new(Desk::new(env, clock)), options.profile);
     let ended = match &options.door {
         Door::Stdio => {
             runtime.block_on(stdio::serve(server));

@@ -1,13 +1,12 @@
 //! What follows `lorelane mcp`. The parser of the command line knows the same words, for their help.
 
 use super::Trouble;
+use super::tools::{PROFILES, Profile};
 
-/// Sets of tools under one name.
-const PROFILES: [&str; 1] = ["agent"];
-
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Options {
     pub(super) door: Door,
+    pub(super) profile: &'static Profile,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub(super) enum Door {
 
 impl Options {
     pub(super) fn read(words: &[String]) -> Result<Options, Trouble> {
-        let (mut http, mut remote) = (None, false);
+        let (mut http, mut remote, mut profile) = (None, false, &PROFILES[0]);
         let mut words = words.iter().map(String::as_str);
         while let Some(word) = words.next() {
             let (name, glued) = match word.split_once('=') {
@@ -35,7 +34,7 @@ impl Options {
             };
             match name {
                 "--http" => http = Some(value()?),
-                "--profile" => known_profile(&value()?)?,
+                "--profile" => profile = known_profile(&value()?)?,
                 "--allow-remote" if glued.is_none() => remote = true,
                 _ => return Err(usage(format!("`mcp` does not know `{word}`"))),
             }
@@ -45,17 +44,15 @@ impl Options {
             None if remote => return Err(usage("`--allow-remote` goes with `--http`".to_owned())),
             None => Door::Stdio,
         };
-        Ok(Options { door })
+        Ok(Options { door, profile })
     }
 }
 
-fn known_profile(name: &str) -> Result<(), Trouble> {
-    match PROFILES.contains(&name) {
-        true => Ok(()),
-        false => {
-            Err((format!("`{name}` is no profile"), format!("the profiles are: {}", PROFILES.join(", "))))
-        }
-    }
+fn known_profile(name: &str) -> Result<&'static Profile, Trouble> {
+    Profile::named(name).ok_or_else(|| {
+        let known = PROFILES.map(|profile| profile.name).join(", ");
+        (format!("`{name}` is no profile"), format!("the profiles are: {known}"))
+    })
 }
 
 fn usage(what: String) -> Trouble {
@@ -71,7 +68,7 @@ mod tests {
         let http = |address: &str, remote| Ok(Door::Http { address: address.to_owned(), remote });
         for (words, expected) in [
             ("", Ok(Door::Stdio)),
-            ("--profile agent", Ok(Door::Stdio)),
+            ("--profile api-memory", Ok(Door::Stdio)),
             ("--http 127.0.0.1:0", http("127.0.0.1:0", false)),
             ("--allow-remote --http=0.0.0.0:80", http("0.0.0.0:80", true)),
             ("--allow-remote", Err("`--allow-remote` goes with `--http`")),
@@ -83,6 +80,13 @@ mod tests {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
             let read = Options::read(&words).map(|options| options.door).map_err(|(what, _)| what);
             assert_eq!(read, expected.map_err(str::to_owned), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn the_agents_profile_is_the_one_that_nobody_names() {
+        for (words, expected) in [(vec![], "agent"), (vec!["--profile=notes".to_owned()], "notes")] {
+            assert_eq!(Options::read(&words).expect("options").profile.name, expected);
         }
     }
 }

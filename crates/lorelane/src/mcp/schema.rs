@@ -12,6 +12,8 @@ pub(super) struct Parameter {
     pub(super) about: &'static str,
     pub(super) kind: Kind,
     pub(super) required: bool,
+    /// What is said of a value that cannot be; `None` for the usual words.
+    complaint: Option<fn(&Json) -> String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +30,8 @@ pub(super) enum Kind {
     Fraction,
     Flag,
     Texts,
+    /// Whole numbers, also negative ones.
+    Numbers,
     Categories,
     /// Objects whose shape another answer shows.
     Objects,
@@ -36,11 +40,26 @@ pub(super) enum Kind {
 }
 
 pub(super) const fn required(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
-    Parameter { name, about, kind, required: true }
+    Parameter { name, about, kind, required: true, complaint: None }
 }
 
 pub(super) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
-    Parameter { name, about, kind, required: false }
+    Parameter { name, about, kind, required: false, complaint: None }
+}
+
+impl Parameter {
+    /// With words of its own for a value that cannot be.
+    pub(super) const fn or(self, complaint: fn(&Json) -> String) -> Parameter {
+        Parameter { complaint: Some(complaint), ..self }
+    }
+
+    fn fault(&self, value: &Json) -> Option<String> {
+        let expected = self.kind.fault(value)?;
+        Some(match self.complaint {
+            Some(complaint) => complaint(value),
+            None => format!("`{}` must be {expected}", self.name),
+        })
+    }
 }
 
 /// The schema of an object with these members.
@@ -103,6 +122,7 @@ impl Kind {
             Kind::Fraction => within("number", 0, 1),
             Kind::Flag => of_type("boolean"),
             Kind::Texts => list_of(of_type("string")),
+            Kind::Numbers => list_of(of_type("integer")),
             Kind::Categories => list_of(one_of(Category::ALL.map(Category::name))),
             Kind::Objects => list_of(of_type("object")),
             Kind::Content => content(),
@@ -131,6 +151,7 @@ impl Kind {
             ),
             Kind::Flag => (value.as_bool().is_some(), "true or false".to_owned()),
             Kind::Texts => (every(value, |item| item.as_text().is_some()), "a list of texts".to_owned()),
+            Kind::Numbers => (every(value, whole), "a list of whole numbers".to_owned()),
             Kind::Categories => (every(value, category), format!("a list of some of {}", names())),
             Kind::Objects => {
                 (every(value, |item| item.as_object().is_some()), "a list of objects".to_owned())
@@ -143,6 +164,10 @@ impl Kind {
 
 fn category(value: &Json) -> bool {
     value.as_text().and_then(Category::parse).is_some()
+}
+
+fn whole(value: &Json) -> bool {
+    value.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
 
 fn names() -> String {
@@ -222,12 +247,7 @@ impl Arguments {
         let mut faults = Vec::new();
         for parameter in parameters {
             match given(parameter.name) {
-                Some(value) => faults.extend(
-                    parameter
-                        .kind
-                        .fault(value)
-                        .map(|expected| format!("`{}` must be {expected}", parameter.name)),
-                ),
+                Some(value) => faults.extend(parameter.fault(value)),
                 None if parameter.required => {
                     faults.push(format!("`{}` is missing: {}", parameter.name, parameter.about));
                 }
@@ -248,6 +268,11 @@ impl Arguments {
     /// A text that says something.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Json::as_text).map(str::trim).filter(|text| !text.is_empty())
+    }
+
+    /// A text as it was sent, blanks included.
+    pub(super) fn exact(&self, name: &str) -> &str {
+        self.get(name).and_then(Json::as_text).unwrap_or_default()
     }
 
     pub(super) fn flag(&self, name: &str) -> bool {

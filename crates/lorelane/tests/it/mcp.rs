@@ -1,6 +1,6 @@
 //! The server as clients meet it: its process, its lines, its HTTP.
 
-use crate::scratch::{Scratch, USE_JWT};
+use crate::scratch::{MARKS, Scratch, USE_JWT};
 use lorelane_core::json::{Format, Json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,9 +10,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+mod files;
 mod http;
 mod http_bad_input;
 mod model;
+mod notes;
+mod notes_defects;
 mod protocol;
 mod resources;
 mod tools;
@@ -34,8 +37,19 @@ struct Client {
 
 impl Client {
     fn start(scratch: &Scratch) -> Client {
+        Client::start_with(scratch, &["mcp"])
+    }
+
+    /// One that has greeted a server with the tools of a profile.
+    fn of_profile(scratch: &Scratch, profile: &str) -> Client {
+        let mut client = Client::start_with(scratch, &["mcp", "--profile", profile]);
+        client.greet();
+        client
+    }
+
+    fn start_with(scratch: &Scratch, words: &[&str]) -> Client {
         let mut child = scratch
-            .command(&["mcp"])
+            .command(words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -50,16 +50,7 @@ pub(super) fn create(
     draft: &Draft,
     circumstances: &Circumstances,
 ) -> Result<Composed, Refusal> {
-    if let Some(why) = name::why_not(address.name()) {
-        let got = cut(address.name(), 200);
-        return Err(invalid(
-            address,
-            "filename",
-            &format!("Another name: {why}"),
-            &got,
-            "choose another name",
-        ));
-    }
+    refuse_name(address)?;
     let (Draft::Whole(draft) | Draft::Edited { text: draft, .. }) = draft else {
         return Err(Refusal::Missing { address: address.clone() });
     };
@@ -103,6 +94,13 @@ pub(super) fn revise(
     }
     let mut notices = Vec::new();
     let text = match draft {
+        Draft::Renamed { to } => {
+            refuse_name(to)?;
+            let wants = Some(to.clone()).filter(|to| to != address);
+            // A note without a title is called as its file.
+            let memory = Memory { address: address.clone(), ..memory(&page, to.clone()) };
+            return Ok(Composed { memory, template: None, wants, notices });
+        }
         Draft::Whole(text) => overlaid(&page, text, address)?,
         Draft::Append { text } => appended(&page, text, address)?,
         Draft::Edited { text, .. } => match opened(text, address)?.head {
@@ -248,6 +246,12 @@ fn refuse_new_problems(address: &Address, standing: &[String], new: &Page<'_>) -
         })
         .collect();
     if fresh.is_empty() { Ok(()) } else { Err(Refusal::Invalid { address: address.clone(), faults: fresh }) }
+}
+
+fn refuse_name(address: &Address) -> Result<(), Refusal> {
+    let Some(why) = name::why_not(address.name()) else { return Ok(()) };
+    let (expected, got) = (format!("Another name: {why}"), cut(address.name(), 200));
+    Err(invalid(address, "filename", &expected, &got, "choose another name"))
 }
 
 fn refuse_empty(address: &Address, body: &str) -> Result<(), Refusal> {

@@ -68,6 +68,11 @@ pub(super) fn revise(
             };
             return Err(Refusal::Merge { address: address.clone(), fault });
         }
+        Draft::Renamed { .. } => {
+            let fix = format!("set its title: `lorelane update {address} --set title=TEXT`");
+            let fault = MergeFault { field: "id", rule: "named after its title", details: Vec::new(), fix };
+            return Err(Refusal::Merge { address: address.clone(), fault });
+        }
         Draft::Edited { text, because } => {
             (open_draft(text, address)?, Historian::Lorelane { because: because.as_deref() })
         }

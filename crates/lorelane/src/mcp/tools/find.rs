@@ -42,10 +42,10 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
 
 /// A hit as its file says it now; one that vanished meanwhile is none.
 fn line(workspace: &Workspace, hit: &Hit) -> Option<String> {
-    let loaded = workspace.load(&hit.address).ok()?;
+    let (loaded, passage) = workspace.load_hit(hit)?;
     let mut line = briefing::reminder(&loaded.memory, workspace.now());
-    if let Some(says) = workspace.excerpt(hit).filter(|_| hit.kind.category().is_none()) {
-        line.push_str(&format!(" — {}", inline(&says, PASSAGE_MAX)));
+    if let Some(passage) = passage.filter(|_| hit.kind.category().is_none()) {
+        line.push_str(&format!(" — {}", inline(&passage.text, PASSAGE_MAX)));
     }
     if hit.status != Status::Active {
         line.push_str(&format!(" [{}]", hit.status));

@@ -1,0 +1,208 @@
+//! What notes say of files and of each other, and which say the same.
+
+use super::search::{beginning, listed, of_notes, score};
+use super::{Call, file_path, find, memory_id, note_type, object, open, trouble};
+use crate::mcp::answer::{Answer, Outcome, Trouble};
+use crate::mcp::schema::{self, list_of, of_type};
+use lorelane_core::graph::{Graph, RelationKind, Scope};
+use lorelane_core::json::{Json, Object};
+use lorelane_core::link::Edge;
+use lorelane_core::memory::{Address, Kind};
+use lorelane_engine::workspace::{Comparison, Inbound, Workspace};
+use std::collections::BTreeMap;
+
+const HITS: usize = 5;
+/// So many of a question's answers are looked at to rank those that link a file.
+const RANKED: usize = 1000;
+const GROUPS: usize = 5;
+const ALIKE: f64 = 0.85;
+
+pub(super) fn linked(call: &Call<'_>) -> Outcome {
+    let Some(target) = call.arguments.text("target_document") else {
+        let hint = "name a file from the project's root, such as src/auth.py";
+        return Err(Trouble::new("Validation error: target_document cannot be empty", hint));
+    };
+    let mut workspace = open(call)?;
+    let links = workspace.links_to(target, Scope::Active).map_err(trouble)?.links;
+    // One memory is listed once, with the first of its links.
+    let mut first: BTreeMap<Address, Inbound> = BTreeMap::new();
+    for link in links.into_iter().filter(|link| link.from.address.is_note()) {
+        first.entry(link.from.address.clone()).or_insert(link);
+    }
+    let scores = match call.arguments.text("query") {
+        Some(query) => scores(&mut workspace, query)?,
+        None => BTreeMap::new(),
+    };
+    let share = |link: &Inbound| scores.get(&link.from.address).copied().unwrap_or_default();
+    let mut links: Vec<Inbound> = first.into_values().collect();
+    links.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    links.truncate(call.arguments.whole("limit").unwrap_or(HITS));
+    let hits = links.iter().filter_map(|link| {
+        Some(object([
+            ("memory_id", memory_id(&link.from.address)),
+            ("score", score(share(link))),
+            ("content", Json::text(around(&workspace, link)?)),
+            ("anchor_context", Json::text(&link.context)),
+            ("edge_type", Json::text(link.edge.name())),
+            ("file_path", file_path(&workspace, &link.from.address)),
+        ]))
+    });
+    Ok(Answer::Verbatim(Json::List(hits.collect())))
+}
+
+/// How well each note answers a question; those that do not are not in it.
+fn scores(workspace: &mut Workspace, query: &str) -> Result<BTreeMap<Address, f64>, Trouble> {
+    let query = of_notes(query, workspace.now());
+    let found = workspace.recall(&query, RANKED).map_err(trouble)?;
+    let each = found.hits.into_iter().flat_map(|hit| {
+        let share = hit.share();
+        std::iter::once(hit.address).chain(hit.same).map(move |address| (address, share))
+    });
+    Ok(each.collect())
+}
+
+/// The passage that holds a link; `None` for a note that vanished meanwhile.
+fn around(workspace: &Workspace, link: &Inbound) -> Option<String> {
+    let loaded = workspace.load(&link.from.address).ok()?;
+    let mut passages = workspace.passages(&loaded).into_iter();
+    let holds = passages.find(|passage| passage.text.contains(&link.target));
+    Some(holds.map_or_else(|| beginning(workspace, &loaded), |passage| passage.text))
+}
+
+pub(super) fn linked_schema() -> Json {
+    listed(vec![
+        ("memory_id", of_type("string")),
+        ("score", of_type("number")),
+        ("content", of_type("string")),
+        ("anchor_context", of_type("string")),
+        ("edge_type", of_type("string")),
+        ("file_path", of_type("string")),
+    ])
+}
+
+pub(super) fn merges(call: &Call<'_>) -> Outcome {
+    let arguments = &call.arguments;
+    let threshold = arguments.get("threshold").and_then(Json::as_f64).unwrap_or(ALIKE);
+    let kind = Some(Kind::Note(note_type(arguments.text("filter_type")).unwrap_or_default()));
+    let limit = arguments.whole("limit").unwrap_or(GROUPS);
+    let mut workspace = open(call)?;
+    let groups = workspace.duplicates(Comparison { threshold, limit, kind }).map_err(trouble)?;
+    let clusters = groups.iter().enumerate().map(|(at, group)| {
+        let memories = group.memories.iter().map(|memory| {
+            object([
+                ("id", memory_id(&memory.entry.address)),
+                ("file_path", file_path(&workspace, &memory.entry.address)),
+                ("preview", Json::text(&memory.preview)),
+            ])
+        });
+        object([
+            ("cluster_id", Json::number(at)),
+            ("score", score(group.score)),
+            ("reason", Json::text(format!("High vector similarity (> {threshold})"))),
+            ("memory_count", Json::number(group.memories.len())),
+            ("memories", Json::List(memories.collect())),
+        ])
+    });
+    Ok(Answer::Verbatim(Json::List(clusters.collect())))
+}
+
+pub(super) fn merges_schema() -> Json {
+    let memory =
+        vec![("id", of_type("string")), ("file_path", of_type("string")), ("preview", of_type("string"))];
+    listed(vec![
+        ("cluster_id", of_type("integer")),
+        ("score", of_type("number")),
+        ("reason", of_type("string")),
+        ("memory_count", of_type("integer")),
+        ("memories", list_of(schema::object(memory, &["id", "file_path", "preview"]))),
+    ])
+}
+
+pub(super) fn versions(call: &Call<'_>) -> Outcome {
+    let (workspace, graph, address) = asked(call)?;
+    let chain: Vec<Json> = graph
+        .reached(&address, Edge::Supersedes)
+        .iter()
+        .map(|version| {
+            object([("memory_id", memory_id(version)), ("file_path", file_path(&workspace, version))])
+        })
+        .collect();
+    let count = Json::number(chain.len());
+    Ok(Answer::Verbatim(object([("version_chain", Json::List(chain)), ("count", count)])))
+}
+
+pub(super) fn versions_schema() -> Json {
+    let version = vec![("memory_id", of_type("string")), ("file_path", of_type("string"))];
+    let chain = list_of(schema::object(version, &["memory_id", "file_path"]));
+    let properties = vec![("version_chain", chain), ("count", of_type("integer"))];
+    Json::Object(schema::object(properties, &["version_chain", "count"]))
+}
+
+pub(super) fn dependencies(call: &Call<'_>) -> Outcome {
+    let (workspace, graph, address) = asked(call)?;
+    Ok(Answer::Verbatim(said_of_memories(&workspace, &graph, &address, Edge::DependsOn)))
+}
+
+pub(super) fn contradictions(call: &Call<'_>) -> Outcome {
+    let (workspace, graph, address) = asked(call)?;
+    Ok(Answer::Verbatim(said_of_memories(&workspace, &graph, &address, Edge::Contradicts)))
+}
+
+pub(super) fn relationships(call: &Call<'_>) -> Outcome {
+    let only = call.arguments.text("relationship_type");
+    let (workspace, graph, address) = asked(call)?;
+    let edges = [
+        ("supersedes", Edge::Supersedes),
+        ("depends_on", Edge::DependsOn),
+        ("contradicts", Edge::Contradicts),
+    ];
+    let wanted = edges.into_iter().filter(|(name, _)| only.is_none_or(|only| only == *name));
+    let lists = wanted.map(|(name, edge)| (name, said_of_memories(&workspace, &graph, &address, edge)));
+    Ok(Answer::Verbatim(object([("memory_id", memory_id(&address))].into_iter().chain(lists))))
+}
+
+/// The note that a call asks for, and the graph that it stands in.
+fn asked(call: &Call<'_>) -> Result<(Workspace, Graph, Address), Trouble> {
+    let mut workspace = open(call)?;
+    let typed = call.arguments.exact("filename");
+    let address = find(&workspace, typed).ok_or_else(|| {
+        let name = typed.strip_prefix("memory:").unwrap_or(typed);
+        let what = format!("Memory not found: memory:{}", name.strip_suffix(".md").unwrap_or(name));
+        Trouble::new(what, "search_memories finds notes by what they say")
+    })?;
+    let graph = workspace.graph(Scope::Active).map_err(trouble)?;
+    Ok((workspace, graph, address))
+}
+
+/// The memories that a note says this of, with its words.
+fn said_of_memories(workspace: &Workspace, graph: &Graph, address: &Address, edge: Edge) -> Json {
+    let said = graph.from(address, Some(RelationKind::Link(edge)));
+    let memories = said.filter_map(|relation| {
+        let memory = relation.to.memory()?;
+        Some(object([
+            ("memory_id", memory_id(memory)),
+            ("file_path", file_path(workspace, memory)),
+            ("context", Json::text(&relation.context)),
+        ]))
+    });
+    Json::List(memories.collect())
+}
+
+fn relation() -> Vec<(&'static str, Object)> {
+    vec![("memory_id", of_type("string")), ("file_path", of_type("string")), ("context", of_type("string"))]
+}
+
+pub(super) fn related_schema() -> Json {
+    listed(relation())
+}
+
+pub(super) fn relationships_schema() -> Json {
+    let list = || list_of(schema::object(relation(), &["memory_id", "file_path", "context"]));
+    let properties = vec![
+        ("memory_id", of_type("string")),
+        ("supersedes", list()),
+        ("depends_on", list()),
+        ("contradicts", list()),
+    ];
+    Json::Object(schema::object(properties, &["memory_id"]))
+}

@@ -1,0 +1,106 @@
+//! Notes found by what they say.
+
+use super::{Call, file_path, memory_id, moment, note_type, object, open, trouble};
+use crate::mcp::answer::{Answer, LISTED, Outcome, Trouble};
+use crate::mcp::schema::{self, list_of, of_type};
+use lorelane_core::json::{Json, Object};
+use lorelane_core::memory::Body;
+use lorelane_core::passage::Passage;
+use lorelane_core::recall::{Hit, Query};
+use lorelane_core::text::cut;
+use lorelane_core::time::Timestamp;
+use lorelane_engine::workspace::{Loaded, Workspace};
+
+const HITS: usize = 5;
+/// What is given of a whole note among others; read_memory gives the rest.
+const WHOLE_MAX: usize = 40_000;
+const DAY: i64 = 86_400;
+
+pub(super) fn search(call: &Call<'_>) -> Outcome {
+    let arguments = &call.arguments;
+    let Some(text) = arguments.text("query") else {
+        let hint = "say in `query` what you want to know";
+        return Err(Trouble::new("Validation error: query cannot be empty", hint));
+    };
+    let (after, before) = (moment(call, "after_timestamp"), moment(call, "before_timestamp"));
+    if let (Some(after), Some(before)) = (after, before)
+        && after >= before
+    {
+        let what = format!("after_timestamp ({}) must be less than before_timestamp ({})", after.0, before.0);
+        return Err(Trouble::new(format!("Validation error: {what}"), "exchange them"));
+    }
+    let mut workspace = open(call)?;
+    let mut query = of_notes(text, workspace.now());
+    query.tags = arguments.texts("filter_tags");
+    query.types = note_type(arguments.text("filter_type")).into_iter().collect();
+    query.include_archived = arguments.flag("include_archived");
+    (query.after, query.before) =
+        match arguments.whole("relative_days").and_then(|days| i64::try_from(days).ok()) {
+            Some(days) => (Some(Timestamp(query.now.0 - days * DAY)), None),
+            None => (after, before),
+        };
+    let found = workspace.recall(&query, arguments.whole("limit").unwrap_or(HITS)).map_err(trouble)?;
+    let whole = arguments.flag("load_full_memory");
+    let hits = found.hits.iter().filter_map(|hit| shown(&workspace, hit, whole));
+    Ok(Answer::Verbatim(Json::List(hits.collect())))
+}
+
+/// A question to the notes alone.
+pub(super) fn of_notes(text: &str, now: Timestamp) -> Query {
+    let mut query = Query::of_person(text, now);
+    query.lanes = vec!["notes".to_owned()];
+    query
+}
+
+/// A hit as its file says it now; one that vanished meanwhile is none.
+fn shown(workspace: &Workspace, hit: &Hit, whole: bool) -> Option<Json> {
+    let (loaded, passage) = workspace.load_hit(hit)?;
+    let content = match &passage {
+        Some(passage) if !whole => passage.text.clone(),
+        _ => cut(&loaded.memory.body.prose(), WHOLE_MAX),
+    };
+    let headers = passage.map(|passage| passage.headings.join(" > ")).unwrap_or_default();
+    Some(object([
+        ("memory_id", memory_id(&hit.address)),
+        ("score", score(hit.share())),
+        ("content", Json::text(content)),
+        ("type", Json::text(hit.kind.name())),
+        ("status", Json::text(hit.status.name())),
+        ("tags", Json::texts(hit.tags.clone())),
+        ("file_path", file_path(workspace, &loaded.memory.address)),
+        ("header_path", Json::text(headers)),
+    ]))
+}
+
+pub(super) fn score(share: f64) -> Json {
+    Json::number((share * 1000.0).round() / 1000.0)
+}
+
+/// The beginning of a note: its first passage, or all of a text that has none.
+pub(super) fn beginning(workspace: &Workspace, loaded: &Loaded) -> String {
+    let first: Option<Passage> = workspace.passages(loaded).into_iter().next();
+    first.map(|passage| passage.text).unwrap_or_else(|| match &loaded.memory.body {
+        Body::Prose(text) => cut(text, WHOLE_MAX),
+        Body::Fields(_) => String::new(),
+    })
+}
+
+pub(super) fn schema() -> Json {
+    listed(vec![
+        ("memory_id", of_type("string")),
+        ("score", of_type("number")),
+        ("content", of_type("string")),
+        ("type", of_type("string")),
+        ("status", of_type("string")),
+        ("tags", list_of(of_type("string"))),
+        ("file_path", of_type("string")),
+        ("header_path", of_type("string")),
+    ])
+}
+
+/// The schema of a list of objects that have all of these members.
+pub(super) fn listed(members: Vec<(&str, Object)>) -> Json {
+    let names: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
+    let item = schema::object(members, &names);
+    Json::Object(schema::object(vec![(LISTED, list_of(item))], &[LISTED]))
+}
