@@ -13,6 +13,9 @@ const TERMS_MAX: usize = 32;
 /// More different words than this are not told apart.
 const WORDS_MAX: usize = 256;
 
+/// A month by its number, and its year if one is named.
+type Month = (Option<i64>, i64);
+
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -24,7 +27,7 @@ pub struct Asked {
     /// The same by the model that somebody added, where it runs.
     pub second: Option<Vec<f32>>,
     /// The months that it speaks of, some with their year.
-    months: Vec<(Option<i64>, i64)>,
+    months: Vec<Month>,
 }
 
 #[derive(Clone, Debug)]
@@ -133,7 +136,7 @@ const MONTHS: [&str; 12] = [
 
 /// The months that a text names, each with the year that follows it. `May` and `March` at the beginning of a
 /// sentence are other words.
-fn months(text: &str) -> Vec<(Option<i64>, i64)> {
+fn months(text: &str) -> Vec<Month> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let mut found = Vec::new();
@@ -192,7 +195,7 @@ mod tests {
             BTreeSet::from(["ann", "lee", "bob"].map(str::to_owned))
         );
         assert_eq!(names("How does JWT work"), BTreeSet::new());
-        let table: [(&str, &[(Option<i64>, i64)]); 5] = [
+        let table: [(&str, &[Month]); 5] = [
             ("what was decided in May 2023?", &[(Some(2023), 5)]),
             ("on July 7, 2024", &[(Some(2024), 7)]),
             ("in August", &[(None, 8)]),
