@@ -90,22 +90,22 @@ fn every_documented_answer_has_its_fields() {
         &scratch,
         &given(&mut client, "search_memories", search),
         &expect![[r#"
-        [
-          {
-            "memory_id": "memory:auth-refactor-plan",
-            "score": 0.698,
-            "content": "Plan to refactor [[src/auth.py]] to use JWT tokens.",
-            "type": "plan",
-            "status": "active",
-            "tags": [
-              "refactor",
-              "auth"
-            ],
-            "file_path": "~/project/.memories/auth-refactor-plan.md",
-            "header_path": ""
-          }
-        ]
-    "#]],
+            [
+              {
+                "memory_id": "memory:auth-refactor-plan",
+                "score": 0.697,
+                "content": "Plan to refactor [[src/auth.py]] to use JWT tokens.",
+                "type": "plan",
+                "status": "active",
+                "tags": [
+                  "refactor",
+                  "auth"
+                ],
+                "file_path": "~/project/.memories/auth-refactor-plan.md",
+                "header_path": ""
+              }
+            ]
+        "#]],
     );
     let more = r#"{"filename": "auth-refactor-plan", "content": "Keys are rotated."}"#;
     check(
