@@ -63,6 +63,8 @@ impl Target {
             return None;
         }
         let address = is_address(&path).then(|| Address::parse(&path)).flatten();
+        // A name such as ` .` is no path that could be written again.
+        let address = address.filter(|address| normal_path(&address.to_string()) == address.to_string());
         Some(address.map_or(Target::Ghost(path), Target::Memory))
     }
 
@@ -172,6 +174,7 @@ mod tests {
             (".memories/plans/x.md", Some("notes/plans/x")),
             (".claude/memory/decisions/use-jwt.json", Some("decision/use-jwt")),
             ("docs/decisions/use-jwt.json", Some("docs/decisions/use-jwt.json")),
+            ("memory: .", Some("memory: .")),
             ("./", None),
             ("", None),
         ];

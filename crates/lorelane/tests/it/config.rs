@@ -17,40 +17,40 @@ fn check(seen: &str, expected: &Expect) {
     expected.assert_eq(seen);
 }
 
-/// What a key waits for, by its name in the table of keys; `acts` where one of the tests below shows it.
-const WAITING: &[(&str, &str)] = &[
-    ("memory_root", "acts"),
-    ("categories.*.enabled", "acts"),
-    ("categories.*.folder", "acts"),
-    ("categories.*.auto_capture", "acts"),
-    ("categories.*.retention_days", "acts"),
-    ("categories.*.description", "acts"),
-    ("categories.session_summary.max_retained", "acts"),
-    ("auto_commit", "acts"),
-    ("max_memories_per_category", "acts"),
-    ("retrieval.enabled", "hooks"),
-    ("retrieval.max_inject", "hooks"),
-    ("retrieval.match_strategy", "recall"),
-    ("triage.enabled", "acts"),
-    ("triage.max_messages", "acts"),
-    ("triage.thresholds.*", "acts"),
-    ("triage.parallel.enabled", "acts"),
-    ("triage.parallel.category_models.*", "acts"),
-    ("triage.parallel.verification_model", "acts"),
-    ("triage.parallel.default_model", "acts"),
-    ("delete.grace_period_days", "acts"),
-    ("delete.archive_retired", "acts"),
-    ("secrets", "acts"),
-    ("briefing.max_tokens", "hooks"),
-    ("stop.unattended", "hooks"),
-    ("notes.enabled", "acts"),
-    ("notes.storage", "acts"),
-    ("notes.recency_days", "recall"),
-    ("notes.recency_factor", "recall"),
+/// Every key. Each acts: a test below shows what it changes, or one in `hooks.rs` for what prompts and stops are told.
+const KEYS: &[&str] = &[
+    "memory_root",
+    "categories.*.enabled",
+    "categories.*.folder",
+    "categories.*.auto_capture",
+    "categories.*.retention_days",
+    "categories.*.description",
+    "categories.session_summary.max_retained",
+    "auto_commit",
+    "max_memories_per_category",
+    "retrieval.enabled",
+    "retrieval.max_inject",
+    "retrieval.match_strategy",
+    "triage.enabled",
+    "triage.max_messages",
+    "triage.thresholds.*",
+    "triage.parallel.enabled",
+    "triage.parallel.category_models.*",
+    "triage.parallel.verification_model",
+    "triage.parallel.default_model",
+    "delete.grace_period_days",
+    "delete.archive_retired",
+    "secrets",
+    "briefing.max_tokens",
+    "stop.unattended",
+    "notes.enabled",
+    "notes.storage",
+    "notes.recency_days",
+    "notes.recency_factor",
 ];
 
 #[test]
-fn every_key_acts_or_names_the_issue_it_waits_for() {
+fn every_key_is_in_the_table_of_keys_that_act() {
     let scratch = Scratch::with_store();
     let listed = scratch.json("config list");
     let mut seen: Vec<String> = Vec::new();
@@ -59,12 +59,47 @@ fn every_key_acts_or_names_the_issue_it_waits_for() {
         let categories = ["session_summary", "decision", "runbook", "constraint", "tech_debt", "preference"];
         let starred = key.split('.').map(|part| if categories.contains(&part) { "*" } else { part });
         let starred = starred.collect::<Vec<_>>().join(".");
-        let known = WAITING.iter().find(|(name, _)| *name == starred || *name == key);
-        let (name, _) = known.unwrap_or_else(|| panic!("`{key}` has no entry in the table of this test"));
+        let known = KEYS.iter().find(|name| **name == starred || **name == key);
+        let name = known.unwrap_or_else(|| panic!("`{key}` has no entry in the table of this test"));
         seen.push((*name).to_owned());
     }
-    for (name, _) in WAITING {
+    for name in KEYS {
         assert!(seen.iter().any(|key| key == name), "`{name}` is no key any more");
+    }
+}
+
+#[test]
+fn match_strategy_chooses_between_recall_and_the_scoring_of_the_scripts() {
+    let scratch = Scratch::with_jwt();
+    for (strategy, signal, other) in [
+        ("title_tags", " words (", " title ("),
+        ("fts5_bm25", " words (", " title ("),
+        ("keyword", " title (", " words ("),
+    ] {
+        scratch.configure(&format!(r#"{{"retrieval": {{"match_strategy": "{strategy}"}}}}"#));
+        scratch.hook("prompt", &[("prompt", Json::text("how do we use jwt for auth"))]);
+        let said = scratch.lorelane("why").expect(0).out;
+        assert!(said.contains(signal) && !said.contains(other), "{strategy}: {said}");
+    }
+}
+
+#[test]
+fn the_recency_of_notes_is_what_the_settings_say() {
+    let note = |day: &str| {
+        format!("---\ntype: \"fact\"\ncreated_at: \"{day}T10:00:00+00:00\"\n---\n\nA pineapple.\n")
+    };
+    for (day, settings, is_recent) in [
+        ("2026-02-27", "", true),
+        ("2026-02-01", "", false),
+        ("2026-02-01", "[notes]\nrecency_days = 60\n", true),
+        ("2026-02-27", "[notes]\nrecency_days = 1\n", false),
+        ("2026-02-27", "[notes]\nrecency_factor = 1.0\n", false),
+    ] {
+        let scratch = Scratch::new();
+        scratch.put(".memories/fruit.md", note(day));
+        scratch.put("lorelane.toml", settings);
+        let said = scratch.lorelane("search pineapple --explain").expect(0).out;
+        assert_eq!(said.contains(" recent"), is_recent, "{day} {settings}: {said}");
     }
 }
 
