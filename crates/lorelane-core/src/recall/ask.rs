@@ -9,9 +9,9 @@ use std::collections::{BTreeSet, HashMap};
 /// what was pasted.
 const TEXT_MAX: usize = 16 << 10;
 /// How many terms of a long text are looked up: its rarest.
-const TERMS_MAX: usize = 32;
+const TERMS_MAX: usize = 20;
 /// More different words than this are not told apart.
-const WORDS_MAX: usize = 256;
+const WORDS_MAX: usize = 128;
 
 /// A month by its number, and its year if one is named.
 type Month = (Option<i64>, i64);

@@ -5,12 +5,15 @@
 //! of the lane's folders, which every writer changes and records.
 
 mod directions;
+mod kept;
 mod links;
 mod names;
 mod rows;
 mod words;
 
 pub use directions::Unread;
+pub use kept::keep_open;
+pub(crate) use kept::{give, take};
 pub use words::{Found, Gathered};
 
 use lorelane_core::corpus::Entry;
@@ -66,6 +69,8 @@ const NO_ORDERS: &str = "
 #[derive(Debug)]
 pub struct Index {
     db: Connection,
+    /// Which file it is; `None` for one in memory.
+    identity: Option<(u64, u64)>,
 }
 
 /// A file as the index last saw it.
@@ -180,7 +185,13 @@ impl Index {
     pub fn in_memory() -> Index {
         let db = Connection::open_in_memory().expect("an in-memory database needs nothing");
         make_tables(&db).expect("the tables are correct SQL");
-        Index { db }
+        Index { db, identity: None }
+    }
+
+    /// What stands in the place of an index that was handed on.
+    fn closed() -> Index {
+        let db = Connection::open_in_memory().expect("an in-memory database needs nothing");
+        Index { db, identity: None }
     }
 
     fn try_open(path: &Path) -> rusqlite::Result<Index> {
@@ -214,7 +225,8 @@ impl Index {
         db.execute_batch(
             "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0",
         )?;
-        Ok(Index { db })
+        let identity = kept::identity(path);
+        Ok(Index { db, identity })
     }
 
     fn fault(&self, attempt: &'static str) -> impl Fn(rusqlite::Error) -> IndexError + use<> {

@@ -10,7 +10,7 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Vector;
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
-use lorelane_core::recall::ask::Asked;
+use lorelane_core::recall::ask::{Asked, AskedTerm};
 use lorelane_core::recall::sheet::{self, Sheet, Written};
 use lorelane_core::terms::{Language, Term, term_of};
 use rusqlite::{Connection, OptionalExtension, Statement, params};
@@ -40,6 +40,9 @@ pub(super) const EMPTY: &str = "
 const PLACE_BITS: u32 = 12;
 /// A term that stands in more passages than this ranks, and finds only when no other term does.
 const COMMON: usize = 8_000;
+/// So many passages of each term are read in any case, and so many of all terms together.
+const FEW: usize = 600;
+const PLACES_MAX: usize = 24_000;
 /// Of a long text's terms no more passages than this are counted, to tell the rare ones.
 const ROUGHLY: usize = 100;
 /// How many memories are weighed: those whose names are asked for, those that share most of the asked terms, and
@@ -255,35 +258,27 @@ impl Index {
             self.db
                 .query_row("SELECT passages, terms FROM totals", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let last = self.last_number()?;
-        let mut shared = Shared::new(last);
-        let mut holding = Vec::with_capacity(asked.terms.len());
-        let mut common = Vec::new();
-        let mut query = self.db.prepare("SELECT doc, term FROM places WHERE term >= ? AND term <= ?")?;
-        for asked in &asked.terms {
-            let mut places = Places::default();
-            for Term(variant) in &asked.variants {
-                let mut rows = query.query([format!("{variant:08x}a"), format!("{variant:08x}c")])?;
-                while let Some(row) = rows.next()? {
-                    let share = match row.get_ref(1)?.as_bytes()?.last() {
-                        Some(b'a') => SHARES[0].1,
-                        Some(b'b') => SHARES[1].1,
-                        _ => SHARES[2].1,
-                    };
-                    places.found.push((row.get(0)?, share));
-                    if places.found.len() > COMMON {
-                        break;
-                    }
-                }
-            }
-            holding.push(places.holding(last));
-            if places.found.len() > COMMON {
-                common.push((places, holding[holding.len() - 1]));
-            } else {
-                shared.add(&places, rarity(passages, holding[holding.len() - 1]));
+        let mut found =
+            asked.terms.iter().map(|term| self.places(term, FEW)).collect::<rusqlite::Result<Vec<_>>>()?;
+        // What is left to read is shared by the terms that have more.
+        let read: usize = found.iter().map(|places| places.found.len()).sum();
+        let cut = found.iter().filter(|places| places.is_cut).count();
+        let share = PLACES_MAX.saturating_sub(read) / cut.max(1);
+        if share >= 3 * FEW {
+            for (places, term) in found.iter_mut().zip(&asked.terms).filter(|(places, _)| places.is_cut) {
+                *places = self.places(term, share.min(COMMON))?;
             }
         }
+        let holding: Vec<u64> = found.iter().map(|places| places.holding(last)).collect();
+        let mut shared = Shared::new(last);
+        let add = |shared: &mut Shared, cut: bool| {
+            for (places, holding) in found.iter().zip(&holding).filter(|(places, _)| places.is_cut == cut) {
+                shared.add(places, rarity(passages, *holding));
+            }
+        };
+        add(&mut shared, false);
         if shared.is_empty() {
-            common.iter().for_each(|(places, holding)| shared.add(places, rarity(passages, *holding)));
+            add(&mut shared, true);
         }
         let apart = self.apart(&asked.vector, last)?;
         let named =
@@ -311,6 +306,26 @@ impl Index {
             holding,
             memories,
         })
+    }
+
+    /// The first passages that have a term, those first of which it is most.
+    fn places(&self, asked: &AskedTerm, most: usize) -> rusqlite::Result<Places> {
+        let mut places = Places::default();
+        let mut query = self.db.prepare("SELECT doc FROM places WHERE term = ?")?;
+        for (step, share) in SHARES.iter().rev() {
+            places.steps += 1;
+            for Term(variant) in &asked.variants {
+                let mut rows = query.query([format!("{variant:08x}{step}")])?;
+                while let Some(row) = rows.next()? {
+                    if places.found.len() == most {
+                        places.is_cut = true;
+                        return Ok(places);
+                    }
+                    places.found.push((row.get(0)?, *share));
+                }
+            }
+        }
+        Ok(places)
     }
 
     /// The greatest number of a memory.
@@ -496,6 +511,10 @@ fn rarity(passages: i64, holding: u64) -> f32 {
 #[derive(Debug, Default)]
 struct Places {
     found: Vec<(i64, f32)>,
+    /// Whether there are more.
+    is_cut: bool,
+    /// How many of the steps of `SHARES` were begun.
+    steps: i64,
 }
 
 impl Places {
@@ -504,11 +523,12 @@ impl Places {
     fn holding(&self, last: i64) -> u64 {
         let known = self.found.iter().filter(|(passage, _)| passage & ((1 << PLACE_BITS) - 1) != 0).count();
         let known = u64::try_from(known).unwrap_or(u64::MAX);
-        let reached = self.found.last().map_or(0, |(passage, _)| passage >> PLACE_BITS);
-        match u64::try_from(last / reached.max(1)) {
-            Ok(times) if self.found.len() > COMMON => known * times.max(1),
-            _ => known,
+        if !self.is_cut {
+            return known;
         }
+        let reached = self.found.last().map_or(0, |(passage, _)| passage >> PLACE_BITS).max(1);
+        let steps = i64::try_from(SHARES.len()).unwrap_or(1);
+        known * u64::try_from(last * steps / (reached * self.steps.max(1))).unwrap_or(1).max(1)
     }
 }
 

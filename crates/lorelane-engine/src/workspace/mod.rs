@@ -76,7 +76,7 @@ const MARKS_FILE: &str = "marks.jsonl";
 const CAPTURES_FOLDER: &str = "captures";
 const LISTING_MAX_BYTES: u64 = 256 << 20;
 /// How many memories are read to rank them for a long text: many more than anybody is shown.
-const NEAR_MAX: usize = 128;
+const NEAR_MAX: usize = 48;
 
 /// The memories of one project.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
+use lorelane_engine::index;
 use lorelane_engine::model::Meaning;
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,11 +17,13 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new(env: &Env, clock: fn() -> Timestamp) -> Desk {
+        // Opening an index costs more than asking it.
+        index::keep_open();
         Desk { env: env.clone(), clock, model: RwLock::default() }
     }
 
     /// The project's memories as they are now. Opened for each request: settings, the clock and the store itself may
-    /// have changed since the last one, and it costs less than a millisecond.
+    /// have changed since the last one. Only open indexes are taken over from request to request.
     pub(super) fn open(&self) -> Result<Workspace, Failure> {
         let now = if self.env.var("LORELANE_NOW").is_some() { self.env.now } else { (self.clock)() };
         let mut workspace = Workspace::open(&Env { now, ..self.env.clone() }, &self.env.cwd)?;

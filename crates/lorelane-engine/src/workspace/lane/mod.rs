@@ -9,7 +9,7 @@ pub(super) use look::{Found, joined};
 use super::{Failure, Loaded};
 use crate::disk::{Disk, Kind};
 use crate::env::Folders;
-use crate::index::Index;
+use crate::index::{self, Index};
 use crate::store::{Edit, Home, Place, Store, StoreError};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
@@ -162,6 +162,7 @@ impl Drop for Lane {
         if !self.changed {
             self.index.shorten_log(LOG_MAX_AFTER_READS);
         }
+        index::give(&self.index_file, &mut self.index);
     }
 }
 
@@ -180,7 +181,10 @@ fn open_index(disk: &dyn Disk, cache: Option<PathBuf>) -> (Index, Option<String>
     let opened = disk
         .create_private_dir_all(&folder)
         .map_err(|fault| format!("{}: {fault}", folder.display()))
-        .and_then(|_| Index::open(&folder.join("index.db")).map_err(|fault| fault.to_string()));
+        .and_then(|_| {
+            let file = folder.join("index.db");
+            index::take(&file).map_or_else(|| Index::open(&file), Ok).map_err(|fault| fault.to_string())
+        });
     match opened {
         Ok(index) => (index, None),
         Err(why) => (Index::in_memory(), Some(why)),

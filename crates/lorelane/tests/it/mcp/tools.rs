@@ -249,3 +249,27 @@ fn what_a_session_left_is_reviewed_and_saved() {
     assert!(client.said("memory_search", r#"{"query": "queue jobs"}"#).contains("decision/use-a-queue"));
     client.leave();
 }
+
+/// The server keeps its index open: what others do to the file must not leave it with one that nobody writes to.
+#[test]
+fn an_index_that_others_remove_rebuild_or_scrub_is_not_asked_any_more() {
+    let scratch = Scratch::with_store();
+    let mut client = Client::greeted(&scratch);
+    let mut finds = |word: &str| {
+        client.said("memory_search", &format!(r#"{{"query": "{word}"}}"#)).contains("- decision/")
+    };
+    assert!(!finds("pnpm"));
+    scratch.decide("Use pnpm");
+    assert!(finds("pnpm"));
+    let lanes = scratch.home().join("cache/lanes");
+    let lane = std::fs::read_dir(lanes).unwrap().next().unwrap().unwrap().path();
+    for name in ["index.db", "index.db-wal", "index.db-shm"] {
+        let _ = std::fs::remove_file(lane.join(name));
+    }
+    scratch.decide("Use kafka");
+    assert!(finds("kafka") && finds("pnpm"));
+    scratch.lorelane("reindex --full").expect(0);
+    assert!(finds("kafka"));
+    scratch.lorelane("forget decision/use-kafka --yes").expect(0);
+    assert!(!finds("kafka") && finds("pnpm"));
+}
