@@ -26,7 +26,7 @@ use transcript::Transcripts;
 
 pub use measure::{Cost, Streams, measure};
 use report::Place;
-pub use report::{Row, table};
+pub use report::{Row, percentile, table};
 pub use targets::{TARGETS, Target, Verdict};
 
 /// One store is the same on every machine and in every run.

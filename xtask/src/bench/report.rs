@@ -57,7 +57,7 @@ impl Row {
 }
 
 /// By nearest rank: a value that was measured, never one in between.
-fn percentile(costs: &[Cost], percent: usize) -> f64 {
+pub fn percentile(costs: &[Cost], percent: usize) -> f64 {
     let mut times: Vec<u64> = costs.iter().map(|cost| cost.cpu_us).collect();
     times.sort_unstable();
     let rank = (times.len() * percent).div_ceil(100).max(1);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lorelane_core::json::{Format, Json};
 
 use super::Set;
-use crate::bench::{Cost, Streams, measure};
+use crate::bench::{Cost, Streams, measure, percentile};
 use crate::failure::Failure;
 use crate::mcp::speed::Server;
 use crate::sandbox::Sandbox;
@@ -271,13 +271,6 @@ impl Probe<'_> {
             }
         }
     }
-}
-
-fn percentile(costs: &[Cost], percent: usize) -> f64 {
-    let mut times: Vec<u64> = costs.iter().map(|cost| cost.cpu_us).collect();
-    times.sort_unstable();
-    let rank = (times.len() * percent).div_ceil(100).max(1);
-    times.get(rank - 1).map_or(0.0, |time| *time as f64 / 1000.0)
 }
 
 /// The bytes of all index files below a folder.

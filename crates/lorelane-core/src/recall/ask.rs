@@ -3,7 +3,7 @@
 use crate::embed::{Quantised, Table, Vector};
 use crate::terms::{Language, Term, each_word, term_of};
 use crate::time::Timestamp;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 
 /// Of a longer text only its beginning and its end are looked at: there stands what is wanted, and between them
 /// what was pasted.
@@ -45,7 +45,7 @@ impl Asked {
     pub fn new(text: &str, languages: &[Language], table: &Table<'_>) -> Asked {
         let text = both_ends(text);
         let mut terms: Vec<AskedTerm> = Vec::new();
-        let mut known: HashMap<Term, usize> = HashMap::new();
+        let mut known: HashSet<Term> = HashSet::new();
         let names = names(&text);
         each_word(&text, &mut |word| {
             let mut variants: Vec<Term> =
@@ -53,12 +53,10 @@ impl Asked {
             variants.sort_unstable();
             variants.dedup();
             let Some(first) = variants.first() else { return };
-            if terms.len() == WORDS_MAX || known.contains_key(first) {
+            if terms.len() == WORDS_MAX || known.contains(first) {
                 return;
             }
-            variants.iter().for_each(|variant| {
-                known.insert(*variant, terms.len());
-            });
+            known.extend(&variants);
             let is_name = names.contains(word);
             terms.push(AskedTerm { word: word.to_owned(), variants, is_name });
         });
@@ -84,9 +82,7 @@ impl Asked {
         self.terms = counted.into_iter().take(TERMS_MAX).map(|(_, term)| term).collect();
         self
     }
-}
 
-impl Asked {
     /// Whether it names somebody or something, and no memory knows any of these names.
     pub(super) fn names_strangers(&self, holding: &[u64]) -> bool {
         let mut names = self.terms.iter().zip(holding).filter(|(term, _)| term.is_name).peekable();

@@ -219,12 +219,16 @@ struct Scale {
 /// that counts. How much of a question is covered is told as if there were this many.
 const PASSAGES_MIN: u64 = 100;
 
+/// How telling a term is among all passages: the fewer have it, the more.
+pub fn rarity(all: u64, holding: u64) -> f32 {
+    let (all, holding) = (all as f32, holding as f32);
+    (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
+}
+
 impl Scale {
     fn new(statistics: &Statistics) -> Scale {
         let among = |all: u64| -> Vec<f32> {
-            let all = all as f32;
-            let rarity = |holding: f32| (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln();
-            statistics.holding.iter().map(|holding| rarity(*holding as f32)).collect()
+            statistics.holding.iter().map(|holding| rarity(all, *holding)).collect()
         };
         let telling = among(statistics.passages.max(PASSAGES_MIN));
         let average = (statistics.terms as f32 / (statistics.passages as f32).max(1.0)).max(1.0);

@@ -13,6 +13,7 @@ mod laws;
 mod lifecycle;
 mod notes;
 mod policy;
+mod recall;
 mod revise;
 mod schemas;
 mod secrets;

@@ -292,9 +292,9 @@ impl Index {
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
         take_apart: TakeApart<'_>,
-        extent: Rebuild,
+        rebuild: Rebuild,
     ) -> Result<(), IndexError> {
-        self.write(Some(extent), rows, times, take_apart)
+        self.write(Some(rebuild), rows, times, take_apart)
     }
 
     fn write(
@@ -311,8 +311,8 @@ impl Index {
         }
         let made = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&fault)?;
         let mut known = None;
-        if let Some(extent) = fresh {
-            known = Some(match extent {
+        if let Some(rebuild) = fresh {
+            known = Some(match rebuild {
                 Rebuild::Changed => rows::known(&made).map_err(&fault)?,
                 Rebuild::All => {
                     made.execute_batch(words::EMPTY).map_err(&fault)?;

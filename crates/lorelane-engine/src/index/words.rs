@@ -4,7 +4,7 @@
 //! that is known of a memory's passages, in one row. `codes` finds by meaning: one direction per memory in a few
 //! bytes, many memories to a row, so that all of them are compared in one walk.
 
-use super::{Index, IndexError, SELECT_ENTRIES, Wanted, directions, entry};
+use super::{Index, IndexError, SELECT_ENTRIES, Wanted, directions, entry, unsigned};
 use lorelane_core::alike::Shape;
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Vector;
@@ -12,6 +12,7 @@ use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::recall::ask::{Asked, AskedTerm};
 use lorelane_core::recall::sheet::{self, Sheet, Written};
+use lorelane_core::recall::weigh::rarity;
 use lorelane_core::terms::{Language, Term, term_of};
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use std::collections::BTreeSet;
@@ -227,22 +228,9 @@ fn code(vector: &Vector) -> [u8; CODE] {
 impl Index {
     /// In how many passages each asked term stands, up to a number that is no longer rare.
     pub fn roughly_holding(&self, asked: &Asked) -> Result<Vec<u64>, IndexError> {
-        let fault = self.fault("search");
-        let sql = "SELECT doc FROM places WHERE term >= ? AND term <= ?";
-        let mut query = self.db.prepare(sql).map_err(&fault)?;
-        let mut counts = Vec::with_capacity(asked.terms.len());
-        for asked in &asked.terms {
-            let mut count = 0;
-            for Term(variant) in &asked.variants {
-                let mut rows =
-                    query.query([format!("{variant:08x}a"), format!("{variant:08x}c")]).map_err(&fault)?;
-                while count < ROUGHLY && rows.next().map_err(&fault)?.is_some() {
-                    count += 1;
-                }
-            }
-            counts.push(u64::try_from(count).unwrap_or(u64::MAX));
-        }
-        Ok(counts)
+        let counts = asked.terms.iter().map(|term| Ok(self.places(term, ROUGHLY)?.found.len()));
+        let counts = counts.collect::<rusqlite::Result<Vec<_>>>().map_err(self.fault("search"))?;
+        Ok(counts.into_iter().map(|count| u64::try_from(count).unwrap_or(u64::MAX)).collect())
     }
 
     /// The memories that may answer a question, and what is known of its terms. The query's filters are asked for
@@ -254,9 +242,9 @@ impl Index {
     }
 
     fn try_gather(&self, asked: &Asked, filter: &Query) -> rusqlite::Result<Gathered> {
-        let (passages, terms): (i64, i64) =
-            self.db
-                .query_row("SELECT passages, terms FROM totals", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (passages, terms) = self.db.query_row("SELECT passages, terms FROM totals", [], |row| {
+            Ok((unsigned(row, 0)?, unsigned(row, 1)?))
+        })?;
         let last = self.last_number()?;
         let mut found =
             asked.terms.iter().map(|term| self.places(term, FEW)).collect::<rusqlite::Result<Vec<_>>>()?;
@@ -300,12 +288,7 @@ impl Index {
                 }
             }
         }
-        Ok(Gathered {
-            passages: u64::try_from(passages).unwrap_or(0),
-            terms: u64::try_from(terms).unwrap_or(0),
-            holding,
-            memories,
-        })
+        Ok(Gathered { passages, terms, holding, memories })
     }
 
     /// The first passages that have a term, those first of which it is most.
@@ -499,12 +482,6 @@ impl<'d> Reader<'d> {
 fn words_of(code: &[u8; CODE]) -> [u64; CODE / 8] {
     let (words, _) = code.as_chunks::<8>();
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
-}
-
-/// How telling a term is: the fewer passages have it, the more.
-fn rarity(passages: i64, holding: u64) -> f32 {
-    let (all, holding) = (passages as f32, holding as f32);
-    (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
 }
 
 /// The passages that have a term, in order, each with how much of it the term is.

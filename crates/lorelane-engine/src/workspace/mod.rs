@@ -464,7 +464,7 @@ impl Workspace {
     }
 
     /// Writes index and listing anew from the files. Returns the number of listed memories.
-    pub fn reindex(&mut self, extent: Rebuild) -> Result<(usize, Vec<Notice>), Failure> {
+    pub fn reindex(&mut self, rebuild: Rebuild) -> Result<(usize, Vec<Notice>), Failure> {
         self.refuse_when_misconfigured()?;
         let (mut active, mut notices) = (0, Vec::new());
         for at in 0..self.lanes.len() {
@@ -476,7 +476,7 @@ impl Workspace {
             let mut writer = store.begin()?;
             notices.extend(commit::warnings(writer.warnings()));
             notices.extend(self.complete_forgetting(at, &mut writer));
-            active += self.lanes[at].reindex(extent, &mut notices)?;
+            active += self.lanes[at].reindex(rebuild, &mut notices)?;
             writer.finish()?;
         }
         Ok((active, notices))

@@ -110,11 +110,11 @@ impl Lane {
     }
 
     /// Makes the index say what the files say and nothing else.
-    pub(in crate::workspace) fn fill(&mut self, extent: Rebuild) -> Result<(), IndexError> {
+    pub(in crate::workspace) fn fill(&mut self, rebuild: Rebuild) -> Result<(), IndexError> {
         let Found { files, times } = self.files();
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
         let rows = files.iter().map(|found| self.row(found));
-        let filled = index.replace(rows, &times, &|said| self.sheet(said), extent);
+        let filled = index.replace(rows, &times, &|said| self.sheet(said), rebuild);
         self.index = index;
         filled
     }
@@ -151,10 +151,10 @@ impl Lane {
     /// Writes index and listing anew; returns how many memories are active. The caller holds the lane's lock.
     pub(in crate::workspace) fn reindex(
         &mut self,
-        extent: Rebuild,
+        rebuild: Rebuild,
         notices: &mut Vec<Notice>,
     ) -> Result<usize, Failure> {
-        if let Err(fault) = self.fill(extent) {
+        if let Err(fault) = self.fill(rebuild) {
             self.replace_index(fault)?;
         }
         if let Some(why) = &self.index_fault {
