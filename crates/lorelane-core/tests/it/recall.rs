@@ -15,8 +15,8 @@ use lorelane_core::time::Timestamp;
 const NOW: Timestamp = Timestamp(1_772_000_000);
 
 fn considered(name: &str, text: &str) -> Considered {
-    let path = RelPath::parse(&format!("{name}.md")).unwrap();
-    let memory = Notes.read(&path, text.as_bytes()).memory.unwrap();
+    let path = RelPath::parse(&format!("{name}.md")).expect("a name");
+    let memory = Notes.read(&path, text.as_bytes()).memory.expect("a note");
     let sheet = Sheet::of(&memory, &Notes.passages(text), &Table::built_in(), Emphasis::default());
     Considered {
         entry: Entry::of(&memory, &path),
