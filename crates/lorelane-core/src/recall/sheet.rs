@@ -12,9 +12,10 @@ use std::collections::BTreeMap;
 /// The most passages of one memory that are kept apart; what follows them belongs to the last.
 const PASSAGES_MAX: usize = 4_000;
 /// More of one term in a passage says no more.
-const COUNT_MAX: u32 = 127;
-/// Set in a term's count: the term stands in the passage's label.
+const COUNT_MAX: u8 = 63;
+/// Set in a term's count: the term stands in the passage's label, or in the memory's name.
 const IN_LABEL: u8 = 0x80;
+const IN_NAME: u8 = 0x40;
 const HEAD: usize = 8;
 const FRAME: usize = 20;
 const TERM: usize = 5;
@@ -48,7 +49,7 @@ pub struct Written {
     /// How many terms it has, repetitions included.
     pub length: usize,
     /// Each once, with how often it counts.
-    pub terms: BTreeMap<Term, u32>,
+    terms: BTreeMap<Term, u32>,
     label: Vec<Term>,
     vector: Vector,
 }
@@ -58,8 +59,8 @@ pub struct Written {
 pub struct Sheet {
     pub language: Language,
     confidence: Option<f64>,
-    /// The terms of title and tags.
-    pub name: Vec<Term>,
+    /// The terms of title and tags; the first passage has them all.
+    name: Vec<Term>,
     pub passages: Vec<Written>,
 }
 
@@ -81,8 +82,9 @@ impl Sheet {
             let only = Passage { headings: Vec::new(), section: 0, lines: (1, 1), text };
             written.push(Written::of(&only, language, table, emphasis));
         }
-        if let (Some(first), Some(text)) = (written.first_mut(), passages.first().map(first_line)) {
-            let mut named = terms(&text, language);
+        if let Some(first) = written.first_mut() {
+            let mut named =
+                passages.first().map(|text| terms(&first_line(text), language)).unwrap_or_default();
             named.extend(name.iter().filter(|term| !first.terms.contains_key(term)));
             named.into_iter().for_each(|term| *first.terms.entry(term).or_default() += emphasis.title);
         }
@@ -104,7 +106,8 @@ impl Sheet {
             let window = &self.passages[at.saturating_sub(1)..(at + 2).min(self.passages.len())];
             let from = self.passages.partition_point(|other| other.section < passage.section);
             let to = self.passages.partition_point(|other| other.section <= passage.section);
-            passage.append_to(&mut bytes, reach(window), reach(&self.passages[from..to]));
+            let name = if at == 0 { self.name.as_slice() } else { &[] };
+            passage.append_to(&mut bytes, reach(window), reach(&self.passages[from..to]), name);
         }
         bytes
     }
@@ -186,7 +189,7 @@ impl Written {
 
     /// First line, number of lines, section, length, number of terms, the lengths of the sums of directions of the
     /// window and of the section; the direction; the terms.
-    fn append_to(&self, bytes: &mut Vec<u8>, window: f32, section: f32) {
+    fn append_to(&self, bytes: &mut Vec<u8>, window: f32, section: f32, name: &[Term]) {
         let (from, to) = self.lines;
         let short = |number: usize| u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes();
         bytes.extend(u32::try_from(from).unwrap_or(u32::MAX).to_le_bytes());
@@ -201,7 +204,8 @@ impl Written {
         for (term, count) in terms {
             bytes.extend(term.0.to_le_bytes());
             let label = if self.label.contains(term) { IN_LABEL } else { 0 };
-            bytes.push(u8::try_from((*count).min(COUNT_MAX)).unwrap_or(0) | label);
+            let name = if name.binary_search(term).is_ok() { IN_NAME } else { 0 };
+            bytes.push(u8::try_from(*count).unwrap_or(COUNT_MAX).min(COUNT_MAX) | label | name);
         }
     }
 }
@@ -236,20 +240,28 @@ pub struct Part<'b> {
     terms: &'b [u8],
 }
 
+/// A term as it stands in a passage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// How often it counts there.
+    pub times: u8,
+    pub in_label: bool,
+    /// Whether the memory is named so.
+    pub in_name: bool,
+}
+
+impl Count {
+    fn from_byte(byte: u8) -> Count {
+        Count { times: byte & COUNT_MAX, in_label: byte & IN_LABEL != 0, in_name: byte & IN_NAME != 0 }
+    }
+}
+
 impl Part<'_> {
-    /// How often a term counts here, and whether it stands in the label.
-    pub fn count(&self, term: Term) -> (u32, bool) {
-        let (mut from, mut to) = (0, self.terms.len() / TERM);
-        while from < to {
-            let middle = from.midpoint(to);
-            let at = &self.terms[middle * TERM..][..TERM];
-            match Term(u32::from_le_bytes([at[0], at[1], at[2], at[3]])).cmp(&term) {
-                std::cmp::Ordering::Equal => return (u32::from(at[4] & !IN_LABEL), at[4] & IN_LABEL != 0),
-                std::cmp::Ordering::Less => from = middle + 1,
-                std::cmp::Ordering::Greater => to = middle,
-            }
-        }
-        (0, false)
+    /// What a term counts here, if it stands here.
+    pub fn count(&self, term: Term) -> Option<Count> {
+        let (terms, _) = self.terms.as_chunks::<TERM>();
+        let at = terms.binary_search_by(|[a, b, c, d, _]| u32::from_le_bytes([*a, *b, *c, *d]).cmp(&term.0));
+        at.ok().map(|at| Count::from_byte(terms[at][TERM - 1]))
     }
 
     /// Bytes that this version did not write have no direction.
@@ -261,8 +273,16 @@ impl Part<'_> {
         Some(Quantised::from_bytes(self.vector)?.vector())
     }
 
+    /// The terms in their order, and what each counts.
+    pub fn counts(&self) -> impl Iterator<Item = (Term, Count)> {
+        let (terms, _) = self.terms.as_chunks::<TERM>();
+        terms
+            .iter()
+            .map(|[a, b, c, d, count]| (Term(u32::from_le_bytes([*a, *b, *c, *d])), Count::from_byte(*count)))
+    }
+
     pub fn terms(&self) -> impl Iterator<Item = Term> {
-        self.terms.chunks_exact(TERM).map(|at| Term(u32::from_le_bytes([at[0], at[1], at[2], at[3]])))
+        self.counts().map(|(term, _)| term)
     }
 }
 

@@ -243,9 +243,9 @@ impl Scale {
         let mut speaks = vec![false; passages.len()];
         for (at, passage) in passages.iter().enumerate() {
             for (term, count) in asked.terms.iter().zip(&mut counts[at * width..]) {
-                for (found, in_label) in term.variants.iter().map(|variant| passage.count(*variant)) {
-                    *count = count.max(found as f32);
-                    speaks[at] |= in_label;
+                for found in term.variants.iter().filter_map(|variant| passage.count(*variant)) {
+                    *count = count.max(f32::from(found.times));
+                    speaks[at] |= found.in_label;
                 }
             }
         }

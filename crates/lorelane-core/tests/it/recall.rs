@@ -32,7 +32,7 @@ fn ask(text: &str, memories: &[Considered], grouping: Grouping) -> Choice {
     let sheets: Vec<_> = memories.iter().map(|memory| sheet::read(&memory.sheet)).collect();
     let passages: Vec<_> = sheets.iter().flat_map(|sheet| &sheet.passages).collect();
     let holds = |variants: &[_]| {
-        passages.iter().filter(|passage| variants.iter().any(|term| passage.count(*term).0 > 0)).count()
+        passages.iter().filter(|passage| variants.iter().any(|term| passage.count(*term).is_some())).count()
             as u64
     };
     let statistics = Statistics {

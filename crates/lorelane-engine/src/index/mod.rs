@@ -8,6 +8,8 @@ mod directions;
 mod kept;
 mod links;
 mod names;
+mod numbers;
+mod postings;
 mod rows;
 mod words;
 
@@ -36,7 +38,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 7;
+const STAMP: i32 = 8;
 /// Which table of meanings its directions are from: those of two are never compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer for it.
@@ -250,13 +252,20 @@ impl Index {
     /// Made anew in place, because a process that has the file open must not be left with another one's log.
     pub fn scrub(&self) -> Result<(), IndexError> {
         let _ = self.db.busy_timeout(SCRUB_WAIT);
-        let scrubbed = self.db.execute_batch(&format!("{}; VACUUM", words::MERGE)).and_then(|()| {
+        let scrubbed = self.file().and_then(|()| self.db.execute_batch("VACUUM")).and_then(|()| {
             self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
         });
         let _ = self.db.busy_timeout(BUSY);
         let busy = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None);
         let all_written = scrubbed.and_then(|held| if held == 0 { Ok(()) } else { Err(busy()) });
         all_written.map_err(self.fault("scrub"))
+    }
+
+    /// Nothing of a memory that is gone stays among those that wait.
+    fn file(&self) -> rusqlite::Result<()> {
+        let made = self.db.unchecked_transaction()?;
+        postings::file(&made)?;
+        made.commit()
     }
 
     pub fn folder_times(&self) -> Result<FolderTimes, IndexError> {
@@ -316,6 +325,7 @@ impl Index {
                 Rebuild::Changed => rows::known(&made).map_err(&fault)?,
                 Rebuild::All => {
                     made.execute_batch(words::EMPTY).map_err(&fault)?;
+                    made.execute_batch(postings::EMPTY).map_err(&fault)?;
                     made.execute_batch(directions::EMPTY).map_err(&fault)?;
                     made.execute_batch(links::EMPTY).map_err(&fault)?;
                     rows::Known::new()
@@ -374,7 +384,7 @@ impl Index {
         }
         let only =
             if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
-        let sql = format!("{SELECT_ENTRIES} {only} ORDER BY path");
+        let sql = format!("SELECT {ENTRY} FROM memories {only} ORDER BY path");
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
         let rows = query.query_map(params_from_iter(values), |row| Ok(entry(row))).map_err(&fault)?;
         let mut broken = None;
@@ -398,7 +408,7 @@ impl Index {
         let fault = self.fault("read");
         let _reading = self.reading().map_err(&fault)?;
         let reaching = self.reaching(query, limit).map_err(&fault)?;
-        let sql = format!("{SELECT_ENTRIES} WHERE id = ?");
+        let sql = format!("SELECT {ENTRY} FROM memories WHERE id = ?");
         let mut read = self.db.prepare(&sql).map_err(&fault)?;
         let mut broken = None;
         let mut named = reaching
@@ -548,7 +558,7 @@ const fn model_number(id: &[u8]) -> i32 {
 }
 
 fn make_tables(db: &Connection) -> rusqlite::Result<()> {
-    [TABLES, names::TABLE, words::TABLES, links::TABLE, directions::TABLE, ORDERS]
+    [TABLES, names::TABLE, words::TABLES, postings::TABLES, links::TABLE, directions::TABLE, ORDERS]
         .iter()
         .try_for_each(|sql| db.execute_batch(sql))
 }
@@ -559,22 +569,21 @@ fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
     rows.collect()
 }
 
-/// The columns that `entry` reads.
-const SELECT_ENTRIES: &str =
-    "SELECT path, address, title, tags, status, status_at, created, updated, revised, category
-    FROM memories";
+/// The columns that `entry` reads, before any other.
+const ENTRY: &str = "path, address, title, tags, status, status_at, created, updated, revised, category";
+const ENTRY_COLUMNS: usize = 10;
 
 /// `None` for a row that this version could not have written.
 fn entry(row: &SqlRow<'_>) -> Option<Entry> {
-    let text = |at: usize| row.get::<_, String>(at).ok();
+    let text = |at: usize| row.get_ref(at).ok()?.as_str().ok();
     let time = |at: usize| row.get::<_, Option<i64>>(at).ok().flatten().map(Timestamp);
     Some(Entry {
-        path: RelPath::parse(&text(0)?).ok()?,
-        kind: Kind::parse(&text(9)?)?,
-        address: Address::parse(&text(1)?)?,
-        title: text(2)?,
-        tags: rows::tags(&text(3)?),
-        status: Status::parse(&text(4)?)?,
+        path: RelPath::parse(text(0)?).ok()?,
+        kind: Kind::parse(text(9)?)?,
+        address: Address::parse(text(1)?)?,
+        title: text(2)?.to_owned(),
+        tags: rows::tags(text(3)?),
+        status: Status::parse(text(4)?)?,
         status_at: time(5),
         created: time(6),
         updated: time(7),

@@ -1,51 +1,36 @@
-//! The terms of the memories' passages, and what is kept of each passage for ranking.
+//! What search keeps of each memory, and the memories that may answer a question.
 //!
-//! `words` finds: for a term, the passages that have it, and roughly how much of them it is. `sheets` ranks: all
-//! that is known of a memory's passages, in one row. `codes` finds by meaning: one direction per memory in a few
-//! bytes, many memories to a row, so that all of them are compared in one walk.
+//! `postings` find by words; `codes` find by meaning: one direction per memory in a few bytes, many memories to a
+//! row, so that all of them are compared in one walk; `sheets` rank: all that is known of a memory's passages, in
+//! one row.
 
-use super::{Index, IndexError, SELECT_ENTRIES, Wanted, directions, entry, unsigned};
+use super::postings::{self, Filing, Having, Postings};
+use super::{ENTRY, ENTRY_COLUMNS, Index, IndexError, Wanted, directions, entry, unsigned};
 use lorelane_core::alike::Shape;
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Vector;
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::recall::ask::{Asked, AskedTerm};
-use lorelane_core::recall::sheet::{self, Sheet, Written};
+use lorelane_core::recall::sheet::{self, Sheet};
 use lorelane_core::recall::weigh::rarity;
-use lorelane_core::terms::{Language, Term, term_of};
+use lorelane_core::terms::{Language, term_of};
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
-/// Without its own copy of the terms, and without their places: a passage is short, and its sheet counts them.
 pub(super) const TABLES: &str = "
     CREATE TABLE sheets (id INTEGER PRIMARY KEY, language INTEGER NOT NULL, bytes BLOB NOT NULL);
     CREATE INDEX sheets_language ON sheets (language);
     CREATE TABLE codes (block INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
     CREATE TABLE totals (passages INTEGER NOT NULL, terms INTEGER NOT NULL);
     INSERT INTO totals VALUES (0, 0);
-    CREATE VIRTUAL TABLE words USING fts5(
-        terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
-    );
-    CREATE VIRTUAL TABLE places USING fts5vocab(words, instance);
 ";
-/// Leaves nothing of passages that are gone.
-pub(super) const MERGE: &str = "INSERT INTO words (words) VALUES ('optimize')";
 pub(super) const EMPTY: &str = "
     DELETE FROM sheets; DELETE FROM codes; UPDATE totals SET passages = 0, terms = 0;
-    INSERT INTO words (words) VALUES ('delete-all');
 ";
 
-/// A passage's number is its memory's number, then its own place in the memory; the name is in place 0.
-const PLACE_BITS: u32 = 12;
 /// A term that stands in more passages than this ranks, and finds only when no other term does.
-const COMMON: usize = 8_000;
-/// So many passages of each term are read in any case, and so many of all terms together.
-const FEW: usize = 600;
-const PLACES_MAX: usize = 24_000;
-/// Of a long text's terms no more passages than this are counted, to tell the rare ones.
-const ROUGHLY: usize = 100;
+const COMMON: u64 = 8_000;
 /// How many memories are weighed: those whose names are asked for, those that share most of the asked terms, and
 /// those that mean most nearly the same.
 const BY_NAMES: usize = 20;
@@ -53,12 +38,6 @@ const BY_TERMS: usize = 80;
 const BY_MEANING: usize = 40;
 /// A memory of very many passages counts for several.
 const PASSAGES_MAX: usize = 20_000;
-
-/// How much of a passage a term is, in three steps.
-const SHARES: [(char, f32); 3] = [('a', 0.35), ('b', 0.55), ('c', 0.8)];
-
-/// A word of a name says as much as one that fills a passage.
-const NAMED: usize = 2;
 
 /// How many memories share a row of codes, and how many bytes each has.
 const BLOCK: i64 = 256;
@@ -95,16 +74,14 @@ pub(super) struct Sheets<'d> {
     read: Statement<'d>,
     put: Statement<'d>,
     forget: Statement<'d>,
-    put_words: Statement<'d>,
-    forget_words: Statement<'d>,
+    filing: Filing<'d>,
     forget_directions: Statement<'d>,
     read_code: Statement<'d>,
     put_code: Statement<'d>,
-    count: Statement<'d>,
+    add: Statement<'d>,
     block: Option<(i64, Vec<u8>)>,
     passages: i64,
     terms: i64,
-    line: String,
 }
 
 impl<'d> Sheets<'d> {
@@ -113,55 +90,49 @@ impl<'d> Sheets<'d> {
             read: db.prepare("SELECT bytes FROM sheets WHERE id = ?")?,
             put: db.prepare("REPLACE INTO sheets VALUES (?, ?, ?)")?,
             forget: db.prepare("DELETE FROM sheets WHERE id = ?")?,
-            put_words: db.prepare("INSERT INTO words (rowid, terms) VALUES (?, ?)")?,
-            forget_words: db.prepare("DELETE FROM words WHERE rowid = ?")?,
+            filing: Filing::new(db)?,
             forget_directions: db.prepare(directions::FORGET)?,
             read_code: db.prepare("SELECT bytes FROM codes WHERE block = ?")?,
             put_code: db.prepare("REPLACE INTO codes VALUES (?, ?)")?,
-            count: db.prepare("UPDATE totals SET passages = passages + ?, terms = terms + ?")?,
+            add: db.prepare("UPDATE totals SET passages = passages + ?, terms = terms + ?")?,
             block: None,
             passages: 0,
             terms: 0,
-            line: String::new(),
         })
     }
 
     pub(super) fn put(&mut self, id: i64, sheet: &Sheet, fresh: bool) -> rusqlite::Result<()> {
-        if !fresh {
-            self.forget_terms(id)?;
-            self.forget_directions.execute([id])?;
-        }
-        self.line.clear();
-        sheet.name.iter().for_each(|Term(term)| append_term(&mut self.line, *term, NAMED));
-        self.put_words.execute(params![passage_number(id, 0), self.line])?;
-        for (place, passage) in (1..).zip(&sheet.passages) {
-            self.line.clear();
-            append_terms(&mut self.line, passage);
-            self.put_words.execute(params![passage_number(id, place), self.line])?;
-            self.passages += 1;
-            self.terms += i64::try_from(passage.length).unwrap_or(0);
-        }
-        self.put.execute(params![id, sheet.language.number(), sheet.to_bytes()])?;
+        let before = if fresh { None } else { self.take_back(id)? };
+        self.filing.note(id, before.as_deref())?;
+        let bytes = sheet.to_bytes();
+        self.count(&bytes, 1);
+        self.put.execute(params![id, sheet.language.number(), bytes])?;
         self.code(id, &code(&sheet.vector()))
     }
 
     pub(super) fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
-        self.forget_terms(id)?;
-        self.forget.execute([id])?;
-        self.forget_directions.execute([id])?;
+        if let Some(before) = self.take_back(id)? {
+            self.filing.note(id, Some(&before))?;
+            self.forget.execute([id])?;
+        }
         self.code(id, &[0; CODE])
     }
 
-    fn forget_terms(&mut self, id: i64) -> rusqlite::Result<()> {
-        let bytes: Option<Vec<u8>> = self.read.query_row([id], |row| row.get(0)).optional()?;
-        let Some(bytes) = bytes else { return Ok(()) };
-        self.forget_words.execute([passage_number(id, 0)])?;
-        for (place, passage) in (1..).zip(sheet::read(&bytes).passages) {
-            self.forget_words.execute([passage_number(id, place)])?;
-            self.passages -= 1;
-            self.terms -= i64::try_from(passage.length).unwrap_or(0);
+    /// The sheet that a memory had.
+    fn take_back(&mut self, id: i64) -> rusqlite::Result<Option<Vec<u8>>> {
+        self.forget_directions.execute([id])?;
+        let before: Option<Vec<u8>> = self.read.query_row([id], |row| row.get(0)).optional()?;
+        if let Some(before) = &before {
+            self.count(before, -1);
         }
-        Ok(())
+        Ok(before)
+    }
+
+    fn count(&mut self, bytes: &[u8], sign: i64) {
+        for passage in sheet::read(bytes).passages {
+            self.passages += sign;
+            self.terms += sign * i64::try_from(passage.length).unwrap_or(0);
+        }
     }
 
     /// Codes of neighbours are written together.
@@ -191,27 +162,10 @@ impl<'d> Sheets<'d> {
     pub(super) fn finish(mut self) -> rusqlite::Result<()> {
         self.write_block()?;
         if (self.passages, self.terms) != (0, 0) {
-            self.count.execute([self.passages, self.terms])?;
+            self.add.execute([self.passages, self.terms])?;
         }
-        Ok(())
+        self.filing.finish()
     }
-}
-
-fn passage_number(id: i64, place: usize) -> i64 {
-    (id << PLACE_BITS) | i64::try_from(place).unwrap_or(0)
-}
-
-fn append_terms(line: &mut String, passage: &Written) {
-    let length = passage.length as f32;
-    for (Term(term), count) in &passage.terms {
-        let count = *count as f32;
-        let share = count / (count + 0.4 + 0.6 * length / 50.0);
-        append_term(line, *term, usize::from(share > 0.45) + usize::from(share > 0.66));
-    }
-}
-
-fn append_term(line: &mut String, term: u32, step: usize) {
-    let _ = write!(line, "{term:08x}{} ", SHARES[step].0);
 }
 
 /// The signs of a direction: two that mean nearly the same differ in few of them.
@@ -226,11 +180,13 @@ fn code(vector: &Vector) -> [u8; CODE] {
 }
 
 impl Index {
-    /// In how many passages each asked term stands, up to a number that is no longer rare.
-    pub fn roughly_holding(&self, asked: &Asked) -> Result<Vec<u64>, IndexError> {
-        let counts = asked.terms.iter().map(|term| Ok(self.places(term, ROUGHLY)?.found.len()));
-        let counts = counts.collect::<rusqlite::Result<Vec<_>>>().map_err(self.fault("search"))?;
-        Ok(counts.into_iter().map(|count| u64::try_from(count).unwrap_or(u64::MAX)).collect())
+    /// In how many passages each asked term stands.
+    pub fn holding(&self, asked: &Asked) -> Result<Vec<u64>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let mut postings = Postings::new(&self.db).map_err(&fault)?;
+        let counts = asked.terms.iter().map(|term| Ok(having(&mut postings, term, 0)?.passages));
+        counts.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
     }
 
     /// The memories that may answer a question, and what is known of its terms. The query's filters are asked for
@@ -246,27 +202,21 @@ impl Index {
             Ok((unsigned(row, 0)?, unsigned(row, 1)?))
         })?;
         let last = self.last_number()?;
-        let mut found =
-            asked.terms.iter().map(|term| self.places(term, FEW)).collect::<rusqlite::Result<Vec<_>>>()?;
-        // What is left to read is shared by the terms that have more.
-        let read: usize = found.iter().map(|places| places.found.len()).sum();
-        let cut = found.iter().filter(|places| places.is_cut).count();
-        let share = PLACES_MAX.saturating_sub(read) / cut.max(1);
-        if share >= 3 * FEW {
-            for (places, term) in found.iter_mut().zip(&asked.terms).filter(|(places, _)| places.is_cut) {
-                *places = self.places(term, share.min(COMMON))?;
-            }
-        }
-        let holding: Vec<u64> = found.iter().map(|places| places.holding(last)).collect();
+        let mut postings = Postings::new(&self.db)?;
         let mut shared = Shared::new(last);
-        let add = |shared: &mut Shared, cut: bool| {
-            for (places, holding) in found.iter().zip(&holding).filter(|(places, _)| places.is_cut == cut) {
-                shared.add(places, rarity(passages, *holding));
+        let mut holding = Vec::with_capacity(asked.terms.len());
+        for term in &asked.terms {
+            let having = having(&mut postings, term, COMMON)?;
+            if having.passages <= COMMON {
+                shared.add(&having, rarity(passages, having.passages));
             }
-        };
-        add(&mut shared, false);
+            holding.push(having.passages);
+        }
         if shared.is_empty() {
-            add(&mut shared, true);
+            for term in &asked.terms {
+                let having = having(&mut postings, term, u64::MAX)?;
+                shared.add(&having, rarity(passages, having.passages));
+            }
         }
         let apart = self.apart(&asked.vector, last)?;
         let named =
@@ -289,26 +239,6 @@ impl Index {
             }
         }
         Ok(Gathered { passages, terms, holding, memories })
-    }
-
-    /// The first passages that have a term, those first of which it is most.
-    fn places(&self, asked: &AskedTerm, most: usize) -> rusqlite::Result<Places> {
-        let mut places = Places::default();
-        let mut query = self.db.prepare("SELECT doc FROM places WHERE term = ?")?;
-        for (step, share) in SHARES.iter().rev() {
-            places.steps += 1;
-            for Term(variant) in &asked.variants {
-                let mut rows = query.query([format!("{variant:08x}{step}")])?;
-                while let Some(row) = rows.next()? {
-                    if places.found.len() == most {
-                        places.is_cut = true;
-                        return Ok(places);
-                    }
-                    places.found.push((row.get(0)?, *share));
-                }
-            }
-        }
-        Ok(places)
     }
 
     /// The greatest number of a memory.
@@ -387,16 +317,16 @@ impl Index {
     /// The memories that have a word somewhere in their passages, as far as an English text would have it.
     pub fn having(&self, word: &str) -> Result<Vec<Entry>, IndexError> {
         let fault = self.fault("search");
-        let Some(Term(term)) = term_of(word, Language::English) else { return Ok(Vec::new()) };
-        let sql = "SELECT DISTINCT doc >> ?3 FROM places WHERE term >= ?1 AND term <= ?2";
-        let mut query = self.db.prepare(sql).map_err(&fault)?;
-        let ids = query
-            .query_map(params![format!("{term:08x}a"), format!("{term:08x}c"), PLACE_BITS], |row| row.get(0))
-            .and_then(|rows| rows.collect::<rusqlite::Result<Vec<i64>>>())
+        let Some(term) = term_of(word, Language::English) else { return Ok(Vec::new()) };
+        let _reading = self.reading().map_err(&fault)?;
+        let mut having = Having::default();
+        Postings::new(&self.db)
+            .and_then(|mut postings| postings.read(term, u64::MAX, &mut having))
             .map_err(&fault)?;
-        let mut read = self.db.prepare(&format!("{SELECT_ENTRIES} WHERE id = ?")).map_err(&fault)?;
-        let mut entries = Vec::with_capacity(ids.len());
-        for id in ids {
+        let mut read =
+            self.db.prepare(&format!("SELECT {ENTRY} FROM memories WHERE id = ?")).map_err(&fault)?;
+        let mut entries = Vec::with_capacity(having.memories.len());
+        for (id, _) in having.memories {
             entries.extend(read.query_row([id], |row| Ok(entry(row))).optional().map_err(&fault)?.flatten());
         }
         Ok(entries)
@@ -426,12 +356,8 @@ impl Index {
             let (language, bytes): (i64, String) = (row.get(1)?, row.get(2)?);
             lines.push(format!("sheets\t{:?}\t{language}\t{bytes}\n", path_of(row.get(0)?)));
         }
-        let mut query = self.db.prepare("SELECT doc, term FROM places")?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
-            let (passage, term): (i64, String) = (row.get(0)?, row.get(1)?);
-            let place = passage & ((1 << PLACE_BITS) - 1);
-            lines.push(format!("words\t{:?}\t{place}\t{term}\n", path_of(passage >> PLACE_BITS)));
+        for (term, id, held) in postings::all(&self.db)? {
+            lines.push(format!("postings\t{:?}\t{term:?}\t{held:?}\n", path_of(id)));
         }
         let mut query = self.db.prepare("SELECT block, bytes FROM codes")?;
         let mut rows = query.query([])?;
@@ -454,28 +380,24 @@ impl Index {
 
 /// Reads memories and their sheets.
 struct Reader<'d> {
-    entry: Statement<'d>,
-    sheet: Statement<'d>,
+    memory: Statement<'d>,
     /// How many passages were read.
     passages: usize,
 }
 
 impl<'d> Reader<'d> {
     fn new(db: &'d Connection) -> rusqlite::Result<Reader<'d>> {
-        Ok(Reader {
-            entry: db.prepare(&format!("{SELECT_ENTRIES} WHERE id = ?"))?,
-            sheet: db.prepare("SELECT bytes, digest FROM sheets JOIN memories USING (id) WHERE id = ?")?,
-            passages: 0,
-        })
+        let sql = format!("SELECT {ENTRY}, bytes, digest FROM memories JOIN sheets USING (id) WHERE id = ?");
+        Ok(Reader { memory: db.prepare(&sql)?, passages: 0 })
     }
 
     fn read(&mut self, id: i64, filter: &Query) -> rusqlite::Result<Option<Found>> {
-        let read = self.entry.query_row([id], |row| Ok(entry(row))).optional()?;
-        let Some(entry) = read.flatten().filter(|entry| filter.wants(entry)) else { return Ok(None) };
-        let kept = self.sheet.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-        let Some((sheet, digest)): Option<(Vec<u8>, i64)> = kept else { return Ok(None) };
+        let mut rows = self.memory.query([id])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let Some(entry) = entry(row).filter(|entry| filter.wants(entry)) else { return Ok(None) };
+        let sheet: Vec<u8> = row.get(ENTRY_COLUMNS)?;
         self.passages += sheet::read(&sheet).passages.len();
-        Ok(Some(Found { id, entry, sheet, digest }))
+        Ok(Some(Found { id, entry, sheet, digest: row.get(ENTRY_COLUMNS + 1)? }))
     }
 }
 
@@ -484,29 +406,11 @@ fn words_of(code: &[u8; CODE]) -> [u64; CODE / 8] {
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
-/// The passages that have a term, in order, each with how much of it the term is.
-#[derive(Debug, Default)]
-struct Places {
-    found: Vec<(i64, f32)>,
-    /// Whether there are more.
-    is_cut: bool,
-    /// How many of the steps of `SHARES` were begun.
-    steps: i64,
-}
-
-impl Places {
-    /// How many passages have the term. Of a common one only the first are known; the others are guessed from how
-    /// far these reach.
-    fn holding(&self, last: i64) -> u64 {
-        let known = self.found.iter().filter(|(passage, _)| passage & ((1 << PLACE_BITS) - 1) != 0).count();
-        let known = u64::try_from(known).unwrap_or(u64::MAX);
-        if !self.is_cut {
-            return known;
-        }
-        let reached = self.found.last().map_or(0, |(passage, _)| passage >> PLACE_BITS).max(1);
-        let steps = i64::try_from(SHARES.len()).unwrap_or(1);
-        known * u64::try_from(last * steps / (reached * self.steps.max(1))).unwrap_or(1).max(1)
-    }
+/// The memories that have an asked term, in any language; not all of them when it stands in more than `most` passages.
+fn having(postings: &mut Postings<'_>, asked: &AskedTerm, most: u64) -> rusqlite::Result<Having> {
+    let mut having = Having::default();
+    asked.variants.iter().try_for_each(|variant| postings.read(*variant, most, &mut having))?;
+    Ok(having)
 }
 
 /// For every memory the rarity of the asked terms that it has, each as far as it fills a passage.
@@ -526,15 +430,15 @@ impl Shared {
         self.points.iter().all(|points| *points == 0.0)
     }
 
-    fn add(&mut self, places: &Places, rarity: f32) {
-        let memory_of = |passage: i64| usize::try_from(passage >> PLACE_BITS).ok();
-        for (passage, share) in &places.found {
-            if let Some(best) = memory_of(*passage).and_then(|memory| self.of_term.get_mut(memory)) {
-                *best = best.max(*share);
+    fn add(&mut self, having: &Having, rarity: f32) {
+        for (memory, held) in &having.memories {
+            if let Some(best) = usize::try_from(*memory).ok().and_then(|memory| self.of_term.get_mut(memory))
+            {
+                *best = best.max(held.much.share());
             }
         }
-        for (passage, _) in &places.found {
-            if let Some(memory) = memory_of(*passage).filter(|memory| *memory < self.points.len()) {
+        for (memory, _) in &having.memories {
+            if let Some(memory) = usize::try_from(*memory).ok().filter(|memory| *memory < self.points.len()) {
                 self.points[memory] += rarity * std::mem::take(&mut self.of_term[memory]);
             }
         }

@@ -137,7 +137,7 @@ impl Workspace {
         if asked.is_long() {
             let mut holding = vec![0; asked.terms.len()];
             for lane in &mut self.lanes {
-                add(&mut holding, &lane.ask(|index| index.roughly_holding(&asked))?);
+                add(&mut holding, &lane.ask(|index| index.holding(&asked))?);
             }
             asked = asked.rarest(&holding);
         }

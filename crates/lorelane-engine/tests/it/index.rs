@@ -5,7 +5,7 @@ use lorelane_core::change::{Assignment, Change, Draft, Notice, Plan};
 use lorelane_core::graph::Scope;
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::memory::{Address, Category};
-use lorelane_core::recall::{self, Query};
+use lorelane_core::recall::{self, Query, Signal};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::Seeded;
 use lorelane_engine::env::Env;
@@ -92,8 +92,10 @@ fn step(name: &str, verb: Verb) -> Plan {
 
 /// The index as it is, and as it would be made anew.
 fn assert_equal_to_a_rebuild(workspace: &mut Workspace, after: &str) {
-    let rebuilt = workspace.rebuilt_dump().unwrap();
-    assert_eq!(workspace.index_dump().unwrap(), rebuilt, "{after}");
+    let (dump, rebuilt) = (workspace.index_dump().unwrap(), workspace.rebuilt_dump().unwrap());
+    let differing = dump.lines().zip(rebuilt.lines()).find(|(line, other)| line != other);
+    assert_eq!(differing, None, "{after}");
+    assert_eq!(dump.lines().count(), rebuilt.lines().count(), "{after}");
 }
 
 fn titles(workspace: &mut Workspace) -> Vec<String> {
@@ -247,6 +249,54 @@ fn a_reindex_with_newcomers_keeps_what_is_known_of_the_others() {
     assert_equal_to_a_rebuild(&mut workspace, "newcomers");
     let now = rusqlite::Connection::open(project.index_file()).unwrap();
     now.execute_batch("SELECT * FROM made_before").unwrap();
+}
+
+#[test]
+fn what_was_filed_with_others_is_found_by_what_it_says_now_and_by_nothing_else() {
+    const MEMORIES: usize = 70;
+    let project = Project::new();
+    let mut workspace = project.open();
+    let name = |at: usize| format!("m{at}");
+    // One word to whoever takes words apart.
+    let word = |at: usize, turn: usize| {
+        let letters = [at / 26, at % 26, turn].map(|number| char::from(b'a' + u8::try_from(number).unwrap()));
+        format!("zebra{}q", String::from_iter(letters))
+    };
+    let by_hand = |at: usize, turn: usize| {
+        let text = record(&name(at), "Plain")
+            .replace("\"decision\": \"d\"", &format!("\"decision\": \"{}\"", word(at, turn)));
+        fs::write(project.file(&name(at)), text).unwrap();
+    };
+    let found = |workspace: &mut Workspace, text: &str| -> usize {
+        let hits = workspace.recall_passages(&Query::of_person(text, NOW), 1000).unwrap().hits;
+        let says = |hit: &&recall::Hit| hit.explain.iter().any(|part| part.signal == Signal::Words);
+        hits.iter().filter(says).count()
+    };
+    (0..MEMORIES).for_each(|at| by_hand(at, 0));
+    for turn in 1..4 {
+        let changed = || (0..MEMORIES).filter(|at| at % 4 != turn);
+        for at in changed() {
+            if at % 4 == 0 {
+                // It gets another number, and another memory may get its own.
+                fs::remove_file(project.file(&name(at))).unwrap();
+                workspace.entries(Wanted::default()).unwrap();
+                by_hand(at, turn);
+            } else {
+                workspace.commit(&revise(&name(at), "content.decision", &word(at, turn))).unwrap();
+            }
+        }
+        assert_equal_to_a_rebuild(&mut workspace, &format!("turn {turn}"));
+        for at in changed() {
+            assert_eq!(found(&mut workspace, &word(at, turn)), 1, "turn {turn}, memory {at}");
+            for before in 0..turn {
+                assert_eq!(
+                    found(&mut workspace, &word(at, before)),
+                    0,
+                    "turn {turn}, memory {at} in {before}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,285 @@
+//! For each term the memories that have it: how many of their passages, and how much of one of these it is.
+//!
+//! A row has a term's memories of one range of numbers in one blob, so a term is read in a few steps, however many
+//! memories have it. To file a memory means to write a row for every term it has; that is done for many memories at
+//! once. Until then a memory that changed is only noted, and whoever asks looks into its sheet.
+
+use super::numbers;
+use lorelane_core::recall::sheet::{self, Count, Part, Read};
+use lorelane_core::terms::Term;
+use rusqlite::{Connection, OptionalExtension, Statement, params};
+use std::collections::BTreeMap;
+
+pub(super) const TABLES: &str = "
+    CREATE TABLE postings (
+        term INTEGER NOT NULL, span INTEGER NOT NULL, passages INTEGER NOT NULL, memories BLOB NOT NULL,
+        PRIMARY KEY (term, span)
+    ) WITHOUT ROWID;
+    CREATE TABLE unfiled (id INTEGER PRIMARY KEY, filed BLOB NOT NULL);
+";
+pub(super) const EMPTY: &str = "DELETE FROM postings; DELETE FROM unfiled;";
+
+/// So many memories share a row, and no more are filed at once: all their terms are in memory then.
+const SPAN: i64 = 4_096;
+/// So many may wait: a question reads the sheets of all of them.
+const UNFILED_MAX: i64 = 64;
+/// More passages of one memory say no more.
+const PASSAGES_MAX: u8 = 63;
+
+/// How a memory has a term.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Held {
+    /// In how many passages.
+    pub(super) passages: u8,
+    pub(super) much: Much,
+}
+
+/// How much of a passage a term is, where it is most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Much {
+    #[default]
+    Little,
+    Some,
+    /// Or a word of the memory's name: it says as much as one that fills a passage.
+    Most,
+}
+
+impl Much {
+    fn of(count: Count, length: usize) -> Much {
+        let times = f32::from(count.times);
+        let share = times / (times + 0.4 + 0.6 * length as f32 / 50.0);
+        match share {
+            _ if count.in_name => Much::Most,
+            share if share > 0.66 => Much::Most,
+            share if share > 0.45 => Much::Some,
+            _ => Much::Little,
+        }
+    }
+
+    /// What a term counts that is so much of a passage.
+    pub(super) fn share(self) -> f32 {
+        match self {
+            Much::Little => 0.35,
+            Much::Some => 0.55,
+            Much::Most => 0.8,
+        }
+    }
+}
+
+impl Held {
+    fn by(passage: &Part<'_>, count: Count) -> Held {
+        Held { passages: 1, much: Much::of(count, passage.length) }
+    }
+
+    fn with(self, other: Held) -> Held {
+        let passages = self.passages.saturating_add(other.passages).min(PASSAGES_MAX);
+        Held { passages, much: self.much.max(other.much) }
+    }
+
+    /// How a memory with this sheet has a term.
+    fn in_sheet(sheet: &Read<'_>, term: Term) -> Option<Held> {
+        let held = sheet.passages.iter().filter_map(|passage| Some(Held::by(passage, passage.count(term)?)));
+        held.reduce(Held::with)
+    }
+
+    fn to_byte(self) -> u8 {
+        self.passages << 2 | self.much as u8
+    }
+
+    fn from_byte(byte: u8) -> Held {
+        let much = match byte & 3 {
+            0 => Much::Little,
+            1 => Much::Some,
+            _ => Much::Most,
+        };
+        Held { passages: byte >> 2, much }
+    }
+}
+
+/// All terms of a memory with this sheet.
+fn terms_of(sheet: &Read<'_>) -> BTreeMap<Term, Held> {
+    let mut terms: BTreeMap<Term, Held> = BTreeMap::new();
+    for passage in &sheet.passages {
+        for (term, count) in passage.counts() {
+            let held = Held::by(passage, count);
+            terms.entry(term).and_modify(|known| *known = known.with(held)).or_insert(held);
+        }
+    }
+    terms
+}
+
+/// Memories as they lie in a row: the distance from the one before, then how it has the term.
+fn packed(memories: &[(i64, Held)]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(2 * memories.len());
+    let mut last = 0;
+    for (memory, held) in memories {
+        numbers::append(&mut bytes, memory.abs_diff(last));
+        bytes.push(held.to_byte());
+        last = *memory;
+    }
+    bytes
+}
+
+/// Bytes that `packed` did not write give some memories or other.
+fn unpacked(mut bytes: &[u8]) -> impl Iterator<Item = (i64, Held)> {
+    let mut last = 0_i64;
+    std::iter::from_fn(move || {
+        last = last.wrapping_add_unsigned(numbers::take(&mut bytes)?);
+        let (held, rest) = bytes.split_first()?;
+        bytes = rest;
+        Some((last, Held::from_byte(*held)))
+    })
+}
+
+/// Takes memories in and out.
+pub(super) struct Filing<'d> {
+    db: &'d Connection,
+    note: Statement<'d>,
+    noted: i64,
+}
+
+impl<'d> Filing<'d> {
+    pub(super) fn new(db: &'d Connection) -> rusqlite::Result<Filing<'d>> {
+        // What a memory is filed under stays until it is filed anew, however often it changes.
+        let note = db.prepare("INSERT OR IGNORE INTO unfiled VALUES (?, ?)")?;
+        Ok(Filing { db, note, noted: 0 })
+    }
+
+    /// Notes that a memory has another sheet from now on, or none. `before` is the sheet it had.
+    pub(super) fn note(&mut self, id: i64, before: Option<&[u8]>) -> rusqlite::Result<()> {
+        if self.noted == SPAN {
+            file(self.db)?;
+            self.noted = 0;
+        }
+        let mut filed = Vec::new();
+        for Term(term) in before.map(|bytes| terms_of(&sheet::read(bytes))).unwrap_or_default().into_keys() {
+            filed.extend(term.to_le_bytes());
+        }
+        self.note.execute(params![id, filed])?;
+        self.noted += 1;
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> rusqlite::Result<()> {
+        let waiting: i64 = self.db.query_row("SELECT count(*) FROM unfiled", [], |row| row.get(0))?;
+        if waiting > UNFILED_MAX { file(self.db) } else { Ok(()) }
+    }
+}
+
+/// What becomes of a memory under a term: how it has it from now on, or that it has it no more.
+struct Move {
+    term: Term,
+    id: i64,
+    to: Option<Held>,
+}
+
+/// Files every memory that waits.
+pub(super) fn file(db: &Connection) -> rusqlite::Result<()> {
+    let mut moves = Vec::new();
+    let mut query = db.prepare("SELECT id, filed, bytes FROM unfiled LEFT JOIN sheets USING (id)")?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        let id = row.get(0)?;
+        let now =
+            row.get_ref(2)?.as_blob_or_null()?.map(|bytes| terms_of(&sheet::read(bytes))).unwrap_or_default();
+        let (before, _) = row.get_ref(1)?.as_blob()?.as_chunks::<4>();
+        let before = before.iter().map(|bytes| Term(u32::from_le_bytes(*bytes)));
+        moves.extend(before.filter(|term| !now.contains_key(term)).map(|term| Move { term, id, to: None }));
+        moves.extend(now.into_iter().map(|(term, held)| Move { term, id, to: Some(held) }));
+    }
+    moves.sort_unstable_by_key(|one| (one.term, one.id));
+    let mut read = db.prepare("SELECT memories FROM postings WHERE term = ? AND span = ?")?;
+    let mut put = db.prepare("REPLACE INTO postings VALUES (?, ?, ?, ?)")?;
+    let mut forget = db.prepare("DELETE FROM postings WHERE term = ? AND span = ?")?;
+    for moves in moves.chunk_by(|a, b| (a.term, a.id / SPAN) == (b.term, b.id / SPAN)) {
+        let (term, span) = (moves[0].term.0, moves[0].id / SPAN);
+        let before: Option<Vec<u8>> = read.query_row([i64::from(term), span], |row| row.get(0)).optional()?;
+        let mut memories: BTreeMap<i64, Held> = unpacked(before.as_deref().unwrap_or_default()).collect();
+        for Move { id, to, .. } in moves {
+            match to {
+                Some(held) => memories.insert(*id, *held),
+                None => memories.remove(id),
+            };
+        }
+        let memories: Vec<(i64, Held)> = memories.into_iter().collect();
+        let bytes = packed(&memories);
+        if memories.is_empty() {
+            forget.execute([i64::from(term), span])?;
+        } else if before.as_deref() != Some(&bytes) {
+            let passages: i64 = memories.iter().map(|(_, held)| i64::from(held.passages)).sum();
+            put.execute(params![term, span, passages, bytes])?;
+        }
+    }
+    db.execute("DELETE FROM unfiled", []).map(drop)
+}
+
+/// What an index knows of terms.
+pub(super) struct Postings<'d> {
+    rows: Statement<'d>,
+    /// The sheets of the memories that wait; what is filed of them holds no more.
+    unfiled: BTreeMap<i64, Vec<u8>>,
+}
+
+/// The memories that have a term.
+#[derive(Debug, Default)]
+pub(super) struct Having {
+    /// In how many passages the term stands.
+    pub(super) passages: u64,
+    pub(super) memories: Vec<(i64, Held)>,
+}
+
+impl<'d> Postings<'d> {
+    pub(super) fn new(db: &'d Connection) -> rusqlite::Result<Postings<'d>> {
+        let mut query = db.prepare("SELECT id, bytes FROM unfiled LEFT JOIN sheets USING (id)")?;
+        let unfiled =
+            query.query_map([], |row| Ok((row.get(0)?, row.get::<_, Option<_>>(1)?.unwrap_or_default())))?;
+        let unfiled = unfiled.collect::<rusqlite::Result<_>>()?;
+        Ok(Postings { rows: db.prepare("SELECT passages, memories FROM postings WHERE term = ?")?, unfiled })
+    }
+
+    /// Adds the memories that have this term. When it stands in more than `most` passages, not
+    /// all of them.
+    pub(super) fn read(&mut self, Term(term): Term, most: u64, having: &mut Having) -> rusqlite::Result<()> {
+        let mut rows = self.rows.query([term])?;
+        while let Some(row) = rows.next()? {
+            let passages: i64 = row.get(0)?;
+            having.passages += u64::try_from(passages).unwrap_or(0);
+            if having.passages > most && self.unfiled.is_empty() {
+                continue;
+            }
+            for (id, held) in unpacked(row.get_ref(1)?.as_blob()?) {
+                if self.unfiled.contains_key(&id) {
+                    having.passages -= u64::from(held.passages);
+                } else {
+                    having.memories.push((id, held));
+                }
+            }
+        }
+        for (id, bytes) in &self.unfiled {
+            if let Some(held) = Held::in_sheet(&sheet::read(bytes), Term(term)) {
+                having.passages += u64::from(held.passages);
+                having.memories.push((*id, held));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every memory under every term, as it is read.
+pub(super) fn all(db: &Connection) -> rusqlite::Result<Vec<(Term, i64, Held)>> {
+    let mut postings = Postings::new(db)?;
+    let mut query = db.prepare("SELECT DISTINCT term FROM postings")?;
+    let mut terms = query.query_map([], |row| row.get(0).map(Term))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    for bytes in postings.unfiled.values() {
+        terms.extend(terms_of(&sheet::read(bytes)).into_keys());
+    }
+    terms.sort_unstable();
+    terms.dedup();
+    let mut all = Vec::new();
+    for term in terms {
+        let mut having = Having::default();
+        postings.read(term, u64::MAX, &mut having)?;
+        all.extend(having.memories.into_iter().map(|(id, held)| (term, id, held)));
+    }
+    Ok(all)
+}
