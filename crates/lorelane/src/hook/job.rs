@@ -16,7 +16,7 @@ pub(super) fn run(env: &Env, call: &Call) -> Result<Answer, Failure> {
         Event::SessionStart => standing(env, call),
         Event::Prompt => brief(env, call),
         Event::Stop => stop(env, call),
-        Event::PreCompact | Event::SessionEnd => capture(env, call, MayAsk::No),
+        Event::PreCompact | Event::SessionEnd => end(env, call),
     };
     match done {
         // Most projects have no store, and that is nobody's fault.
@@ -83,6 +83,13 @@ fn stop(env: &Env, call: &Call) -> Result<Answer, Failure> {
         return Ok(Answer::Nothing);
     }
     capture(env, call, if call.unattended { MayAsk::Unattended } else { MayAsk::Yes })
+}
+
+/// Nobody waits here: there is time for a look at every file of a large lane, which tools and prompts do not take.
+fn end(env: &Env, call: &Call) -> Result<Answer, Failure> {
+    let captured = capture(env, call, MayAsk::No);
+    open(env, call)?.examine_lane()?;
+    captured
 }
 
 fn capture(env: &Env, call: &Call, may_ask: MayAsk) -> Result<Answer, Failure> {

@@ -634,6 +634,23 @@ fn what_a_tool_wrote_is_quarantined_also_where_no_index_is() {
     assert!(!scratch.exists(by_hand) && scratch.exists(".claude/memory/decisions/of-before.json"));
 }
 
+// A stat for each of very many files is more than a tool may cost.
+#[test]
+fn an_edit_in_place_of_a_large_lane_is_examined_when_the_session_ends() {
+    for event in ["session-end", "pre-compact"] {
+        let scratch = Scratch::with_jwt();
+        for number in 0..1_001 {
+            scratch.put(&format!(".claude/memory/runbooks/r{number}.json"), "{}");
+        }
+        scratch.lorelane("list").expect(0);
+        assert_eq!(after(&scratch, "ls"), "");
+        fs::write(scratch.project().join(USE_JWT), "{ \"title\": ").unwrap();
+        assert_eq!(after(&scratch, "python gen.py"), "");
+        assert_eq!(scratch.hook(event, &[]).expect(0).text(), "");
+        assert!(scratch.lorelane("show use-jwt").expect(0).out.contains("JWT"), "{event}: it is back");
+    }
+}
+
 /// What the client is told after a shell command.
 fn after(scratch: &Scratch, command: &str) -> String {
     let said = scratch.hook("after-tool", &tool("Bash", "command", command)).expect(0);
