@@ -124,7 +124,7 @@ pub fn same_subject(
 
 /// Whether a question calls a memory by its name, though it says much that the memory does not: by a tag, or by a
 /// word of the title that few passages have. A title that is only the name of a file has to be called by two.
-fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &Entry) -> bool {
+pub fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &Entry) -> bool {
     let few = RARE_MIN.max((statistics.passages as f32 * RARE_SHARE) as u64);
     let is_rare = |word: &String| {
         let mut terms = asked.terms.iter().zip(&statistics.holding);

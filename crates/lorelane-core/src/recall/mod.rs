@@ -14,7 +14,7 @@ mod second;
 pub mod sheet;
 pub mod weigh;
 
-pub use choose::{Choice, Considered, Grouping, choose, same_subject, says_the_same};
+pub use choose::{Choice, Considered, Grouping, choose, is_named, same_subject, says_the_same};
 pub use keyword::keyword;
 
 use crate::corpus::Entry;

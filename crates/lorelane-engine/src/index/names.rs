@@ -134,14 +134,17 @@ impl Changes {
 
 impl Index {
     /// The numbers of the memories that the words of a query can find by their names, each with its reach (see
-    /// `recall::name_words`), the farthest first. At most `limit` of them: among equals those whose path
-    /// comes first, so that an index made anew answers the same.
-    pub(super) fn reaching(&self, query: &Query, limit: usize) -> rusqlite::Result<Vec<(i32, i64)>> {
+    /// `recall::name_words`). A word in the names of more than `many` notes finds none of them: the names of files
+    /// are often numbered, and what else is said in a note finds it.
+    pub(super) fn reach(&self, query: &Query, many: usize) -> rusqlite::Result<HashMap<i64, i32>> {
         let mut reach: HashMap<i64, i32> = HashMap::new();
         self.each_place(
             query.words(),
             |of, status| query.admits(of, status),
-            |_, signal, memories| {
+            |_, of, signal, memories| {
+                if matches!(of, memory::Kind::Note(_)) && memories.len() > many {
+                    return;
+                }
                 let points = signal.points();
                 for memory in memories {
                     let reach = reach.entry(memory).or_default();
@@ -149,6 +152,13 @@ impl Index {
                 }
             },
         )?;
+        Ok(reach)
+    }
+
+    /// The same of all, the farthest first. At most `limit` of them: among equals those whose path comes first, so
+    /// that an index made anew answers the same.
+    pub(super) fn reaching(&self, query: &Query, limit: usize) -> rusqlite::Result<Vec<(i32, i64)>> {
+        let reach = self.reach(query, usize::MAX)?;
         let mut reaching: Vec<(i32, i64)> =
             reach.into_iter().map(|(memory, reach)| (reach, memory)).collect();
         let order = |(reach, memory): &(i32, i64)| (Reverse(*reach), *memory);
@@ -179,7 +189,7 @@ impl Index {
         // The last word that was counted, and how many were: a word of title and tags counts once.
         let mut shared: HashMap<i64, (&str, usize)> = HashMap::new();
         let mut most = 0;
-        self.each_place(words, admits, |asked, signal, memories| {
+        self.each_place(words, admits, |asked, _, signal, memories| {
             if signal == Signal::Prefix {
                 return;
             }
@@ -195,13 +205,13 @@ impl Index {
         Ok(most)
     }
 
-    /// Hands over, word by word, the memories that have an asked word, or a longer one that it begins, and the
-    /// signal that this gives.
+    /// Hands over, word by word, the memories of one kind that have an asked word, or a longer one that it begins,
+    /// and the signal that this gives.
     fn each_place<'w>(
         &self,
         asked: &'w BTreeSet<String>,
         admits: impl Fn(memory::Kind, Status) -> bool,
-        mut take: impl FnMut(&'w str, Signal, Vec<i64>),
+        mut take: impl FnMut(&'w str, memory::Kind, Signal, Vec<i64>),
     ) -> rusqlite::Result<()> {
         let mut query = self.db.prepare("SELECT * FROM names WHERE word >= ? AND word <= ?")?;
         for word in asked {
@@ -211,7 +221,7 @@ impl Index {
                 let Some((of, status, place)) = Kind(row.get(1)?).parts() else { continue };
                 if admits(of, status) {
                     let signal = if row.get_ref(0)?.as_str()? == word { place } else { Signal::Prefix };
-                    take(word, signal, unpacked(row.get_ref(2)?.as_blob()?));
+                    take(word, of, signal, unpacked(row.get_ref(2)?.as_blob()?));
                 }
             }
         }

@@ -31,19 +31,36 @@ pub(super) const EMPTY: &str = "
 
 /// A term that stands in more passages than this ranks, and finds only when no other term does.
 const COMMON: u64 = 8_000;
-/// How many memories are weighed: those whose names are asked for, those that share most of the asked terms, and
-/// those that mean most nearly the same.
-const BY_NAMES: usize = 20;
+/// How many memories are weighed: those that share most of the asked terms, those that mean most nearly the same,
+/// and those whose names are asked for.
 const BY_TERMS: usize = 80;
 const BY_MEANING: usize = 40;
+const BY_NAMES: usize = 20;
 /// A memory of very many passages counts for several.
 const PASSAGES_MAX: usize = 20_000;
 
 /// How many memories share a row of codes, and how many bytes each has.
 const BLOCK: i64 = 256;
 const CODE: usize = lorelane_core::embed::DIMENSIONS / 8;
-/// More than two directions can differ in.
-const NO_CODE: u16 = u16::MAX;
+/// How far a memory's direction is from the asked one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Apart {
+    /// In how many signs they differ.
+    signs: u16,
+    /// Made of the direction alone: among equals it decides, not a name and not when a memory came.
+    lot: u32,
+}
+
+impl Apart {
+    /// A memory without a direction is farther than any other.
+    const UNKNOWN: Apart = Apart { signs: u16::MAX, lot: 0 };
+
+    fn of(code: [u64; CODE / 8], asked: [u64; CODE / 8]) -> Apart {
+        let signs: u32 = code.iter().zip(&asked).map(|(own, asked)| (own ^ asked).count_ones()).sum();
+        let lot = code.iter().fold(0_u64, |lot, word| (lot ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        Apart { signs: u16::try_from(signs).unwrap_or(u16::MAX), lot: (lot >> 32) as u32 }
+    }
+}
 
 /// What the index knows of a question: the memories that may answer it.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +70,7 @@ pub struct Gathered {
     pub terms: u64,
     /// How many passages have each asked term.
     pub holding: Vec<u64>,
-    /// Those that share most first, then those that mean most nearly the same.
+    /// Those that share most first, then those that mean most nearly the same, then those that are only named.
     pub memories: Vec<Found>,
 }
 
@@ -67,6 +84,8 @@ pub struct Found {
     pub sheet: Vec<u8>,
     /// The digest of the text that this was taken from.
     pub digest: i64,
+    /// Whether it came by its name alone.
+    pub only_named: bool,
 }
 
 /// Takes sheets in and out.
@@ -219,21 +238,20 @@ impl Index {
             }
         }
         let apart = self.apart(&asked.vector, last)?;
-        let named =
-            self.reaching(filter, BY_NAMES)?.into_iter().map(|(reach, id)| (reach as f32, id)).collect();
+        let named = self.reach(filter, BY_NAMES)?.into_iter().map(|(id, reach)| (reach as f32, id)).collect();
         let near = coded(&apart);
         let mut memories = Vec::new();
         let mut met = BTreeSet::new();
         let mut reader = Reader::new(&self.db)?;
-        for (candidates, wanted) in [(named, BY_NAMES), (shared.found(), BY_TERMS), (near, BY_MEANING)] {
+        let arms = [(shared.found(), BY_TERMS, false), (near, BY_MEANING, false), (named, BY_NAMES, true)];
+        for (candidates, wanted, only_named) in arms {
             let mut left = wanted;
-            // Among equals by what they mean, not by when they came: an index made anew answers the same.
             for id in best_first(candidates, wanted, &apart).filter(|id| met.insert(*id)) {
                 if left == 0 || reader.passages > PASSAGES_MAX {
                     break;
                 }
                 if let Some(found) = reader.read(id, filter)? {
-                    memories.push(found);
+                    memories.push(Found { only_named, ..found });
                     left -= 1;
                 }
             }
@@ -246,9 +264,9 @@ impl Index {
         self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))
     }
 
-    /// For every memory by its number, in how many signs its direction differs from the asked one.
-    fn apart(&self, asked: &Vector, last: i64) -> rusqlite::Result<Vec<u16>> {
-        let mut apart = vec![NO_CODE; usize::try_from(last).unwrap_or(0) + 1];
+    /// For every memory by its number, how far its direction is from the asked one.
+    fn apart(&self, asked: &Vector, last: i64) -> rusqlite::Result<Vec<Apart>> {
+        let mut apart = vec![Apart::UNKNOWN; usize::try_from(last).unwrap_or(0) + 1];
         if asked.is_zero() {
             return Ok(apart);
         }
@@ -260,8 +278,7 @@ impl Index {
             let codes = row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0.iter().map(words_of);
             for (apart, code) in apart.iter_mut().skip(first).zip(codes) {
                 if code != [0; CODE / 8] {
-                    let differing = code.iter().zip(&asked).map(|(own, asked)| (own ^ asked).count_ones());
-                    *apart = u16::try_from(differing.sum::<u32>()).unwrap_or(NO_CODE);
+                    *apart = Apart::of(code, asked);
                 }
             }
         }
@@ -397,7 +414,7 @@ impl<'d> Reader<'d> {
         let Some(entry) = entry(row).filter(|entry| filter.wants(entry)) else { return Ok(None) };
         let sheet: Vec<u8> = row.get(ENTRY_COLUMNS)?;
         self.passages += sheet::read(&sheet).passages.len();
-        Ok(Some(Found { id, entry, sheet, digest: row.get(ENTRY_COLUMNS + 1)? }))
+        Ok(Some(Found { id, entry, sheet, digest: row.get(ENTRY_COLUMNS + 1)?, only_named: false }))
     }
 }
 
@@ -455,18 +472,18 @@ impl Shared {
 }
 
 /// The memories that have a direction, those that differ least with most points.
-fn coded(apart: &[u16]) -> Vec<(f32, i64)> {
-    let known = (0..).zip(apart).filter(|(_, apart)| **apart < NO_CODE);
-    known.map(|(id, apart)| (-f32::from(*apart), id)).collect()
+fn coded(apart: &[Apart]) -> Vec<(f32, i64)> {
+    let known = (0..).zip(apart).filter(|(_, apart)| **apart != Apart::UNKNOWN);
+    known.map(|(id, apart)| (-f32::from(apart.signs), id)).collect()
 }
 
 /// The numbers of these memories, those with most points first, among equals those that mean most nearly what is
 /// asked. Only the first are put in order; the others when somebody gets so far.
-fn best_first(found: Vec<(f32, i64)>, wanted: usize, apart: &[u16]) -> impl Iterator<Item = i64> {
-    let key = |id: i64| apart.get(usize::try_from(id).unwrap_or(usize::MAX)).copied().unwrap_or(NO_CODE);
-    let mut found: Vec<(f32, u16, i64)> =
-        found.into_iter().map(|(points, id)| (points, key(id), id)).collect();
-    let order = |a: &(f32, u16, i64), b: &(f32, u16, i64)| {
+fn best_first(found: Vec<(f32, i64)>, wanted: usize, apart: &[Apart]) -> impl Iterator<Item = i64> {
+    let apart = |id: i64| usize::try_from(id).ok().and_then(|id| apart.get(id)).copied();
+    let mut found: Vec<(f32, Apart, i64)> =
+        found.into_iter().map(|(points, id)| (points, apart(id).unwrap_or(Apart::UNKNOWN), id)).collect();
+    let order = |a: &(f32, Apart, i64), b: &(f32, Apart, i64)| {
         b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
     };
     let first = (2 * wanted).min(found.len());

@@ -142,18 +142,25 @@ impl Workspace {
             asked = asked.rarest(&holding);
         }
         let mut statistics = Statistics { holding: vec![0; asked.terms.len()], ..Statistics::default() };
-        let (mut considered, mut origins) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
         for (at, lane) in self.lanes.iter_mut().enumerate() {
             let gathered = lane.ask(|index| index.gather(&asked, query))?;
             statistics.passages += gathered.passages;
             statistics.terms += gathered.terms;
             add(&mut statistics.holding, &gathered.holding);
-            for Found { id, entry, sheet, digest } in gathered.memories {
-                let pinned = pinned.contains(&entry.address);
-                considered.push(Considered { entry, sheet, second: Vec::new(), pinned });
-                origins.push(Origin { lane: at, id, digest });
-            }
+            found.extend(gathered.memories.into_iter().map(|found| (at, found)));
         }
+        // One that shares a word of its name by chance would stand among the others or not, as its file is called.
+        found.retain(|(_, found)| {
+            !found.only_named || recall::is_named(query, &asked, &statistics, &found.entry)
+        });
+        let (considered, origins) = found
+            .into_iter()
+            .map(|(lane, Found { id, entry, sheet, digest, .. })| {
+                let pinned = pinned.contains(&entry.address);
+                (Considered { entry, sheet, second: Vec::new(), pinned }, Origin { lane, id, digest })
+            })
+            .unzip();
         Ok(Inquiry { asked, statistics, considered, origins })
     }
 

@@ -5,6 +5,7 @@ use lorelane_core::change::{Change, Draft, Plan};
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::memory::Address;
 use lorelane_core::policy::NotesStorage;
+use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::Seeded;
 use lorelane_engine::env::Env;
@@ -108,6 +109,46 @@ fn index_equals_a_rebuild_after_every_change_of_two_processes_and_a_person() {
         assert_eq!(processes[0].verify_logs(), [], "seed {seed}");
         let project = bank.0.0.join("project");
         assert!(!project.join(".claude").exists(), "a change of notes makes no folder of records");
+    }
+}
+
+#[test]
+fn files_of_other_names_in_another_order_answer_the_same() {
+    const NOTES: usize = 400;
+    const WORDS: [&str; 16] = [
+        "billing", "importer", "cache", "deploy", "queue", "token", "audit", "parser", "export", "worker",
+        "gateway", "schema", "backup", "latency", "rollback", "doc",
+    ];
+    let mut luck = Seeded::new(7);
+    let texts: Vec<String> = (0..NOTES)
+        .map(|number| {
+            let words: Vec<&str> = (0..6).map(|_| WORDS[luck.below(WORDS.len())]).collect();
+            format!("The {} of {number} kilos.\n", words.join(" "))
+        })
+        .collect();
+    // What a question finds, told by what it says.
+    let answers = |name: &dyn Fn(usize) -> String| -> Vec<Vec<(String, i32)>> {
+        let bank = Bank::new();
+        texts.iter().enumerate().for_each(|(at, text)| bank.by_hand(&name(at), text));
+        let mut workspace = bank.open();
+        let mut ask = |text: &str| -> Vec<(String, i32)> {
+            let hits = workspace.recall_passages(&Query::of_person(text, NOW), NOTES).unwrap().hits;
+            hits.iter().map(|hit| (workspace.excerpt(hit).unwrap(), hit.score)).collect()
+        };
+        ["where is the doc of the cache", "billing 17", "token audit", "export the schema backup"]
+            .map(&mut ask)
+            .into()
+    };
+    let numbered = answers(&|at| format!("doc-{at}"));
+    let backwards = answers(&|at| format!("other/x{}", NOTES - at));
+    assert!(
+        numbered.iter().all(|answer| answer.len() > 20),
+        "{:?}",
+        numbered.iter().map(Vec::len).collect::<Vec<_>>()
+    );
+    for (one, other) in numbered.iter().zip(&backwards) {
+        let differing = one.iter().zip(other).find(|(one, other)| one != other);
+        assert_eq!((differing, one.len()), (None, other.len()));
     }
 }
 
