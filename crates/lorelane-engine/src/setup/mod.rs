@@ -23,6 +23,7 @@ use record::{Kept, Record, digest};
 use std::path::{Path, PathBuf};
 
 pub use error::SetupError;
+pub(crate) use latency::is_trial;
 pub use latency::{RUNS, TRIAL_SESSION, Timing};
 
 /// An agent that lorelane can be set up for.

@@ -480,6 +480,25 @@ fn a_stop_asks_once_for_what_was_decided() {
     assert_eq!(scratch.hook_log(), "");
 }
 
+// Whatever a hook would do in a session that only measures it, nothing of it is kept.
+#[test]
+fn a_trial_is_neither_asked_nor_kept() {
+    let scratch = paseto();
+    scratch.decided();
+    let trial = || ("session_id", Json::text(lorelane_engine::setup::TRIAL_SESSION));
+    let path = || ("transcript_path", Json::text(scratch.folder.join("transcript.jsonl").to_str().unwrap()));
+    let prompt = ("prompt", Json::text("how do we sign sessions here?"));
+    assert!(context(&scratch.hook("prompt", &[trial(), prompt]).expect(0).out).contains("PASETO"));
+    for event in ["stop", "pre-compact", "session-end"] {
+        assert_eq!(scratch.hook(event, &[trial(), path()]).expect(0).text(), "", "{event}");
+    }
+    let kept = |name: &str| scratch.tree().into_keys().any(|path| path.contains(name));
+    assert!(!kept("captures/") && !kept("ledger"));
+    // The same words in a session of somebody are.
+    scratch.stop_hook(&[], &[]).expect(2);
+    assert!(kept("captures/"));
+}
+
 #[test]
 fn a_turn_that_goes_on_or_still_works_is_let_be() {
     let scratch = Scratch::with_store();

@@ -552,6 +552,18 @@ fn latency_leaves_no_line_in_the_ledger() {
     assert!(scratch.lorelane("why").expect(1).out.contains("No prompt was answered"));
 }
 
+// Fifty messages are a session worth a summary: the measured stop asked, which counted as a failure, and the next
+// session was offered what nobody had said.
+#[test]
+fn latency_leaves_nothing_for_the_next_session() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("setup claude-code").expect(0);
+    scratch.lorelane("doctor --latency").expect(0);
+    assert_eq!(scratch.hook("session-start", &[("source", Json::text("startup"))]).expect(0).text(), "");
+    let left = scratch.tree().into_keys().filter(|path| path.contains("captures"));
+    assert_eq!(left.collect::<Vec<_>>(), Vec::<String>::new());
+}
+
 #[test]
 fn doctor_looks_at_agents_also_where_no_store_is() {
     let scratch = Scratch::new();
