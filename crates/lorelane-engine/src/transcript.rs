@@ -61,15 +61,28 @@ pub fn read(
 /// The numbers of the lines that begin at these bytes of a transcript; `None` for one so far from its beginning that
 /// nobody counts. Apart from reading: only what was found is worth counting for.
 pub fn lines_at(path: &Path, places: &[u64]) -> io::Result<Vec<Option<u64>>> {
-    let near = |place: &u64| *place <= TAIL_MAX;
-    let mut text = Vec::new();
-    let end = places.iter().copied().filter(near).max().unwrap_or(0);
-    File::open(path)?.take(end).read_to_end(&mut text)?;
-    let line = |place: &u64| {
-        let before = text.get(..usize::try_from(*place).ok()?)?;
-        Some(before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1)
-    };
-    Ok(places.iter().map(|place| line(place).filter(|_| near(place))).collect())
+    let mut file = File::open(path)?;
+    let mut lines = vec![None; places.len()];
+    let mut order: Vec<usize> = (0..places.len()).filter(|at| places[*at] <= TAIL_MAX).collect();
+    order.sort_by_key(|at| places[*at]);
+    let mut piece = vec![0; PIECE as usize];
+    let (mut read, mut line) = (0, 1);
+    for at in order {
+        while read < places[at] {
+            let wanted = usize::try_from(places[at] - read).unwrap_or(usize::MAX).min(piece.len());
+            file.read_exact(&mut piece[..wanted])?;
+            line += newlines(&piece[..wanted]);
+            read += wanted as u64;
+        }
+        lines[at] = Some(line);
+    }
+    Ok(lines)
+}
+
+/// In blocks whose count fits a byte, which the compiler turns into wide instructions.
+fn newlines(bytes: &[u8]) -> u64 {
+    let in_block = |block: &[u8]| block.iter().fold(0_u8, |count, byte| count + u8::from(*byte == b'\n'));
+    bytes.chunks(usize::from(u8::MAX)).map(|block| u64::from(in_block(block))).sum()
 }
 
 /// The lines of a file, the last one first, as far as its tail reaches.
