@@ -94,6 +94,42 @@ fn a_prompt_is_answered_with_what_it_asks_for() {
     assert_eq!(scratch.hook_log(), "");
 }
 
+// Such tags never counted, and `why` said that the prompt had none of the memory's tags.
+#[test]
+fn a_tag_counts_when_the_prompt_has_it_as_it_is_written() {
+    let scratch = Scratch::with_store();
+    for (title, tag) in [("Runners", "ci/cd"), ("Compilers", "c++"), ("Linters", "c#"), ("Plots", "r")] {
+        scratch.lorelane(&format!("create decision --title '{title}' --tag '{tag}' {DECISION}")).expect(0);
+    }
+    scratch.lorelane(&format!("create decision --title Gophers --tag go {DECISION}")).expect(0);
+    scratch.lorelane(&format!("create decision --title Streams --tag i/o {DECISION}")).expect(0);
+    for (prompt, address) in [
+        ("the ci/cd pipeline", "decision/runners"),
+        ("which C++ do we write?", "decision/compilers"),
+        ("our C# style", "decision/linters"),
+        ("plot that with R", "decision/plots"),
+        ("what about i/o errors", "decision/streams"),
+    ] {
+        let shown = scratch.prompt_hook(prompt);
+        assert!(shown.contains(address) && shown.matches("\n- ").count() == 1, "{prompt}: {shown}");
+    }
+    // One everyday word is never enough, also where it is a tag.
+    assert_eq!(scratch.prompt_hook("go code"), "");
+    let said = scratch.lorelane("why gophers").out;
+    assert!(
+        said.starts_with(
+            "decision/gophers was not shown: everyday words aside, the prompt shares neither a tag nor two words of the title with it\n"
+        ),
+        "{said}"
+    );
+    for (asked, address) in
+        [("c++", "decision/compilers"), ("C#", "decision/linters"), ("go", "decision/gophers")]
+    {
+        let found = scratch.lorelane(&format!("search '{asked}'")).expect(0).out;
+        assert!(found.contains(address) && !found.contains("plots"), "{asked}: {found}");
+    }
+}
+
 #[test]
 fn nothing_is_shown_that_is_retired_archived_expired_or_gone() {
     let prompt = "how do we sign sessions here?";
@@ -155,7 +191,7 @@ fn why_says_what_became_of_a_memory() {
              1462  decision/sign-sessions-with-paseto
                    = 286 words (sign, sessions) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
             left out:
-             1074  decision/deploy-on-fridays: the prompt shares neither a tag nor two words of the title with it
+             1074  decision/deploy-on-fridays: everyday words aside, the prompt shares neither a tag nor two words of the title with it
         "#]],
     );
     check(
@@ -170,7 +206,7 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
-            decision/deploy-on-fridays was not shown: the prompt shares neither a tag nor two words of the title with it
+            decision/deploy-on-fridays was not shown: everyday words aside, the prompt shares neither a tag nor two words of the title with it
             1074 = 237 words (fridays) + 237 around + 237 section + 118 memory + 64 meaning + 161 meaning around + 20 recent
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
             prompt: how do we sign sessions on fridays? AKIA…(12+)
