@@ -640,6 +640,55 @@ fn a_memory_written_by_hand_is_denied_with_the_command_to_use() {
     }
 }
 
+// Patches, folders to work in and lists of arguments were read in one client and not in the others.
+#[test]
+fn the_ways_into_the_lane_are_known_in_every_client() {
+    let scratch = Scratch::with_jwt();
+    let patch =
+        r"*** Begin Patch\n*** Update File: .claude/memory/decisions/use-jwt.json\n@@\n+{}\n*** End Patch";
+    let within = r#""command": "rm index.md""#;
+    let listed = r#""command": ["rm", "-rf", ".claude/memory"]"#;
+    let table = [
+        ("opencode", "apply_patch", format!(r#"{{"patchText": "{patch}"}}"#)),
+        ("opencode", "bash", format!(r#"{{{within}, "workdir": ".claude/memory"}}"#)),
+        ("copilot", "apply_patch", format!(r#"{{"input": "{patch}"}}"#)),
+        ("copilot", "bash", r#"{"command": "rm .claude/memory/index.md"}"#.to_owned()),
+        ("gemini", "run_shell_command", format!(r#"{{{within}, "dir_path": ".claude/memory"}}"#)),
+        ("gemini", "run_shell_command", format!(r#"{{{within}, "directory": ".claude/memory"}}"#)),
+        ("codex", "apply_patch", format!(r#"{{"input": "{patch}"}}"#)),
+        ("codex", "apply_patch", format!(r#"{{"command": "{patch}"}}"#)),
+        ("codex", "apply_patch", format!(r#"{{"command": ["apply_patch", "{patch}"]}}"#)),
+        ("codex", "Bash", format!(r#"{{"command": "apply_patch '{patch}'"}}"#)),
+        ("codex", "Bash", format!(r#"{{{within}, "workdir": ".claude/memory"}}"#)),
+        ("codex", "shell", format!("{{{listed}}}")),
+        ("codex", "shell", r#"{"command": ["bash", "-lc", "rm -rf .claude/memory"]}"#.to_owned()),
+    ];
+    for (client, tool, input) in table {
+        let cwd = scratch.project().display().to_string();
+        let input = Json::parse(&input).unwrap();
+        let members = match client {
+            // Its arguments are a text of JSON.
+            "copilot" => {
+                [("toolName", Json::text(tool)), ("toolArgs", Json::Text(input.render(Format::LINE)))]
+            }
+            _ => [("tool_name", Json::text(tool)), ("tool_input", input)],
+        };
+        let payload = Json::Object(members.into_iter().chain([("cwd", Json::text(&cwd))]).collect());
+        let said = scratch.hook_of(client, "before-tool", &payload.render(Format::LINE)).expect(0);
+        assert!(said.out.contains("\"deny\""), "{client} {}: {said:?}", payload.render(Format::LINE));
+    }
+    // A patch that came to the tool as its whole text.
+    let bare = format!(
+        r#"{{"cwd": "{}", "toolName": "apply_patch", "toolArgs": "{patch}"}}"#,
+        scratch.project().display()
+    );
+    assert!(scratch.hook_of("copilot", "before-tool", &bare).out.contains("\"deny\""));
+    // What such a patch wrote all the same is examined.
+    scratch.put(USE_JWT, "{}");
+    let said = scratch.hook_of("copilot", "after-tool", &bare).expect(0);
+    assert!(said.out.contains("use-jwt.json.invalid."), "{said:?}");
+}
+
 #[test]
 fn what_got_in_anyway_is_quarantined_and_said() {
     let scratch = Scratch::with_jwt();
