@@ -2,12 +2,13 @@
 
 use crate::support::{NOW, assigned, circumstances, lines};
 use expect_test::{Expect, expect};
-use lorelane_core::change::Draft;
+use lorelane_core::change::{Draft, Given};
 use lorelane_core::dialect::notes::{
     Layout, Notes, Page, Setting, Value, draft, for_title, links, merged, named, restored, set, set_body,
     titled, trashed,
 };
 use lorelane_core::dialect::{Composed, Dialect, Edit, Reading};
+use lorelane_core::json::Json;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::{Lifecycle, Status};
 use lorelane_core::link::Target;
@@ -609,6 +610,21 @@ fn what_a_note_cannot_say_is_refused() {
             "{refusal}"
         );
     }
+}
+
+// Fields came as rendered JSON, and that became the text of the note.
+#[test]
+fn fields_of_records_become_no_text() {
+    let fields = [("content", Json::text("x")), ("confidence", Json::number(1)), ("owner", Json::Null)];
+    let given = |count: usize| {
+        let from = Some(Given::Fields(fields[..count].iter().cloned().collect()));
+        Draft::Partial { from, set: Vec::new(), add_tags: texts(&["new"]), because: None }
+    };
+    let said = refused(Some(SEED), &given(3));
+    for (field, _) in &fields {
+        assert!(said.contains(&format!("  {field}: A note")), "{said}");
+    }
+    assert_eq!(prose(&read(&revised(SEED, &given(0)))), prose(&read(SEED)));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::args::{Candidate, Change, Create, Edit, List, Show, Sort, StatusFilter, Update};
 use super::{Ending, Outcome, Session, Trouble, notes, say};
-use lorelane_core::change::{self, Assignment, Draft, Plan};
+use lorelane_core::change::{self, Assignment, Draft, Given, Plan};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::{RECORD_MAX_BYTES, draft};
 use lorelane_core::digest::{Revision, md5};
@@ -107,7 +107,7 @@ pub(super) fn update(session: &Session<'_>, args: &Update) -> Outcome {
         ));
     }
     let draft = Draft::Partial {
-        from,
+        from: from.map(Given::Text),
         set: assignments(&args.set)?,
         add_tags: args.add_tag.clone(),
         because: args.because.clone(),

@@ -4,8 +4,9 @@ use super::frontmatter::{BYTE_ORDER_MARK, Page, Value};
 use super::model::{invalid, memory, note_type, open, problems, tags, text_of, written};
 use super::name;
 use super::patch::{self, Setting};
-use crate::change::{Assignment, Draft, Notice};
+use crate::change::{Assignment, Draft, Given, Notice};
 use crate::dialect::{Circumstances, Composed};
+use crate::json::{Format, Json, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::markdown;
 use crate::memory::{Address, Memory, NoteType};
@@ -109,8 +110,9 @@ pub(super) fn revise(
         },
         Draft::Partial { from, set, add_tags, .. } => {
             let mut text = match from {
-                Some(from) => overlaid(&page, from, address)?,
-                None => old.to_owned(),
+                Some(Given::Text(text)) => overlaid(&page, text, address)?,
+                Some(Given::Fields(fields)) if !fields.is_empty() => return Err(no_fields(address, fields)),
+                Some(Given::Fields(_)) | None => old.to_owned(),
             };
             for assignment in set {
                 text = assigned(&text, assignment, address)?;
@@ -225,6 +227,21 @@ fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<St
 fn fixed_field(address: &Address, field: &'static str, fix: &str) -> Refusal {
     let fault = MergeFault { field, rule: "immutable via UPDATE", details: Vec::new(), fix: fix.to_owned() };
     Refusal::Merge { address: address.clone(), fault }
+}
+
+/// Why fields of records are not given to a note, whatever they are: no text is made of them.
+pub fn no_fields(address: &Address, fields: &Object) -> Refusal {
+    let fault = |(field, value): (&str, &Json)| {
+        let (expected, fix) = match field {
+            "confidence" => ("A note has no confidence", "say in the text how sure it is"),
+            "related_files" => ("A note names files in its text", "link them there, as in [[src/auth.rs]]"),
+            "content" => ("A note's content is text", "give it as text, not as fields"),
+            _ => ("A note has no such field", "say it in the text"),
+        };
+        let got = cut(&value.render(Format::LINE), 200);
+        Fault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
+    };
+    Refusal::Invalid { address: address.clone(), faults: fields.iter().map(fault).collect() }
 }
 
 fn unknown_type(address: &Address, got: &str) -> Refusal {

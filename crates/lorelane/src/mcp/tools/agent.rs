@@ -4,6 +4,7 @@
 
 use super::{Effect, LIMIT, NAME_MAX, QUERY_MAX, Tool, Voice, captures, find, save, state};
 use crate::mcp::schema::{Kind, optional, required};
+use lorelane_core::dialect::notes::NOTE_MAX_BYTES;
 
 const ADDRESS: &str = "an address such as decision/use-jwt, as memory_search and memory_list give it";
 
@@ -53,20 +54,34 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_save",
         title: "Save or update a memory",
-        about: "Save something worth knowing in later sessions, or update a memory by giving its address. Search first: an update is better than a second memory. An update changes only the fields that are given; lists are given whole, tags are added. What is wrong is named all at once; secrets are refused.",
+        about: "Save something worth knowing in later sessions, or update a memory by giving its address. Search first: an update is better than a second memory. An update changes only the fields that are given; lists are given whole, tags are added. A note (address notes/NAME) takes title, tags and `text` or `append`, and is made if there is none; every other memory takes category, title, tags, content, related_files and confidence. What is wrong is named all at once; secrets are refused.",
         effect: Effect::Writes,
         takes: &[
-            optional("address", Kind::Text { max: NAME_MAX }, "update this memory; absent for a new one"),
+            optional(
+                "address",
+                Kind::Text { max: NAME_MAX },
+                "update this memory, or make this note (notes/NAME with `text`); absent for any other new one",
+            ),
             optional("category", Kind::Category, "the kind of a new memory; required without an address"),
             optional(
                 "title",
                 Kind::Text { max: NAME_MAX },
                 "one line that names it, at most 120 characters; required without an address",
             ),
-            optional("content", Kind::Content, "the fields of its category"),
+            optional("content", Kind::Content, "the fields of its category; not for notes"),
+            optional(
+                "text",
+                Kind::Text { max: NOTE_MAX_BYTES },
+                "notes only: what it shall say instead, in Markdown; a frontmatter in it is merged into the note's own",
+            ),
+            optional("append", Kind::Text { max: NOTE_MAX_BYTES }, "notes only: text to add at the end"),
             optional("tags", Kind::Texts, "a few words it is found by; a new memory needs one"),
-            optional("related_files", Kind::Texts, "paths it speaks of, from the project's root"),
-            optional("confidence", Kind::Fraction, "how sure it is"),
+            optional(
+                "related_files",
+                Kind::Texts,
+                "paths it speaks of, from the project's root; not for notes, which link them as [[src/auth.py]]",
+            ),
+            optional("confidence", Kind::Fraction, "how sure it is; not for notes"),
             optional("because", Kind::Text { max: NAME_MAX }, "why, for the memory's history"),
             optional(
                 "expects",
