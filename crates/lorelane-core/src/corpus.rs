@@ -27,6 +27,11 @@ impl Entry {
         matches!(self.kind, Kind::Record(_)) || self.title != file
     }
 
+    /// When it was last changed, as far as it says so. A note that was never changed says only when it was made.
+    pub fn changed(&self) -> Option<Timestamp> {
+        self.updated.or(self.created)
+    }
+
     pub fn of(memory: &Memory, path: &RelPath) -> Entry {
         Entry {
             address: memory.address.clone(),

@@ -216,7 +216,7 @@ impl Query {
     pub fn wants(&self, entry: &Entry) -> bool {
         let tagged = |tag: &String| entry.tags.iter().any(|own| fold(own) == fold(tag));
         // A memory that does not say when it was made passes every filter of time.
-        let at = entry.updated.or(entry.created);
+        let at = entry.changed();
         self.admits(entry.kind, entry.status)
             && (self.tags.is_empty() || self.tags.iter().any(tagged))
             && self.after.is_none_or(|after| at.is_none_or(|at| at >= after))

@@ -307,15 +307,13 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
     let mut entries = workspace.entries(Wanted { kind, status })?;
     entries.retain(|entry| {
-        let changed = entry.updated.or(entry.created);
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
-            && since.is_none_or(|since| changed.is_some_and(|changed| changed >= since))
+            && since.is_none_or(|since| entry.changed().is_some_and(|changed| changed >= since))
             && (!only_notes || entry.address.is_note())
     });
     match args.sort {
         Sort::Updated => {
-            let changed = |entry: &Entry| std::cmp::Reverse(entry.updated.or(entry.created));
-            entries.sort_by_key(|entry| (changed(entry), entry.address.clone()));
+            entries.sort_by_key(|entry| (std::cmp::Reverse(entry.changed()), entry.address.clone()));
         }
         Sort::Created => {
             entries.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.address.cmp(&b.address)))
@@ -339,8 +337,7 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
             let state =
                 if entry.status == Status::Active { String::new() } else { format!(" [{}]", entry.status) };
             let tags = entry.tags.iter().map(|tag| format!(" #{}", one_line(tag))).collect::<String>();
-            let date =
-                entry.updated.or(entry.created).map_or_else(|| "          ".to_owned(), Timestamp::date);
+            let date = entry.changed().map_or_else(|| "          ".to_owned(), Timestamp::date);
             let title = cut(&one_line(&entry.title), 80);
             let _ = writeln!(text, "{pin} {date} {:<width$} {title}{state}{tags}", entry.address.to_string());
         }

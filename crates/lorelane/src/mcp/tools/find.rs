@@ -100,7 +100,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     let mut entries = workspace.entries(Wanted { kind, status })?;
     entries.retain(|entry| {
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
-            && since.is_none_or(|since| entry.updated.is_some_and(|updated| updated >= since))
+            && since.is_none_or(|since| entry.changed().is_some_and(|changed| changed >= since))
     });
     entries.sort_by_cached_key(key);
     let total = entries.len();
@@ -115,12 +115,12 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
 
 /// Sorts the last changed first, and those of one second by address.
 fn key(entry: &Entry) -> String {
-    let updated = entry.updated.map_or(0, |updated| updated.0);
-    format!("{:020} {}", i64::MAX - updated, entry.address)
+    let changed = entry.changed().map_or(0, |changed| changed.0);
+    format!("{:020} {}", i64::MAX - changed, entry.address)
 }
 
 fn entry_json(entry: &Entry, pinned: bool) -> Json {
-    let updated = entry.updated.map(|at| ("updated", Json::text(at.to_string())));
+    let updated = entry.changed().map(|at| ("updated", Json::text(at.to_string())));
     let members = [
         ("address", Json::text(entry.address.to_string())),
         ("title", Json::text(&entry.title)),

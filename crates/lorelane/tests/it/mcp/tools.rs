@@ -363,3 +363,24 @@ fn what_does_not_belong_to_a_memory_of_its_kind_is_refused() {
     assert_eq!(note(&scratch, "a"), before);
     client.leave();
 }
+
+// Only `updated_at` was looked at, which a note that was never changed does not have.
+#[test]
+fn notes_are_listed_by_their_dates() {
+    let scratch = with_note("---\ntype: plan\ncreated_at: 2026-02-20\n---\n\nKiwi harvest.\n");
+    let old = "---\ncreated_at: 2020-02-20\n---\n\nMango.\n";
+    scratch.put(".memories/old.md", old);
+    let mut client = Client::greeted(&scratch);
+    let mut listed = |arguments: &str| {
+        let page = client.document("memory_list", arguments);
+        let lines = list(&page, "memories")
+            .iter()
+            .map(|memory| format!("{} {}", text(memory, "address"), text(memory, "updated")));
+        lines.collect::<Vec<_>>()
+    };
+    let new = "notes/a 2026-02-20T00:00:00Z";
+    let jwt = listed("{}").into_iter().find(|line| line.starts_with("decision/")).unwrap();
+    assert_eq!(listed("{}"), [jwt.as_str(), new, "notes/old 2020-02-20T00:00:00Z"]);
+    assert_eq!(listed(r#"{"since": "2026-02-20"}"#), [jwt.as_str(), new]);
+    client.leave();
+}
