@@ -384,3 +384,18 @@ fn notes_are_listed_by_their_dates() {
     assert_eq!(listed(r#"{"since": "2026-02-20"}"#), [jwt.as_str(), new]);
     client.leave();
 }
+
+#[test]
+fn the_state_of_the_store_counts_notes() {
+    let scratch = with_note("Kiwi harvest.\n");
+    scratch.put(".memories/b.md", "---\nstatus: archived\n---\n\nMango.\n");
+    scratch.put(".memories/.trash/c_20260101_000000.md", "Pear.\n");
+    let mut client = Client::greeted(&scratch);
+    let status = client.document("memory_status", "{}");
+    for status_name in ["active", "archived", "retired"] {
+        let counted = status.at(&format!("counts.notes.{status_name}"));
+        assert_eq!(counted, Some(&Json::number(1)), "{status_name}: {status:?}");
+    }
+    assert_eq!(status.at("counts.decision.active"), Some(&Json::number(1)));
+    client.leave();
+}
