@@ -11,7 +11,7 @@ use lorelane_core::lifecycle::{Lifecycle, Status};
 use lorelane_core::memory::{Body, Category, Kind, Memory, NoteType};
 use lorelane_core::refusal::unknown_category;
 use lorelane_core::text::{cut, fold, one_line};
-use lorelane_core::time::{DAY, Timestamp};
+use lorelane_core::time::Timestamp;
 use lorelane_engine::drafts;
 use lorelane_engine::index::Wanted;
 use lorelane_engine::workspace::{self, Loaded, Workspace};
@@ -407,19 +407,9 @@ pub(super) fn assignments(set: &[String]) -> Result<Vec<Assignment>, Trouble> {
 
 /// A moment in the past: `12h`, `30d`, `2w` or a date.
 pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
-    let unclear =
-        || Trouble::usage(format!("`{text}` is no time"), "write 12h, 30d, 2w or a date such as 2026-01-31");
-    if let Some((at, _)) = Timestamp::parse(text) {
-        return Ok(at);
-    }
-    let unit = match text.chars().last() {
-        Some('h') => 3_600,
-        Some('d') => DAY,
-        Some('w') => 7 * DAY,
-        _ => return Err(unclear()),
-    };
-    let count: i64 = text[..text.len() - 1].parse().map_err(|_| unclear())?;
-    Ok(Timestamp(now.0.saturating_sub(count.saturating_mul(unit))))
+    Timestamp::typed(text, now).ok_or_else(|| {
+        Trouble::usage(format!("`{text}` is no time"), "write 12h, 30d, 2w or a date such as 2026-01-31")
+    })
 }
 
 /// Reads a file or standard input, no more than a record can be.

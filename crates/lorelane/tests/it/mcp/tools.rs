@@ -382,6 +382,11 @@ fn notes_are_listed_by_their_dates() {
     let jwt = listed("{}").into_iter().find(|line| line.starts_with("decision/")).unwrap();
     assert_eq!(listed("{}"), [jwt.as_str(), new, "notes/old 2020-02-20T00:00:00Z"]);
     assert_eq!(listed(r#"{"since": "2026-02-20"}"#), [jwt.as_str(), new]);
+    assert_eq!(listed(r#"{"lane": "notes", "since": "2026-02-20"}"#), [new]);
+    assert_eq!(listed(r#"{"lane": "records"}"#), [jwt.as_str()]);
+    assert_eq!(listed(r#"{"type": "plan"}"#), [new]);
+    assert_eq!(listed(r#"{"type": "fact"}"#), [] as [&str; 0]);
+    assert_eq!(listed(r#"{"type": "plan", "category": "decision"}"#), [jwt.as_str(), new]);
     client.leave();
 }
 
@@ -397,5 +402,41 @@ fn the_state_of_the_store_counts_notes() {
         assert_eq!(counted, Some(&Json::number(1)), "{status_name}: {status:?}");
     }
     assert_eq!(status.at("counts.decision.active"), Some(&Json::number(1)));
+    client.leave();
+}
+
+#[test]
+fn searches_are_filtered_as_on_the_command_line() {
+    let scratch = Scratch::with_store();
+    scratch.decide("Use the kiwi harvest");
+    let note = |head: &str, more: &str| format!("---\n{head}\n---\n\nAbout the kiwi harvest {more}.\n");
+    scratch.put(".memories/plan.md", note("type: plan\ntags: [fruit]\ncreated_at: 2026-01-01", "in May"));
+    scratch
+        .put(".memories/fact.md", note("type: fact\ntags: [south]\ncreated_at: 2026-02-01", "of the south"));
+    let mut client = Client::greeted(&scratch);
+    for (filter, expected) in [
+        (r#""limit": 9"#, vec!["decision/use-the-kiwi-harvest", "notes/fact", "notes/plan"]),
+        (r#""lane": "notes""#, vec!["notes/fact", "notes/plan"]),
+        (r#""lane": "records""#, vec!["decision/use-the-kiwi-harvest"]),
+        (r#""types": ["plan"]"#, vec!["notes/plan"]),
+        (
+            r#""types": ["plan"], "categories": ["decision"]"#,
+            vec!["decision/use-the-kiwi-harvest", "notes/plan"],
+        ),
+        (r#""tags": ["FRUIT", "other"]"#, vec!["notes/plan"]),
+        (r#""after": "2026-01-15""#, vec!["decision/use-the-kiwi-harvest", "notes/fact"]),
+        (r#""before": "2026-01-15""#, vec!["notes/plan"]),
+        (r#""after": "40d", "before": "2026-02-02T00:00:00Z""#, vec!["notes/fact"]),
+    ] {
+        let found = client.said("memory_search", &format!(r#"{{"query": "kiwi harvest", {filter}}}"#));
+        let mut found: Vec<&str> =
+            found.split("\n- ").skip(1).map(|hit| hit.split(' ').next().unwrap()).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{filter}");
+    }
+    for filter in [r#""lane": "papers""#, r#""types": ["idea"]"#, r#""after": "soon""#] {
+        let said = client.refused("memory_search", &format!(r#"{{"query": "kiwi", {filter}}}"#));
+        assert!(said.contains("hint: "), "{filter}: {said}");
+    }
     client.leave();
 }

@@ -9,6 +9,7 @@ mod stats;
 mod tags;
 mod write;
 
+use super::filter::TYPES;
 use super::{Call, Effect, LIMIT, NAME_MAX, QUERY_MAX, Tool, Voice};
 use crate::mcp::answer::Trouble;
 use crate::mcp::schema::{Kind, optional, required};
@@ -19,7 +20,6 @@ use lorelane_core::time::Timestamp;
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::path::Path;
 
-const TYPES: &[&str] = &["plan", "journal", "fact", "observation", "reflection"];
 const EDGES: &[&str] = &["supersedes", "depends_on", "contradicts"];
 const CONTENT: Kind = Kind::Text { max: NOTE_MAX_BYTES };
 const NAME: Kind = Kind::Text { max: NAME_MAX };
@@ -321,14 +321,4 @@ fn note_type(name: Option<&str>) -> Option<NoteType> {
 fn moment(call: &Call<'_>, name: &str) -> Option<Timestamp> {
     let seconds = call.arguments.whole(name)?;
     i64::try_from(seconds).ok().map(Timestamp)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_types_that_clients_see_are_those_of_notes() {
-        assert_eq!(NoteType::ALL.map(NoteType::name), TYPES);
-    }
 }
