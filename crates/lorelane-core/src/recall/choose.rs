@@ -3,7 +3,7 @@
 use super::ask::Asked;
 use super::sheet;
 use super::weigh::{Statistics, Weighed, Weights, tie_breakers, weigh};
-use super::{Hit, Part, Query, Signal, name_parts, priority};
+use super::{Hit, Part, Query, Signal, finds_beginnings, name_parts, priority, tag_words};
 use crate::corpus::Entry;
 use crate::terms::Term;
 use crate::text::fold;
@@ -124,6 +124,7 @@ pub fn same_subject(
 
 /// Whether a question calls a memory by its name, though it says much that the memory does not: by a tag, or by a
 /// word of the title that few passages have. A title that is only the name of a file has to be called by two.
+/// A tag also answers to a longer word that it begins: tags are short for something, as `auth` is.
 pub fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &Entry) -> bool {
     let few = RARE_MIN.max((statistics.passages as f32 * RARE_SHARE) as u64);
     let is_rare = |word: &String| {
@@ -135,7 +136,15 @@ pub fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &E
         let parts = named.into_iter().filter(|part| part.signal == signal);
         parts.flat_map(|part| part.matched).filter(is_rare).count()
     };
-    rare(Signal::Tag) >= 1 || rare(Signal::Title) >= if entry.is_titled() { 1 } else { 2 }
+    let is_short_for_one = |tag: &String| match tag_words(tag).as_slice() {
+        [tag] if finds_beginnings(tag) => {
+            query.words.iter().any(|word| word.len() > tag.len() && word.starts_with(tag) && is_rare(word))
+        }
+        _ => false,
+    };
+    rare(Signal::Tag) >= 1
+        || rare(Signal::Title) >= if entry.is_titled() { 1 } else { 2 }
+        || entry.tags.iter().any(is_short_for_one)
 }
 
 fn hit(query: &Query, asked: &Asked, weights: &Weights, weighed: &Weighed, considered: &Considered) -> Hit {

@@ -107,6 +107,21 @@ fn every_documented_answer_has_its_fields() {
             ]
         "#]],
     );
+    // The searches of the document itself. The first found nothing: `auth` was not seen to begin `authentication`.
+    for search in [
+        r#"{"query": "authentication improvements", "filter_tags": ["auth", "security"], "filter_type": "plan", "limit": 10}"#,
+        r#"{"query": "authentication token handling", "filter_tags": ["auth"], "limit": 5}"#,
+    ] {
+        let found = given(&mut client, "search_memories", search);
+        assert_eq!(ids(&found), ["memory:auth-refactor-plan"], "{search}");
+    }
+    for search in [
+        r#"{"query": "refactor plans", "target_document": "src/auth.py", "limit": 5}"#,
+        r#"{"query": "recent changes and plans", "target_document": "src/auth.py"}"#,
+    ] {
+        let found = given(&mut client, "search_linked_memories", search);
+        assert_eq!(ids(&found), ["memory:auth-refactor-plan"], "{search}");
+    }
     let more = r#"{"filename": "auth-refactor-plan", "content": "Keys are rotated."}"#;
     check(
         &scratch,
