@@ -612,6 +612,27 @@ fn what_a_note_cannot_say_is_refused() {
     }
 }
 
+// The tags that could not be read were gone without a word.
+#[test]
+fn tags_that_are_not_understood_are_not_replaced_by_those_that_come() {
+    for (head, value) in [
+        ("tags: [a, b", "[a, b"),
+        ("tags: *alias", "*alias"),
+        ("tags:\n- a: b", "- a: b"),
+        ("tags: {a: b}", "{a: b}"),
+    ] {
+        let note = format!("---\n{head}\ntype: fact\n---\n\ntext\n");
+        for draft in [partial(&[], &["new"]), partial(&[("tags+", "new")], &[])] {
+            let said = refused(Some(&note), &draft);
+            assert!(said.contains("tags: ") && said.contains(value), "{said}");
+            assert!(said.contains("`lorelane update notes/auth-plan --set tags=a,b`"), "{said}");
+        }
+        assert!(revised(&note, &partial(&[("tags", "c,d")], &["e"])).contains(r#"tags: ["c", "d", "e"]"#));
+        let drafted = draft(&note, None, &texts(&["new"]));
+        assert!(drafted.contains(head) && create(&drafted).is_err(), "{drafted}");
+    }
+}
+
 // Fields came as rendered JSON, and that became the text of the note.
 #[test]
 fn fields_of_records_become_no_text() {
