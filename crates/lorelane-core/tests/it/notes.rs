@@ -12,7 +12,7 @@ use lorelane_core::json::Json;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::{Lifecycle, Status};
 use lorelane_core::link::Target;
-use lorelane_core::memory::{Address, Body, Kind, Memory, NoteType};
+use lorelane_core::memory::{Address, Body, Category, Kind, Memory, NoteType};
 use lorelane_core::path::RelPath;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::time::Timestamp;
@@ -205,6 +205,10 @@ fn a_head_that_is_none_is_text() {
     }
     let unclosed = reading("---\ntype: plan\n");
     assert_eq!(unclosed.problems[0].what, "its frontmatter is never closed, so all of it counts as text");
+    // One that is closed too late was called unclosed.
+    let long = reading(&format!("---\n{}---\ntext\n", "key: value\n".repeat(6_000)));
+    let what = "its frontmatter is longer than 64 KiB, so all of it counts as text";
+    assert_eq!(long.problems[0].what, what);
 }
 
 /// Aliases keep their text, so that there is nothing to explode.
@@ -888,4 +892,11 @@ fn notes_become_one_with_the_tags_of_all_and_each_under_its_heading() {
     assert_eq!(note.tags, ["refactor", "auth", "jwt"]);
     assert!(prose(&note).starts_with("# auth-plan\n\nPlan to refactor"), "{}", prose(&note));
     assert!(prose(&note).ends_with("\n\n# Tokens\n\nThey expire."), "{}", prose(&note));
+}
+
+#[test]
+fn the_hint_of_a_file_that_cannot_be_read_fits_its_lane() {
+    let hint = |address: Address| Refusal::Unreadable { address, why: String::new() }.hint();
+    assert!(hint(address()).starts_with("mend the note by hand: it is text in UTF-8"));
+    assert!(hint(Address::record(Category::Decision, "x")).starts_with("mend the JSON by hand"));
 }

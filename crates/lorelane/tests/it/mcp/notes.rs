@@ -208,6 +208,8 @@ fn errors_are_said_in_the_words_of_the_first_notes() {
         ("search_memories", r#"{"query": " "}"#),
         ("search_memories", r#"{"query": "x", "limit": 101}"#),
         ("search_memories", r#"{"query": "x", "filter_type": "idea", "relative_days": -1}"#),
+        ("search_memories", r#"{"query": "x", "relative_days": 1e15}"#),
+        ("search_memories", r#"{"query": "x", "relative_days": "7"}"#),
         ("search_memories", r#"{"query": "x", "after_timestamp": 20, "before_timestamp": 10}"#),
         ("search_memories", r#"{"limit": 5}"#),
     ] {
@@ -225,6 +227,8 @@ fn errors_are_said_in_the_words_of_the_first_notes() {
         Validation error: query cannot be empty
         Validation error: limit must be between 1 and 100, got 101
         Validation error: filter_type must be one of [plan, journal, fact, observation, reflection], got "idea"; relative_days must be non-negative
+        Validation error: relative_days must be at most 36500, got 1e15
+        Validation error: relative_days must be a whole number, got "7"
         Validation error: after_timestamp (20) must be less than before_timestamp (10)
         Validation error: `query` is missing: what you want to know, in your own words
     "#]].assert_eq(&lines);
