@@ -308,7 +308,7 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     let mut entries = workspace.entries(Wanted { kind, status })?;
     entries.retain(|entry| {
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
-            && since.is_none_or(|since| entry.changed().is_some_and(|changed| changed >= since))
+            && since.is_none_or(|since| entry.dated().is_some_and(|changed| changed >= since))
             && (!only_notes || entry.address.is_note())
     });
     match args.sort {

@@ -83,7 +83,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     let mut workspace = call.desk.open()?;
     let mut asked = Query::new("", workspace.now());
     filter::kinds(&call.arguments, &mut asked);
-    let since = filter::moment(&call.arguments, "since", asked.now)?;
+    asked.after = filter::moment(&call.arguments, "since", asked.now)?;
     let status = match call.arguments.text("status") {
         Some("all") => None,
         Some(name) => Status::ALL.into_iter().find(|status| status.name() == name),
@@ -94,9 +94,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     asked.include_retired = true;
     let mut entries = workspace.entries(Wanted { kind: None, status })?;
     entries.retain(|entry| {
-        asked.wants(entry)
-            && tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
-            && since.is_none_or(|since| entry.changed().is_some_and(|changed| changed >= since))
+        asked.wants(entry) && tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
     });
     entries.sort_by_cached_key(key);
     let total = entries.len();

@@ -245,13 +245,24 @@ fn searches_are_filtered_by_time() {
     let scratch = bank(&[
         ("old", &note("2026-01-01T00:00:00Z")),
         ("new", &note("2026-02-27T00:00:00Z").replace("harvest", "harvest in the south")),
+        // Without a date it passed every filter: it is as old as its file.
+        ("undated", "About the kiwi harvest of a year that nobody remembers.\n"),
+        // What was changed later was not made later.
+        (
+            "changed",
+            "---\ncreated_at: 2026-01-01\nupdated_at: 2026-02-28\n---\n\nThe kiwi harvest, told again.\n",
+        ),
     ]);
+    let undated =
+        fs::File::options().write(true).open(scratch.project().join(".memories/undated.md")).unwrap();
+    undated.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_760_000_000)).unwrap();
     let mut client = client(&scratch);
     for (filter, expected) in [
-        ("\"limit\": 5", vec!["memory:new", "memory:old"]),
+        ("\"limit\": 5", vec!["memory:changed", "memory:new", "memory:old", "memory:undated"]),
         ("\"relative_days\": 7", vec!["memory:new"]),
         ("\"after_timestamp\": 1770000000", vec!["memory:new"]),
-        ("\"before_timestamp\": 1770000000", vec!["memory:old"]),
+        ("\"before_timestamp\": 1770000000", vec!["memory:changed", "memory:old", "memory:undated"]),
+        ("\"before_timestamp\": 1750000000", vec![]),
         // The days win.
         ("\"relative_days\": 7, \"before_timestamp\": 1770000000", vec!["memory:new"]),
     ] {
