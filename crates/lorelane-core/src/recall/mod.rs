@@ -47,9 +47,11 @@ pub struct Query {
     pub lanes: Vec<String>,
     /// Only memories with one of these tags, whatever their case.
     pub tags: Vec<String>,
-    /// Only memories that were created or changed since, and before.
+    /// Only memories that were last changed since, and before.
     pub after: Option<Timestamp>,
     pub before: Option<Timestamp>,
+    /// Made since and before, as the first notes had it, instead of changed.
+    pub by_creation: bool,
     pub include_retired: bool,
     /// Also what is archived, though nothing else that is out of recall.
     pub include_archived: bool,
@@ -177,6 +179,7 @@ impl Query {
             tags: Vec::new(),
             after: None,
             before: None,
+            by_creation: false,
             include_retired: false,
             include_archived: false,
             now,
@@ -215,8 +218,8 @@ impl Query {
     /// Whether a memory may be an answer, whatever it says.
     pub fn wants(&self, entry: &Entry) -> bool {
         let tagged = |tag: &String| entry.tags.iter().any(|own| fold(own) == fold(tag));
-        // A memory that does not say when it was made passes every filter of time.
-        let at = entry.updated.or(entry.created);
+        // A memory of which no time is known passes every filter of time.
+        let at = if self.by_creation { entry.created.or(entry.written) } else { entry.dated() };
         self.admits(entry.kind, entry.status)
             && (self.tags.is_empty() || self.tags.iter().any(tagged))
             && self.after.is_none_or(|after| at.is_none_or(|at| at >= after))
@@ -387,6 +390,7 @@ mod tests {
             status_at: None,
             created: None,
             updated: Some(Timestamp(-updated_days_ago * 86_400)),
+            written: None,
             revised: 0,
         }
     }
@@ -514,6 +518,34 @@ mod tests {
         assert_eq!(find("jwt"), None);
         assert_eq!(find("jwt service"), Some(4));
         assert_eq!(find("tokens"), Some(3));
+    }
+
+    #[test]
+    fn time_is_judged_by_dates_and_without_them_by_the_file() {
+        // Created, changed, file written, each as a day; wanted from day 10 on by change, and by creation.
+        let table = [
+            ([Some(20), None, Some(1)], (true, true)),
+            ([Some(5), None, Some(20)], (false, false)),
+            ([Some(5), Some(20), Some(1)], (true, false)),
+            ([None, Some(20), Some(5)], (true, false)),
+            ([None, None, Some(5)], (false, false)),
+            ([None, None, Some(20)], (true, true)),
+            ([None, None, None], (true, true)),
+        ];
+        let day = |day: Option<i64>| day.map(|day| Timestamp(day * 86_400));
+        for ([created, updated, written], expected) in table {
+            let entry = Entry {
+                created: day(created),
+                updated: day(updated),
+                written: day(written),
+                ..entry(Category::Decision, "Use JWT", &[], 0)
+            };
+            let wanted = |by_creation: bool| {
+                let query = Query { after: day(Some(10)), by_creation, ..Query::new("", Timestamp(0)) };
+                query.wants(&entry)
+            };
+            assert_eq!((wanted(false), wanted(true)), expected, "{entry:?}");
+        }
     }
 
     // Only the index knows all memories; what it leaves out must not be what is looked for.

@@ -49,6 +49,14 @@ pub struct Overview {
     pub unreadable: usize,
 }
 
+impl Overview {
+    /// How many memories of these kinds have a status.
+    pub fn count(&self, status: Status, of: impl Fn(Kind) -> bool) -> usize {
+        let counts = self.counts.iter().filter(|((kind, counted), _)| *counted == status && of(*kind));
+        counts.map(|(_, count)| count).sum()
+    }
+}
+
 /// Whether the listing says what the files say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
