@@ -98,7 +98,7 @@ fn warn(workspace: &Workspace, told: &Forgotten) {
     if !told.mentioned_by.is_empty() {
         let names: Vec<String> = told.mentioned_by.iter().map(ToString::to_string).collect();
         say::err(&format!(
-            "warning: other memories name it, and stay as they are: {}\nhint: `lorelane edit` changes them",
+            "warning: other memories name or repeat it, and stay as they are: {}\nhint: `lorelane edit` changes them",
             names.join(", ")
         ));
     }
