@@ -7,7 +7,7 @@
 
 use super::commit::warnings;
 use super::lane::Lane;
-use super::{Failure, JOURNAL, RECORDS, Workspace};
+use super::{Failure, JOURNAL, MARKS_FILE, RECORDS, Workspace};
 use crate::disk::Kind;
 use crate::drafts;
 use crate::git::{self, Held};
@@ -40,7 +40,8 @@ pub struct Forgotten {
     pub places: Vec<Checked>,
     /// Other memories that name it or repeat what it says: their words are theirs.
     pub mentioned_by: Vec<Address>,
-    pub git: InGit,
+    /// Every repository that it may have been committed to.
+    pub git: Vec<InGit>,
     pub notices: Vec<Notice>,
 }
 
@@ -61,23 +62,17 @@ pub enum Did {
     Stays(String),
 }
 
+/// What one repository holds of it, or why git could not be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InGit {
-    NoRepository,
-    Holds(Held),
-    /// Git could not be asked.
-    Unknown(String),
+pub struct InGit {
+    pub repository: PathBuf,
+    pub held: Result<Held, String>,
 }
 
 impl Forgotten {
     /// Whether nothing of it is left anywhere that we know of.
     pub fn is_complete(&self) -> bool {
-        let in_git = match &self.git {
-            InGit::NoRepository => false,
-            InGit::Holds(held) => !held.is_empty(),
-            InGit::Unknown(_) => true,
-        };
-        !in_git && all_done(&self.places)
+        self.git.iter().all(|git| git.held.as_ref().is_ok_and(Held::is_empty)) && all_done(&self.places)
     }
 }
 
@@ -122,8 +117,9 @@ impl Workspace {
             return Ok(true);
         }
         let seen = self.preview_forgetting(address)?;
-        let in_git = matches!(&seen.git, InGit::Holds(held) if !held.is_empty());
-        Ok(in_git || seen.places.iter().any(|checked| matches!(checked.did, Did::Removed(_))))
+        let in_git = |git: &InGit| git.held.as_ref().is_ok_and(|held| !held.is_empty());
+        Ok(seen.git.iter().any(in_git)
+            || seen.places.iter().any(|checked| matches!(checked.did, Did::Removed(_))))
     }
 
     /// The log of the notes may remember one though their folder is gone.
@@ -332,21 +328,39 @@ impl Workspace {
         mentioning
     }
 
-    fn in_git(&self, at: usize, traces: &Traces) -> InGit {
+    /// Asks every repository that has, or had, a place for it: notes may have been moved here from another one.
+    fn in_git(&self, at: usize, traces: &Traces) -> Vec<InGit> {
         let lane = &self.lanes[at];
-        let paths = lane.paths(&traces.addresses);
-        let files: Vec<PathBuf> = paths.iter().map(|path| lane.file(path)).collect();
-        let marks = lane.store.path_of(&Place::Marks);
-        let lists: Vec<PathBuf> = lane.listing_file().into_iter().chain([marks]).collect();
+        let mut roots = vec![lane.root.clone()];
+        let mut lists: Vec<PathBuf> = lane.listing_file().into_iter().collect();
+        lists.extend(self.lanes.iter().map(|lane| lane.store.path_of(&Place::Marks)));
+        if let Some(other) = self.other_notes_place().filter(|_| at != RECORDS) {
+            lists.push(other.marks.join(MARKS_FILE));
+            roots.push(other.root);
+        }
         let addresses: Vec<String> = traces.addresses.iter().map(ToString::to_string).collect();
+        let paths = lane.paths(&traces.addresses);
         let names: Vec<&str> =
             addresses.iter().map(String::as_str).chain(paths.iter().map(RelPath::as_str)).collect();
-        let beside = if lane.root.starts_with(&self.project) { &self.project } else { &lane.root };
-        match git::held(beside, &files, &lists, &names) {
-            Ok(None) => InGit::NoRepository,
-            Ok(Some(held)) => InGit::Holds(held),
-            Err(why) => InGit::Unknown(why),
-        }
+        let is_of = |path: &str| {
+            let address = RelPath::parse(path).ok().and_then(|path| lane.whose(&path));
+            address.is_some_and(|address| traces.own(&address))
+        };
+        let repositories: BTreeSet<PathBuf> =
+            roots.iter().chain(&lists).filter_map(|path| git::repository_of(path)).collect();
+        let ask = |repository: &Path| {
+            let inside = |paths: &[PathBuf]| -> Vec<PathBuf> {
+                let inside = |path: &&PathBuf| git::repository_of(path).as_deref() == Some(repository);
+                paths.iter().filter(inside).cloned().collect()
+            };
+            let mut files = Vec::new();
+            for root in inside(&roots) {
+                files.append(&mut git::ever_in(repository, &root, &is_of)?);
+            }
+            git::held(repository, &files, &inside(&lists), &names)
+        };
+        let asked = repositories.into_iter().map(|repository| InGit { held: ask(&repository), repository });
+        asked.collect()
     }
 
     fn traces(&self, at: usize, address: &Address) -> Result<Traces, Failure> {

@@ -345,7 +345,7 @@ fn what_git_holds_is_named_and_never_called_forgotten() {
           captures      nothing found      ~/home/state/lanes/LANE/captures
           drafts        nothing found      ~/home/state/drafts/LANE
           log of hooks  nothing found      ~/home/state/hooks.log
-          git           holds it in 3 commits and in its index
+          git           holds it in 3 commits and in its index ~/project
         2> warning: git still holds it: it is not forgotten
         2> hint: rewrite the history of ~/project with `git filter-repo --invert-paths --path FILE` and of the listing with
         2> `--replace-text`, drop stashes (`git stash list`), then `git reflog expire --expire=now --all` and
@@ -534,4 +534,64 @@ fn the_log_of_another_lane_does_not_name_a_forgotten_memory() {
     scratch.lorelane("forget decision/quokka-rules --yes").expect(0);
     scratch.lorelane("forget notes/quokka-plan --yes").expect(0);
     assert_eq!(holding(&scratch, &OF_A_NOTE), Vec::<String>::new());
+}
+
+fn commit_all(scratch: &Scratch, message: &str) -> String {
+    scratch.git(&["add", "--all"]);
+    scratch.git(&["commit", "--quiet", "-m", message]);
+    scratch.git(&["rev-parse", "HEAD"])
+}
+
+fn held_by_git(told: &Json) -> Vec<(String, String)> {
+    assert_eq!(
+        told.at("forgotten").and_then(Json::as_bool),
+        Some(told.at("git").unwrap().as_list() == Some(&[][..]))
+    );
+    let commits = told.at("git").and_then(Json::as_list).unwrap().iter();
+    let text = |commit: &Json, key: &str| commit.at(key).and_then(Json::as_text).unwrap().to_owned();
+    commits.map(|commit| (text(commit, "commit"), text(commit, "repository"))).collect()
+}
+
+// A commit between `retire` and `restore` has the note in the trash only: git was not asked for that name.
+#[test]
+fn what_git_holds_of_a_deleted_note_is_named() {
+    let scratch = with_note();
+    scratch.git(&["init", "--quiet"]);
+    scratch.lorelane("retire quokka").expect(0);
+    scratch.lorelane("create notes/quokka_2 --text 'Resembles it.'").expect(0);
+    scratch.lorelane("retire quokka_2").expect(0);
+    let commit = commit_all(&scratch, "deleted");
+    scratch.lorelane("restore quokka").expect(0);
+    let told = scratch.json("forget notes/quokka --yes");
+    assert_eq!(held_by_git(&told), [(commit, "~/project".to_owned())]);
+    scratch.lorelane("create notes/quokka_3 --text 'Never committed.'").expect(0);
+    assert_eq!(held_by_git(&scratch.json("forget notes/quokka_3 --yes")), []);
+}
+
+// After a move only the repository of the new folder was asked.
+#[test]
+fn what_git_holds_of_a_note_that_was_moved_is_named() {
+    let scratch = with_note();
+    scratch.git(&["init", "--quiet"]);
+    let commit = commit_all(&scratch, "all");
+    scratch.lorelane("notes move --to user").expect(0);
+    let told = scratch.json("forget notes/quokka --yes");
+    assert_eq!(held_by_git(&told), [(commit.clone(), "~/project".to_owned())]);
+    assert_eq!(told.at("git_staged").and_then(Json::as_bool), Some(true));
+    // Asked again, it is still named.
+    let said = scratch.lorelane("forget notes/quokka --yes").expect(0);
+    assert!(said.out.contains(&commit[..12]) && said.err.contains("it is not forgotten"), "{}", said.text());
+
+    // The other way round: the user's data folder is in a repository of its own.
+    let scratch = with_note();
+    scratch.lorelane("notes move --to user").expect(0);
+    let data = scratch.home().join("data");
+    let git = |words: &[&str]| scratch.git(&[&["-C", data.to_str().unwrap()], words].concat());
+    git(&["init", "--quiet"]);
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "-m", "all"]);
+    let commit = git(&["rev-parse", "HEAD"]);
+    scratch.lorelane("notes move --to project").expect(0);
+    let told = scratch.json("forget notes/quokka --yes");
+    assert_eq!(held_by_git(&told), [(commit, "~/home/data".to_owned())]);
 }
