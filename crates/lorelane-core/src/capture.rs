@@ -72,7 +72,7 @@ pub struct Origin {
 pub enum At {
     /// Counted from 1.
     Line(u64),
-    /// Where only the end of a large transcript was read, nobody counted its lines.
+    /// As a transcript is read, from its end, and as it stays where the beginning is too far away to count lines.
     Byte(u64),
 }
 
@@ -120,9 +120,25 @@ impl Capture {
         self.items.iter().filter(|item| !item.settled)
     }
 
-    /// Nothing of a settled item is kept but that it was there: its words are in a memory now, or unwanted.
+    /// The items to be saved now: the oldest of each category. What a session says of one subject and of the next
+    /// are two memories, and one is drafted after the other.
+    pub fn next_items(&self) -> impl Iterator<Item = &Item> {
+        let is_first = |item: &&Item| self.next_of(item.category) == Some(*item);
+        self.open_items().filter(is_first)
+    }
+
+    /// The oldest open item of a category: the one that an answer speaks of.
+    pub fn next_of(&self, category: Category) -> Option<&Item> {
+        self.open_items().find(|item| item.category == category)
+    }
+
+    /// Settles the oldest open item of a category. Nothing of it is kept but that it was there: its words are in a
+    /// memory now, or unwanted.
     pub fn settle(&mut self, category: Category) {
-        self.items.iter_mut().filter(|item| item.category == category).for_each(Item::settle);
+        let mut open = self.items.iter_mut().filter(|item| !item.settled);
+        if let Some(item) = open.find(|item| item.category == category) {
+            item.settle();
+        }
     }
 
     /// Settles what may hold words of a forgotten memory: everything of a session that it came from, because what

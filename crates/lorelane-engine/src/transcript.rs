@@ -55,9 +55,34 @@ pub fn read(
             break;
         }
     }
-    let mut conversation = backwards.finish();
-    lines.number(&mut conversation);
-    Ok(conversation)
+    Ok(backwards.finish())
+}
+
+/// The numbers of the lines that begin at these bytes of a transcript; `None` for one so far from its beginning that
+/// nobody counts. Apart from reading: only what was found is worth counting for.
+pub fn lines_at(path: &Path, places: &[u64]) -> io::Result<Vec<Option<u64>>> {
+    let mut file = File::open(path)?;
+    let mut lines = vec![None; places.len()];
+    let mut order: Vec<usize> = (0..places.len()).filter(|at| places[*at] <= TAIL_MAX).collect();
+    order.sort_by_key(|at| places[*at]);
+    let mut piece = vec![0; PIECE as usize];
+    let (mut read, mut line) = (0, 1);
+    for at in order {
+        while read < places[at] {
+            let wanted = usize::try_from(places[at] - read).unwrap_or(usize::MAX).min(piece.len());
+            file.read_exact(&mut piece[..wanted])?;
+            line += newlines(&piece[..wanted]);
+            read += wanted as u64;
+        }
+        lines[at] = Some(line);
+    }
+    Ok(lines)
+}
+
+/// In blocks whose count fits a byte, which the compiler turns into wide instructions.
+fn newlines(bytes: &[u8]) -> u64 {
+    let in_block = |block: &[u8]| block.iter().fold(0_u8, |count, byte| count + u8::from(*byte == b'\n'));
+    bytes.chunks(usize::from(u8::MAX)).map(|block| u64::from(in_block(block))).sum()
 }
 
 /// The lines of a file, the last one first, as far as its tail reaches.
@@ -73,8 +98,8 @@ struct LinesFromEnd {
     /// The rest of the line that `head` ends with, in pieces, the last one first.
     tail: Vec<Vec<u8>>,
     tail_length: usize,
-    /// Where the lines given out begin, the last one first.
-    given: Vec<u64>,
+    /// Whether the first line was given out.
+    is_over: bool,
 }
 
 impl LinesFromEnd {
@@ -83,7 +108,7 @@ impl LinesFromEnd {
         let start = file.metadata()?.len();
         let floor = start.saturating_sub(TAIL_MAX);
         let (head, tail) = (Vec::new(), Vec::new());
-        Ok(LinesFromEnd { file, start, floor, head, tail, tail_length: 0, given: Vec::new() })
+        Ok(LinesFromEnd { file, start, floor, head, tail, tail_length: 0, is_over: false })
     }
 
     /// Puts the line before those given out into `line`, and says where it begins. Too long a line is empty.
@@ -91,17 +116,18 @@ impl LinesFromEnd {
         loop {
             if let Some(newline) = last_newline(&self.head) {
                 let at = self.start + newline as u64 + 1;
-                self.give(at, newline + 1, line);
+                self.give(newline + 1, line);
                 self.head.truncate(newline);
                 return Ok(Some(at));
             }
             if self.start == 0 {
-                let is_new = self.given.last() != Some(&0);
-                if is_new {
-                    self.give(0, 0, line);
-                    self.head.clear();
+                if self.is_over {
+                    return Ok(None);
                 }
-                return Ok(is_new.then_some(0));
+                self.is_over = true;
+                self.give(0, line);
+                self.head.clear();
+                return Ok(Some(0));
             }
             if self.start == self.floor {
                 // The rest of a line whose beginning was not read.
@@ -112,7 +138,7 @@ impl LinesFromEnd {
     }
 
     /// Gives out the line that begins at this place of `head`.
-    fn give(&mut self, at: u64, from: usize, line: &mut Vec<u8>) {
+    fn give(&mut self, from: usize, line: &mut Vec<u8>) {
         line.clear();
         if self.tail_length + self.head.len() - from <= LINE_MAX {
             line.extend_from_slice(&self.head[from..]);
@@ -120,7 +146,6 @@ impl LinesFromEnd {
         }
         self.tail.clear();
         self.tail_length = 0;
-        self.given.push(at);
     }
 
     /// Reads the piece before `head`, which goes to the line's other pieces.
@@ -137,24 +162,6 @@ impl LinesFromEnd {
         self.file.read_exact(&mut self.head)?;
         self.start = from;
         Ok(())
-    }
-
-    /// Turns places into line numbers when the beginning of the file was read.
-    fn number(&self, conversation: &mut Conversation) {
-        if self.start > 0 {
-            return;
-        }
-        // What was not given out is the lines before the last one that was.
-        let ungiven = match self.given.last() {
-            Some(0) | None => 0,
-            Some(_) => self.head.iter().filter(|byte| **byte == b'\n').count() + 1,
-        };
-        for message in &mut conversation.messages {
-            let At::Byte(offset) = message.at else { continue };
-            if let Ok(from_first) = self.given.binary_search_by(|given| offset.cmp(given)) {
-                message.at = At::Line((ungiven + self.given.len() - from_first) as u64);
-            }
-        }
     }
 }
 

@@ -246,6 +246,7 @@ impl<'a> Cut<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pieces::MAX_PIECE_CHARS;
     use super::*;
     use proptest::prelude::*;
 
@@ -275,6 +276,16 @@ mod tests {
         assert_eq!(table.find(Piece::Start("s")), Some(2));
         assert_eq!(table.find(Piece::Rest("cache")), None);
         assert_eq!(table.pieces_of("Caches? S."), ["cache", "##s", "s"]);
+    }
+
+    #[test]
+    fn no_piece_is_longer_than_those_that_are_looked_for() {
+        let table = Table::built_in();
+        let length = |piece: Piece<'_>| match piece {
+            Piece::Start(text) | Piece::Rest(text) => text.chars().count(),
+        };
+        let longest = (0..table.pieces()).filter_map(|number| table.piece(number)).map(length).max();
+        assert!(longest.is_some_and(|longest| longest <= MAX_PIECE_CHARS), "{longest:?}");
     }
 
     #[test]

@@ -20,6 +20,8 @@ const HEAD: usize = 8;
 const FRAME: usize = 20;
 const TERM: usize = 5;
 const NO_CONFIDENCE: u8 = u8::MAX;
+/// Of a longer text only this much gets directions: what follows is found by its words. A hook waits for it.
+const MEANING_MAX_BYTES: usize = 256 << 10;
 /// So many words of a memory's first line are its title, and so many of a passage what it says first.
 const TITLE_WORDS: usize = 20;
 const LEAD_WORDS: usize = 25;
@@ -72,15 +74,20 @@ impl Sheet {
         let mut name = terms(&format!("{title}\n{}", memory.tags.join("\n")), language);
         name.sort_unstable();
         name.dedup();
+        let mut bytes = 0;
         let mut written: Vec<Written> = gathered(passages)
             .iter()
-            .map(|passage| Written::of(passage, language, table, emphasis))
+            .map(|passage| {
+                bytes += passage.text.len();
+                let table = Some(table).filter(|_| bytes <= MEANING_MAX_BYTES);
+                Written::of(passage, language, table, emphasis)
+            })
             .collect();
         if written.is_empty() && !name.is_empty() {
             // A memory that is nothing but its name can be found by it.
             let text = memory.title.clone();
             let only = Passage { headings: Vec::new(), section: 0, lines: (1, 1), text };
-            written.push(Written::of(&only, language, table, emphasis));
+            written.push(Written::of(&only, language, Some(table), emphasis));
         }
         if let Some(first) = written.first_mut() {
             let mut named =
@@ -173,16 +180,18 @@ fn label(text: &str) -> Option<&str> {
 }
 
 impl Written {
-    fn of(passage: &Passage, language: Language, table: &Table<'_>, emphasis: Emphasis) -> Written {
+    fn of(passage: &Passage, language: Language, table: Option<&Table<'_>>, emphasis: Emphasis) -> Written {
         let mut counted = BTreeMap::new();
         let mut length = 0;
         each_term(&passage.text, language, &mut |term| {
             *counted.entry(term).or_default() += 1;
             length += 1;
         });
-        let said = passage.text.lines().filter(|line| !line.starts_with("```"));
-        let lead = first_words(&said.collect::<Vec<_>>().join(" "), LEAD_WORDS);
-        let vector = table.vector(&passage.text).with(&table.vector(&lead), emphasis.lead);
+        let vector = table.map_or(Vector::ZERO, |table| {
+            let said = passage.text.lines().filter(|line| !line.starts_with("```"));
+            let lead = first_words(&said.collect::<Vec<_>>().join(" "), LEAD_WORDS);
+            table.vector(&passage.text).with(&table.vector(&lead), emphasis.lead)
+        });
         let label = label(&passage.text).map(|label| terms(label, language)).unwrap_or_default();
         Written { lines: passage.lines, section: passage.section, length, terms: counted, label, vector }
     }

@@ -284,7 +284,7 @@ impl Index {
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
-    /// Takes in rows and the folder times they were read under, all or nothing.
+    /// Takes in rows and the folder times they were read under, all or nothing. Without times more rows come.
     pub fn update(
         &mut self,
         rows: impl Iterator<Item = Row>,
@@ -336,7 +336,9 @@ impl Index {
                 made.execute(&format!("DELETE FROM {table}"), []).map_err(&fault)?;
             }
         }
-        rows::put(&made, rows, known, take_apart).map_err(&fault)?;
+        // Who has looked at all folders says when they were.
+        let more_come = times.is_empty();
+        rows::put(&made, rows, known, take_apart, more_come).map_err(&fault)?;
         if fresh.is_some() {
             made.execute_batch(ORDERS).map_err(&fault)?;
         }

@@ -21,8 +21,9 @@ pub(super) const EMPTY: &str = "DELETE FROM postings; DELETE FROM unfiled;";
 
 /// So many memories share a row, and no more are filed at once: all their terms are in memory then.
 const SPAN: i64 = 4_096;
-/// So many may wait: a question reads the sheets of all of them.
+/// So many may wait: a question reads the sheets of all of them. While many more come, so many.
 const UNFILED_MAX: i64 = 64;
+const UNFILED_AMONG_MANY: i64 = 1_024;
 /// More passages of one memory say no more.
 const PASSAGES_MAX: u8 = 63;
 
@@ -160,9 +161,10 @@ impl<'d> Filing<'d> {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> rusqlite::Result<()> {
+    pub(super) fn finish(self, more_come: bool) -> rusqlite::Result<()> {
+        let most = if more_come { UNFILED_AMONG_MANY } else { UNFILED_MAX };
         let waiting: i64 = self.db.query_row("SELECT count(*) FROM unfiled", [], |row| row.get(0))?;
-        if waiting > UNFILED_MAX { file(self.db) } else { Ok(()) }
+        if waiting > most { file(self.db) } else { Ok(()) }
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) fn put(
     rows: impl Iterator<Item = Row>,
     fresh: Option<Known>,
     take_apart: TakeApart<'_>,
+    more_come: bool,
 ) -> rusqlite::Result<()> {
     let is_fresh = fresh.is_some();
     let verb = if is_fresh { "INSERT" } else { "REPLACE" };
@@ -72,7 +73,7 @@ pub(super) fn put(
     for (id, _) in former.known.into_iter().flat_map(Known::into_values) {
         texts.forget(id)?;
     }
-    texts.sheets.finish()?;
+    texts.sheets.finish(more_come)?;
     names.write(db, is_fresh)
 }
 

@@ -178,12 +178,12 @@ impl<'d> Sheets<'d> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> rusqlite::Result<()> {
+    pub(super) fn finish(mut self, more_come: bool) -> rusqlite::Result<()> {
         self.write_block()?;
         if (self.passages, self.terms) != (0, 0) {
             self.add.execute([self.passages, self.terms])?;
         }
-        self.filing.finish()
+        self.filing.finish(more_come)
     }
 }
 

@@ -128,8 +128,14 @@ impl Workspace {
         capture: Capture,
         notices: &mut Vec<Notice>,
     ) -> Result<Option<Work>, Failure> {
-        let mut tasks = Vec::new();
+        let mut tasks: Vec<Task> = Vec::new();
+        let mut waiting = 0;
         for item in capturable(&capture, &self.policy) {
+            // Its files have the name of the category, and so has the answer.
+            if tasks.iter().any(|task| task.item.category == item.category) {
+                waiting += 1;
+                continue;
+            }
             match self.task(captures, &capture.session, item)? {
                 Ok(task) => tasks.push(task),
                 Err(why) => {
@@ -140,7 +146,7 @@ impl Workspace {
             }
         }
         let at_once = if self.policy.parallel().enabled { tasks.len() } else { 1 };
-        let waiting = tasks.len().saturating_sub(at_once);
+        waiting += tasks.len().saturating_sub(at_once);
         tasks.truncate(at_once);
         for task in &tasks {
             let text = consolidate::context_text(&task.item, task.description.as_deref());
@@ -197,7 +203,7 @@ impl Workspace {
             |file: &PathBuf| matches!(self.disk.stat(file), Ok(Some(stat)) if stat.kind == Kind::File);
         let answers = |capture: &Capture| -> Vec<PathBuf> {
             let named = capture
-                .open_items()
+                .next_items()
                 .map(|item| captures.beside(&capture.session, &draft_name(item.category)));
             named.filter(is_file).collect()
         };
@@ -263,8 +269,7 @@ impl Workspace {
             }
         };
         let category = proposal.category;
-        let mut open = capture.into_iter().flat_map(Capture::open_items);
-        let how = match open.find(|item| item.category == category) {
+        let how = match capture.and_then(|capture| capture.next_of(category)) {
             Some(item) => self.carry_out(item, &proposal, dry_run, notices).unwrap_or_else(How::Refused),
             None => How::Unfit {
                 what: format!("nothing of {category} is open in session {}", one_line(&session)),
@@ -477,7 +482,8 @@ fn plan(item: &Item, proposal: &Proposal, action: Action, address: &Address, cha
     Plan { changes, because }
 }
 
-/// A category of a session is settled when all of its items are. What was put there for the agent goes with it.
+/// An item of a session is settled when all that was answered for its category is. What was put there for the agent
+/// goes with it.
 fn settle(captures: &Captures, report: &mut Report) {
     let mut settled: BTreeMap<(&str, Category), bool> = BTreeMap::new();
     for end in &report.ends {

@@ -7,7 +7,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders};
 use crate::transcript;
 use lorelane_core::briefing;
-use lorelane_core::capture::{Capture, Item, Origin, full_text, stop_text};
+use lorelane_core::capture::{At, Capture, Item, Origin, full_text, stop_text};
 use lorelane_core::conversation::{Conversation, Format};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::Marks;
@@ -112,7 +112,10 @@ impl Workspace {
         };
         let shown = self.shown_in(turn.session);
         let Triaged { items, full, .. } = self.triage(conversation, turn.session, &shown)?;
-        let items = capture.news(items);
+        let mut items = capture.news(items);
+        if let Spoken::Transcript { path, .. } = turn.spoken {
+            number_lines(path, &mut items);
+        }
         let asks = !capture.asked && !items.is_empty() && self.may_ask(env, turn.may_ask);
         let full = if turn.may_ask == MayAsk::No { Vec::new() } else { capture.tell_full(&full) };
         if items.is_empty() && full.is_empty() {
@@ -200,6 +203,16 @@ impl Workspace {
         records.refresh()?;
         let active = records.ask(|index| index.count(category, Status::Active))?;
         Ok(active >= self.policy.max_memories_per_category())
+    }
+}
+
+/// Says where items stand by lines, which people can look up. A transcript that is gone by now keeps its bytes.
+fn number_lines(path: &Path, items: &mut [Item]) {
+    let byte = |item: &Item| if let At::Byte(byte) = item.origin.at { byte } else { 0 };
+    let places: Vec<u64> = items.iter().map(byte).collect();
+    let lines = transcript::lines_at(path, &places).unwrap_or_default();
+    for (item, line) in items.iter_mut().zip(lines) {
+        item.origin.at = line.map_or(item.origin.at, At::Line);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::store::Temp;
 use lorelane_core::capture::At;
-use lorelane_core::conversation::{Conversation, Format};
-use lorelane_engine::transcript::read;
+use lorelane_core::conversation::{Conversation, Format, Message};
+use lorelane_engine::transcript::{lines_at, read};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -27,6 +27,17 @@ fn said(conversation: &Conversation) -> Vec<(At, &str)> {
     conversation.messages.iter().map(|message| (message.at, message.text.as_str())).collect()
 }
 
+/// The same with the numbers of the lines.
+fn said_in_lines<'c>(path: &Path, conversation: &'c Conversation) -> Vec<(u64, &'c str)> {
+    let byte = |message: &Message| match message.at {
+        At::Byte(byte) => byte,
+        At::Line(_) => panic!("bytes only"),
+    };
+    let places: Vec<u64> = conversation.messages.iter().map(byte).collect();
+    let lines = lines_at(path, &places).unwrap().into_iter().map(Option::unwrap);
+    lines.zip(conversation.messages.iter().map(|message| message.text.as_str())).collect()
+}
+
 fn written(temp: &Temp, bytes: impl AsRef<[u8]>) -> std::path::PathBuf {
     let path = temp.0.join("transcript.jsonl");
     fs::write(&path, bytes).unwrap();
@@ -34,7 +45,7 @@ fn written(temp: &Temp, bytes: impl AsRef<[u8]>) -> std::path::PathBuf {
 }
 
 #[test]
-fn messages_have_line_numbers_when_the_beginning_was_read() {
+fn the_lines_of_messages_are_counted() {
     let temp = Temp::new();
     for (text, max, expected) in [
         (String::new(), 9, vec![]),
@@ -45,9 +56,9 @@ fn messages_have_line_numbers_when_the_beginning_was_read() {
         (format!("{}{}{}", user("a"), user("b"), user("c")), 2, vec![(2, "b"), (3, "c")]),
         (format!("{{}}\n[]\nnot json\n{}{{\"type\":\"us", user("a")), 9, vec![(4, "a")]),
     ] {
-        let conversation = last(&temp, &written(&temp, &text), max).unwrap();
-        let expected: Vec<_> = expected.into_iter().map(|(line, text)| (At::Line(line), text)).collect();
-        assert_eq!(said(&conversation), expected, "{text:?}");
+        let path = written(&temp, &text);
+        let conversation = last(&temp, &path, max).unwrap();
+        assert_eq!(said_in_lines(&path, &conversation), expected, "{text:?}");
     }
 }
 
@@ -56,8 +67,9 @@ fn broken_bytes_cost_their_line_only() {
     let temp = Temp::new();
     let bytes =
         [user("a").as_bytes(), b"{\"type\":\"user\",\"x\":\"\xff\"}\n", user("b").as_bytes()].concat();
-    let conversation = last(&temp, &written(&temp, bytes), 9).unwrap();
-    assert_eq!(said(&conversation), [(At::Line(1), "a"), (At::Line(3), "b")]);
+    let path = written(&temp, bytes);
+    let conversation = last(&temp, &path, 9).unwrap();
+    assert_eq!(said_in_lines(&path, &conversation), [(1, "a"), (3, "b")]);
 }
 
 #[test]
@@ -65,8 +77,9 @@ fn lines_longer_than_a_piece_are_put_together_and_those_too_long_are_left_out() 
     let temp = Temp::new();
     let long = "y".repeat(700_000);
     let text = [user("a"), user(&long), user(&"z".repeat(1 << 20)), tool_result(600_000), user("b")].concat();
-    let conversation = last(&temp, &written(&temp, &text), 9).unwrap();
-    assert_eq!(said(&conversation), [(At::Line(1), "a"), (At::Line(2), &long), (At::Line(5), "b")]);
+    let path = written(&temp, &text);
+    let conversation = last(&temp, &path, 9).unwrap();
+    assert_eq!(said_in_lines(&path, &conversation), [(1, "a"), (2, &long), (5, "b")]);
 }
 
 #[test]
@@ -82,6 +95,7 @@ fn of_a_large_transcript_only_the_end_is_read() {
     assert_eq!(said(&conversation), [(At::Byte(end + 5), "a"), (At::Byte(second), "b")]);
     let enough = last(&temp, &path, 1).unwrap();
     assert_eq!(said(&enough), [(At::Byte(second), "b")]);
+    assert_eq!(lines_at(&path, &[0, second]).unwrap(), [Some(1), None], "too far to count");
 }
 
 #[test]

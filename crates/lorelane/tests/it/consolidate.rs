@@ -152,6 +152,32 @@ fn what_a_session_decided_becomes_a_memory() {
 }
 
 #[test]
+fn two_findings_of_one_category_become_two_memories_one_after_the_other() {
+    let scratch = Scratch::with_store();
+    let svelte = (Category::Decision, "We decided to write the frontend in Svelte");
+    let captures = capture(&scratch, SESSION, &[WE_CHOSE, svelte]);
+    let context = captures.beside(SESSION, "context-decision.txt");
+    let prepared = scratch.lorelane("consolidate prepare").expect(0).out;
+    assert!(prepared.contains("1 item to save, 1 more after it"), "{prepared}");
+    assert_eq!(prepared.matches("\n## decision").count(), 1, "{prepared}");
+    assert!(fs::read_to_string(&context).unwrap().contains(WE_CHOSE.1));
+    let said = commit(&scratch, &decided("CREATE", "Use a queue", "PASS")).expect(0).out;
+    assert!(said.contains("1 item is open"), "{said}");
+    scratch.lorelane("consolidate prepare").expect(0);
+    let words = fs::read_to_string(&context).unwrap();
+    assert!(words.contains(svelte.1) && !words.contains(WE_CHOSE.1), "{words}");
+    let second = decided("CREATE", "Use Svelte", "PASS").replace("A queue in between", "Svelte");
+    commit(&scratch, &second).expect(0);
+    let marks = scratch.read(MARKS);
+    let origins: Vec<String> = marks
+        .lines()
+        .map(|line| Json::parse(line).unwrap().at("words").and_then(Json::as_text).unwrap().to_owned())
+        .collect();
+    assert_eq!(origins, [words_digest(WE_CHOSE.1), words_digest(svelte.1)]);
+    assert_eq!(open(&captures, SESSION), []);
+}
+
+#[test]
 fn the_document_names_all_that_a_draft_depends_on() {
     let scratch = Scratch::with_jwt();
     capture(&scratch, SESSION, &[(Category::Decision, "We decided to use JWT auth with a longer life")]);

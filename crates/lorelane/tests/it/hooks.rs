@@ -2,7 +2,9 @@
 
 use crate::scratch::{DECISION, Said, Scratch, USE_JWT};
 use expect_test::{Expect, expect};
+use lorelane_core::capture::{At, Capture, Item};
 use lorelane_core::json::{Format, Json};
+use lorelane_core::memory::Category;
 use std::fs;
 
 pub fn check(seen: &str, expected: &Expect) {
@@ -443,6 +445,15 @@ impl Scratch {
         self.hook_with("claude-code", "stop", &payload(self, &all), vars)
     }
 
+    /// What was found in a session.
+    fn capture_of(&self, session: &str) -> Capture {
+        let lane = fs::read_dir(self.home().join("state/lanes")).unwrap().next().unwrap().unwrap().path();
+        let files = fs::read_dir(lane.join("captures")).unwrap().map(|entry| entry.unwrap().path());
+        let texts = files.filter_map(|path| Json::parse(&fs::read_to_string(path).unwrap()).ok());
+        let mut captures = texts.filter_map(|json| Capture::from_json(&json));
+        captures.find(|capture| capture.session == session).unwrap()
+    }
+
     fn decided(&self) {
         let text = format!(
             r#"{{"type":"assistant","message":{{"id":"m1","content":[{{"type":"text","text":"{DECIDED}"}}]}}}}"#
@@ -478,6 +489,38 @@ fn a_stop_asks_once_for_what_was_decided() {
     // Our own request may come back as a prompt.
     assert_eq!(scratch.prompt_hook(&said.err), "");
     assert_eq!(scratch.hook_log(), "");
+}
+
+#[test]
+fn what_was_settled_is_not_found_again_in_a_session_that_grew_beyond_what_is_read() {
+    let scratch = Scratch::with_store();
+    let say = |number: usize, text: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"m{number}","content":[{{"type":"text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let mut lines: Vec<String> = (0..20).map(|number| say(number, "Looking at the code.")).collect();
+    lines.push(say(20, DECIDED));
+    scratch.transcript_with(&lines);
+    scratch.stop_hook(&[], &[]).expect(2);
+    let capture = scratch.capture_of("s-1");
+    assert_eq!(capture.items[0].origin.at, At::Line(21));
+    scratch
+        .lorelane_with_input("consolidate commit -", r#"{"category": "decision", "action": "NOOP"}"#)
+        .expect(0);
+    lines.extend((21..60).map(|number| say(number, "Looking at more of it.")));
+    lines.push(say(60, "We picked blue."));
+    scratch.transcript_with(&lines);
+    assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
+    let capture = scratch.capture_of("s-1");
+    let open: Vec<&Item> = capture.open_items().filter(|item| item.category == Category::Decision).collect();
+    assert_eq!(open, Vec::<&Item>::new());
+    // What is new is found, and has its line though only the end was read.
+    lines.push(say(61, &DECIDED.replace("pnpm", "bun")));
+    scratch.transcript_with(&lines);
+    scratch.stop_hook(&[], &[]).expect(0);
+    let capture = scratch.capture_of("s-1");
+    assert_eq!(capture.next_of(Category::Decision).unwrap().origin.at, At::Line(62));
 }
 
 #[test]

@@ -16,8 +16,10 @@ use lorelane_core::recall::sheet::{Emphasis, Sheet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// How many files are read before their rows are written.
-const LOOK_PART: usize = 500;
+/// How many files, and bytes of them, are read before their rows are written: a hook has so much time at least, and
+/// the next one goes on from there.
+const PART_FILES: usize = 100;
+const PART_BYTES: u64 = 256 << 10;
 /// The clock of a file system ticks this slowly: a change within a tick leaves the time as it is.
 const TICK_NS: i64 = 20_000_000;
 /// The name of the lane's own folder among those that are looked into.
@@ -61,20 +63,22 @@ impl Lane {
             let before = known.remove(found.as_str());
             let Some(seen) = self.seen(&found) else { continue };
             if before != Some(seen) {
-                changed.push(found);
+                changed.push((found, seen.size));
             }
         }
-        changed.extend(known.into_keys().filter_map(|path| RelPath::parse(&path).ok()));
-        // In parts: the first look at a large store must not hold all of it in memory.
-        for part in changed.chunks(LOOK_PART) {
-            let rows = part.iter().map(|path| self.row(path)).collect();
-            self.take_in(rows, &FolderTimes::new())?;
+        let gone = known.into_keys().filter_map(|path| RelPath::parse(&path).ok());
+        changed.extend(gone.map(|path| (path, 0)));
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        for (path, size) in changed {
+            rows.push(self.row(&path));
+            bytes += size;
+            if rows.len() == PART_FILES || bytes > PART_BYTES {
+                self.take_in(std::mem::take(&mut rows), &FolderTimes::new())?;
+                bytes = 0;
+            }
         }
         let now_ns = self.disk.now_ns();
-        self.take_in(
-            Vec::new(),
-            &times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect(),
-        )
+        self.take_in(rows, &times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect())
     }
 
     /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
