@@ -459,6 +459,22 @@ fn a_note_whose_file_somebody_removed_is_forgotten_by_its_name() {
     assert_eq!(holding(&scratch, &OF_A_NOTE), Vec::<String>::new());
 }
 
+// A note with folders in its name could not be edited; the draft of one with a name of one word stayed.
+#[test]
+fn the_drafts_of_a_forgotten_note_go_and_no_others() {
+    let scratch = with_note();
+    scratch.lorelane("create notes/plans/quokka --text 'A xylophonic plan.'").expect(0);
+    for note in ["notes/quokka", "notes/plans/quokka", "notes/kept"] {
+        let output = scratch.command(&["edit", note]).env("EDITOR", "false").output().unwrap();
+        let said = scratch.said(&output).expect(2);
+        assert!(said.err.contains("the draft is kept"), "{}", said.text());
+    }
+    scratch.lorelane("forget notes/plans/quokka --yes").expect(0);
+    check_gone(&scratch, "forget notes/quokka --yes", "drafts");
+    let drafts = fs::read_dir(scratch.home().join("state/drafts")).unwrap().next().unwrap().unwrap();
+    assert!(drafts.path().join("kept.json").exists());
+}
+
 #[test]
 fn a_note_that_only_resembles_a_forgotten_one_keeps_its_log() {
     let scratch = Scratch::with_store();
