@@ -16,8 +16,8 @@ pub enum Expectation {
     NeverSent(String),
     /// The agent asked so many times.
     Requests(usize),
-    /// The client printed this answer.
-    Result(String),
+    /// The client printed this answer at the end of its last session, or of the one with this number.
+    Result { answer: String, session: Option<usize> },
     /// The last request holds so many answers of tools, each with these words.
     ToolResults { count: usize, has: String },
     /// There is no such file in the project.
@@ -47,7 +47,10 @@ impl Expectation {
             }
             ["never_sent"] => text("never_sent").map(Expectation::NeverSent),
             ["requests"] => number("requests").map(Expectation::Requests),
-            ["result"] => text("result").map(Expectation::Result),
+            ["result"] => Ok(Expectation::Result { answer: text("result")?, session: None }),
+            ["result", "session"] => {
+                Ok(Expectation::Result { answer: text("result")?, session: Some(number("session")?) })
+            }
             ["tool_results", "has"] => {
                 Ok(Expectation::ToolResults { count: number("tool_results")?, has: text("has")? })
             }
@@ -76,10 +79,9 @@ impl Expectation {
                 let asked = requests.len();
                 (asked != *count).then(|| format!("the agent asked {asked} times, not {count}"))
             }
-            Expectation::Result(expected) => {
-                let printed = outcome.result();
-                (printed.as_deref() != Some(expected))
-                    .then(|| format!("printed {printed:?}, not {expected:?}"))
+            Expectation::Result { answer, session } => {
+                let printed = outcome.result(session.unwrap_or(outcome.sessions.len()));
+                (printed.as_deref() != Some(answer)).then(|| format!("printed {printed:?}, not {answer:?}"))
             }
             Expectation::ToolResults { count, has } => {
                 let parts = requests.last().map(|last| last.parts.as_slice()).unwrap_or_default();
@@ -153,6 +155,7 @@ mod tests {
             (r#"{"never_sent": "lorelane"}"#, r#"{"never_sent": "a title"}"#),
             (r#"{"requests": 1}"#, r#"{"requests": 2}"#),
             (r#"{"result": "Done."}"#, r#"{"result": "Done"}"#),
+            (r#"{"result": "Done.", "session": 1}"#, r#"{"result": "Done.", "session": 2}"#),
             (r#"{"tool_results": 1, "has": "use it"}"#, r#"{"tool_results": 1, "has": "sign"}"#),
             (r#"{"no_file": "absent.txt"}"#, r#"{"no_file": "there.txt"}"#),
             (r#"{"file": "there.txt", "lacks": "agent"}"#, r#"{"file": "there.txt", "lacks": "hand"}"#),

@@ -104,9 +104,9 @@ impl Outcome {
         self.exchanges.iter().filter(|exchange| exchange.by_agent).collect()
     }
 
-    /// What Claude Code printed as the answer of its last session.
-    pub fn result(&self) -> Option<String> {
-        let lines = self.sessions.last()?.stdout.lines().rev();
+    /// What Claude Code printed as the answer of a session; the first is 1.
+    pub fn result(&self, session: usize) -> Option<String> {
+        let lines = self.sessions.get(session.checked_sub(1)?)?.stdout.lines().rev();
         let mut results = lines.filter_map(|line| {
             let line = Json::parse(line).ok()?;
             let is_result = line.at("type").and_then(Json::as_text) == Some("result");

@@ -49,7 +49,7 @@ pub struct Trace {
     pub added: bool,
     /// How many of the objects and lists around it were made for it.
     pub made: usize,
-    /// The blanks that were put behind it, in a bracket that was empty.
+    /// The blanks that came with it: behind it in a bracket that was empty, before it in a file of another format.
     pub tail: String,
 }
 

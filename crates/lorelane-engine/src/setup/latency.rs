@@ -11,8 +11,14 @@ use std::time::{Duration, Instant};
 /// How often each hook is run.
 pub const RUNS: usize = 50;
 
-/// The session of these runs. Nobody asked anything in it, so what a hook answers goes into no ledger.
+/// The session of these runs.
 pub const TRIAL_SESSION: &str = "lorelane-doctor-latency";
+
+/// Whether nobody asked or said anything in a session. A hook does all its work there and nothing is kept of it: no
+/// line in the ledger, no capture, no request to save.
+pub(crate) fn is_trial(session: &str) -> bool {
+    session == TRIAL_SESSION
+}
 
 /// One hook of one client, and how it did.
 #[derive(Clone, Debug)]
@@ -42,7 +48,8 @@ impl Drop for Transcript {
     }
 }
 
-/// Twenty-five questions and answers as Claude Code writes them down, with nothing in them to remember.
+/// Twenty-five questions and answers as Claude Code writes them down. No decision is in them, but by their number they
+/// are worth a summary, as in any session of a morning: the triage finds something, and only keeping it is left out.
 fn everyday_session() -> String {
     let line = |number: usize, role: &str, text: &str| {
         format!(

@@ -23,6 +23,7 @@ use record::{Kept, Record, digest};
 use std::path::{Path, PathBuf};
 
 pub use error::SetupError;
+pub(crate) use latency::is_trial;
 pub use latency::{RUNS, TRIAL_SESSION, Timing};
 
 /// An agent that lorelane can be set up for.
@@ -423,6 +424,32 @@ mod tests {
             assert!(!left.contains("lorelane") && left.contains("trust_level"), "{left}");
             assert!(settings::add(path, &added, entries).is_err());
         }
+        // Wherever its user moved it, and whatever was added to it.
+        let ours = "command = \"/bin/lorelane\"";
+        for (moved, left) in [
+            (format!("[mcp_servers.lorelane]\n{ours}\n"), ""),
+            (format!("a = 1\r\n\r\n[mcp_servers.lorelane]\r\n{ours}"), "a = 1\r\n"),
+            (format!("[mcp_servers.lorelane] # x\n# y\n{ours} # z\n# mine\n[b]\n"), "# mine\n[b]\n"),
+            (
+                format!("[mcp_servers.lorelane.env]\nK = 1\n[b]\n[mcp_servers.lorelane]\n{ours}\n[c]\n"),
+                "[b]\n[c]\n",
+            ),
+            (
+                format!("[mcp_servers]\nlorelane.{ours}\nx.y = 1\nlorelane.z = 2\n"),
+                "[mcp_servers]\nx.y = 1\n",
+            ),
+            (format!("[mcp_servers]\n  lorelane = {{ {ours} }} # z\nx.y = 1\n"), "[mcp_servers]\nx.y = 1\n"),
+            (
+                format!("mcp_servers = {{ lorelane = {{ {ours} }}, x = 1 }}\r\n"),
+                "mcp_servers = { x = 1 }\r\n",
+            ),
+            (format!("mcp_servers = {{ x = 1, lorelane = {{ {ours} }} }}\n"), "mcp_servers = { x = 1 }\n"),
+            (format!("\u{feff}mcp_servers.lorelane.{ours}\n"), "\u{feff}"),
+        ] {
+            assert_eq!(settings::take(path, &moved, entries, None).unwrap(), left, "{moved}");
+        }
+        let strange = format!("mcp_servers = {{ lorelane.{ours} }}\n");
+        assert!(settings::take(path, &strange, entries, None).is_err());
         for broken in
             ["mcp_servers = {}\n", "mcp_servers = 5\n", "[broken\n", "[mcp_servers]\nlorelane = 5\n"]
         {

@@ -1,10 +1,14 @@
 //! Entries of ours in settings files, JSON or TOML by the file's name: put in, taken out, looked for.
 //!
-//! In TOML an entry is a table of its own at the end of the file, so that nothing else has to move for it.
+//! In TOML an entry is a table of its own at the end of the file, so that nothing else has to move for it. It goes in
+//! and out as text: a document that is read and rendered again has other line ends and no byte order mark.
 
 use lorelane_core::json::{self, Entry, EntryFault, Json, Owned, Trace};
+use std::ops::Range;
 use std::path::Path;
-use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value, value};
+use toml_edit::{Array, Document, InlineTable, Item, Key, Table, Value, value};
+
+const BOM: char = '\u{feff}';
 
 /// Why entries could not be put in or taken out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,24 +32,27 @@ pub(super) fn add(path: &Path, text: &str, entries: &[Entry]) -> Result<(String,
     if !is_toml(path) {
         return Ok(json::add(text, entries)?);
     }
+    let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut text = text.to_owned();
+    let mut traces = Vec::new();
     for entry in entries {
         let name = entry.path.join(".");
         if table_of(&read(&text)?, entry).is_some() {
             return Err(EntryFault::Taken { path: name }.into());
         }
-        let apart = match text.as_str() {
-            blank if blank.trim().is_empty() => "",
-            whole if whole.ends_with('\n') => "\n",
-            _ => "\n\n",
+        let apart = match text.trim_start_matches(BOM) {
+            blank if blank.trim().is_empty() => String::new(),
+            whole if whole.ends_with('\n') => line_end.to_owned(),
+            _ => line_end.repeat(2),
         };
-        text.push_str(&format!("{apart}{}", written(entry)));
+        text.push_str(&format!("{apart}{}", written(entry).replace('\n', line_end)));
         // What is written in another way above, such as `mcp_servers = {}`, cannot be added to.
         if !read(&text).is_ok_and(|document| table_of(&document, entry).is_some()) {
             return Err(EntryFault::Shape { path: name }.into());
         }
+        traces.push(Trace { added: true, tail: apart, ..Trace::default() });
     }
-    Ok((text, vec![Trace { added: true, ..Trace::default() }; entries.len()]))
+    Ok((text, traces))
 }
 
 /// Takes out what [`add`] put in, if it is surely ours.
@@ -58,16 +65,14 @@ pub(super) fn take(
     if !is_toml(path) {
         return Ok(json::take(text, entries, traces)?);
     }
-    let mut document = read(text)?;
-    let before = document.clone();
-    for entry in entries.iter().filter(|entry| is_held(&before, entry)) {
-        let [above @ .., own] = entry.path.as_slice() else { continue };
-        let parent = above.iter().try_fold(document.as_table_mut() as &mut dyn TableLike, |table, key| {
-            table.get_mut(key).and_then(Item::as_table_like_mut)
-        });
-        parent.and_then(|parent| parent.remove(own));
+    let mut text = text.to_owned();
+    for (at, entry) in entries.iter().enumerate().rev() {
+        let apart = traces.map(|traces| traces[at].tail.as_str());
+        if is_held(&read(&text)?, entry) {
+            text = without(&text, entry, apart)?;
+        }
     }
-    Ok(document.to_string())
+    Ok(text)
 }
 
 /// Whether a text has every entry.
@@ -78,20 +83,111 @@ pub(super) fn holds(path: &Path, text: &str, entries: &[Entry]) -> bool {
     read(text).is_ok_and(|document| entries.iter().all(|entry| is_held(&document, entry)))
 }
 
-fn read(text: &str) -> Result<DocumentMut, Fault> {
-    text.parse().map_err(|fault: toml_edit::TomlError| Fault::Toml(fault.message().to_owned()))
+fn read(text: &str) -> Result<Document<&str>, Fault> {
+    Document::parse(text).map_err(|fault| Fault::Toml(fault.message().to_owned()))
 }
 
-fn table_of<'d>(document: &'d DocumentMut, entry: &Entry) -> Option<&'d Item> {
+fn table_of<'d>(document: &'d Document<&str>, entry: &Entry) -> Option<&'d Item> {
     entry.path.iter().try_fold(document.as_item(), |item, key| item.as_table_like()?.get(key))
 }
 
 /// Whether the entry is there and says that it is ours.
-fn is_held(document: &DocumentMut, entry: &Entry) -> bool {
+fn is_held(document: &Document<&str>, entry: &Entry) -> bool {
     let Owned::Says(needle) = &entry.owned else { return false };
     let says = |value: &Item| value.as_str().is_some_and(|text| text.contains(needle.as_str()));
     let table = table_of(document, entry).and_then(Item::as_table_like);
     table.is_some_and(|table| table.iter().any(|(_, value)| says(value)))
+}
+
+/// The text without an entry, and without the blank line that keeps it apart from what is above.
+fn without(text: &str, entry: &Entry, apart: Option<&str>) -> Result<String, Fault> {
+    // Spans count from behind the mark.
+    let (mark, body) = text.split_at(text.len() - text.trim_start_matches(BOM).len());
+    let shape = || Fault::Entry(EntryFault::Shape { path: entry.path.join(".") });
+    let mut places = places(body, &read(body)?, entry).ok_or_else(shape)?;
+    places.sort_by_key(|place| place.start);
+    let mut left = body.to_owned();
+    for (at, place) in places.into_iter().enumerate().rev() {
+        let start = if at == 0 { kept_apart(&left, &place, apart) } else { place.start };
+        left.replace_range(start..place.end, "");
+    }
+    // Whoever wrote it in a way that we do not know must take it out by hand.
+    let gone = read(&left).is_ok_and(|document| table_of(&document, entry).is_none());
+    if gone { Ok(format!("{mark}{left}")) } else { Err(shape()) }
+}
+
+/// Where a place begins with the blanks that came with it. While something stands behind it, what is above keeps its
+/// line end.
+fn kept_apart(text: &str, place: &Range<usize>, apart: Option<&str>) -> usize {
+    let above = &text[..place.start];
+    let blank_line = || {
+        let cut = above.strip_suffix("\r\n").or_else(|| above.strip_suffix('\n'))?;
+        cut.ends_with('\n').then_some(cut)
+    };
+    let left = match apart {
+        Some("") => None,
+        Some(apart) if place.end == text.len() => above.strip_suffix(apart),
+        _ => blank_line(),
+    };
+    left.unwrap_or(above).len()
+}
+
+/// Where an entry stands: whole lines, or a member of an inline table.
+fn places(text: &str, document: &Document<&str>, entry: &Entry) -> Option<Vec<Range<usize>>> {
+    let (own, above) = entry.path.split_last()?;
+    let parent = above.iter().try_fold(document.as_item(), |item, key| item.as_table_like()?.get(key))?;
+    if let Some(inline) = parent.as_inline_table() {
+        return member(inline, own).map(|place| vec![place]);
+    }
+    let (key, item) = parent.as_table_like()?.get_key_value(own)?;
+    let whole_lines = |span: Range<usize>| {
+        let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+        start..text[span.end..].find('\n').map_or(text.len(), |at| span.end + at + 1)
+    };
+    let mut found = Vec::new();
+    spans(key, item, &mut found)?;
+    Some(found.into_iter().map(whole_lines).collect())
+}
+
+fn spans(key: &Key, item: &Item, found: &mut Vec<Range<usize>>) -> Option<()> {
+    match item {
+        Item::None => {}
+        Item::Value(value) => found.push(key.span()?.start..value.span()?.end),
+        Item::Table(table) => table_spans(table, found)?,
+        Item::ArrayOfTables(tables) => tables.iter().try_for_each(|table| table_spans(table, found))?,
+    }
+    Some(())
+}
+
+/// A table from its head to its last value, and the tables below it, which may stand anywhere.
+fn table_spans(table: &Table, found: &mut Vec<Range<usize>>) -> Option<()> {
+    let mut own = Vec::new();
+    for (name, _) in table {
+        let (key, item) = table.get_key_value(name)?;
+        let headed = item.is_array_of_tables() || item.as_table().is_some_and(|table| !table.is_dotted());
+        spans(key, item, if headed { &mut *found } else { &mut own })?;
+    }
+    // What came into being by a dotted key, or by a table below it, has no head.
+    if table.is_implicit() {
+        found.extend(own);
+    } else {
+        let head = table.span()?;
+        found.push(head.start..own.iter().map(|span| span.end).max().unwrap_or(head.end));
+    }
+    Some(())
+}
+
+/// A member of an inline table with the comma that goes with it.
+fn member(table: &InlineTable, own: &str) -> Option<Range<usize>> {
+    let span = |(name, value): (&str, &Value)| Some(table.key(name)?.span()?.start..value.span()?.end);
+    let spans = table.iter().map(span).collect::<Option<Vec<_>>>()?;
+    let at = table.iter().position(|(name, _)| name == own)?;
+    let Range { start, end } = spans[at];
+    Some(match (spans.get(at + 1), at.checked_sub(1)) {
+        (Some(next), _) => start..next.start,
+        (None, Some(before)) => spans[before].end..end,
+        (None, None) => start..end,
+    })
 }
 
 /// The entry as a table of its own.

@@ -3,6 +3,7 @@
 use super::{Failure, NEAR_MAX, Workspace};
 use crate::index::Wanted;
 use crate::ledger::Ledger;
+use crate::setup::is_trial;
 use lorelane_core::briefing::{self, Briefing, Composer, Rule, Standing, Waiting};
 use lorelane_core::corpus::Entry;
 use lorelane_core::ledger::{Event, Line};
@@ -133,6 +134,11 @@ impl Workspace {
     /// What was put into the prompts of this project.
     pub fn ledger(&self) -> Ledger {
         Ledger::new(Arc::clone(&self.disk), self.records().state.clone())
+    }
+
+    /// Writes down what a hook put into a session.
+    pub fn account(&self, line: &Line) -> Result<(), Failure> {
+        if is_trial(&line.session) { Ok(()) } else { self.ledger().append(line) }
     }
 
     /// Why a memory was shown, or the first rule that dropped it, at the last prompt that the ledger knows.

@@ -5,6 +5,7 @@ use crate::captures::Captures;
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders};
+use crate::setup::is_trial;
 use crate::transcript;
 use lorelane_core::briefing;
 use lorelane_core::capture::{At, Capture, Item, Origin, full_text, stop_text};
@@ -118,7 +119,7 @@ impl Workspace {
         }
         let asks = !capture.asked && !items.is_empty() && self.may_ask(env, turn.may_ask);
         let full = if turn.may_ask == MayAsk::No { Vec::new() } else { capture.tell_full(&full) };
-        if items.is_empty() && full.is_empty() {
+        if items.is_empty() && full.is_empty() || is_trial(turn.session) {
             return Ok(None);
         }
         if !items.is_empty() {

@@ -5,7 +5,6 @@ use super::call::{Call, Event};
 use lorelane_core::briefing;
 use lorelane_core::ledger::Line;
 use lorelane_engine::env::Env;
-use lorelane_engine::setup::TRIAL_SESSION;
 use lorelane_engine::workspace::{self, Asking, Examined, Failure, MayAsk, Spoken, Turn, Workspace};
 
 pub(super) fn run(env: &Env, call: &Call) -> Result<Answer, Failure> {
@@ -68,10 +67,7 @@ fn brief(env: &Env, call: &Call) -> Result<Answer, Failure> {
 
 /// A ledger that cannot be written costs nobody a reminder.
 fn account(env: &Env, call: &Call, workspace: &Workspace, line: &Line) {
-    if call.facts.session == TRIAL_SESSION {
-        return;
-    }
-    if let Err(failure) = workspace.ledger().append(line) {
+    if let Err(failure) = workspace.account(line) {
         let name = format!("{} {}", call.client.name(), call.event.name());
         lorelane_engine::hooklog::write(env, &name, &failure.to_string());
     }

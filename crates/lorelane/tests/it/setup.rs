@@ -51,6 +51,55 @@ const FOREIGN: [(&str, &str); 21] = [
     ),
 ];
 
+/// The file of Codex that is not JSON, as people have it.
+const CONFIG_TOML: &str = ".codex/config.toml";
+
+const FOREIGN_TOML: [(&str, &str); 20] = [
+    ("empty", ""),
+    ("blank", " \n\n"),
+    ("bom alone", "\u{feff}"),
+    ("plain", "a = 1\n"),
+    ("no blanks", "a=1\nb=2\n"),
+    ("no last newline", "a=1"),
+    ("many last newlines", "a = 1\n\n\n"),
+    ("blanks at the end", "a = 1   \n  \t\n  "),
+    ("crlf", "a=1\r\nb=2\r\n"),
+    ("crlf, no last newline", "a=1\r\nb=2"),
+    ("mixed line ends", "a=1\r\nb=2\n\r\n"),
+    ("bom", "\u{feff}a=1\n"),
+    ("bom and crlf", "\u{feff}# mine\r\na=1\r\n"),
+    ("comments", "# head\na = 1 # why\n# b = 2\n"),
+    ("comments alone", "# nothing but this"),
+    ("odd indent", "   a   =    1\n\t[ t ]\n\t\tb=[ 1,\n 2, # two\n ]\n"),
+    (
+        "servers of others",
+        "a = 1\n\n[mcp_servers.other] # x\ncommand = 'y'\n[mcp_servers.other.env]\nK = \"v\"\n",
+    ),
+    ("servers under one head", "a = 1\n[mcp_servers]\nother = { command = \"y\" }\n"),
+    (
+        "lists of tables",
+        "a = 1\n[[t]]\nb = 1\n\n[[t]]\nb = 2\n[projects.\"/p q\"]\ntrust_level = \"trusted\"\n",
+    ),
+    (
+        "long texts",
+        "a = 1\nt = \"\"\"\none \\\n  two\n[mcp_servers.lorelane]\n\"\"\"\n\"k \\u00e9\".x = 1_000\n",
+    ),
+];
+
+/// Every foreign settings file: client, file, name and text.
+fn foreign() -> impl Iterator<Item = (&'static str, &'static str, &'static str, &'static str)> {
+    let json = CLIENTS
+        .into_iter()
+        .flat_map(|(client, file)| FOREIGN.into_iter().map(move |(name, text)| (client, file, name, text)));
+    json.chain(FOREIGN_TOML.into_iter().map(|(name, text)| ("codex", CONFIG_TOML, name, text)))
+}
+
+/// What is kept of the files that were there before.
+fn backups(scratch: &Scratch) -> Vec<String> {
+    let kept = fs::read_dir(home(scratch, "state/agents/backups")).unwrap();
+    kept.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+}
+
 fn home(scratch: &Scratch, path: &str) -> PathBuf {
     scratch.home().join(path)
 }
@@ -75,23 +124,23 @@ fn without_program(said: &Said) -> String {
 
 #[test]
 fn removal_gives_back_tree_and_bytes_of_every_settings_file() {
-    for (client, file) in CLIENTS {
-        for (name, text) in FOREIGN {
-            let scratch = Scratch::new();
-            let path = put(&scratch, file, text);
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o440)).unwrap();
-            let before = state(&scratch);
-            scratch.lorelane(&format!("setup {client}")).expect(0);
-            let after = state(&scratch);
-            assert_ne!(before, after, "{client}, {name}");
-            let again = scratch.lorelane(&format!("setup {client}")).expect(0);
-            assert_eq!(again.out, format!("{client} is set up already\n"));
-            assert_eq!(state(&scratch), after, "{client}, {name}: a second setup");
-            scratch.lorelane(&format!("setup --remove {client}")).expect(0);
-            assert_eq!(state(&scratch), before, "{client}, {name}");
-            scratch.lorelane(&format!("setup --remove {client}")).expect(0);
-            assert_eq!(state(&scratch), before, "{client}, {name}: a second removal");
-        }
+    for (client, file, name, text) in foreign() {
+        let scratch = Scratch::new();
+        let path = put(&scratch, file, text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o440)).unwrap();
+        let before = state(&scratch);
+        scratch.lorelane(&format!("setup {client}")).expect(0);
+        let after = state(&scratch);
+        assert_ne!(before, after, "{file}, {name}");
+        // Codex's TOML was read and written anew: line ends and byte order mark were lost, in the backup too.
+        assert_eq!(backups(&scratch), [text], "{file}, {name}: the backup");
+        let again = scratch.lorelane(&format!("setup {client}")).expect(0);
+        assert_eq!(again.out, format!("{client} is set up already\n"));
+        assert_eq!(state(&scratch), after, "{file}, {name}: a second setup");
+        scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+        assert_eq!(state(&scratch), before, "{file}, {name}");
+        scratch.lorelane(&format!("setup --remove {client}")).expect(0);
+        assert_eq!(state(&scratch), before, "{file}, {name}: a second removal");
     }
 }
 
@@ -124,6 +173,34 @@ fn what_somebody_writes_meanwhile_stays() {
             let expected = text.replace("\"a\"", "\"a of the user\"");
             assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{client}, {name}");
         }
+    }
+}
+
+#[test]
+fn what_somebody_writes_meanwhile_into_toml_stays() {
+    for (name, text) in FOREIGN_TOML.into_iter().filter(|(_, text)| text.contains('1')) {
+        let scratch = Scratch::new();
+        let path = put(&scratch, CONFIG_TOML, text);
+        scratch.lorelane("setup codex").expect(0);
+        let installed = fs::read_to_string(&path).unwrap();
+        let ours = installed.strip_prefix(text).unwrap_or_else(|| panic!("{name}: {installed:?}"));
+        let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        assert!(ours.split_inclusive('\n').all(|line| line.ends_with(line_end)), "{name}: {ours:?}");
+
+        let edited = text.replacen('1', "1_2", 1);
+        fs::write(&path, edited.clone() + ours).unwrap();
+        scratch.lorelane("setup --remove codex").expect(0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), edited, "{name}");
+
+        fs::write(&path, text).unwrap();
+        scratch.lorelane("setup codex").expect(0);
+        let behind = "[theirs]\nb = 3\n";
+        fs::write(&path, format!("{installed}{behind}")).unwrap();
+        scratch.lorelane("setup --remove codex").expect(0);
+        let left = fs::read_to_string(&path).unwrap();
+        // A last line without an end gets one: what was written behind it needs a line of its own.
+        let end = if text.ends_with('\n') { "" } else { line_end };
+        assert_eq!(left, format!("{text}{end}{behind}"), "{name}");
     }
 }
 
@@ -278,9 +355,7 @@ fn our_own_file_that_was_changed_is_mended_and_the_change_is_kept() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "// mine\n");
     scratch.lorelane("setup opencode").expect(0);
     assert_eq!(fs::read_to_string(&path).unwrap(), ours);
-    let kept = fs::read_dir(home(&scratch, "state/agents/backups")).unwrap();
-    let kept: Vec<String> = kept.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect();
-    assert_eq!(kept, ["// mine\n"]);
+    assert_eq!(backups(&scratch), ["// mine\n"]);
 }
 
 #[test]
@@ -475,6 +550,18 @@ fn latency_leaves_no_line_in_the_ledger() {
     let ledgers: Vec<_> = lanes.map(|lane| lane.unwrap().path().join("ledger.jsonl")).collect();
     assert!(ledgers.iter().all(|ledger| !ledger.exists()), "{ledgers:?}");
     assert!(scratch.lorelane("why").expect(1).out.contains("No prompt was answered"));
+}
+
+// Fifty messages are a session worth a summary: the measured stop asked, which counted as a failure, and the next
+// session was offered what nobody had said.
+#[test]
+fn latency_leaves_nothing_for_the_next_session() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("setup claude-code").expect(0);
+    scratch.lorelane("doctor --latency").expect(0);
+    assert_eq!(scratch.hook("session-start", &[("source", Json::text("startup"))]).expect(0).text(), "");
+    let left = scratch.tree().into_keys().filter(|path| path.contains("captures"));
+    assert_eq!(left.collect::<Vec<_>>(), Vec::<String>::new());
 }
 
 #[test]
