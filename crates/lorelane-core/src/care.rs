@@ -18,7 +18,7 @@ pub fn expired(entry: &Entry, policy: &Policy, now: Timestamp) -> bool {
     let Some(days) = entry.kind.category().and_then(|category| policy.retention_days(category)) else {
         return false;
     };
-    let touched = entry.updated.or(entry.created);
+    let touched = entry.changed();
     entry.status == Status::Active && touched.is_some_and(|touched| now.days_since(touched) >= days)
 }
 

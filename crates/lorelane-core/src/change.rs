@@ -1,6 +1,7 @@
 //! What shall be done, and what was done.
 
 use crate::digest::Revision;
+use crate::json::Object;
 use crate::lifecycle::{Status, Verb};
 use crate::mark::MarkKind;
 use crate::memory::Address;
@@ -67,13 +68,17 @@ pub enum Draft {
     /// All of it; lorelane writes the history entries.
     Edited { text: String, because: Option<String> },
     /// Only these fields; lorelane writes the history entries.
-    Partial {
-        /// Fields in the dialect, as many as somebody cares to give.
-        from: Option<String>,
-        set: Vec<Assignment>,
-        add_tags: Vec<String>,
-        because: Option<String>,
-    },
+    Partial { from: Option<Given>, set: Vec<Assignment>, add_tags: Vec<String>, because: Option<String> },
+}
+
+/// What a partial draft brings at once. The two are apart because only one of them can be what a note says: fields
+/// that somebody rendered as a text would stand there as its text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// In the dialect: a record with some of its fields, a note with or without a head.
+    Text(String),
+    /// Fields of a record by their names, as many as somebody cares to give.
+    Fields(Object),
 }
 
 /// `path=value` as it was typed; the dialect knows the field's type.

@@ -17,6 +17,8 @@ pub struct Entry {
     pub status_at: Option<Timestamp>,
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
+    /// When its file was written, where that is known: only files and their index know.
+    pub written: Option<Timestamp>,
     pub revised: u64,
 }
 
@@ -25,6 +27,16 @@ impl Entry {
     pub fn is_titled(&self) -> bool {
         let file = self.address.name().rsplit('/').next().unwrap_or_default();
         matches!(self.kind, Kind::Record(_)) || self.title != file
+    }
+
+    /// When it was last changed, as far as it says so. A note that was never changed says only when it was made.
+    pub fn changed(&self) -> Option<Timestamp> {
+        self.updated.or(self.created)
+    }
+
+    /// What filters of time go by: its last change, and without any date the time of its file.
+    pub fn dated(&self) -> Option<Timestamp> {
+        self.changed().or(self.written)
     }
 
     pub fn of(memory: &Memory, path: &RelPath) -> Entry {
@@ -41,6 +53,7 @@ impl Entry {
             },
             created: memory.created,
             updated: memory.updated,
+            written: None,
             revised: memory.revised,
         }
     }

@@ -4,6 +4,7 @@
 //! that is one everyday word counts only where it stands as an address or a file: else forgetting `auth` would
 //! take away every text about authentication.
 
+use crate::dialect::notes::restored;
 use crate::json::{Format, Json, Object};
 use crate::ledger::Line;
 use crate::memory::Address;
@@ -25,7 +26,7 @@ pub enum Act {
 pub struct Traces {
     /// The address it has and those it had, as far as no other memory has them now.
     pub addresses: BTreeSet<Address>,
-    /// Former addresses at which another memory stands now: that one stays.
+    /// Addresses that it had, or that look like it, and at which another memory stands now: that one stays.
     pub taken: BTreeSet<Address>,
     pub titles: BTreeSet<String>,
     /// The sessions that it was captured from.
@@ -33,6 +34,27 @@ pub struct Traces {
 }
 
 impl Traces {
+    /// Whether an address is the memory's or was: also one that it had among the deleted notes, and that only the
+    /// log or git still knows.
+    pub fn own(&self, address: &Address) -> bool {
+        let in_trash = || restored(address).is_some_and(|origin| self.addresses.contains(&origin));
+        self.addresses.contains(address) || !self.taken.contains(address) && in_trash()
+    }
+
+    /// For an address that the memory had and another has now: the one whose leaving parts their times.
+    pub fn lost(&self, address: &Address) -> Option<Address> {
+        let taken = |address: &Address| self.taken.contains(address);
+        Some(address.clone()).filter(taken).or_else(|| restored(address).filter(taken))
+    }
+
+    /// The same memory in a folder where other memories have some of its addresses.
+    pub fn with_taken(&self, is_taken: impl Fn(&Address) -> bool) -> Traces {
+        let mut traces = self.clone();
+        traces.addresses.retain(|address| !is_taken(address));
+        traces.taken.extend(self.addresses.difference(&traces.addresses).cloned());
+        traces
+    }
+
     /// Whether a text names the memory: by its address, its file, or a name of several words.
     pub fn are_named_in(&self, text: &str) -> bool {
         let text = text.to_ascii_lowercase();
@@ -55,8 +77,8 @@ impl Traces {
         match Line::read(text) {
             None => !text.trim().is_empty(),
             Some(line) => {
-                let mut known = self.addresses.iter().chain(&self.taken);
-                known.any(|address| line.speaks_of(address)) || self.are_named_in(&line.query)
+                let ours = |address: &Address| self.own(address) || self.lost(address).is_some();
+                line.addresses().any(ours) || self.are_named_in(&line.query)
             }
         }
     }
@@ -124,16 +146,17 @@ impl Forgetting {
 
 /// `text` is lower case.
 fn names(text: &str, address: &Address) -> bool {
-    let name = address.name();
-    let groups = address.category().map(|category| [category.name(), category.folder()]);
-    text.match_indices(name).any(|(at, _)| {
+    let name = address.name().to_ascii_lowercase();
+    let several_words = name.contains(|c| joins(c) && !c.is_alphanumeric());
+    text.match_indices(&name).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);
-        let is_file = after.starts_with(".json");
-        let is_address = before
-            .strip_suffix('/')
-            .is_some_and(|before| groups.iter().flatten().any(|group| before.ends_with(group)));
-        let bounded = !ends_in_word(before) && !after.starts_with(joins);
-        bounded && (is_file || is_address || name.contains('-'))
+        let is_file = after.starts_with(address.extension());
+        let is_address = address.prefixes().iter().any(|prefix| before.ends_with(prefix))
+            || address.is_note() && before.ends_with("[[");
+        // `notes/plans` is not named by `notes/plans/auth`.
+        let is_folder = address.is_note() && after.starts_with('/');
+        let bounded = !ends_in_word(before) && !after.starts_with(joins) && !is_folder;
+        bounded && (is_file || is_address || several_words)
     })
 }
 
@@ -181,6 +204,57 @@ mod tests {
         for (name, text, named) in table {
             assert_eq!(traces(&[name]).are_named_in(text), named, "{name} in {text:?}");
         }
+    }
+
+    // A note was named by nothing but a name with a dash, in lower case.
+    #[test]
+    fn a_text_names_a_note_by_address_file_link_or_a_name_of_several_words() {
+        let table = [
+            ("auth", "all about auth", false),
+            ("auth", "retire notes/auth: done", true),
+            ("auth", "see .memories/auth.md", true),
+            ("auth", "see memory:auth", true),
+            ("auth", "see [[auth|the plan]]", true),
+            ("auth", "see [[oauth]]", false),
+            ("auth", "notes/auth_2", false),
+            ("auth", "notes/auth-2", false),
+            ("auth", "notes/auth/login", false),
+            ("Auth", "retire notes/Auth", true),
+            ("use_jwt", "as use_jwt says", true),
+            ("use_jwt", "as use_jwt_2 says", false),
+        ];
+        for (name, text, named) in table {
+            let addresses = Address::note(name).into_iter().collect();
+            let traces = Traces { addresses, ..Traces::default() };
+            assert_eq!(traces.are_named_in(text), named, "{name} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_deleted_note_is_the_one_it_was_and_none_that_only_resembles_it() {
+        let note = |name: &str| Address::note(name).unwrap();
+        let traces = Traces {
+            addresses: [note("alpha")].into(),
+            taken: [note("gone"), note(".trash/alpha_20260301_120001")].into(),
+            ..Traces::default()
+        };
+        let table = [
+            ("alpha", true, None),
+            (".trash/alpha_20260301_120000", true, None),
+            (".trash/alpha", true, None),
+            (".trash/alpha_20260301_120001", false, Some(".trash/alpha_20260301_120001")),
+            (".trash/gone_20260301_120000", false, Some("gone")),
+            ("alpha_2", false, None),
+            (".trash/alpha_2_20260301_120000", false, None),
+            (".trash/plans/alpha_20260301_120000", false, None),
+            ("alpha_20260301_120000", false, None),
+        ];
+        for (name, own, lost) in table {
+            let address = note(name);
+            assert_eq!((traces.own(&address), traces.lost(&address)), (own, lost.map(note)), "{name}");
+        }
+        let elsewhere = traces.with_taken(|address| *address == note("alpha"));
+        assert!(!elsewhere.own(&note("alpha")) && elsewhere.lost(&note("alpha")).is_some());
     }
 
     #[test]

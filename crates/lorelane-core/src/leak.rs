@@ -1,6 +1,6 @@
 //! Which secrets a change would write down.
 
-use crate::change::{Assignment, Draft};
+use crate::change::{Draft, Given};
 use crate::json::{Json, Object};
 use crate::lifecycle::Lifecycle;
 use crate::memory::{Body, Event, Memory};
@@ -69,23 +69,30 @@ pub fn drafted(before: Option<&Memory>, draft: &Draft) -> Vec<SecretFault> {
             }
         }
     };
-    let (text, set, tags): (Option<&String>, &[Assignment], &[String]) = match draft {
-        Draft::Whole(text) | Draft::Edited { text, .. } | Draft::Append { text } => (Some(text), &[], &[]),
-        Draft::Partial { from, set, add_tags, .. } => (from.as_ref(), set, add_tags),
-        Draft::Renamed { to } => {
-            look("id", to.name());
-            (None, &[], &[])
+    match draft {
+        Draft::Whole(text) | Draft::Edited { text, .. } | Draft::Append { text } => {
+            look_into(text, &mut look);
         }
-    };
-    match text.map(|text| Json::parse(text).map_err(|_| text)) {
-        Some(Ok(record)) => record.each_text(&mut look),
-        // A note, or a record that will be refused for what it is.
-        Some(Err(text)) => look("content", text),
-        None => {}
+        Draft::Renamed { to } => look("id", to.name()),
+        Draft::Partial { from, set, add_tags, .. } => {
+            match from {
+                Some(Given::Text(text)) => look_into(text, &mut look),
+                Some(Given::Fields(fields)) => Json::Object(fields.clone()).each_text(&mut look),
+                None => {}
+            }
+            set.iter().for_each(|assignment| look(&assignment.path, &assignment.value));
+            add_tags.iter().for_each(|tag| look("tags", tag));
+        }
     }
-    set.iter().for_each(|assignment| look(&assignment.path, &assignment.value));
-    tags.iter().for_each(|tag| look("tags", tag));
     found
+}
+
+/// A record field by field; a note, or a record that will be refused for what it is, as one text.
+fn look_into(text: &str, look: &mut dyn FnMut(&str, &str)) {
+    match Json::parse(text) {
+        Ok(record) => record.each_text(look),
+        Err(_) => look("content", text),
+    }
 }
 
 /// Whether a field names something, so that a mark in its place would come too late.

@@ -155,8 +155,13 @@ impl Line {
     }
 
     pub fn speaks_of(&self, address: &Address) -> bool {
-        self.shown.iter().any(|shown| shown.address == *address)
-            || self.left_out.iter().any(|left| left.address == *address)
+        self.addresses().any(|known| known == address)
+    }
+
+    /// The memories that it speaks of.
+    pub fn addresses(&self) -> impl Iterator<Item = &Address> {
+        let shown = self.shown.iter().map(|shown| &shown.address);
+        shown.chain(self.left_out.iter().map(|left| &left.address))
     }
 }
 

@@ -172,8 +172,7 @@ pub fn purged(bytes: &[u8], traces: &Traces) -> (Vec<u8>, usize) {
     let moves: BTreeMap<&Address, Option<usize>> =
         traces.taken.iter().map(|address| (address, moved(address))).collect();
     let is_ours = |address: &Address, at: usize| {
-        traces.addresses.contains(address)
-            || moves.get(address).is_some_and(|moved| moved.is_some_and(|moved| at <= moved))
+        traces.own(address) || moves.get(address).is_some_and(|moved| moved.is_some_and(|moved| at <= moved))
     };
     let (mut kept, mut changed) = (Vec::new(), 0);
     for (at, (line, mark)) in lines.iter().zip(&marks).enumerate() {

@@ -347,6 +347,19 @@ impl Address {
         Category::parse(&self.group)
     }
 
+    /// What people write before the name.
+    pub fn prefixes(&self) -> Vec<String> {
+        match self.category() {
+            Some(category) => [category.name(), category.folder()].map(|group| format!("{group}/")).into(),
+            None => NOTE_PREFIXES.map(str::to_owned).into(),
+        }
+    }
+
+    /// How the name of its file ends.
+    pub fn extension(&self) -> &'static str {
+        if self.is_note() { ".md" } else { ".json" }
+    }
+
     pub fn is_note(&self) -> bool {
         self.group == NOTES
     }

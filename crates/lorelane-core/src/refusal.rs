@@ -94,6 +94,10 @@ impl Refusal {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
+            Refusal::Unreadable { address, .. } if address.is_note() => {
+                "mend the note by hand: it is text in UTF-8; `lorelane doctor` lists every file that cannot be read"
+                    .to_owned()
+            }
             Refusal::Unreadable { .. } => {
                 "mend the JSON by hand and try again; `lorelane doctor` lists every file that cannot be read"
                     .to_owned()

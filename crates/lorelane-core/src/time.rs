@@ -18,6 +18,18 @@ pub enum Precision {
 }
 
 impl Timestamp {
+    /// A moment in the past as people type it: `12h`, `30d`, `2w` or a date.
+    pub fn typed(text: &str, now: Timestamp) -> Option<Timestamp> {
+        if let Some((at, _)) = Timestamp::parse(text) {
+            return Some(at);
+        }
+        let (count, unit) = [("h", 3_600), ("d", DAY), ("w", 7 * DAY)]
+            .into_iter()
+            .find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
+        let count: i64 = count.parse().ok()?;
+        Some(Timestamp(now.0.saturating_sub(count.saturating_mul(unit))))
+    }
+
     /// Reads RFC 3339 and its usual relatives (a blank for the `T`, no seconds, no offset, a bare date).
     pub fn parse(text: &str) -> Option<(Timestamp, Precision)> {
         let bytes = text.as_bytes();
@@ -128,6 +140,25 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_moment_is_a_date_or_so_long_ago() {
+        let now = Timestamp(20 * DAY);
+        for (text, expected) in [
+            ("12h", Some(20 * DAY - 43_200)),
+            ("3d", Some(17 * DAY)),
+            ("2w", Some(6 * DAY)),
+            ("1970-01-03", Some(2 * DAY)),
+            ("9999999999999999999d", None),
+            ("9000000000000000000d", Some((20 * DAY).saturating_sub(i64::MAX))),
+            ("d", None),
+            ("3 d", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            assert_eq!(Timestamp::typed(text, now), expected.map(Timestamp), "{text}");
+        }
+    }
 
     #[test]
     fn written_times_are_read_in_every_usual_form() {

@@ -3,17 +3,22 @@
 use crate::disk::{Disk, Kind};
 use crate::workspace::Failure;
 use lorelane_core::forget::{Act, Traces};
+use lorelane_core::memory::Address;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Stands between the name of a memory and the number of a further draft. A dash would make it another memory's.
+const NUMBERED: char = '~';
+
 /// Puts a draft into the private folder under a name that nobody else has.
 pub fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> {
     make_private(folder).map_err(|source| Failure::io("create", folder, source))?;
+    let name = stem(name);
     for count in 0.. {
-        let path =
-            folder.join(if count == 0 { format!("{name}.json") } else { format!("{name}-{count}.json") });
+        let number = if count == 0 { String::new() } else { format!("{NUMBERED}{count}") };
+        let path = folder.join(format!("{name}{number}.json"));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -31,6 +36,11 @@ pub fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> 
         }
     }
     unreachable!("the loop ends with a draft or a fault")
+}
+
+/// The name of a note has folders; its drafts lie in one.
+fn stem(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 fn make_private(folder: &Path) -> std::io::Result<()> {
@@ -80,7 +90,11 @@ pub fn forget(disk: &dyn Disk, folder: &Path, traces: &Traces, act: Act) -> Resu
     for file in listed.iter().filter(|listed| listed.kind == Kind::File) {
         let path = folder.join(&file.name);
         let text = disk.read(&path).map_err(fault("read"))?.unwrap_or_default();
-        if traces.are_named_in(&file.name) || traces.are_told_in(&String::from_utf8_lossy(&text)) {
+        let is_its_draft = traces.addresses.iter().any(|address| is_draft_of(&file.name, address));
+        if is_its_draft
+            || traces.are_named_in(&file.name)
+            || traces.are_told_in(&String::from_utf8_lossy(&text))
+        {
             count += 1;
             if act == Act::Purge {
                 disk.remove_file(&path).map_err(fault("remove"))?;
@@ -93,7 +107,40 @@ pub fn forget(disk: &dyn Disk, folder: &Path, traces: &Traces, act: Act) -> Resu
     Ok(count)
 }
 
+/// Whether a file is a draft of a memory. An editor may have put signs around its name.
+fn is_draft_of(file_name: &str, address: &Address) -> bool {
+    let stem = stem(address.name());
+    file_name.match_indices(stem).any(|(at, _)| {
+        let (before, after) = (&file_name[..at], &file_name[at + stem.len()..]);
+        let begins = !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_'));
+        begins && (after.starts_with(".json") || after.starts_with(NUMBERED))
+    })
+}
+
 pub fn discard(draft: &Path) {
     // Left behind it does no harm; `status` names its folder.
     let _ = std::fs::remove_file(draft);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The draft of a note with a name of one word was nobody's.
+    #[test]
+    fn a_draft_is_known_by_its_name_and_not_taken_for_that_of_another() {
+        let table = [
+            ("quokka", "quokka.json", true),
+            ("plans/quokka", "quokka.json", true),
+            ("quokka", "quokka~1.json", true),
+            ("quokka", ".quokka.json.swp", true),
+            ("quokka", "quokka.json~", true),
+            ("quokka", "quokka-1.json", false),
+            ("quokka", "my-quokka.json", false),
+            ("quokka", "quokkas.json", false),
+        ];
+        for (name, file, expected) in table {
+            assert_eq!(is_draft_of(file, &Address::note(name).unwrap()), expected, "{name}: {file}");
+        }
+    }
 }

@@ -30,6 +30,12 @@ const OF_ANOTHER_REPOSITORY: [&str; 17] = [
 /// Files go in by standard input: a garbage collection may name more than a command line holds.
 const FILES_FROM_INPUT: [&str; 2] = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
+/// A commit as [`commits`] reads it.
+const COMMIT: &str = "%H %cd";
+
+/// Without `D`: a commit that removes a file does not hold it. `-m`: a stash is a merge.
+const HOLDING: [&str; 3] = ["-m", "--no-renames", "--diff-filter=AMT"];
+
 /// So many commits fit on a command line.
 const GREP_MAX: usize = 200;
 
@@ -117,32 +123,56 @@ impl Held {
     }
 }
 
-/// What git holds of these files, and of these names in the files that list them. `None` without a repository.
-pub fn held(
-    project: &Path,
-    files: &[PathBuf],
-    lists: &[PathBuf],
-    names: &[&str],
-) -> Result<Option<Held>, String> {
-    if !is_in_repository(project) {
-        return Ok(None);
+/// The repository that a path lies in, or would lie in.
+pub fn repository_of(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
+}
+
+/// The files below a folder that any commit or git's index holds, and that this says yes to. It is asked with each
+/// path from that folder.
+pub fn ever_in(
+    repository: &Path,
+    folder: &Path,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<PathBuf>, String> {
+    let mut committed = history(repository, "");
+    committed.args(HOLDING).args(["-z", "--name-only", "--"]).arg(folder);
+    let mut printed = run(&mut committed, &[])?;
+    printed.push(0);
+    printed.extend(run(git(repository).args(["ls-files", "--cached", "-z", "--"]).arg(folder), &[])?);
+    let paths: BTreeSet<PathBuf> = printed
+        .split(|byte| *byte == 0)
+        .map(|path| repository.join(String::from_utf8_lossy(path.trim_ascii_start()).as_ref()))
+        .collect();
+    let wanted = |path: &PathBuf| {
+        let below = path.strip_prefix(folder).ok();
+        below.is_some_and(|below| is_wanted(&String::from_utf8_lossy(&named(below))))
+    };
+    Ok(paths.into_iter().filter(wanted).collect())
+}
+
+/// What git holds of these files, and of these names in the files that list them.
+pub fn held(project: &Path, files: &[PathBuf], lists: &[PathBuf], names: &[&str]) -> Result<Held, String> {
+    // Without a path git would speak of all.
+    let (mut commits, mut staged) = (Vec::new(), false);
+    if !files.is_empty() {
+        commits = self::commits(&run(history(project, COMMIT).args(HOLDING).arg("--").args(files), &[])?);
+        staged = !run(git(project).args(["ls-files", "--cached", "--"]).args(files), &[])?.is_empty();
     }
-    // Without `D`: a commit that removes the file does not hold it. `-m`: a stash is a merge.
-    let mut touching = history(project);
-    touching.args(["-m", "--no-renames", "--diff-filter=AMT", "--"]).args(files);
-    let mut commits = commits(&run(&mut touching, &[])?);
     for name in names {
-        let mut listing = history(project);
+        let mut told = history(project, COMMIT);
+        commits.extend(self::commits(&run(told.args(["--fixed-strings", "--grep", name]), &[])?));
+        if lists.is_empty() {
+            continue;
+        }
+        let mut listing = history(project, COMMIT);
         listing.args(["-m", &format!("-S{name}"), "--"]).args(lists);
         let listed = self::commits(&run(&mut listing, &[])?);
         commits.extend(with_name(project, name, &listed, lists)?);
-        let mut told = history(project);
-        commits.extend(self::commits(&run(told.args(["--fixed-strings", "--grep", name]), &[])?));
     }
     commits.sort_by(|a, b| b.date.cmp(&a.date).then_with(|| a.id.cmp(&b.id)));
     commits.dedup();
-    let staged = run(git(project).args(["ls-files", "--cached", "--"]).args(files), &[])?;
-    Ok(Some(Held { commits, staged: !staged.is_empty() }))
+    Ok(Held { commits, staged })
 }
 
 /// The names that a file had before, newest first, as paths from the project. None where git is not, or does not
@@ -169,7 +199,7 @@ pub fn former_names(project: &Path, file: &str) -> Vec<String> {
 }
 
 fn is_in_repository(project: &Path) -> bool {
-    project.ancestors().any(|folder| folder.join(".git").exists())
+    repository_of(project).is_some()
 }
 
 /// Old and new names, out of `--name-status -z`.
@@ -188,10 +218,11 @@ fn renames(printed: &[u8]) -> Vec<(String, String)> {
     found
 }
 
-/// Every commit that anything leads to, a dropped stash included.
-fn history(project: &Path) -> Command {
+/// Every commit that anything leads to, a dropped stash included, told in this form.
+fn history(project: &Path, form: &str) -> Command {
     let mut command = git(project);
-    command.args(["log", "--all", "--reflog", "--full-history", "--date=iso-strict", "--format=%H %cd"]);
+    command.args(["log", "--all", "--reflog", "--full-history", "--date=iso-strict"]);
+    command.arg(format!("--format={form}"));
     command
 }
 

@@ -22,11 +22,20 @@ pub fn aside(path: &RelPath, at: Timestamp, attempt: usize) -> Option<RelPath> {
 
 /// Whether a file of this name was put aside.
 pub fn is_aside(name: &str) -> bool {
-    let number = name.rsplit_once(MARK).map(|(_, number)| number);
-    number.is_some_and(|number| {
-        number.starts_with(|c: char| c.is_ascii_digit() || c == '-')
-            && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
-    })
+    split(name).is_some()
+}
+
+/// The path that a file had before it was put aside; of a very long name, its beginning.
+pub fn came_from(path: &RelPath) -> Option<RelPath> {
+    RelPath::parse(split(path.as_str())?).ok()
+}
+
+/// The name without the mark and the number that follows it.
+fn split(name: &str) -> Option<&str> {
+    let (name, number) = name.rsplit_once(MARK)?;
+    let numbered = number.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    numbered.then_some(name)
 }
 
 /// Whether a merge left both sides in a file, for somebody to choose from.
@@ -69,6 +78,7 @@ mod tests {
             let put = aside(&path, Timestamp(1_772_366_400), attempt).unwrap();
             assert_eq!(put.as_str(), expected);
             assert!(is_aside(put.file_name()) && !is_aside(path.file_name()));
+            assert_eq!((came_from(&put), came_from(&path)), (Some(path), None));
         }
         let long = aside(&RelPath::parse(&long).unwrap(), Timestamp(-5), 1).unwrap();
         assert!(is_aside(long.file_name()) && long.file_name().len() < 255);

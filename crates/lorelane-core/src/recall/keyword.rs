@@ -73,6 +73,7 @@ mod tests {
             status_at: None,
             created: None,
             updated: Some(Timestamp(-days_old * 86_400)),
+            written: None,
             revised: 0,
         }
     }

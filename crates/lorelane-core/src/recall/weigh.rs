@@ -325,7 +325,7 @@ pub(super) fn tie_breakers(
     now: Timestamp,
 ) -> Vec<(Signal, f32)> {
     let mut parts = Vec::new();
-    let changed = considered.entry.updated.or(considered.entry.created);
+    let changed = considered.entry.changed();
     let (days, points) = match considered.entry.kind {
         Kind::Record(_) => (super::RECENT_DAYS, RECORDS_RECENT),
         Kind::Note(_) => (weights.notes_recent_days, weights.notes_recent),

@@ -2,16 +2,17 @@
 
 use crate::support::{NOW, assigned, circumstances, lines};
 use expect_test::{Expect, expect};
-use lorelane_core::change::Draft;
+use lorelane_core::change::{Draft, Given};
 use lorelane_core::dialect::notes::{
     Layout, Notes, Page, Setting, Value, draft, for_title, links, merged, named, restored, set, set_body,
     titled, trashed,
 };
 use lorelane_core::dialect::{Composed, Dialect, Edit, Reading};
+use lorelane_core::json::Json;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::{Lifecycle, Status};
 use lorelane_core::link::Target;
-use lorelane_core::memory::{Address, Body, Kind, Memory, NoteType};
+use lorelane_core::memory::{Address, Body, Category, Kind, Memory, NoteType};
 use lorelane_core::path::RelPath;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::time::Timestamp;
@@ -204,6 +205,10 @@ fn a_head_that_is_none_is_text() {
     }
     let unclosed = reading("---\ntype: plan\n");
     assert_eq!(unclosed.problems[0].what, "its frontmatter is never closed, so all of it counts as text");
+    // One that is closed too late was called unclosed.
+    let long = reading(&format!("---\n{}---\ntext\n", "key: value\n".repeat(6_000)));
+    let what = "its frontmatter is longer than 64 KiB, so all of it counts as text";
+    assert_eq!(long.problems[0].what, what);
 }
 
 /// Aliases keep their text, so that there is nothing to explode.
@@ -611,6 +616,42 @@ fn what_a_note_cannot_say_is_refused() {
     }
 }
 
+// The tags that could not be read were gone without a word.
+#[test]
+fn tags_that_are_not_understood_are_not_replaced_by_those_that_come() {
+    for (head, value) in [
+        ("tags: [a, b", "[a, b"),
+        ("tags: *alias", "*alias"),
+        ("tags:\n- a: b", "- a: b"),
+        ("tags: {a: b}", "{a: b}"),
+    ] {
+        let note = format!("---\n{head}\ntype: fact\n---\n\ntext\n");
+        for draft in [partial(&[], &["new"]), partial(&[("tags+", "new")], &[])] {
+            let said = refused(Some(&note), &draft);
+            assert!(said.contains("tags: ") && said.contains(value), "{said}");
+            assert!(said.contains("`lorelane update notes/auth-plan --set tags=a,b`"), "{said}");
+        }
+        assert!(revised(&note, &partial(&[("tags", "c,d")], &["e"])).contains(r#"tags: ["c", "d", "e"]"#));
+        let drafted = draft(&note, None, &texts(&["new"]));
+        assert!(drafted.contains(head) && create(&drafted).is_err(), "{drafted}");
+    }
+}
+
+// Fields came as rendered JSON, and that became the text of the note.
+#[test]
+fn fields_of_records_become_no_text() {
+    let fields = [("content", Json::text("x")), ("confidence", Json::number(1)), ("owner", Json::Null)];
+    let given = |count: usize| {
+        let from = Some(Given::Fields(fields[..count].iter().cloned().collect()));
+        Draft::Partial { from, set: Vec::new(), add_tags: texts(&["new"]), because: None }
+    };
+    let said = refused(Some(SEED), &given(3));
+    for (field, _) in &fields {
+        assert!(said.contains(&format!("  {field}: A note")), "{said}");
+    }
+    assert_eq!(prose(&read(&revised(SEED, &given(0)))), prose(&read(SEED)));
+}
+
 #[test]
 fn one_key_is_set_and_the_rest_stays() {
     let head = "---\n# top\na: 1 # one\nlist:\n  - x # first\n  # between\n  - 'y'\nflow: [p, q] # why\nq: 'it''s'\nd: \"x\"\nempty:\nmap:\n  k: v\n\n# end\n---\nbody";
@@ -851,4 +892,11 @@ fn notes_become_one_with_the_tags_of_all_and_each_under_its_heading() {
     assert_eq!(note.tags, ["refactor", "auth", "jwt"]);
     assert!(prose(&note).starts_with("# auth-plan\n\nPlan to refactor"), "{}", prose(&note));
     assert!(prose(&note).ends_with("\n\n# Tokens\n\nThey expire."), "{}", prose(&note));
+}
+
+#[test]
+fn the_hint_of_a_file_that_cannot_be_read_fits_its_lane() {
+    let hint = |address: Address| Refusal::Unreadable { address, why: String::new() }.hint();
+    assert!(hint(address()).starts_with("mend the note by hand: it is text in UTF-8"));
+    assert!(hint(Address::record(Category::Decision, "x")).starts_with("mend the JSON by hand"));
 }

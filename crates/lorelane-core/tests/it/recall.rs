@@ -90,6 +90,25 @@ fn nothing_is_shown_for_what_no_memory_speaks_of() {
     }
 }
 
+// The first notes' own example: a search for `authentication` did not find what is tagged `auth`.
+#[test]
+fn a_tag_that_begins_an_asked_word_names_its_memory() {
+    for (tag, question, found) in [
+        ("auth", "authentication improvements", true),
+        ("Auth", "Authentication", true),
+        ("aut", "authentication improvements", false),
+        ("auth improvements", "authentication", false),
+        ("auth", "the weather in Lisbon", false),
+    ] {
+        let plan = considered(
+            "plan",
+            &format!("---\ntags: [\"{tag}\"]\n---\n\nRemove sessions from src/auth.py.\n"),
+        );
+        let hits = ask(question, &[plan], Grouping::Memories).hits;
+        assert_eq!(!hits.is_empty(), found, "{tag} {question}");
+    }
+}
+
 #[test]
 fn what_says_nearly_the_same_stands_behind_the_best() {
     let text = "The pipeline of the release builds, signs and publishes the packages for every platform.";

@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 8;
+const STAMP: i32 = 9;
 /// Which table of meanings its directions are from: those of two are never compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer for it.
@@ -572,8 +572,14 @@ fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
 }
 
 /// The columns that `entry` reads, before any other.
-const ENTRY: &str = "path, address, title, tags, status, status_at, created, updated, revised, category";
-const ENTRY_COLUMNS: usize = 10;
+const ENTRY: &str =
+    "path, address, title, tags, status, status_at, created, updated, revised, category, mtime_ns";
+const ENTRY_COLUMNS: usize = 11;
+
+/// The time of a file in seconds, as memories know time.
+pub(crate) fn written(mtime_ns: i64) -> Timestamp {
+    Timestamp(mtime_ns.div_euclid(1_000_000_000))
+}
 
 /// `None` for a row that this version could not have written.
 fn entry(row: &SqlRow<'_>) -> Option<Entry> {
@@ -589,6 +595,7 @@ fn entry(row: &SqlRow<'_>) -> Option<Entry> {
         status_at: time(5),
         created: time(6),
         updated: time(7),
+        written: row.get(10).ok().map(written),
         revised: unsigned(row, 8).ok()?,
     })
 }

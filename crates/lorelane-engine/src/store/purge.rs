@@ -13,7 +13,7 @@ use lorelane_core::path::RelPath;
 
 use super::book::Book;
 use super::journal::{Chain, Event, Intent, Step};
-use super::log::{Outcome, told};
+use super::log::{Outcome, told, undone};
 use super::pack::{Blob, Held, Pack};
 use super::recover::lane_path;
 use super::simulation::Sabotage;
@@ -25,8 +25,9 @@ use crate::disk::Kind;
 /// What shall be in no file of the store any more.
 pub struct Unwanted<'u> {
     pub is_path: &'u dyn Fn(&RelPath) -> bool,
-    /// Paths where something else stands since: only what was there before counts.
-    pub taken: BTreeSet<RelPath>,
+    /// For a path that belongs to something else since: the place that had to be left for that. Only what came
+    /// before counts.
+    pub until_left: &'u dyn Fn(&RelPath) -> Option<RelPath>,
     /// Whether the reason of a change speaks of it.
     pub in_reason: &'u dyn Fn(&str) -> bool,
     /// The marks without it, and how many lines that changed.
@@ -38,7 +39,7 @@ pub type Without<'u> = dyn Fn(&[u8]) -> (Vec<u8>, usize) + 'u;
 
 impl fmt::Debug for Unwanted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unwanted").field("taken", &self.taken).finish_non_exhaustive()
+        f.debug_struct("Unwanted").finish_non_exhaustive()
     }
 }
 
@@ -162,19 +163,27 @@ impl Transaction<'_> {
 
 fn found(chain: &Chain, pack: &mut Pack, unwanted: &Unwanted<'_>) -> Result<Found, StoreError> {
     let told = told(&chain.lines);
-    let left = last_left(&told, pack, &unwanted.taken)?;
+    let undone = undone(&told);
+    let left = last_left(&told, pack)?;
     let mut found = Found::default();
     for (intent, _) in &told {
+        let is_ours = |name: &RelPath| {
+            let was_ours = |place| left.get(&place).is_some_and(|last| intent.number <= *last);
+            (unwanted.is_path)(name) || (unwanted.until_left)(name).is_some_and(was_ours)
+        };
         let mut touches = false;
+        let mut others = Vec::new();
         for step in &intent.steps {
             match step {
                 Step::File { path, old, new, .. } => {
-                    let Some(name) = pack.held(*path)?.as_deref().and_then(lane_path) else { continue };
-                    let was_ours = left.get(&name).is_some_and(|last| intent.number <= *last);
-                    if (unwanted.is_path)(&name) || was_ours {
+                    let name = pack.held(*path)?.as_deref().and_then(lane_path);
+                    let contents = [*old, *new].into_iter().flatten();
+                    if name.is_some_and(|name| is_ours(&name)) {
                         touches = true;
-                        found.contents.extend([*old, *new].into_iter().flatten());
+                        found.contents.extend(contents);
                         found.names.push(*path);
+                    } else {
+                        others.extend(contents.chain([*path]));
                     }
                 }
                 Step::Mark { text, .. } | Step::Unmark { text, .. } => {
@@ -186,6 +195,10 @@ fn found(chain: &Chain, pack: &mut Pack, unwanted: &Unwanted<'_>) -> Result<Foun
                     }
                 }
             }
+        }
+        // What a change moved or merged into other files and was taken back: nobody needs these bytes again.
+        if touches && (intent.undoes.is_some() || undone.contains(&intent.number)) {
+            found.contents.append(&mut others);
         }
         let reason = pack.held(intent.because)?;
         let speaks = |reason: &[u8]| (unwanted.in_reason)(&String::from_utf8_lossy(reason));
@@ -216,19 +229,12 @@ fn damaged(chain: &Chain, pack: &mut Pack, len: u64) -> Result<Vec<Range<u64>>, 
 }
 
 /// For each path the number of the last change that took a file away from there.
-fn last_left(
-    told: &[(&Intent, Outcome)],
-    pack: &mut Pack,
-    paths: &BTreeSet<RelPath>,
-) -> Result<BTreeMap<RelPath, u64>, StoreError> {
+fn last_left(told: &[(&Intent, Outcome)], pack: &mut Pack) -> Result<BTreeMap<RelPath, u64>, StoreError> {
     let mut left = BTreeMap::new();
-    for (intent, outcome) in told.iter().filter(|_| !paths.is_empty()) {
+    for (intent, _) in told.iter().filter(|(_, outcome)| *outcome != Outcome::Void) {
         for step in &intent.steps {
             let Step::File { path, new: None, .. } = step else { continue };
-            if let Some(name) = pack.held(*path)?.as_deref().and_then(lane_path)
-                && *outcome != Outcome::Void
-                && paths.contains(&name)
-            {
+            if let Some(name) = pack.held(*path)?.as_deref().and_then(lane_path) {
                 left.insert(name, intent.number);
             }
         }

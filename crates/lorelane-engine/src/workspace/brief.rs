@@ -122,7 +122,7 @@ impl Workspace {
     fn always(&mut self, category: Category, word: &str) -> Result<Vec<Memory>, Failure> {
         let mut entries = self.records_mut().ask(|index| index.having(word))?;
         entries.retain(|entry| entry.kind == Kind::Record(category) && entry.status == Status::Active);
-        entries.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.address.cmp(&b.address)));
+        entries.sort_by(|a, b| b.changed().cmp(&a.changed()).then_with(|| a.address.cmp(&b.address)));
         let memories = entries.iter().filter_map(|entry| self.showable(&entry.address));
         Ok(memories.filter(Standing::holds_always).take(STANDING_MAX).collect())
     }

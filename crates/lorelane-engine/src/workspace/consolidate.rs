@@ -8,7 +8,7 @@ use crate::captures::Captures;
 use crate::disk::Kind;
 use lorelane_core::candidate::{Action, Verdict};
 use lorelane_core::capture::{Capture, Item, words_digest};
-use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
+use lorelane_core::change::{Change, Deed, Draft, Given, Notice, Outcome, Plan};
 use lorelane_core::consolidate::{self, Answer, Judgement, Proposal, Unclear};
 use lorelane_core::dialect::records::draft;
 use lorelane_core::digest::Revision;
@@ -396,7 +396,7 @@ impl Workspace {
             _ => Vec::new(),
         };
         let draft = Draft::Partial {
-            from: Some(Json::Object(given).render(Format::FILE)),
+            from: Some(Given::Fields(given)),
             set: Vec::new(),
             add_tags,
             because: proposal.reason.clone(),

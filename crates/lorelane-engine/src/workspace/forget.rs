@@ -7,7 +7,7 @@
 
 use super::commit::warnings;
 use super::lane::Lane;
-use super::{Failure, RECORDS, Workspace};
+use super::{Failure, JOURNAL, MARKS_FILE, RECORDS, Workspace};
 use crate::disk::Kind;
 use crate::drafts;
 use crate::git::{self, Held};
@@ -16,17 +16,20 @@ use crate::index::Index;
 use crate::store::{Place, Transaction, Unwanted};
 use lorelane_core::change::Notice;
 use lorelane_core::forget::{Act, Forgetting, Traces};
-use lorelane_core::guard::quarantine::is_aside;
-use lorelane_core::mark;
-use lorelane_core::memory::Address;
+use lorelane_core::guard::quarantine;
+use lorelane_core::mark::{self, Marks};
+use lorelane_core::memory::{Address, Body};
 use lorelane_core::path::RelPath;
 use lorelane_core::secret;
+use lorelane_core::text::words;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const NOTE: &str = "forgetting";
 const NOTE_MAX_BYTES: u64 = 1 << 20;
+/// A note of fewer words is repeated by chance.
+const WORDS_MIN: usize = 3;
 const PRIVATE: Option<u32> = Some(0o600);
 
 /// What became of a memory in every place.
@@ -35,9 +38,10 @@ pub struct Forgotten {
     pub address: Address,
     pub receipt: Option<u64>,
     pub places: Vec<Checked>,
-    /// Other memories that name it: their words are theirs.
+    /// Other memories that name it or repeat what it says: their words are theirs.
     pub mentioned_by: Vec<Address>,
-    pub git: InGit,
+    /// Every repository that it may have been committed to.
+    pub git: Vec<InGit>,
     pub notices: Vec<Notice>,
 }
 
@@ -58,23 +62,17 @@ pub enum Did {
     Stays(String),
 }
 
+/// What one repository holds of it, or why git could not be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InGit {
-    NoRepository,
-    Holds(Held),
-    /// Git could not be asked.
-    Unknown(String),
+pub struct InGit {
+    pub repository: PathBuf,
+    pub held: Result<Held, String>,
 }
 
 impl Forgotten {
     /// Whether nothing of it is left anywhere that we know of.
     pub fn is_complete(&self) -> bool {
-        let in_git = match &self.git {
-            InGit::NoRepository => false,
-            InGit::Holds(held) => !held.is_empty(),
-            InGit::Unknown(_) => true,
-        };
-        !in_git && all_done(&self.places)
+        self.git.iter().all(|git| git.held.as_ref().is_ok_and(Held::is_empty)) && all_done(&self.places)
     }
 }
 
@@ -98,7 +96,8 @@ impl Workspace {
     }
 
     /// The memories of this name that a log knows, or that somebody began to forget.
-    fn named_in_log(&self, name: &str) -> Result<Vec<Address>, Failure> {
+    fn named_in_log(&mut self, name: &str) -> Result<Vec<Address>, Failure> {
+        self.open_every_lane();
         let mut named = BTreeSet::new();
         for lane in &self.lanes {
             let changes = lane.store.log()?.into_iter().flat_map(|entry| entry.changes);
@@ -112,13 +111,21 @@ impl Workspace {
     }
 
     fn is_left_somewhere(&mut self, address: &Address) -> Result<bool, Failure> {
+        self.open_every_lane();
         let Some(lane) = self.lane_of(address) else { return Ok(false) };
         if lane.forgetting_left()?.is_some_and(|left| left.traces.addresses.contains(address)) {
             return Ok(true);
         }
         let seen = self.preview_forgetting(address)?;
-        let in_git = matches!(&seen.git, InGit::Holds(held) if !held.is_empty());
-        Ok(in_git || seen.places.iter().any(|checked| matches!(checked.did, Did::Removed(_))))
+        let in_git = |git: &InGit| git.held.as_ref().is_ok_and(|held| !held.is_empty());
+        Ok(seen.git.iter().any(in_git)
+            || seen.places.iter().any(|checked| matches!(checked.did, Did::Removed(_))))
+    }
+
+    /// The log of the notes may remember one though their folder is gone.
+    fn open_every_lane(&mut self) {
+        // Where there is no place for notes, there is no log of them.
+        let _ = self.open_notes();
     }
 
     /// What forgetting a memory would remove; nothing is locked or written.
@@ -126,8 +133,11 @@ impl Workspace {
         let lane = self.place_of(address)?;
         self.lanes[lane].refresh()?;
         let traces = self.traces(lane, address)?;
+        let mentioned_by = self.mentioning(address, &traces);
         let places = self.go_through(lane, &traces, None)?;
-        Ok(self.told(lane, address, &traces, None, places, Vec::new()))
+        let git = self.in_git(lane, &traces);
+        let address = address.clone();
+        Ok(Forgotten { address, receipt: None, places, mentioned_by, git, notices: Vec::new() })
     }
 
     /// Removes a memory from every place that we write to.
@@ -152,6 +162,7 @@ impl Workspace {
                 begun
             }
         };
+        let mentioned_by = self.mentioning(address, &forgetting.traces);
         let (receipt, places) = self.carry_through(lane, &mut writer, &forgetting)?;
         if let Err(fault) = writer.finish() {
             notices.push(Notice::warning(format!(
@@ -165,7 +176,9 @@ impl Workspace {
             changes.push(Place::Marks);
             notices.extend(self.commit_with_git(lane, &changes, true, "forget a memory"));
         }
-        Ok(self.told(lane, address, traces, Some(receipt), places, notices))
+        let git = self.in_git(lane, traces);
+        let address = address.clone();
+        Ok(Forgotten { address, receipt: Some(receipt), places, mentioned_by, git, notices })
     }
 
     /// Completes what somebody began and was killed at. Any writer does it before its own work.
@@ -231,33 +244,28 @@ impl Workspace {
     ) -> Result<Vec<Checked>, Failure> {
         let act = if writer.is_some() { Act::Purge } else { Act::Look };
         let former = if at == RECORDS { None } else { self.former_notes() };
-        let lane = &mut self.lanes[at];
+        let lane = &self.lanes[at];
         let places = lane.paths(&traces.addresses);
-        let is_path =
-            |path: &RelPath| places.contains(path) || is_aside(path.file_name()) && is_beside(path, &places);
-        let unwanted = Unwanted {
-            is_path: &is_path,
-            taken: lane.paths(&traces.taken),
-            in_reason: &|reason| traces.are_told_in(reason),
-            without: &|marks| mark::purged(marks, traces),
-        };
         let files: BTreeSet<RelPath> = places.iter().cloned().chain(lane.put_aside(&places)?).collect();
         let listed = lane.count_listed(&places);
-        let (in_lane, in_journal, in_marks) = match writer {
-            Some(writer) => {
-                (writer.remove_for_good(&files)?, writer.purge(&unwanted)?, writer.purge_marks(&unwanted)?)
-            }
-            None => (
+        let (in_lane, in_journal, in_marks) = lane.with_unwanted(traces, |unwanted| match writer {
+            Some(writer) => Ok::<_, Failure>((
+                writer.remove_for_good(&files)?,
+                writer.purge(unwanted)?,
+                writer.purge_marks(unwanted)?,
+            )),
+            None => Ok((
                 files.iter().filter(|path| lane.stands(path)).count(),
-                lane.store.count_in_journals(&unwanted)?,
-                lane.store.count_in_marks(&unwanted)?,
-            ),
-        };
+                lane.store.count_in_journals(unwanted)?,
+                lane.store.count_in_marks(unwanted)?,
+            )),
+        })?;
         let removed = |count| if count == 0 { Did::Nothing } else { Did::Removed(count) };
         let soft =
             |done: Result<usize, Failure>| done.map_or_else(|why| Did::Stays(why.to_string()), removed);
         let mut checked = Vec::new();
         let mut check = |place, path, did| checked.push(Checked { place, path, did });
+        let lane = &mut self.lanes[at];
         check("memories", lane.root.clone(), removed(in_lane));
         check("log and undo", lane.state.join("blobs"), removed(in_journal));
         check("marks", lane.store.path_of(&Place::Marks), removed(in_marks));
@@ -269,11 +277,16 @@ impl Workspace {
             };
             check("listing", file, soft(listing));
         }
+        let mut marks = BTreeSet::from([self.lanes[at].store.path_of(&Place::Marks)]);
+        for other in self.others(at, former.as_ref()) {
+            let in_log = other.forget_in_log(traces, act);
+            check("log and undo", other.state.join("blobs"), soft(in_log));
+            let file = other.store.path_of(&Place::Marks);
+            if marks.insert(file.clone()) {
+                check("marks", file, soft(other.forget_in_marks(traces, act)));
+            }
+        }
         if let Some(mut former) = former {
-            // What stands there now is another note: only what the log says of the name goes.
-            let taken = places.iter().filter(|path| former.stands(path)).cloned().collect();
-            let in_log = former.forget_in_log(&Unwanted { taken, ..unwanted }, act);
-            check("log and undo", former.state.join("blobs"), soft(in_log));
             check("index", former.index_file.clone(), former.forget_in_index(&places, act));
         }
         check("ledger", self.records().state.join("ledger.jsonl"), soft(self.ledger().forget(traces, act)));
@@ -289,72 +302,120 @@ impl Workspace {
         Ok(checked)
     }
 
-    fn told(
-        &self,
-        at: usize,
-        address: &Address,
-        traces: &Traces,
-        receipt: Option<u64>,
-        places: Vec<Checked>,
-        notices: Vec<Notice>,
-    ) -> Forgotten {
-        let mut mentioned_by = Vec::new();
+    /// The other lanes that have a log: a reason or a mark there may name the memory.
+    fn others<'w>(&'w self, at: usize, former: Option<&'w Lane>) -> impl Iterator<Item = &'w Lane> {
+        let others = self.lanes.iter().enumerate().filter(move |(other, _)| *other != at);
+        others.map(|(_, lane)| lane).chain(former).filter(|lane| lane.has_log())
+    }
+
+    fn mentioning(&self, address: &Address, traces: &Traces) -> Vec<Address> {
+        let said = self.load(address).ok().and_then(|loaded| match loaded.memory.body {
+            Body::Prose(text) => Some(text.trim().to_owned()).filter(|text| words(text).len() >= WORDS_MIN),
+            Body::Fields(_) => None,
+        });
+        let mut mentioning = Vec::new();
         for lane in &self.lanes {
             let mentions = |path: &RelPath| {
                 let text = lane.read(path).ok().flatten().unwrap_or_default();
-                traces.are_named_in(&String::from_utf8_lossy(&text))
+                let text = String::from_utf8_lossy(&text);
+                traces.are_named_in(&text) || said.as_ref().is_some_and(|said| text.contains(said.as_str()))
             };
             let files = lane.files().files.into_iter();
             let others = files.filter_map(|path| Some((lane.dialect.address_of(&path)?, path)));
-            let others = others.filter(|(other, path)| !traces.addresses.contains(other) && mentions(path));
-            mentioned_by.extend(others.map(|(other, _)| other));
+            let others = others.filter(|(other, path)| !traces.own(other) && mentions(path));
+            mentioning.extend(others.map(|(other, _)| other));
         }
-        let git = self.in_git(&self.lanes[at], traces);
-        Forgotten { address: address.clone(), receipt, places, mentioned_by, git, notices }
+        mentioning
     }
 
-    fn in_git(&self, lane: &Lane, traces: &Traces) -> InGit {
-        let paths = lane.paths(&traces.addresses);
-        let files: Vec<PathBuf> = paths.iter().map(|path| lane.file(path)).collect();
-        let marks = lane.store.path_of(&Place::Marks);
-        let lists: Vec<PathBuf> = lane.listing_file().into_iter().chain([marks]).collect();
+    /// Asks every repository that has, or had, a place for it: notes may have been moved here from another one.
+    fn in_git(&self, at: usize, traces: &Traces) -> Vec<InGit> {
+        let lane = &self.lanes[at];
+        let mut roots = vec![lane.root.clone()];
+        let mut lists: Vec<PathBuf> = lane.listing_file().into_iter().collect();
+        lists.extend(self.lanes.iter().map(|lane| lane.store.path_of(&Place::Marks)));
+        if let Some(other) = self.other_notes_place().filter(|_| at != RECORDS) {
+            lists.push(other.marks.join(MARKS_FILE));
+            roots.push(other.root);
+        }
         let addresses: Vec<String> = traces.addresses.iter().map(ToString::to_string).collect();
+        let paths = lane.paths(&traces.addresses);
         let names: Vec<&str> =
             addresses.iter().map(String::as_str).chain(paths.iter().map(RelPath::as_str)).collect();
-        let beside = if lane.root.starts_with(&self.project) { &self.project } else { &lane.root };
-        match git::held(beside, &files, &lists, &names) {
-            Ok(None) => InGit::NoRepository,
-            Ok(Some(held)) => InGit::Holds(held),
-            Err(why) => InGit::Unknown(why),
-        }
+        let is_of = |path: &str| {
+            let address = RelPath::parse(path).ok().and_then(|path| lane.whose(&path));
+            address.is_some_and(|address| traces.own(&address))
+        };
+        let repositories: BTreeSet<PathBuf> =
+            roots.iter().chain(&lists).filter_map(|path| git::repository_of(path)).collect();
+        let ask = |repository: &Path| {
+            let inside = |paths: &[PathBuf]| -> Vec<PathBuf> {
+                let inside = |path: &&PathBuf| git::repository_of(path).as_deref() == Some(repository);
+                paths.iter().filter(inside).cloned().collect()
+            };
+            let mut files = Vec::new();
+            for root in inside(&roots) {
+                files.append(&mut git::ever_in(repository, &root, &is_of)?);
+            }
+            git::held(repository, &files, &inside(&lists), &names)
+        };
+        let asked = repositories.into_iter().map(|repository| InGit { held: ask(&repository), repository });
+        asked.collect()
     }
 
     fn traces(&self, at: usize, address: &Address) -> Result<Traces, Failure> {
-        let marks = self.read_marks()?;
+        let mut marks = self.read_marks()?;
         let lane = &self.lanes[at];
+        if let Some(elsewhere) = self.former_notes().filter(|_| at != RECORDS) {
+            // A move leaves the former addresses where they were.
+            marks.aliases.extend(Marks::read(&elsewhere.read_marks()?).aliases);
+        }
         let mut former = marks.former(address);
         former.extend(lane.dialect.restored_to(address));
-        let (taken, mut addresses): (BTreeSet<Address>, BTreeSet<Address>) =
+        let (mut taken, mut addresses): (BTreeSet<Address>, BTreeSet<Address>) =
             former.into_iter().partition(|former| lane.exists(former));
         addresses.insert(address.clone());
-        // What was deleted under this name is still there under another.
-        let files = lane.files().files;
-        let others = files.iter().filter_map(|path| lane.dialect.address_of(path));
-        addresses.extend(others.filter(|other| lane.dialect.restored_to(other).as_ref() == Some(address)));
+        // What was deleted under this name is still there under another. What was deleted under a name that this
+        // one had is another memory.
+        for other in lane.files().files.iter().filter_map(|path| lane.dialect.address_of(path)) {
+            match lane.dialect.restored_to(&other) {
+                Some(origin) if origin == *address => drop(addresses.insert(other)),
+                Some(origin) if addresses.contains(&origin) || taken.contains(&origin) => {
+                    taken.extend(Some(other).filter(|other| !addresses.contains(other)));
+                }
+                _ => {}
+            }
+        }
         let title = self.load(address).ok().map(|loaded| loaded.memory.title);
-        let origins = marks.origins.get(address).into_iter().flatten();
-        Ok(Traces {
-            addresses,
-            taken,
-            titles: title.into_iter().collect(),
-            sessions: origins.map(|origin| origin.session.clone()).collect(),
-        })
+        let origins = addresses.iter().filter_map(|address| marks.origins.get(address)).flatten();
+        let sessions = origins.map(|origin| origin.session.clone()).collect();
+        Ok(Traces { addresses, taken, titles: title.into_iter().collect(), sessions })
     }
 }
 
 impl Lane {
     fn paths(&self, addresses: &BTreeSet<Address>) -> BTreeSet<RelPath> {
         addresses.iter().filter_map(|address| self.dialect.place(address)).collect()
+    }
+
+    /// The memory that a path is the place of, or was before its file was put aside.
+    fn whose(&self, path: &RelPath) -> Option<Address> {
+        let address = |path: &RelPath| self.dialect.address_of(path);
+        address(path).or_else(|| address(&quarantine::came_from(path)?))
+    }
+
+    /// Asks with what is unwanted of a memory in the files and the journal of this lane.
+    fn with_unwanted<T>(&self, traces: &Traces, ask: impl FnOnce(&Unwanted<'_>) -> T) -> T {
+        ask(&Unwanted {
+            is_path: &|path| self.whose(path).is_some_and(|address| traces.own(&address)),
+            until_left: &|path| self.dialect.place(&traces.lost(&self.whose(path)?)?),
+            in_reason: &|reason| traces.are_told_in(reason),
+            without: &|marks| mark::purged(marks, traces),
+        })
+    }
+
+    pub(super) fn has_log(&self) -> bool {
+        matches!(self.disk.stat(&self.state.join(JOURNAL)), Ok(Some(_)))
     }
 
     /// Files that were written into these places by hand and put aside.
@@ -366,13 +427,17 @@ impl Lane {
             let listed = self.disk.list(&path).map_err(|source| Failure::io("list", &path, source))?;
             let files = listed.unwrap_or_default().into_iter().filter(|listed| listed.kind == Kind::File);
             let paths = files.filter_map(|file| RelPath::parse(&format!("{folder}/{}", file.name)).ok());
-            aside.extend(paths.filter(|path| is_aside(path.file_name()) && is_beside(path, places)));
+            let was_there =
+                |path: &RelPath| quarantine::came_from(path).is_some_and(|from| places.contains(&from));
+            aside.extend(paths.filter(was_there));
         }
         Ok(aside)
     }
 
-    fn forget_in_log(&self, unwanted: &Unwanted<'_>, act: Act) -> Result<usize, Failure> {
-        match act {
+    /// What the log of another lane holds of a memory. What stands here under its name is another one.
+    fn forget_in_log(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+        let traces = traces.with_taken(|address| self.exists(address));
+        self.with_unwanted(&traces, |unwanted| match act {
             Act::Look => Ok(self.store.count_in_journals(unwanted)?),
             Act::Purge => {
                 let writer = self.store.begin()?;
@@ -380,7 +445,20 @@ impl Lane {
                 writer.finish()?;
                 Ok(purged)
             }
-        }
+        })
+    }
+
+    fn forget_in_marks(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+        let traces = traces.with_taken(|address| self.exists(address));
+        self.with_unwanted(&traces, |unwanted| match act {
+            Act::Look => Ok(self.store.count_in_marks(unwanted)?),
+            Act::Purge => {
+                let writer = self.store.begin()?;
+                let purged = writer.purge_marks(unwanted)?;
+                writer.finish()?;
+                Ok(purged)
+            }
+        })
     }
 
     fn forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: Act) -> Did {
@@ -460,9 +538,4 @@ impl Lane {
 
 fn all_done(places: &[Checked]) -> bool {
     !places.iter().any(|checked| matches!(checked.did, Did::Stays(_)))
-}
-
-/// Whether a file has the name of one of these and something behind it.
-fn is_beside(path: &RelPath, places: &BTreeSet<RelPath>) -> bool {
-    places.iter().any(|place| path.as_str().starts_with(&format!("{place}.")))
 }

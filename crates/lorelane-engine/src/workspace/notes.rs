@@ -240,12 +240,17 @@ impl Workspace {
 
     /// The lane that the notes lay in before they were moved, if they ever were: its log remembers them.
     pub(super) fn former_notes(&self) -> Option<Lane> {
-        let now = self.notes.as_ref()?;
-        let places = [NotesStorage::Project, NotesStorage::User].map(|storage| self.notes_place(storage));
-        let other = places.into_iter().flatten().find(|place| place.root != now.root)?;
+        let other = self.other_notes_place()?;
         let state = lane_state(self.folders.as_ref(), &Folders::lane_key(&other.root));
         let has_log = matches!(self.disk.stat(&state.join(JOURNAL)), Ok(Some(_)));
         has_log.then(|| other.open(&self.disk, self.folders.as_ref()))
+    }
+
+    /// Where the notes do not lie, and may have lain before.
+    pub(super) fn other_notes_place(&self) -> Option<Place> {
+        let now = self.notes.as_ref()?;
+        let places = [NotesStorage::Project, NotesStorage::User].map(|storage| self.notes_place(storage));
+        places.into_iter().flatten().find(|place| place.root != now.root)
     }
 
     fn notes_place(&self, storage: NotesStorage) -> Result<Place, Failure> {

@@ -1,7 +1,7 @@
 //! From a question to the memories that answer it, as their files say it now.
 
 use super::{Failure, Loaded, NEAR_MAX, Workspace};
-use crate::index::{Found, Index, Said};
+use crate::index::{self, Found, Index, Said};
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Table;
 use lorelane_core::passage::Passage;
@@ -173,7 +173,8 @@ impl Workspace {
             }
             let Some(lane) = self.lane_of(&considered.entry.address) else { continue };
             let said = lane.load(&considered.entry.address).ok().map(|loaded| {
-                let entry = Entry::of(&loaded.memory, &loaded.path);
+                let written = lane.seen(&loaded.path).map(|seen| index::written(seen.mtime_ns));
+                let entry = Entry { written, ..Entry::of(&loaded.memory, &loaded.path) };
                 (entry, Said { memory: Box::new(loaded.memory), text: loaded.text })
             });
             match said.filter(|(entry, _)| query.wants(entry)) {

@@ -51,10 +51,10 @@ fn undo(store: &Store) -> Result<(), StoreError> {
 }
 
 /// What is wanted nowhere any more: files of `secrets`, and whatever says `hunter2`.
-fn unwanted<'u>(taken: &[&str]) -> Unwanted<'u> {
+fn unwanted<'u>() -> Unwanted<'u> {
     Unwanted {
         is_path: &|path| path.folder() == Some("secrets"),
-        taken: taken.iter().map(|at| path(at)).collect(),
+        until_left: &|path| Some(path.clone()).filter(|path| path.as_str() == "old.json"),
         in_reason: &|reason| reason.contains("hunter2"),
         without: &|marks| {
             let lines: Vec<&[u8]> = marks.split_inclusive(|byte| *byte == b'\n').collect();
@@ -498,7 +498,7 @@ fn purging_leaves_no_byte_and_a_chain_that_verifies() {
     commit(&store, vec![put("secrets/token.json", "hunter2")]).unwrap();
     commit(&store, vec![put("a.json", "kept")]).unwrap();
     commit(&store, vec![Edit::Remove { path: path("secrets/token.json") }]).unwrap();
-    store.begin().unwrap().purge(&unwanted(&[])).unwrap();
+    store.begin().unwrap().purge(&unwanted()).unwrap();
     let pack = String::from_utf8_lossy(&disk.peek(Path::new("/s/lane/blobs")).unwrap()).into_owned();
     assert!(!pack.contains("hunter2") && !pack.contains("token.json") && pack.contains("kept"));
     assert_eq!(store.verify(), []);
@@ -516,7 +516,7 @@ fn purging_overwrites_what_a_dead_writer_left_in_the_pack() {
     disk.append(pack, b"hunter2 before its line").unwrap();
     commit(&store, vec![put("b.json", "kept too")]).unwrap();
     disk.append(pack, b"hunter2 again").unwrap();
-    store.begin().unwrap().purge(&unwanted(&[])).unwrap();
+    store.begin().unwrap().purge(&unwanted()).unwrap();
     let left = String::from_utf8_lossy(&disk.peek(pack).unwrap()).into_owned();
     assert!(!left.contains("hunter2") && left.contains("kept too"), "{left}");
     assert_eq!(store.verify(), []);
@@ -532,7 +532,7 @@ fn purging_spares_what_came_to_a_path_later() {
     commit(&store, vec![Edit::Remove { path: path("old.json") }, put("secrets/new.json", "moved away")])
         .unwrap();
     commit(&store, vec![put("old.json", "a newcomer")]).unwrap();
-    store.begin().unwrap().purge(&unwanted(&["old.json"])).unwrap();
+    store.begin().unwrap().purge(&unwanted()).unwrap();
     let pack = String::from_utf8_lossy(&disk.peek(Path::new("/s/lane/blobs")).unwrap()).into_owned();
     assert!(!pack.contains("moved away") && pack.contains("a newcomer"), "{pack}");
     undo(&store).unwrap();

@@ -171,11 +171,7 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
     let mut workspace = session.open()?;
     let seen = workspace.overview()?;
     let count = |category, status| seen.counts.get(&(Kind::Record(category), status)).copied().unwrap_or(0);
-    let sum = |status: Status, of: fn(Kind) -> bool| -> usize {
-        let counts = seen.counts.iter().filter(|((kind, counted), _)| *counted == status && of(*kind));
-        counts.map(|(_, count)| count).sum()
-    };
-    let notes = Status::ALL.map(|status| sum(status, |kind| kind.note_type().is_some()));
+    let notes = Status::ALL.map(|status| seen.count(status, |kind| kind.note_type().is_some()));
     let problems: Vec<String> = workspace.policy().problems.iter().map(ToString::to_string).collect();
     let mut attention: Vec<String> = problems.clone();
     if workspace.left_behind() > 0 {
@@ -237,7 +233,7 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
         let [active, retired, archived] = notes;
         let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}", "notes");
     }
-    let [active, retired, archived] = Status::ALL.map(|status| sum(status, |_| true));
+    let [active, retired, archived] = Status::ALL.map(|status| seen.count(status, |_| true));
     let _ = writeln!(text, "{:<16}{active:>8}{retired:>9}{archived:>10}", "all");
     let _ = writeln!(text, "\npinned   {}", seen.pinned);
     let listing = match seen.listing {

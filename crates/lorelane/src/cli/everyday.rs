@@ -2,7 +2,7 @@
 
 use super::args::{Candidate, Change, Create, Edit, List, Show, Sort, StatusFilter, Update};
 use super::{Ending, Outcome, Session, Trouble, notes, say};
-use lorelane_core::change::{self, Assignment, Draft, Plan};
+use lorelane_core::change::{self, Assignment, Draft, Given, Plan};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::{RECORD_MAX_BYTES, draft};
 use lorelane_core::digest::{Revision, md5};
@@ -11,7 +11,7 @@ use lorelane_core::lifecycle::{Lifecycle, Status};
 use lorelane_core::memory::{Body, Category, Kind, Memory, NoteType};
 use lorelane_core::refusal::unknown_category;
 use lorelane_core::text::{cut, fold, one_line};
-use lorelane_core::time::{DAY, Timestamp};
+use lorelane_core::time::Timestamp;
 use lorelane_engine::drafts;
 use lorelane_engine::index::Wanted;
 use lorelane_engine::workspace::{self, Loaded, Workspace};
@@ -107,7 +107,7 @@ pub(super) fn update(session: &Session<'_>, args: &Update) -> Outcome {
         ));
     }
     let draft = Draft::Partial {
-        from,
+        from: from.map(Given::Text),
         set: assignments(&args.set)?,
         add_tags: args.add_tag.clone(),
         because: args.because.clone(),
@@ -307,15 +307,13 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
     let mut entries = workspace.entries(Wanted { kind, status })?;
     entries.retain(|entry| {
-        let changed = entry.updated.or(entry.created);
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
-            && since.is_none_or(|since| changed.is_some_and(|changed| changed >= since))
+            && since.is_none_or(|since| entry.dated().is_some_and(|changed| changed >= since))
             && (!only_notes || entry.address.is_note())
     });
     match args.sort {
         Sort::Updated => {
-            let changed = |entry: &Entry| std::cmp::Reverse(entry.updated.or(entry.created));
-            entries.sort_by_key(|entry| (changed(entry), entry.address.clone()));
+            entries.sort_by_key(|entry| (std::cmp::Reverse(entry.changed()), entry.address.clone()));
         }
         Sort::Created => {
             entries.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.address.cmp(&b.address)))
@@ -339,8 +337,7 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
             let state =
                 if entry.status == Status::Active { String::new() } else { format!(" [{}]", entry.status) };
             let tags = entry.tags.iter().map(|tag| format!(" #{}", one_line(tag))).collect::<String>();
-            let date =
-                entry.updated.or(entry.created).map_or_else(|| "          ".to_owned(), Timestamp::date);
+            let date = entry.changed().map_or_else(|| "          ".to_owned(), Timestamp::date);
             let title = cut(&one_line(&entry.title), 80);
             let _ = writeln!(text, "{pin} {date} {:<width$} {title}{state}{tags}", entry.address.to_string());
         }
@@ -410,19 +407,9 @@ pub(super) fn assignments(set: &[String]) -> Result<Vec<Assignment>, Trouble> {
 
 /// A moment in the past: `12h`, `30d`, `2w` or a date.
 pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
-    let unclear =
-        || Trouble::usage(format!("`{text}` is no time"), "write 12h, 30d, 2w or a date such as 2026-01-31");
-    if let Some((at, _)) = Timestamp::parse(text) {
-        return Ok(at);
-    }
-    let unit = match text.chars().last() {
-        Some('h') => 3_600,
-        Some('d') => DAY,
-        Some('w') => 7 * DAY,
-        _ => return Err(unclear()),
-    };
-    let count: i64 = text[..text.len() - 1].parse().map_err(|_| unclear())?;
-    Ok(Timestamp(now.0.saturating_sub(count.saturating_mul(unit))))
+    Timestamp::typed(text, now).ok_or_else(|| {
+        Trouble::usage(format!("`{text}` is no time"), "write 12h, 30d, 2w or a date such as 2026-01-31")
+    })
 }
 
 /// Reads a file or standard input, no more than a record can be.

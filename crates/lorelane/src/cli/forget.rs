@@ -5,9 +5,10 @@ use super::{Ending, Outcome, Session, Trouble, say};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::memory::Address;
 use lorelane_engine::git::{Commit, Held};
-use lorelane_engine::workspace::{Checked, Did, Forgotten, InGit, Workspace};
+use lorelane_engine::workspace::{Checked, Did, Forgotten, InGit};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
+use std::path::Path;
 
 /// The others are counted; `--json` has them all.
 const COMMITS_SHOWN: usize = 10;
@@ -29,7 +30,7 @@ pub(super) fn run(session: &Session<'_>, args: &Forget) -> Outcome {
         true => document(&told, dry_run),
         false => say::out(&text(&told, dry_run)),
     }
-    warn(&workspace, &told);
+    warn(&told);
     let left = told.places.iter().any(|checked| matches!(checked.did, Did::Stays(_)));
     Ok(if left { Ending::Nothing } else { Ending::Done })
 }
@@ -60,13 +61,17 @@ fn text(told: &Forgotten, dry_run: bool) -> String {
         };
         let _ = writeln!(text, "  {place:<13} {did:<18} {}", path.display());
     }
-    let git = match &told.git {
-        InGit::NoRepository => "no repository".to_owned(),
-        InGit::Holds(held) if held.is_empty() => "nothing found".to_owned(),
-        InGit::Holds(held) => holding(held),
-        InGit::Unknown(_) => "could not be asked".to_owned(),
-    };
-    let _ = writeln!(text, "  {:<13} {git}", "git");
+    if told.git.is_empty() {
+        let _ = writeln!(text, "  {:<13} no repository", "git");
+    }
+    for InGit { repository, held } in &told.git {
+        let (did, commits) = match held {
+            Ok(held) if held.is_empty() => ("nothing found".to_owned(), String::new()),
+            Ok(held) => (holding(held), commits(held)),
+            Err(_) => ("could not be asked".to_owned(), String::new()),
+        };
+        let _ = writeln!(text, "  {:<13} {did:<18} {}{commits}", "git", repository.display());
+    }
     text
 }
 
@@ -79,6 +84,11 @@ fn holding(held: &Held) -> String {
     if held.staged {
         text.push_str(if held.commits.is_empty() { " in its index" } else { " and in its index" });
     }
+    text
+}
+
+fn commits(held: &Held) -> String {
+    let mut text = String::new();
     for Commit { id, date } in held.commits.iter().take(COMMITS_SHOWN) {
         let _ = write!(text, "\n    {} {date}", id.get(..12).unwrap_or(id));
     }
@@ -89,7 +99,7 @@ fn holding(held: &Held) -> String {
 }
 
 /// What is left to do for the person who wants it gone.
-fn warn(workspace: &Workspace, told: &Forgotten) {
+fn warn(told: &Forgotten) {
     for Checked { place, did, .. } in &told.places {
         if let Did::Stays(why) = did {
             say::err(&format!("warning: {place}: {why}\nhint: run it again; the next change tries too"));
@@ -98,23 +108,23 @@ fn warn(workspace: &Workspace, told: &Forgotten) {
     if !told.mentioned_by.is_empty() {
         let names: Vec<String> = told.mentioned_by.iter().map(ToString::to_string).collect();
         say::err(&format!(
-            "warning: other memories name it, and stay as they are: {}\nhint: `lorelane edit` changes them",
+            "warning: other memories name or repeat it, and stay as they are: {}\nhint: `lorelane edit` changes them",
             names.join(", ")
         ));
     }
-    match &told.git {
-        InGit::NoRepository => {}
-        InGit::Holds(held) if held.is_empty() => {}
-        InGit::Holds(held) => {
-            say::err(&format!("warning: git still holds it: it is not forgotten\n{}", hint(workspace, held)))
-        }
-        InGit::Unknown(why) => {
-            say::err(&format!("warning: git could not be asked what it still holds: {why}"));
+    for InGit { repository, held } in &told.git {
+        match held {
+            Ok(held) if held.is_empty() => {}
+            Ok(held) => say::err(&format!(
+                "warning: git still holds it: it is not forgotten\n{}",
+                hint(repository, held)
+            )),
+            Err(why) => say::err(&format!("warning: git could not be asked what it still holds: {why}")),
         }
     }
 }
 
-fn hint(workspace: &Workspace, held: &Held) -> String {
+fn hint(repository: &Path, held: &Held) -> String {
     if held.commits.is_empty() {
         return "hint: `git rm --cached` takes it out of git's index, `git gc --prune=now` its bytes"
             .to_owned();
@@ -123,20 +133,23 @@ fn hint(workspace: &Workspace, held: &Held) -> String {
         "hint: rewrite the history of {} with `git filter-repo --invert-paths --path FILE` and of the listing with\n\
          `--replace-text`, drop stashes (`git stash list`), then `git reflog expire --expire=now --all` and\n\
          `git gc --prune=now`; remotes and clones hold it too until they are replaced",
-        workspace.project().display()
+        repository.display()
     )
 }
 
 fn document(told: &Forgotten, dry_run: bool) {
-    let (held, unknown) = match &told.git {
-        InGit::NoRepository => (Held::default(), None),
-        InGit::Holds(held) => (held.clone(), None),
-        InGit::Unknown(why) => (Held::default(), Some(why)),
-    };
-    let commit = |commit: &Commit| {
-        let members = [("commit", Json::text(&commit.id)), ("date", Json::text(&commit.date))];
+    let held = || told.git.iter().filter_map(|git| Some((&git.repository, git.held.as_ref().ok()?)));
+    let commit = |repository: &Path, commit: &Commit| {
+        let members = [
+            ("commit", Json::text(&commit.id)),
+            ("date", Json::text(&commit.date)),
+            ("repository", Json::text(repository.display().to_string())),
+        ];
         Json::Object(members.into_iter().collect())
     };
+    let commits =
+        held().flat_map(|(repository, held)| held.commits.iter().map(|one| commit(repository, one)));
+    let unknown = told.git.iter().find_map(|git| git.held.as_ref().err());
     say::document([
         ("address", Json::text(told.address.to_string())),
         ("dry_run", Json::Bool(dry_run)),
@@ -144,8 +157,8 @@ fn document(told: &Forgotten, dry_run: bool) {
         ("receipt", told.receipt.map_or(Json::Null, Json::number)),
         ("places", Json::List(told.places.iter().map(place_json).collect())),
         ("mentioned_by", Json::texts(told.mentioned_by.iter().map(ToString::to_string))),
-        ("git", Json::List(held.commits.iter().map(commit).collect())),
-        ("git_staged", Json::Bool(held.staged)),
+        ("git", Json::List(commits.collect())),
+        ("git_staged", Json::Bool(held().any(|(_, held)| held.staged))),
         ("git_unknown", unknown.map_or(Json::Null, Json::text)),
     ]);
 }

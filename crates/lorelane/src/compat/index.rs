@@ -228,7 +228,7 @@ fn collect_garbage(workspace: &mut Workspace, said: &mut Said) -> Result<(), Fai
         said.print(&format!("Retired {} file(s):", expired.len()));
     }
     for entry in expired {
-        let days = entry.updated.or(entry.created).map_or(0, |at| workspace.now().days_since(at));
+        let days = entry.changed().map_or(0, |at| workspace.now().days_since(at));
         said.print(&format!("  RETIRED {} (not changed for {days} days)", entry.path.file_name()));
     }
     skipped.extend(failed.values().cloned());

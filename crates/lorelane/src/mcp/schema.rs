@@ -23,6 +23,7 @@ pub(super) enum Kind {
     },
     Category,
     Choice(&'static [&'static str]),
+    Choices(&'static [&'static str]),
     Whole {
         min: u64,
         max: u64,
@@ -118,6 +119,7 @@ impl Kind {
             }
             Kind::Category => one_of(Category::ALL.map(Category::name)),
             Kind::Choice(names) => one_of(names.iter().copied()),
+            Kind::Choices(names) => list_of(one_of(names.iter().copied())),
             Kind::Whole { min, max } => within("integer", min, max),
             Kind::Fraction => within("number", 0, 1),
             Kind::Flag => of_type("boolean"),
@@ -140,6 +142,10 @@ impl Kind {
             Kind::Choice(known) => (
                 value.as_text().is_some_and(|text| known.contains(&text)),
                 format!("one of {}", known.join(", ")),
+            ),
+            Kind::Choices(known) => (
+                every(value, |item| item.as_text().is_some_and(|text| known.contains(&text))),
+                format!("a list of some of {}", known.join(", ")),
             ),
             Kind::Whole { min, max } => (
                 value.as_u64().is_some_and(|number| (min..=max).contains(&number)),

@@ -345,7 +345,7 @@ fn what_git_holds_is_named_and_never_called_forgotten() {
           captures      nothing found      ~/home/state/lanes/LANE/captures
           drafts        nothing found      ~/home/state/drafts/LANE
           log of hooks  nothing found      ~/home/state/hooks.log
-          git           holds it in 3 commits and in its index
+          git           holds it in 3 commits and in its index ~/project
         2> warning: git still holds it: it is not forgotten
         2> hint: rewrite the history of ~/project with `git filter-repo --invert-paths --path FILE` and of the listing with
         2> `--replace-text`, drop stashes (`git stash list`), then `git reflog expire --expire=now --all` and
@@ -394,4 +394,220 @@ fn a_memory_is_forgotten_while_others_are_written() {
     assert_eq!(scratch.lorelane("list --tag busy").expect(0).out.matches("decision/busy-number-").count(), 6);
     scratch.lorelane("log --verify").expect(0);
     scratch.lorelane("doctor --index").expect(0);
+}
+
+/// Words that stand in nothing but the note that is forgotten.
+const OF_A_NOTE: [&str; 3] = ["xylophonic", "mugwumpish", "quokka"];
+
+/// A project with a note `quokka` that says distinctive words, and another one.
+fn with_note() -> Scratch {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("create notes/quokka --text 'A xylophonic and mugwumpish broker.'").expect(0);
+    scratch.lorelane("create notes/kept --text 'Something else entirely.'").expect(0);
+    scratch
+}
+
+fn check_gone(scratch: &Scratch, forget: &str, why: &str) {
+    assert!(!holding(scratch, &OF_A_NOTE).is_empty(), "{why}");
+    let said = scratch.lorelane(forget).expect(0);
+    assert!(said.out.starts_with("forgot "), "{why}: {}", said.text());
+    assert_eq!(holding(scratch, &OF_A_NOTE), Vec::<String>::new(), "{why}");
+    scratch.lorelane("log --verify").expect(0);
+    scratch.lorelane("doctor --index").expect(0);
+    assert!(scratch.exists(".memories/kept.md"), "{why}");
+}
+
+// Names in the trash were taken from the files that stand there, so a note that came back from it stayed in the log.
+#[test]
+fn a_note_is_forgotten_under_every_name_that_the_log_knows() {
+    let table: [(&str, &[&str]); 8] = [
+        ("restored", &["retire quokka", "restore quokka"]),
+        (
+            "retired twice",
+            &["retire quokka", "restore quokka", "append quokka 'And mugwumpish.'", "retire quokka"],
+        ),
+        ("merged, and that undone", &["merge notes/quokka notes/kept --into notes/both", "undo"]),
+        (
+            "merged into another, and that undone",
+            &["merge notes/quokka notes/kept --into notes/kept", "undo"],
+        ),
+        ("archived", &["archive quokka", "restore quokka"]),
+        ("retirement undone", &["retire quokka --reason 'too mugwumpish'", "undo"]),
+        ("told of by another", &["update notes/kept --add-tag a --because 'as notes/quokka says'"]),
+        ("moved", &["pin quokka", "notes move --to user", "notes move --to project"]),
+    ];
+    for (why, lines) in table {
+        let scratch = with_note();
+        lines.iter().for_each(|line| drop(scratch.lorelane(line).expect(0)));
+        check_gone(&scratch, "forget notes/quokka --yes", why);
+    }
+}
+
+#[test]
+fn a_note_whose_file_somebody_removed_is_forgotten_by_its_name() {
+    for folder in [".memories/.trash", ".memories"] {
+        let scratch = with_note();
+        scratch.lorelane("retire quokka").expect(0);
+        fs::remove_dir_all(scratch.project().join(folder)).unwrap();
+        scratch.put(".memories/kept.md", "Something else entirely.");
+        check_gone(&scratch, "forget notes/quokka --yes", folder);
+    }
+    // No folder of notes at all: the log remembers.
+    let scratch = with_note();
+    fs::remove_dir_all(scratch.project().join(".memories")).unwrap();
+    scratch.lorelane("forget notes/quokka --yes").expect(0);
+    assert_eq!(holding(&scratch, &OF_A_NOTE), Vec::<String>::new());
+}
+
+// A note with folders in its name could not be edited; the draft of one with a name of one word stayed.
+#[test]
+fn the_drafts_of_a_forgotten_note_go_and_no_others() {
+    let scratch = with_note();
+    scratch.lorelane("create notes/plans/quokka --text 'A xylophonic plan.'").expect(0);
+    for note in ["notes/quokka", "notes/plans/quokka", "notes/kept"] {
+        let output = scratch.command(&["edit", note]).env("EDITOR", "false").output().unwrap();
+        let said = scratch.said(&output).expect(2);
+        assert!(said.err.contains("the draft is kept"), "{}", said.text());
+    }
+    scratch.lorelane("forget notes/plans/quokka --yes").expect(0);
+    check_gone(&scratch, "forget notes/quokka --yes", "drafts");
+    let drafts = fs::read_dir(scratch.home().join("state/drafts")).unwrap().next().unwrap().unwrap();
+    assert!(drafts.path().join("kept.json").exists());
+}
+
+#[test]
+fn a_note_that_only_resembles_a_forgotten_one_keeps_its_log() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("create notes/alpha --text 'A xylophonic broker.'").expect(0);
+    scratch.lorelane("create notes/alpha_2 --text 'Stays in place.'").expect(0);
+    scratch.lorelane("create notes/plans/alpha --text 'Stays in its folder.'").expect(0);
+    for name in ["alpha", "alpha_2", "plans/alpha"] {
+        scratch.lorelane(&format!("retire notes/{name}")).expect(0);
+        scratch.lorelane(&format!("restore notes/{name}")).expect(0);
+    }
+    scratch.lorelane("forget notes/alpha --yes").expect(0);
+    assert_eq!(holding(&scratch, &["xylophonic"]), Vec::<String>::new());
+    for name in ["plans/alpha", "alpha_2"] {
+        assert!(scratch.exists(&format!(".memories/{name}.md")));
+    }
+    // The last retirement and its way back can be undone.
+    scratch.lorelane("undo").expect(0);
+    scratch.lorelane("undo").expect(0);
+    assert_eq!(scratch.read(".memories/plans/alpha.md").matches("Stays in its folder.").count(), 1);
+}
+
+#[test]
+fn a_deleted_note_is_forgotten_without_the_one_that_took_its_name() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("create notes/alpha --text 'A xylophonic broker.'").expect(0);
+    for line in ["retire alpha", "restore alpha", "append alpha 'So mugwumpish.'"] {
+        scratch.lorelane(line).expect(0);
+    }
+    let scratch = scratch.at("2026-03-02T12:00:00Z");
+    scratch.lorelane("retire alpha").expect(0);
+    scratch.lorelane("create notes/alpha --text 'A newcomer.'").expect(0);
+    scratch.lorelane("append notes/alpha 'Revised.'").expect(0);
+    scratch.lorelane("forget notes/.trash/alpha_20260302_120000 --yes").expect(0);
+    assert_eq!(holding(&scratch, &["xylophonic", "mugwumpish"]), Vec::<String>::new());
+    scratch.lorelane("undo").expect(0);
+    assert!(scratch.read(".memories/alpha.md").contains("A newcomer.\n"));
+    assert!(!scratch.read(".memories/alpha.md").contains("Revised"));
+}
+
+// The words of a merged note are the merged one's, too; nobody said so.
+#[test]
+fn a_memory_that_repeats_a_forgotten_one_is_named_and_stays() {
+    let scratch = with_note();
+    scratch.lorelane("merge notes/quokka notes/kept --into notes/both").expect(0);
+    let told = scratch.json("forget notes/quokka --yes");
+    assert_eq!(told.at("mentioned_by").map(Json::to_texts), Some(vec!["notes/both".to_owned()]));
+    assert!(scratch.read(".memories/both.md").contains("xylophonic"));
+}
+
+// A title that was given and taken back left the memory in the log under the name it had for a moment.
+#[test]
+fn a_renaming_that_was_undone_leaves_nothing() {
+    let scratch = Scratch::with_jwt();
+    scratch
+        .lorelane("create decision --title 'Xylophonic queue' --tag a --set context=Mugwumpish --set decision=D --set rationale=R")
+        .expect(0);
+    scratch.lorelane("update xylophonic-queue --set 'title=Quokka instead'").expect(0);
+    scratch.lorelane("undo").expect(0);
+    scratch.lorelane("forget xylophonic-queue --yes").expect(0);
+    assert_eq!(holding(&scratch, &OF_A_NOTE), Vec::<String>::new());
+    scratch.lorelane("log --verify").expect(0);
+}
+
+// Each lane has a log of its own, and only that of the memory was looked into.
+#[test]
+fn the_log_of_another_lane_does_not_name_a_forgotten_memory() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("create notes/kept --text 'Something else.'").expect(0);
+    scratch.decide("Quokka rules");
+    scratch.lorelane("update notes/kept --add-tag b --because 'as decision/quokka-rules says'").expect(0);
+    scratch.lorelane("update use-jwt --set context=Slow --because 'as notes/quokka-plan says'").expect(0);
+    scratch.lorelane("create notes/quokka-plan --text 'A xylophonic plan.'").expect(0);
+    scratch.lorelane("forget decision/quokka-rules --yes").expect(0);
+    scratch.lorelane("forget notes/quokka-plan --yes").expect(0);
+    assert_eq!(holding(&scratch, &OF_A_NOTE), Vec::<String>::new());
+}
+
+fn commit_all(scratch: &Scratch, message: &str) -> String {
+    scratch.git(&["add", "--all"]);
+    scratch.git(&["commit", "--quiet", "-m", message]);
+    scratch.git(&["rev-parse", "HEAD"])
+}
+
+fn held_by_git(told: &Json) -> Vec<(String, String)> {
+    assert_eq!(
+        told.at("forgotten").and_then(Json::as_bool),
+        Some(told.at("git").unwrap().as_list() == Some(&[][..]))
+    );
+    let commits = told.at("git").and_then(Json::as_list).unwrap().iter();
+    let text = |commit: &Json, key: &str| commit.at(key).and_then(Json::as_text).unwrap().to_owned();
+    commits.map(|commit| (text(commit, "commit"), text(commit, "repository"))).collect()
+}
+
+// A commit between `retire` and `restore` has the note in the trash only: git was not asked for that name.
+#[test]
+fn what_git_holds_of_a_deleted_note_is_named() {
+    let scratch = with_note();
+    scratch.git(&["init", "--quiet"]);
+    scratch.lorelane("retire quokka").expect(0);
+    scratch.lorelane("create notes/quokka_2 --text 'Resembles it.'").expect(0);
+    scratch.lorelane("retire quokka_2").expect(0);
+    let commit = commit_all(&scratch, "deleted");
+    scratch.lorelane("restore quokka").expect(0);
+    let told = scratch.json("forget notes/quokka --yes");
+    assert_eq!(held_by_git(&told), [(commit, "~/project".to_owned())]);
+    scratch.lorelane("create notes/quokka_3 --text 'Never committed.'").expect(0);
+    assert_eq!(held_by_git(&scratch.json("forget notes/quokka_3 --yes")), []);
+}
+
+// After a move only the repository of the new folder was asked.
+#[test]
+fn what_git_holds_of_a_note_that_was_moved_is_named() {
+    let scratch = with_note();
+    scratch.git(&["init", "--quiet"]);
+    let commit = commit_all(&scratch, "all");
+    scratch.lorelane("notes move --to user").expect(0);
+    let told = scratch.json("forget notes/quokka --yes");
+    assert_eq!(held_by_git(&told), [(commit.clone(), "~/project".to_owned())]);
+    assert_eq!(told.at("git_staged").and_then(Json::as_bool), Some(true));
+    // Asked again, it is still named.
+    let said = scratch.lorelane("forget notes/quokka --yes").expect(0);
+    assert!(said.out.contains(&commit[..12]) && said.err.contains("it is not forgotten"), "{}", said.text());
+
+    // The other way round: the user's data folder is in a repository of its own.
+    let scratch = with_note();
+    scratch.lorelane("notes move --to user").expect(0);
+    let data = scratch.home().join("data");
+    let git = |words: &[&str]| scratch.git(&[&["-C", data.to_str().unwrap()], words].concat());
+    git(&["init", "--quiet"]);
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "-m", "all"]);
+    let commit = git(&["rev-parse", "HEAD"]);
+    scratch.lorelane("notes move --to project").expect(0);
+    let told = scratch.json("forget notes/quokka --yes");
+    assert_eq!(held_by_git(&told), [(commit, "~/home/data".to_owned())]);
 }

@@ -4,8 +4,9 @@ use super::frontmatter::{BYTE_ORDER_MARK, Page, Value};
 use super::model::{invalid, memory, note_type, open, problems, tags, text_of, written};
 use super::name;
 use super::patch::{self, Setting};
-use crate::change::{Assignment, Draft, Notice};
+use crate::change::{Assignment, Draft, Given, Notice};
 use crate::dialect::{Circumstances, Composed};
+use crate::json::{Format, Json, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::markdown;
 use crate::memory::{Address, Memory, NoteType};
@@ -27,9 +28,13 @@ pub fn draft(content: &str, note_type: Option<NoteType>, tags_to_add: &[String])
     if headless {
         text = patch::set(&text, "status", Setting::Text(Status::Active.name()));
     }
-    let all = joined(tags(&Page::read(&text)), tags_to_add);
-    if !all.is_empty() {
-        text = patch::set(&text, "tags", Setting::List(&all));
+    let page = Page::read(&text);
+    // What is not understood stays, and is refused with the rest of the head.
+    if let Some(known) = understood_tags(&page) {
+        let all = joined(known, tags_to_add);
+        if !all.is_empty() {
+            text = patch::set(&text, "tags", Setting::List(&all));
+        }
     }
     text
 }
@@ -109,15 +114,19 @@ pub(super) fn revise(
         },
         Draft::Partial { from, set, add_tags, .. } => {
             let mut text = match from {
-                Some(from) => overlaid(&page, from, address)?,
-                None => old.to_owned(),
+                Some(Given::Text(text)) => overlaid(&page, text, address)?,
+                Some(Given::Fields(fields)) if !fields.is_empty() => return Err(no_fields(address, fields)),
+                Some(Given::Fields(_)) | None => old.to_owned(),
             };
             for assignment in set {
                 text = assigned(&text, assignment, address)?;
             }
-            let all = joined(tags(&Page::read(&text)), add_tags);
-            if !add_tags.is_empty() && all != tags(&Page::read(&text)) {
-                text = patch::set(&text, "tags", Setting::List(&all));
+            if !add_tags.is_empty() {
+                let known = tags_to_add_to(&Page::read(&text), address)?;
+                let all = joined(known.clone(), add_tags);
+                if all != known {
+                    text = patch::set(&text, "tags", Setting::List(&all));
+                }
             }
             text
         }
@@ -208,7 +217,8 @@ fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<St
         "content" | "body" => overlaid(&page, &value, address),
         "tags" => {
             let typed: Vec<String> = value.split(',').map(str::to_owned).collect();
-            let all = joined(if append { tags(&page) } else { Vec::new() }, &typed);
+            let known = if append { tags_to_add_to(&page, address)? } else { Vec::new() };
+            let all = joined(known, &typed);
             Ok(patch::set(text, "tags", Setting::List(&all)))
         }
         "created_at" | "updated_at" => Err(fixed_field(address, "created_at", "It follows the clock")),
@@ -225,6 +235,21 @@ fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<St
 fn fixed_field(address: &Address, field: &'static str, fix: &str) -> Refusal {
     let fault = MergeFault { field, rule: "immutable via UPDATE", details: Vec::new(), fix: fix.to_owned() };
     Refusal::Merge { address: address.clone(), fault }
+}
+
+/// Why fields of records are not given to a note, whatever they are: no text is made of them.
+pub fn no_fields(address: &Address, fields: &Object) -> Refusal {
+    let fault = |(field, value): (&str, &Json)| {
+        let (expected, fix) = match field {
+            "confidence" => ("A note has no confidence", "say in the text how sure it is"),
+            "related_files" => ("A note names files in its text", "link them there, as in [[src/auth.rs]]"),
+            "content" => ("A note's content is text", "give it as text, not as fields"),
+            _ => ("A note has no such field", "say it in the text"),
+        };
+        let got = cut(&value.render(Format::LINE), 200);
+        Fault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
+    };
+    Refusal::Invalid { address: address.clone(), faults: fields.iter().map(fault).collect() }
 }
 
 fn unknown_type(address: &Address, got: &str) -> Refusal {
@@ -259,6 +284,24 @@ fn refuse_empty(address: &Address, body: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(invalid(address, "content", "A note says something", "\"\"", "write what is worth remembering"))
+}
+
+/// The tags of a page; `None` where something stands in their place that is no list of texts.
+fn understood_tags(page: &Page<'_>) -> Option<Vec<String>> {
+    let is_opaque = page.get("tags").is_some_and(|entry| entry.value == Value::Opaque);
+    (!is_opaque).then(|| tags(page))
+}
+
+/// Others cannot join tags that are not understood: writing the list anew would lose them.
+fn tags_to_add_to(page: &Page<'_>, address: &Address) -> Result<Vec<String>, Refusal> {
+    understood_tags(page).ok_or_else(|| {
+        let got = page.get("tags").map(|entry| page.source(entry)).unwrap_or_default();
+        let fix = format!(
+            "mend the line in the file, or give all of them: `lorelane update {address} --set tags=a,b`"
+        );
+        let expected = "A list of texts, so that others can join it";
+        invalid(address, "tags", expected, &cut(&one_line(&got), 200), &fix)
+    })
 }
 
 /// Tags on one line each, none blank and none twice; capitals make no second tag.

@@ -71,9 +71,12 @@ impl<'t> Page<'t> {
             problems: Vec::new(),
         };
         let Some(opened) = opens(&text[start..]).map(|length| start + length) else { return page };
-        let Some((head, after_head)) = closed(text, opened) else {
-            page.problem("its frontmatter is never closed, so all of it counts as text");
-            return page;
+        let (head, after_head) = match closed(text, opened) {
+            Ok(closed) => closed,
+            Err(why) => {
+                page.problem(format!("its frontmatter is {why}, so all of it counts as text"));
+                return page;
+            }
         };
         let lines = Lines::of(text, head.clone());
         let Some(indent) = lines.indent() else {
@@ -291,19 +294,19 @@ pub(super) fn opens(text: &str) -> Option<usize> {
     (line.trim_end() == FENCE && line.ends_with('\n')).then_some(line.len())
 }
 
-/// The lines of the head, and where the text goes on.
-fn closed(text: &str, from: usize) -> Option<(Range<usize>, usize)> {
+/// The lines of the head and where the text goes on, or why there is none.
+fn closed(text: &str, from: usize) -> Result<(Range<usize>, usize), String> {
     let mut at = from;
     for line in text[from..].split_inclusive('\n') {
         if line.trim_end() == FENCE {
-            return Some((from..at, at + line.len()));
+            return match at - from > HEAD_MAX_BYTES {
+                true => Err(format!("longer than {} KiB", HEAD_MAX_BYTES >> 10)),
+                false => Ok((from..at, at + line.len())),
+            };
         }
         at += line.len();
-        if at - from > HEAD_MAX_BYTES {
-            return None;
-        }
     }
-    None
+    Err("never closed".to_owned())
 }
 
 /// A key and where its value may begin: after its colon.

@@ -12,7 +12,7 @@ mod name;
 mod patch;
 mod scalar;
 
-pub use compose::{draft, titled};
+pub use compose::{draft, no_fields, titled};
 pub use frontmatter::{Entry, Layout, Page, Value};
 pub use links::links;
 pub use merge::merged;

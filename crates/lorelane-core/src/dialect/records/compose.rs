@@ -5,7 +5,7 @@ use super::model::{memory, open, open_object};
 use super::revise::{self, Historian};
 use super::validate::{FAULTS_MAX, Faults, each_fault};
 use super::{draft, fields, fix, validate};
-use crate::change::{Draft, Notice};
+use crate::change::{Draft, Given, Notice};
 use crate::dialect::{Circumstances, Composed};
 use crate::json::{Format, Json, Object};
 use crate::lifecycle::{HISTORY_MAX, Status, forget_oldest};
@@ -78,8 +78,10 @@ pub(super) fn revise(
         }
         Draft::Partial { from, set, add_tags, because } => {
             let mut new = old.clone();
-            if let Some(from) = from {
-                draft::overlay(&mut new, &open_draft(from, address)?);
+            match from {
+                Some(Given::Text(text)) => draft::overlay(&mut new, &open_draft(text, address)?),
+                Some(Given::Fields(fields)) => draft::overlay(&mut new, fields),
+                None => {}
             }
             draft::assign(&mut new, category, set);
             draft::add_tags(&mut new, add_tags);

@@ -2,20 +2,29 @@
 //!
 //! Clients that load tools late show a model only their names, so a name says what its tool does.
 
+use super::filter::{LANES, TYPES};
 use super::{Effect, LIMIT, NAME_MAX, QUERY_MAX, Tool, Voice, captures, find, save, state};
 use crate::mcp::schema::{Kind, optional, required};
+use lorelane_core::dialect::notes::NOTE_MAX_BYTES;
 
 const ADDRESS: &str = "an address such as decision/use-jwt, as memory_search and memory_list give it";
+
+const WHEN: Kind = Kind::Text { max: NAME_MAX };
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_search",
         title: "Search memories",
-        about: "Find what this project remembers about a topic: decisions, runbooks, constraints, preferences, technical debt, earlier sessions. Use it before deciding something, when a task touches unfamiliar code, or when the user refers to earlier work. Best first, with the reason of each score.",
+        about: "Find what this project remembers about a topic: decisions, runbooks, constraints, preferences, technical debt, earlier sessions, notes. Use it before deciding something, when a task touches unfamiliar code, or when the user refers to earlier work. Best first, with the reason of each score.",
         effect: Effect::Reads,
         takes: &[
             required("query", Kind::Text { max: QUERY_MAX }, "what you want to know, in your own words"),
-            optional("categories", Kind::Categories, "only these kinds of memories"),
+            optional("categories", Kind::Categories, "only these categories; with `types`, either will do"),
+            optional("types", Kind::Choices(TYPES), "only notes of these types"),
+            optional("lane", Kind::Choice(LANES), "only notes, or only the memories that have a category"),
+            optional("tags", Kind::Texts, "only with one of these tags; capitals make no difference"),
+            optional("after", WHEN, "only changed since then: 2026-01-31, 12h, 30d or 2w"),
+            optional("before", WHEN, "only last changed before then"),
             optional("include_retired", Kind::Flag, "also what is no longer in force"),
             optional("limit", LIMIT, "at most this many; 10 if absent"),
         ],
@@ -39,10 +48,12 @@ pub(super) const TOOLS: &[Tool] = &[
         about: "List memories, the last changed first, with filters and pages. To find something about a topic use memory_search.",
         effect: Effect::Reads,
         takes: &[
-            optional("category", Kind::Category, "only this kind"),
+            optional("category", Kind::Category, "only this category; with `type`, either will do"),
+            optional("type", Kind::Choice(TYPES), "only notes of this type"),
+            optional("lane", Kind::Choice(LANES), "only notes, or only the memories that have a category"),
             optional("status", Kind::Choice(&["active", "retired", "archived", "all"]), "active if absent"),
             optional("tags", Kind::Texts, "only with all of these tags"),
-            optional("since", Kind::Text { max: NAME_MAX }, "only changed since this date, as 2026-01-31"),
+            optional("since", WHEN, "only changed since then: 2026-01-31, 12h, 30d or 2w"),
             optional("limit", LIMIT, "at most this many on a page; 50 if absent"),
             optional("cursor", Kind::Text { max: 2000 }, "the `next_cursor` of the page before"),
         ],
@@ -53,20 +64,34 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_save",
         title: "Save or update a memory",
-        about: "Save something worth knowing in later sessions, or update a memory by giving its address. Search first: an update is better than a second memory. An update changes only the fields that are given; lists are given whole, tags are added. What is wrong is named all at once; secrets are refused.",
+        about: "Save something worth knowing in later sessions, or update a memory by giving its address. Search first: an update is better than a second memory. An update changes only the fields that are given; lists are given whole, tags are added. A note (address notes/NAME) takes title, tags and `text` or `append`, and is made if there is none; every other memory takes category, title, tags, content, related_files and confidence. What is wrong is named all at once; secrets are refused.",
         effect: Effect::Writes,
         takes: &[
-            optional("address", Kind::Text { max: NAME_MAX }, "update this memory; absent for a new one"),
+            optional(
+                "address",
+                Kind::Text { max: NAME_MAX },
+                "update this memory, or make this note (notes/NAME with `text`); absent for any other new one",
+            ),
             optional("category", Kind::Category, "the kind of a new memory; required without an address"),
             optional(
                 "title",
                 Kind::Text { max: NAME_MAX },
                 "one line that names it, at most 120 characters; required without an address",
             ),
-            optional("content", Kind::Content, "the fields of its category"),
+            optional("content", Kind::Content, "the fields of its category; not for notes"),
+            optional(
+                "text",
+                Kind::Text { max: NOTE_MAX_BYTES },
+                "notes only: what it shall say instead, in Markdown; a frontmatter in it is merged into the note's own",
+            ),
+            optional("append", Kind::Text { max: NOTE_MAX_BYTES }, "notes only: text to add at the end"),
             optional("tags", Kind::Texts, "a few words it is found by; a new memory needs one"),
-            optional("related_files", Kind::Texts, "paths it speaks of, from the project's root"),
-            optional("confidence", Kind::Fraction, "how sure it is"),
+            optional(
+                "related_files",
+                Kind::Texts,
+                "paths it speaks of, from the project's root; not for notes, which link them as [[src/auth.py]]",
+            ),
+            optional("confidence", Kind::Fraction, "how sure it is; not for notes"),
             optional("because", Kind::Text { max: NAME_MAX }, "why, for the memory's history"),
             optional(
                 "expects",

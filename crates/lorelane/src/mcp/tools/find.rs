@@ -1,6 +1,6 @@
 //! Searching, reading and listing.
 
-use super::Call;
+use super::{Call, filter};
 use crate::mcp::answer::{self, Answer, Outcome, Trouble};
 use crate::mcp::cursor;
 use crate::mcp::schema::{list_of, object, of_type};
@@ -9,10 +9,8 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::fence::inline;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Category, Kind};
 use lorelane_core::recall::{Choice, Hit, Query};
 use lorelane_core::text::fold;
-use lorelane_core::time::Timestamp;
 use lorelane_engine::index::Wanted;
 use lorelane_engine::workspace::Workspace;
 
@@ -27,9 +25,11 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
     };
     let mut workspace = call.desk.open()?;
     let mut query = Query::of_person(text, workspace.now());
+    filter::kinds(&call.arguments, &mut query);
     query.include_retired = call.arguments.flag("include_retired");
-    query.categories =
-        call.arguments.texts("categories").iter().filter_map(|name| Category::parse(name)).collect();
+    query.tags = call.arguments.texts("tags");
+    query.after = filter::moment(&call.arguments, "after", query.now)?;
+    query.before = filter::moment(&call.arguments, "before", query.now)?;
     let Choice { hits, total } = workspace.recall(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
     if hits.is_empty() {
         return Ok(Answer::Text("Nothing relevant is remembered.\n".to_owned()));
@@ -80,27 +80,21 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
         })?),
         None => None,
     };
-    let since = match call.arguments.text("since") {
-        Some(text) => Some(Timestamp::parse(text).map(|(at, _)| at).ok_or_else(|| {
-            Trouble::new(
-                format!("`{text}` is no date"),
-                "write `since` as 2026-01-31 or 2026-01-31T09:00:00Z",
-            )
-        })?),
-        None => None,
-    };
     let mut workspace = call.desk.open()?;
-    let kind = call.arguments.text("category").and_then(Category::parse).map(Kind::Record);
+    let mut asked = Query::new("", workspace.now());
+    filter::kinds(&call.arguments, &mut asked);
+    asked.after = filter::moment(&call.arguments, "since", asked.now)?;
     let status = match call.arguments.text("status") {
         Some("all") => None,
         Some(name) => Status::ALL.into_iter().find(|status| status.name() == name),
         None => Some(Status::Active),
     };
     let tags: Vec<String> = call.arguments.texts("tags").iter().map(|tag| fold(tag)).collect();
-    let mut entries = workspace.entries(Wanted { kind, status })?;
+    // The index gives the status, so here every one has to pass.
+    asked.include_retired = true;
+    let mut entries = workspace.entries(Wanted { kind: None, status })?;
     entries.retain(|entry| {
-        tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
-            && since.is_none_or(|since| entry.updated.is_some_and(|updated| updated >= since))
+        asked.wants(entry) && tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
     });
     entries.sort_by_cached_key(key);
     let total = entries.len();
@@ -115,12 +109,12 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
 
 /// Sorts the last changed first, and those of one second by address.
 fn key(entry: &Entry) -> String {
-    let updated = entry.updated.map_or(0, |updated| updated.0);
-    format!("{:020} {}", i64::MAX - updated, entry.address)
+    let changed = entry.changed().map_or(0, |changed| changed.0);
+    format!("{:020} {}", i64::MAX - changed, entry.address)
 }
 
 fn entry_json(entry: &Entry, pinned: bool) -> Json {
-    let updated = entry.updated.map(|at| ("updated", Json::text(at.to_string())));
+    let updated = entry.changed().map(|at| ("updated", Json::text(at.to_string())));
     let members = [
         ("address", Json::text(entry.address.to_string())),
         ("title", Json::text(&entry.title)),

@@ -6,6 +6,7 @@
 mod agent;
 mod captures;
 mod files;
+mod filter;
 mod find;
 mod notes;
 mod save;

@@ -2,28 +2,79 @@
 
 use super::Call;
 use crate::mcp::answer::{Answer, Outcome, Trouble};
-use lorelane_core::change::{Change, Deed, Draft, Plan, Receipt};
+use lorelane_core::change::{Assignment, Change, Deed, Draft, Given, Plan, Receipt};
+use lorelane_core::dialect::notes;
 use lorelane_core::dialect::records::draft;
 use lorelane_core::digest::Revision;
 use lorelane_core::fence::{block, inline};
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::lifecycle::Verb;
-use lorelane_core::memory::Category;
+use lorelane_core::memory::{Address, Category};
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::workspace::Workspace;
 
 /// What a client may give besides title and tags, as records call it.
 const FIELDS: [&str; 3] = ["content", "related_files", "confidence"];
+/// How the addresses of notes begin.
+const NOTES: &str = "notes/";
 
 pub(super) fn save(call: &Call<'_>) -> Outcome {
     let mut workspace = call.desk.open()?;
     let plan = match call.arguments.text("address") {
-        Some(typed) => update(call, &mut workspace, typed)?,
+        Some(typed) => match new_note(call, &workspace, typed)? {
+            Some(address) => create_note(call, address)?,
+            None => update(call, &mut workspace, typed)?,
+        },
         None => create(call, &workspace)?,
     };
     let dry_run = call.arguments.flag("dry_run");
     let receipt = if dry_run { workspace.preview(&plan)? } else { workspace.commit(&plan)? };
     Ok(Answer::Text(said(&receipt, dry_run)))
+}
+
+/// The address of a note that is not there yet, though the call has a text for it.
+fn new_note(call: &Call<'_>, workspace: &Workspace, typed: &str) -> Result<Option<Address>, Trouble> {
+    let (Some(name), Some(_)) = (typed.strip_prefix(NOTES), call.arguments.get("text")) else {
+        return Ok(None);
+    };
+    let address = notes::named(name).map_err(|fault| Trouble::new(fault.to_string(), fault.hint()))?;
+    Ok(Some(address).filter(|address| workspace.at(address).is_none()))
+}
+
+fn create_note(call: &Call<'_>, address: Address) -> Result<Plan, Trouble> {
+    refuse_what_no_note_has(call, &address)?;
+    let mut text = notes::draft(call.arguments.exact("text"), None, &call.arguments.texts("tags"));
+    if let Some(title) = call.arguments.text("title") {
+        text = notes::titled(&text, title);
+    }
+    let because = because(call, &format!("create {address}"));
+    Ok(Plan { changes: vec![Change::Create { address, text }], because })
+}
+
+/// Texts are what notes say, and fields what records say.
+fn refuse_what_no_note_has(call: &Call<'_>, address: &Address) -> Result<(), Trouble> {
+    if call.arguments.get("text").is_some() && call.arguments.get("append").is_some() {
+        let what = format!("cannot save {address}: `text` and `append` are both given");
+        return Err(Trouble::new(what, "give one of them: `text` replaces what the note says"));
+    }
+    if call.arguments.get("category").is_some() {
+        let what = format!("cannot save {address}: a note has no category");
+        return Err(Trouble::new(what, "leave `category` out, or save a new memory without an address"));
+    }
+    let fields = fields(call);
+    if fields.is_empty() {
+        return Ok(());
+    }
+    let refusal = notes::no_fields(address, &fields);
+    Err(Trouble::new(refusal.to_string(), "a note takes `title`, `tags` and `text` or `append`"))
+}
+
+fn refuse_what_no_record_has(call: &Call<'_>, what: &str) -> Result<(), Trouble> {
+    if call.arguments.get("text").is_none() && call.arguments.get("append").is_none() {
+        return Ok(());
+    }
+    let what = format!("cannot save {what} with `text` or `append`: it has no free text");
+    Err(Trouble::new(what, "say it in the fields of `content`, or save a note by the address notes/NAME"))
 }
 
 fn create(call: &Call<'_>, workspace: &Workspace) -> Result<Plan, Trouble> {
@@ -35,6 +86,7 @@ fn create(call: &Call<'_>, workspace: &Workspace) -> Result<Plan, Trouble> {
             "give both, or the address of the memory to update",
         ));
     };
+    refuse_what_no_record_has(call, &format!("a {category}"))?;
     let tags = call.arguments.texts("tags");
     let (address, record) =
         draft::begin(category, Some(title), Some(fields(call)), &tags, &[], workspace.now());
@@ -59,25 +111,43 @@ fn update(call: &Call<'_>, workspace: &mut Workspace, typed: &str) -> Result<Pla
         })?),
         None => None,
     };
+    let draft = if address.is_note() { note_draft(call, &address)? } else { record_draft(call, &address)? };
+    let because = because(call, &format!("update {address}"));
+    Ok(Plan { changes: vec![Change::Revise { address, expects, draft }], because })
+}
+
+fn note_draft(call: &Call<'_>, address: &Address) -> Result<Draft, Trouble> {
+    refuse_what_no_note_has(call, address)?;
+    let given = |name: &str| call.arguments.get(name).map(|_| call.arguments.exact(name).to_owned());
+    let assigned = |path: &str, value: String| Assignment { path: path.to_owned(), value };
+    let title = call.arguments.text("title").map(|title| assigned("title", title.to_owned()));
+    let set = title.into_iter().chain(given("append").map(|more| assigned("content+", more))).collect();
+    partial(call, address, given("text").map(Given::Text), set, "give title, tags, text or append")
+}
+
+fn record_draft(call: &Call<'_>, address: &Address) -> Result<Draft, Trouble> {
+    refuse_what_no_record_has(call, &address.to_string())?;
     let mut from = fields(call);
     if let Some(title) = call.arguments.text("title") {
         from.set("title", Json::text(title));
     }
+    let from = Some(from).filter(|from| !from.is_empty()).map(Given::Fields);
+    partial(call, address, from, Vec::new(), "give title, content, tags, related_files or confidence")
+}
+
+fn partial(
+    call: &Call<'_>,
+    address: &Address,
+    from: Option<Given>,
+    set: Vec<Assignment>,
+    hint: &str,
+) -> Result<Draft, Trouble> {
     let add_tags = call.arguments.texts("tags");
-    if from.is_empty() && add_tags.is_empty() {
-        return Err(Trouble::new(
-            format!("nothing to change in {address}"),
-            "give title, content, tags, related_files or confidence",
-        ));
+    if from.is_none() && set.is_empty() && add_tags.is_empty() {
+        return Err(Trouble::new(format!("nothing to change in {address}"), hint));
     }
-    let draft = Draft::Partial {
-        from: Some(Json::Object(from).render(Format::LINE)),
-        set: Vec::new(),
-        add_tags,
-        because: call.arguments.text("because").map(str::to_owned),
-    };
-    let because = because(call, &format!("update {address}"));
-    Ok(Plan { changes: vec![Change::Revise { address, expects, draft }], because })
+    let because = call.arguments.text("because").map(str::to_owned);
+    Ok(Draft::Partial { from, set, add_tags, because })
 }
 
 fn fields(call: &Call<'_>) -> Object {

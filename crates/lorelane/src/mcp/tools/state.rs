@@ -100,13 +100,18 @@ pub(super) fn status(call: &Call<'_>) -> Outcome {
     Ok(Answer::document(members))
 }
 
+/// What is counted, by its name: each category, and the notes of all types together.
+fn counted() -> impl Iterator<Item = (&'static str, Option<Category>)> {
+    Category::ALL.into_iter().map(|category| (category.name(), Some(category))).chain([("notes", None)])
+}
+
 fn counts(seen: &Overview) -> Object {
-    let of = |category: Category| {
-        let count = |status| seen.counts.get(&(Kind::Record(category), status)).copied().unwrap_or(0);
-        let counts = Status::ALL.into_iter().map(|status| (status.name(), Json::number(count(status))));
-        (category.name(), Json::Object(counts.collect()))
+    let of = |(name, category): (&'static str, Option<Category>)| {
+        let count = |status| Json::number(seen.count(status, |kind: Kind| kind.category() == category));
+        let counts = Status::ALL.into_iter().map(|status| (status.name(), count(status)));
+        (name, Json::Object(counts.collect()))
     };
-    Category::ALL.into_iter().map(of).collect()
+    counted().map(of).collect()
 }
 
 fn waiting(workspace: &Workspace) -> usize {
@@ -137,9 +142,9 @@ fn finding_json(finding: &Finding) -> Json {
 }
 
 pub(super) fn status_schema() -> Json {
-    let counts = Category::ALL.map(|category| {
+    let counts = counted().map(|(name, _)| {
         let statuses = Status::ALL.into_iter().map(|status| (status.name(), of_type("integer")));
-        (category.name(), object(statuses.collect(), &[]))
+        (name, object(statuses.collect(), &[]))
     });
     let finding = object(
         vec![("check", of_type("string")), ("what", of_type("string")), ("hint", of_type("string"))],
@@ -148,7 +153,7 @@ pub(super) fn status_schema() -> Json {
     let properties = vec![
         ("project", of_type("string")),
         ("health", of_type("string")),
-        ("counts", object(counts.into_iter().collect(), &[])),
+        ("counts", object(counts.collect(), &[])),
         ("pinned", of_type("integer")),
         ("waiting_to_be_saved", of_type("integer")),
         ("attention", list_of(of_type("string"))),

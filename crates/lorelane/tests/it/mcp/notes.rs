@@ -107,6 +107,21 @@ fn every_documented_answer_has_its_fields() {
             ]
         "#]],
     );
+    // The searches of the document itself. The first found nothing: `auth` was not seen to begin `authentication`.
+    for search in [
+        r#"{"query": "authentication improvements", "filter_tags": ["auth", "security"], "filter_type": "plan", "limit": 10}"#,
+        r#"{"query": "authentication token handling", "filter_tags": ["auth"], "limit": 5}"#,
+    ] {
+        let found = given(&mut client, "search_memories", search);
+        assert_eq!(ids(&found), ["memory:auth-refactor-plan"], "{search}");
+    }
+    for search in [
+        r#"{"query": "refactor plans", "target_document": "src/auth.py", "limit": 5}"#,
+        r#"{"query": "recent changes and plans", "target_document": "src/auth.py"}"#,
+    ] {
+        let found = given(&mut client, "search_linked_memories", search);
+        assert_eq!(ids(&found), ["memory:auth-refactor-plan"], "{search}");
+    }
     let more = r#"{"filename": "auth-refactor-plan", "content": "Keys are rotated."}"#;
     check(
         &scratch,
@@ -193,6 +208,8 @@ fn errors_are_said_in_the_words_of_the_first_notes() {
         ("search_memories", r#"{"query": " "}"#),
         ("search_memories", r#"{"query": "x", "limit": 101}"#),
         ("search_memories", r#"{"query": "x", "filter_type": "idea", "relative_days": -1}"#),
+        ("search_memories", r#"{"query": "x", "relative_days": 1e15}"#),
+        ("search_memories", r#"{"query": "x", "relative_days": "7"}"#),
         ("search_memories", r#"{"query": "x", "after_timestamp": 20, "before_timestamp": 10}"#),
         ("search_memories", r#"{"limit": 5}"#),
     ] {
@@ -210,6 +227,8 @@ fn errors_are_said_in_the_words_of_the_first_notes() {
         Validation error: query cannot be empty
         Validation error: limit must be between 1 and 100, got 101
         Validation error: filter_type must be one of [plan, journal, fact, observation, reflection], got "idea"; relative_days must be non-negative
+        Validation error: relative_days must be at most 36500, got 1e15
+        Validation error: relative_days must be a whole number, got "7"
         Validation error: after_timestamp (20) must be less than before_timestamp (10)
         Validation error: `query` is missing: what you want to know, in your own words
     "#]].assert_eq(&lines);
@@ -226,13 +245,24 @@ fn searches_are_filtered_by_time() {
     let scratch = bank(&[
         ("old", &note("2026-01-01T00:00:00Z")),
         ("new", &note("2026-02-27T00:00:00Z").replace("harvest", "harvest in the south")),
+        // Without a date it passed every filter: it is as old as its file.
+        ("undated", "About the kiwi harvest of a year that nobody remembers.\n"),
+        // What was changed later was not made later.
+        (
+            "changed",
+            "---\ncreated_at: 2026-01-01\nupdated_at: 2026-02-28\n---\n\nThe kiwi harvest, told again.\n",
+        ),
     ]);
+    let undated =
+        fs::File::options().write(true).open(scratch.project().join(".memories/undated.md")).unwrap();
+    undated.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_760_000_000)).unwrap();
     let mut client = client(&scratch);
     for (filter, expected) in [
-        ("\"limit\": 5", vec!["memory:new", "memory:old"]),
+        ("\"limit\": 5", vec!["memory:changed", "memory:new", "memory:old", "memory:undated"]),
         ("\"relative_days\": 7", vec!["memory:new"]),
         ("\"after_timestamp\": 1770000000", vec!["memory:new"]),
-        ("\"before_timestamp\": 1770000000", vec!["memory:old"]),
+        ("\"before_timestamp\": 1770000000", vec!["memory:changed", "memory:old", "memory:undated"]),
+        ("\"before_timestamp\": 1750000000", vec![]),
         // The days win.
         ("\"relative_days\": 7, \"before_timestamp\": 1770000000", vec!["memory:new"]),
     ] {

@@ -273,3 +273,170 @@ fn an_index_that_others_remove_rebuild_or_scrub_is_not_asked_any_more() {
     scratch.lorelane("forget decision/use-kafka --yes").expect(0);
     assert!(!finds("kafka") && finds("pnpm"));
 }
+
+/// A scratch project with both lanes and one note.
+fn with_note(text: &str) -> Scratch {
+    let scratch = Scratch::with_jwt();
+    scratch.put(".memories/a.md", text);
+    scratch
+}
+
+fn note(scratch: &Scratch, name: &str) -> String {
+    fs::read_to_string(scratch.project().join(format!(".memories/{name}.md"))).unwrap()
+}
+
+// The arguments of a call became the text of the note: `{}` where tags alone were given.
+#[test]
+fn a_note_keeps_its_text_unless_another_is_given() {
+    let scratch = with_note("---\ntags: [\"old\"] # why\n---\n\nKiwi harvest.\n");
+    let mut client = Client::greeted(&scratch);
+    let said = client.said("memory_save", r#"{"address": "notes/a", "tags": ["t1"], "title": "Fruit"}"#);
+    assert!(said.starts_with("notes/a: updated (Fruit)"), "{said}");
+    let written = |text: &str| {
+        expect![[r#"
+            ---
+            tags: ["old", "t1"] # why
+            updated_at: "2026-03-01T12:00:00Z"
+            title: "Fruit"
+            ---
+
+        "#]]
+        .assert_eq(&text.replace("Kiwi harvest.\n", "").replace("Mango.\n\nPear.\n", ""));
+    };
+    written(&note(&scratch, "a"));
+    assert!(note(&scratch, "a").ends_with("---\n\nKiwi harvest.\n"));
+    client.said("memory_save", r#"{"address": "notes/a", "text": "Mango."}"#);
+    client.said("memory_save", r#"{"address": "notes/a", "append": "Pear.\n"}"#);
+    written(&note(&scratch, "a"));
+    assert!(note(&scratch, "a").ends_with("---\n\nMango.\n\nPear.\n"));
+    client.leave();
+}
+
+#[test]
+fn a_note_is_made_where_its_address_names_none_yet() {
+    let scratch = with_note("Kiwi harvest.\n");
+    let mut client = Client::greeted(&scratch);
+    let new = r#"{"address": "notes/plans/auth", "text": "Use [[src/auth.py]].", "tags": ["auth"], "title": "Auth"}"#;
+    assert_eq!(client.said("memory_save", new), "notes/plans/auth: created (Auth)\n");
+    expect![[r#"
+        ---
+        type: "journal"
+        status: "active"
+        tags: ["auth"]
+        created_at: "2026-03-01T12:00:00Z"
+        ---
+
+        # Auth
+
+        Use [[src/auth.py]].
+    "#]]
+    .assert_eq(&note(&scratch, "plans/auth"));
+    // Only what shall be added is no new note, and neither is a name without a text.
+    for more in [r#""append": "x""#, r#""tags": ["x"]"#] {
+        let said = client.refused("memory_save", &format!(r#"{{"address": "notes/none", {more}}}"#));
+        assert!(said.contains("there is no such memory"), "{said}");
+    }
+    client.leave();
+}
+
+#[test]
+fn what_does_not_belong_to_a_memory_of_its_kind_is_refused() {
+    let before = "Kiwi harvest.\n";
+    let scratch = with_note(before);
+    let mut client = Client::greeted(&scratch);
+    for (arguments, what, hint) in [
+        (r#"{"address": "notes/a", "content": {"decision": "x"}}"#, "content: ", "`text`"),
+        (r#"{"address": "notes/a", "confidence": 0.5, "tags": ["x"]}"#, "confidence: ", "say in the text"),
+        (r#"{"address": "notes/a", "related_files": ["src/a.rs"]}"#, "related_files: ", "[[src/auth.rs]]"),
+        (r#"{"address": "notes/b", "text": "x", "confidence": 1}"#, "confidence: ", "say in the text"),
+        (r#"{"address": "notes/a", "category": "decision", "text": "x"}"#, "a note has no category", "leave"),
+        (r#"{"address": "notes/a", "text": "x", "append": "y"}"#, "`text` and `append`", "one of them"),
+        (r#"{"address": "notes/a", "text": " "}"#, "A note says something", "remember"),
+        (r#"{"address": "notes/../b", "text": "x"}"#, "name", "name"),
+        (r#"{"address": "use-jwt", "text": "x"}"#, "has no free text", "`content`"),
+        (r#"{"address": "use-jwt", "append": "x"}"#, "has no free text", "`content`"),
+        (r#"{"category": "decision", "title": "T", "text": "x"}"#, "has no free text", "notes/NAME"),
+    ] {
+        let said = client.refused("memory_save", arguments);
+        assert!(said.contains(what) && said.contains(hint), "{arguments}: {said}");
+    }
+    assert_eq!(note(&scratch, "a"), before);
+    client.leave();
+}
+
+// Only `updated_at` was looked at, which a note that was never changed does not have.
+#[test]
+fn notes_are_listed_by_their_dates() {
+    let scratch = with_note("---\ntype: plan\ncreated_at: 2026-02-20\n---\n\nKiwi harvest.\n");
+    let old = "---\ncreated_at: 2020-02-20\n---\n\nMango.\n";
+    scratch.put(".memories/old.md", old);
+    let mut client = Client::greeted(&scratch);
+    let mut listed = |arguments: &str| {
+        let page = client.document("memory_list", arguments);
+        let lines = list(&page, "memories")
+            .iter()
+            .map(|memory| format!("{} {}", text(memory, "address"), text(memory, "updated")));
+        lines.collect::<Vec<_>>()
+    };
+    let new = "notes/a 2026-02-20T00:00:00Z";
+    let jwt = listed("{}").into_iter().find(|line| line.starts_with("decision/")).unwrap();
+    assert_eq!(listed("{}"), [jwt.as_str(), new, "notes/old 2020-02-20T00:00:00Z"]);
+    assert_eq!(listed(r#"{"since": "2026-02-20"}"#), [jwt.as_str(), new]);
+    assert_eq!(listed(r#"{"lane": "notes", "since": "2026-02-20"}"#), [new]);
+    assert_eq!(listed(r#"{"lane": "records"}"#), [jwt.as_str()]);
+    assert_eq!(listed(r#"{"type": "plan"}"#), [new]);
+    assert_eq!(listed(r#"{"type": "fact"}"#), [] as [&str; 0]);
+    assert_eq!(listed(r#"{"type": "plan", "category": "decision"}"#), [jwt.as_str(), new]);
+    client.leave();
+}
+
+#[test]
+fn the_state_of_the_store_counts_notes() {
+    let scratch = with_note("Kiwi harvest.\n");
+    scratch.put(".memories/b.md", "---\nstatus: archived\n---\n\nMango.\n");
+    scratch.put(".memories/.trash/c_20260101_000000.md", "Pear.\n");
+    let mut client = Client::greeted(&scratch);
+    let status = client.document("memory_status", "{}");
+    for status_name in ["active", "archived", "retired"] {
+        let counted = status.at(&format!("counts.notes.{status_name}"));
+        assert_eq!(counted, Some(&Json::number(1)), "{status_name}: {status:?}");
+    }
+    assert_eq!(status.at("counts.decision.active"), Some(&Json::number(1)));
+    client.leave();
+}
+
+#[test]
+fn searches_are_filtered_as_on_the_command_line() {
+    let scratch = Scratch::with_store();
+    scratch.decide("Use the kiwi harvest");
+    let note = |head: &str, more: &str| format!("---\n{head}\n---\n\nAbout the kiwi harvest {more}.\n");
+    scratch.put(".memories/plan.md", note("type: plan\ntags: [fruit]\ncreated_at: 2026-01-01", "in May"));
+    scratch
+        .put(".memories/fact.md", note("type: fact\ntags: [south]\ncreated_at: 2026-02-01", "of the south"));
+    let mut client = Client::greeted(&scratch);
+    for (filter, expected) in [
+        (r#""limit": 9"#, vec!["decision/use-the-kiwi-harvest", "notes/fact", "notes/plan"]),
+        (r#""lane": "notes""#, vec!["notes/fact", "notes/plan"]),
+        (r#""lane": "records""#, vec!["decision/use-the-kiwi-harvest"]),
+        (r#""types": ["plan"]"#, vec!["notes/plan"]),
+        (
+            r#""types": ["plan"], "categories": ["decision"]"#,
+            vec!["decision/use-the-kiwi-harvest", "notes/plan"],
+        ),
+        (r#""tags": ["FRUIT", "other"]"#, vec!["notes/plan"]),
+        (r#""after": "2026-01-15""#, vec!["decision/use-the-kiwi-harvest", "notes/fact"]),
+        (r#""before": "2026-01-15""#, vec!["notes/plan"]),
+        (r#""after": "40d", "before": "2026-02-02T00:00:00Z""#, vec!["notes/fact"]),
+    ] {
+        let found = client.said("memory_search", &format!(r#"{{"query": "kiwi harvest", {filter}}}"#));
+        let mut found: Vec<&str> =
+            found.split("\n- ").skip(1).map(|hit| hit.split(' ').next().unwrap()).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{filter}");
+    }
+    for filter in [r#""lane": "papers""#, r#""types": ["idea"]"#, r#""after": "soon""#] {
+        let said = client.refused("memory_search", &format!(r#"{{"query": "kiwi", {filter}}}"#));
+        assert!(said.contains("hint: "), "{filter}: {said}");
+    }
+    client.leave();
+}

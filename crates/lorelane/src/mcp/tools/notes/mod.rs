@@ -9,6 +9,7 @@ mod stats;
 mod tags;
 mod write;
 
+use super::filter::TYPES;
 use super::{Call, Effect, LIMIT, NAME_MAX, QUERY_MAX, Tool, Voice};
 use crate::mcp::answer::Trouble;
 use crate::mcp::schema::{Kind, optional, required};
@@ -19,12 +20,13 @@ use lorelane_core::time::Timestamp;
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::path::Path;
 
-const TYPES: &[&str] = &["plan", "journal", "fact", "observation", "reflection"];
 const EDGES: &[&str] = &["supersedes", "depends_on", "contradicts"];
 const CONTENT: Kind = Kind::Text { max: NOTE_MAX_BYTES };
 const NAME: Kind = Kind::Text { max: NAME_MAX };
 /// The end of the year 9999.
 const SECONDS: Kind = Kind::Whole { min: 0, max: 253_402_300_799 };
+/// A hundred years.
+const DAYS_MAX: u64 = 36_500;
 const FILENAME: &str = "its file, with or without .md; folders are allowed";
 
 fn bad_limit(value: &Json) -> String {
@@ -35,8 +37,15 @@ fn bad_type(value: &Json) -> String {
     format!("filter_type must be one of [{}], got {}", TYPES.join(", "), value.render(Format::LINE))
 }
 
-fn bad_days(_: &Json) -> String {
-    "relative_days must be non-negative".to_owned()
+fn bad_days(value: &Json) -> String {
+    let got = || value.render(Format::LINE);
+    match value.as_f64() {
+        Some(days) if days < 0.0 => "relative_days must be non-negative".to_owned(),
+        Some(days) if days > DAYS_MAX as f64 => {
+            format!("relative_days must be at most {DAYS_MAX}, got {}", got())
+        }
+        _ => format!("relative_days must be a whole number, got {}", got()),
+    }
 }
 
 fn bad_edge(value: &Json) -> String {
@@ -120,7 +129,7 @@ pub(super) const TOOLS: &[Tool] = &[
             optional("before_timestamp", SECONDS, "only before then, in seconds since 1970"),
             optional(
                 "relative_days",
-                Kind::Whole { min: 0, max: 36_500 },
+                Kind::Whole { min: 0, max: DAYS_MAX },
                 "only of the last days; wins over the timestamps",
             )
             .or(bad_days),
@@ -321,14 +330,4 @@ fn note_type(name: Option<&str>) -> Option<NoteType> {
 fn moment(call: &Call<'_>, name: &str) -> Option<Timestamp> {
     let seconds = call.arguments.whole(name)?;
     i64::try_from(seconds).ok().map(Timestamp)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_types_that_clients_see_are_those_of_notes() {
-        assert_eq!(NoteType::ALL.map(NoteType::name), TYPES);
-    }
 }

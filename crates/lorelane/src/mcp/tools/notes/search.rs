@@ -32,6 +32,7 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
     let mut workspace = open(call)?;
     let mut query = of_notes(text, workspace.now());
     query.tags = arguments.texts("filter_tags");
+    query.by_creation = true;
     query.types = note_type(arguments.text("filter_type")).into_iter().collect();
     query.include_archived = arguments.flag("include_archived");
     (query.after, query.before) =

@@ -1,0 +1,48 @@
+//! Filters, as every tool that has some reads them into a question. What they mean is recall's to say.
+
+use crate::mcp::answer::Trouble;
+use crate::mcp::schema::Arguments;
+use lorelane_core::memory::{Category, NoteType};
+use lorelane_core::recall::Query;
+use lorelane_core::time::Timestamp;
+
+pub(super) const TYPES: &[&str] = &["plan", "journal", "fact", "observation", "reflection"];
+pub(super) const LANES: &[&str] = &["records", "notes"];
+
+/// Narrows a question to a lane, to categories and to types of notes, given as one name or as a list.
+pub(super) fn kinds(arguments: &Arguments, query: &mut Query) {
+    let given = |one: &str, many: &str| {
+        arguments.text(one).map(str::to_owned).into_iter().chain(arguments.texts(many))
+    };
+    query.lanes = arguments.text("lane").map(str::to_owned).into_iter().collect();
+    query.categories = given("category", "categories").filter_map(|name| Category::parse(&name)).collect();
+    query.types = given("type", "types").filter_map(|name| NoteType::parse(&name)).collect();
+}
+
+/// A moment in the past, as it was typed.
+pub(super) fn moment(
+    arguments: &Arguments,
+    name: &str,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, Trouble> {
+    let Some(text) = arguments.text(name) else { return Ok(None) };
+    let unclear = || {
+        let hint = format!("write `{name}` as 2026-01-31, 2026-01-31T09:00:00Z, 12h, 30d or 2w");
+        Trouble::new(format!("`{text}` is no date"), hint)
+    };
+    Timestamp::typed(text, now).map(Some).ok_or_else(unclear)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lorelane_core::memory::Kind;
+
+    #[test]
+    fn the_names_that_clients_see_are_those_of_memories() {
+        assert_eq!(NoteType::ALL.map(NoteType::name), TYPES);
+        let mut lanes: Vec<&str> = Kind::all().map(Kind::lane).collect();
+        lanes.dedup();
+        assert_eq!(lanes, LANES);
+    }
+}
