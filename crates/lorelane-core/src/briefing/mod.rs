@@ -104,7 +104,9 @@ impl Rule {
             Rule::Disabled => "its category is disabled (categories.*.enabled)",
             Rule::Expired => "it is past its retention (categories.*.retention_days)",
             Rule::Unasked => "no word of the prompt stands in it",
-            Rule::Irrelevant => "the prompt shares neither a tag nor two words of the title with it",
+            Rule::Irrelevant => {
+                "everyday words aside, the prompt shares neither a tag nor two words of the title with it"
+            }
             Rule::Surplus => "better ones filled retrieval.max_inject",
             Rule::Budget => "better ones filled briefing.max_tokens",
         }

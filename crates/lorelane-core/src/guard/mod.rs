@@ -7,8 +7,10 @@
 mod programs;
 pub mod quarantine;
 pub mod shell;
+mod tool;
 mod word;
 
+pub use tool::ToolUse;
 pub use word::Case;
 
 use crate::dialect::records::{LISTING, Records};
@@ -25,19 +27,6 @@ const SETTINGS: &str = "memory-config.json";
 const NOWHERE: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 /// A path is shown up to this length.
 const SHOWN_MAX: usize = 200;
-
-/// What an agent is about to do, whatever its client calls it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ToolUse {
-    /// A tool that writes or edits one file.
-    Write {
-        path: String,
-    },
-    Shell {
-        command: String,
-    },
-    Other,
-}
 
 /// What words of a command are expanded from.
 #[derive(Clone, Copy, Debug)]
@@ -106,30 +95,6 @@ pub struct Fence {
 pub struct Denial {
     pub attempt: String,
     pub instead: String,
-}
-
-impl ToolUse {
-    pub fn targets(&self, around: &Surroundings<'_>) -> Vec<Target> {
-        match self {
-            ToolUse::Write { path } => {
-                let word = match (path.strip_prefix('~'), around.home) {
-                    (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
-                        Word::of(&format!("{home}{rest}"))
-                    }
-                    _ => Word::of(path),
-                };
-                let absolute = path.starts_with('/') || path.get(1..2) == Some(":") || word.starts_with('/');
-                let path = if absolute { word.clone() } else { word.below(&Word::of(around.folder)) };
-                Target::new("", &word, &path, Act::Write, Reach::One).into_iter().collect()
-            }
-            ToolUse::Shell { command } => shell::writes(command, around),
-            ToolUse::Other => Vec::new(),
-        }
-    }
-
-    pub fn runs_git(&self) -> bool {
-        matches!(self, ToolUse::Shell { command } if shell::runs_git(command))
-    }
 }
 
 impl Target {

@@ -5,7 +5,7 @@ use super::sheet;
 use super::weigh::{Statistics, Weighed, Weights, tie_breakers, weigh};
 use super::{Hit, Part, Query, Signal, finds_beginnings, name_parts, priority, tag_words};
 use crate::corpus::Entry;
-use crate::terms::Term;
+use crate::terms::{Language, Term, each_term};
 use crate::text::fold;
 use std::collections::BTreeSet;
 
@@ -69,7 +69,14 @@ pub fn choose(
     let weighing = weigh(asked, statistics, considered, weights);
     let mut passages = weighing.passages;
     match grouping {
-        Grouping::Everything => passages.retain(|weighed| weighed.shares_words),
+        Grouping::Everything => {
+            let mut named: Vec<Option<bool>> = vec![None; considered.len()];
+            let mut is_named = |memory: usize| {
+                *named[memory]
+                    .get_or_insert_with(|| is_named(query, asked, statistics, &considered[memory].entry))
+            };
+            passages.retain(|weighed| weighed.shares_words || is_named(weighed.memory));
+        }
         Grouping::Memories | Grouping::Passages if weighing.is_answered => {
             let best = passages.first().map_or(0.0, |best| best.score);
             passages.retain(|weighed| weighed.score >= BESIDE_THE_BEST * best);
@@ -131,10 +138,9 @@ pub fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &E
         let mut terms = asked.terms.iter().zip(&statistics.holding);
         terms.any(|(term, holding)| fold(&term.word) == *word && *holding <= few)
     };
-    let rare = |signal: Signal| {
-        let named = name_parts(query, &entry.title, &entry.tags);
-        let parts = named.into_iter().filter(|part| part.signal == signal);
-        parts.flat_map(|part| part.matched).filter(is_rare).count()
+    let named = name_parts(query, &entry.title, &entry.tags);
+    let words = |signal: Signal| {
+        named.iter().filter(move |part| part.signal == signal).flat_map(|part| &part.matched)
     };
     let is_short_for_one = |tag: &String| match tag_words(tag).as_slice() {
         [tag] if finds_beginnings(tag) => {
@@ -142,9 +148,16 @@ pub fn is_named(query: &Query, asked: &Asked, statistics: &Statistics, entry: &E
         }
         _ => false,
     };
-    rare(Signal::Tag) >= 1
-        || rare(Signal::Title) >= if entry.is_titled() { 1 } else { 2 }
+    words(Signal::Tag).any(|word| is_rare(word) || is_no_term(word))
+        || words(Signal::Title).filter(|word| is_rare(word)).count() >= if entry.is_titled() { 1 } else { 2 }
         || entry.tags.iter().any(is_short_for_one)
+}
+
+/// Whether search does not see a word that is a tag all the same, `r` or `i/o`: no count tells how rare it is.
+fn is_no_term(word: &str) -> bool {
+    let mut is_none = true;
+    each_term(word, Language::English, &mut |_| is_none = false);
+    is_none
 }
 
 fn hit(query: &Query, asked: &Asked, weights: &Weights, weighed: &Weighed, considered: &Considered) -> Hit {

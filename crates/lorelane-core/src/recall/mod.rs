@@ -21,7 +21,7 @@ use crate::corpus::Entry;
 use crate::lifecycle::Status;
 use crate::memory::{Address, Category, Kind, NoteType};
 use crate::path::RelPath;
-use crate::text::{fold, short_words, words};
+use crate::text::{fold, short_names, words};
 use crate::time::Timestamp;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -186,11 +186,11 @@ impl Query {
         }
     }
 
-    /// What a person asks. Words of two letters count, too, because a tag may be one: `ci`, `db`. The first system
-    /// left them out, so whatever answers in its place has [`Query::new`].
+    /// What a person asks. Short names count, too, because a tag may be one: `ci`, `r`, `c++`. The first system left
+    /// them out, so whatever answers in its place has [`Query::new`].
     pub fn of_person(text: &str, now: Timestamp) -> Query {
         let mut query = Query::new(text, now);
-        query.words.extend(short_words(text));
+        query.words.extend(short_names(text));
         query
     }
 
@@ -337,14 +337,26 @@ fn may_name(folded: &str, words: &BTreeSet<String>) -> bool {
     if !folded.is_ascii() {
         return words.iter().any(|word| folded.contains(word.as_str()));
     }
+    // A word with signs, `c++`, begins with a run itself.
+    let begins = |run: &str, word: &str| {
+        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+        run.starts_with(word) || word.strip_prefix(run).is_some_and(ends)
+    };
     let mut runs = folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|run| !run.is_empty());
-    runs.any(|run| words.iter().any(|word| run.starts_with(word.as_str())))
+    runs.any(|run| words.iter().any(|word| begins(run, word)))
 }
 
-/// A tag is a name: also `ci` or `go` is one, though as a word of a text it would be too short to count.
+/// A tag is a name: also `ci` or `c++` is one, though as a word of a text it would be too short to count. One that is
+/// an everyday word, `go`, cannot be asked for: nobody can tell it from the word.
 fn tag_words(tag: &str) -> Vec<String> {
-    let found = words(tag);
-    if found.is_empty() { vec![fold(tag)] } else { found }
+    let mut found = words(tag);
+    if found.is_empty() {
+        found = short_names(tag);
+    }
+    if found.is_empty() {
+        found.push(fold(tag));
+    }
+    found
 }
 
 /// Among equals, what binds comes before what happened.
@@ -446,7 +458,7 @@ mod tests {
 
     // A prompt that names such a tag was answered with nothing.
     #[test]
-    fn a_tag_of_two_letters_is_found_when_a_person_asks() {
+    fn a_short_tag_or_one_with_signs_is_found_when_a_person_asks() {
         let tagged = |tag: &str| entry(Category::Decision, "Runners", &[tag], 100);
         for (prompt, tag, found) in [
             ("how does our CI work", "ci", true),
@@ -456,10 +468,37 @@ mod tests {
             ("précis", "ci", false),
             ("is it so", "is", false),
             ("認証db", "db", false),
+            ("the ci/cd pipeline", "CI/CD", true),
+            ("the ci-cd pipeline", "ci/cd", true),
+            ("the cd pipeline", "ci/cd", false),
+            ("write it in C++, please", "c++", true),
+            ("C++17 or older", "c++", true),
+            ("ported to c#.", "C#", true),
+            ("write it in c", "c++", false),
+            ("write it in c++ or c#", "c", false),
+            ("a C program", "c", true),
+            ("plot it with R", "r", true),
+            ("plot it with 'r'", "r", true),
+            ("we'd like that", "d", false),
+            ("c’est la vie", "c", false),
+            ("c#foo", "c#", false),
+            // A name made of everyday words is asked for as it is written, and not by one of its parts.
+            ("i/o-bound", "I/O", true),
+            ("(a/b) tests", "a/b", true),
+            ("plan b", "a/b", false),
+            ("add a to-do.", "to-do", true),
+            ("what to do", "to-do", false),
+            ("what to do", "to do", false),
+            // One everyday word is never enough.
+            ("go code", "go", false),
         ] {
             let entries = [tagged(tag)];
             let hits = keyword(&Query::of_person(prompt, Timestamp(0)), &entries, &|_| None);
-            assert_eq!(hits.iter().any(|hit| hit.explain[0].signal == Signal::Tag), found, "{prompt}");
+            assert_eq!(
+                hits.iter().any(|hit| hit.explain[0].signal == Signal::Tag),
+                found,
+                "{tag} in {prompt}"
+            );
             assert_eq!(keyword(&Query::new(prompt, Timestamp(0)), &entries, &|_| None), [], "{prompt}");
         }
     }
@@ -512,16 +551,17 @@ mod tests {
     // Only the index knows all memories; what it leaves out must not be what is looked for.
     #[test]
     fn no_name_brings_more_points_than_its_reach() {
-        let table: [(&str, &[&str], &str, i32); 6] = [
+        let table: [(&str, &[&str], &str, i32); 7] = [
             ("Redis for sessions", &["redis"], "redis sessions", 7),
             ("Limits", &["rate limit", "limit-rate", "rate"], "rate limit", 16),
             ("Limits", &["rate limit"], "limit", 4),
             ("Authentication", &["authorize"], "auth", 2),
             ("認証トークンの期限", &["認証"], "認証", 5),
             ("Naming", &["go"], "go and ci", 0),
+            ("Naming", &["ci/cd", "i/o"], "i/o of the ci/cd", 12),
         ];
         for (title, tags, asked, reach) in table {
-            let query = Query::new(asked, Timestamp(0));
+            let query = Query::of_person(asked, Timestamp(0));
             let entry = entry(Category::Decision, title, tags, 1);
             let of_word = |word: &String| -> i32 {
                 let names = name_words(&entry.title, &entry.tags).into_iter();

@@ -8,7 +8,7 @@ mod language;
 
 pub use language::Language;
 
-use crate::text::fold;
+use crate::text::{fold, signed_letter};
 use waken_snowball::stem;
 
 /// A word as search compares it.
@@ -58,15 +58,24 @@ pub fn term_of(word: &str, language: Language) -> Option<Term> {
 /// Hands over the words of a text in lower case: what stands between blanks and signs, then the parts that
 /// `snake_case`, `camelCase` and digits divide it into. Where a script writes no blanks, pairs of characters.
 pub fn each_word(text: &str, each: &mut dyn FnMut(&str)) {
-    for run in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || is_mark(c))) {
-        if run.is_empty() {
-            continue;
+    let divides = |c: char| !(c.is_alphanumeric() || c == '_' || is_mark(c));
+    let mut at = 0;
+    for piece in text.split_inclusive(divides) {
+        let run = piece.strip_suffix(divides).unwrap_or(piece);
+        match run.len() {
+            0 => {}
+            1 => lowered_letter(&text[at..], run, each),
+            _ if run.is_ascii() => whole_and_parts(run, each),
+            _ => mixed(run, each),
         }
-        if run.is_ascii() {
-            whole_and_parts(run, each);
-        } else {
-            mixed(run, each);
-        }
+        at += piece.len();
+    }
+}
+
+/// A word of one letter or digit, with the signs that follow it where they are part of the name.
+fn lowered_letter(text: &str, letter: &str, each: &mut dyn FnMut(&str)) {
+    if letter != "_" {
+        lowered(signed_letter(text).unwrap_or(letter), each);
     }
 }
 
@@ -177,7 +186,7 @@ mod tests {
 
     #[test]
     fn identifiers_and_paths_give_their_parts() {
-        let table: [(&str, &[&str]); 9] = [
+        let table: [(&str, &[&str]); 13] = [
             ("Use JWT", &["use", "jwt"]),
             ("src/auth_service.rs", &["src", "auth_service", "auth", "service", "rs"]),
             ("parseHTTPServer2", &["parsehttpserver2", "parse", "http", "server", "2"]),
@@ -187,6 +196,11 @@ mod tests {
             ("don't", &["don", "t"]),
             ("認証トークンauth限", &["認証", "証ト", "トー", "ーク", "クン", "auth", "限"]),
             ("हिन्दी Ünïcode", &["हिन्दी", "ünïcode"]),
+            // With its signs it is another name.
+            ("C++, c#", &["c++", "c#"]),
+            ("c++17", &["c++", "17"]),
+            ("i+j x#y c+++", &["i", "j", "x", "y", "c"]),
+            ("vec++ é#", &["vec", "é"]),
         ];
         for (text, expected) in table {
             assert_eq!(words(text), expected, "{text:?}");
@@ -202,11 +216,15 @@ mod tests {
             (Language::German, "Datenbanken", "Datenbank"),
             (Language::Russian, "решения", "решение"),
             (Language::French, "décisions", "décision"),
+            (Language::English, "C++", "c++"),
+            (Language::French, "C#", "c#"),
         ];
         for (language, one, other) in table {
             assert_eq!(terms(one, language), terms(other, language), "{one} {other}");
         }
         assert_eq!(terms("what is the", Language::English), []);
+        assert_ne!(terms("c++", Language::English), terms("c#", Language::English));
+        assert_eq!(terms("c++", Language::German).len(), 1);
         assert_ne!(terms("cache", Language::English), terms("queue", Language::English));
     }
 

@@ -9,5 +9,5 @@ pub(crate) use clean::is_visible;
 pub use clean::{cut, escaped, one_line, printable, shell_word};
 pub use slug::{SLUG_MAX, is_slug, slug, title_changed_enough_for_a_new_slug};
 pub use tokens::tokens;
-pub(crate) use words::writes_no_blanks;
-pub use words::{fold, held_words, holds_word, short_words, words};
+pub use words::{fold, held_words, holds_word, short_names, words};
+pub(crate) use words::{signed_letter, writes_no_blanks};

@@ -1,5 +1,6 @@
 //! The tokeniser: Unicode words, folded case and accents, bigrams where a script writes no blanks.
 
+use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -67,12 +68,89 @@ pub fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// The words of two ASCII letters that [`words`] leaves out and that can be a name all the same: `ci`, `db`.
-pub fn short_words(text: &str) -> Vec<String> {
+/// The short names in a text that [`words`] leaves out: `ci`, `r`, `c++`. Everyday words are none of them, but
+/// several short words with a sign between them may be: `i/o`, `to-do`.
+pub fn short_names(text: &str) -> Vec<String> {
     let folded = fold(text);
-    let words = folded.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c));
-    let short = words.filter(|word| word.len() == 2 && word.is_ascii() && !is_stop_word(word));
-    short.map(str::to_owned).collect()
+    let mut names = Vec::new();
+    // Where short words follow each other with one sign between them.
+    let mut chain = Chain::default();
+    for word in short_parts(&folded) {
+        let is_everyday = is_stop_word(&folded[word.clone()]);
+        if !is_everyday {
+            names.push(folded[word.clone()].to_owned());
+        }
+        if !chain.goes_on(&folded, &word) {
+            names.extend(chain.name(&folded));
+            chain = Chain { from: word.start, ..Chain::default() };
+        }
+        chain.to = word.end;
+        chain.words += 1;
+        chain.has_everyday |= is_everyday;
+    }
+    names.extend(chain.name(&folded));
+    names
+}
+
+#[derive(Default)]
+struct Chain {
+    from: usize,
+    to: usize,
+    words: usize,
+    has_everyday: bool,
+}
+
+impl Chain {
+    fn goes_on(&self, folded: &str, word: &Range<usize>) -> bool {
+        let mut between = folded[self.to..word.start].chars();
+        self.words > 0
+            && between.next().is_some_and(|sign| !sign.is_alphanumeric() && !sign.is_whitespace())
+            && between.next().is_none()
+    }
+
+    /// As a whole only where its words do not say it: `ci/cd` is `ci` and `cd`, whatever stands between them.
+    fn name(&self, folded: &str) -> Option<String> {
+        (self.words > 1 && self.has_everyday).then(|| folded[self.from..self.to].to_owned())
+    }
+}
+
+/// Where the words stand that are too short, or too common, to carry a topic.
+fn short_parts(folded: &str) -> impl Iterator<Item = Range<usize>> {
+    let is_letter_or_digit = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    parts(folded).filter(move |part| {
+        let part = &folded[part.clone()];
+        (matches!(part.len(), 1 | 2) && is_letter_or_digit(part))
+            || part.ends_with(['+', '#'])
+            || is_stop_word(part)
+    })
+}
+
+/// Where all words stand, those with signs among them. `we'd` is one: what its apostrophe cuts off is no name.
+fn parts(folded: &str) -> impl Iterator<Item = Range<usize>> {
+    const QUOTES: [char; 2] = ['\'', '’'];
+    let is_part =
+        |c: char| c.is_alphanumeric() || QUOTES.contains(&c) || (!c.is_ascii() && is_combining_mark(c));
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += folded[at..].find(is_part)?;
+        let quoted = &folded[at..];
+        let quoted = &quoted[..quoted.find(|c| !is_part(c)).unwrap_or(quoted.len())];
+        let bare = quoted.trim_start_matches(QUOTES);
+        let from = at + quoted.len() - bare.len();
+        let bare = bare.trim_end_matches(QUOTES);
+        let signed = if bare.len() == 1 { signed_letter(&folded[from..]) } else { None };
+        let to = from + signed.unwrap_or(bare).len();
+        at = to.max(at + quoted.len());
+        Some(from..to)
+    })
+}
+
+/// The letter that a text begins with, and the signs that make another name of it: `c++`, `c#`.
+pub(crate) fn signed_letter(text: &str) -> Option<&str> {
+    let signs = text.strip_prefix(|c: char| c.is_ascii_alphabetic())?;
+    let after = signs.strip_prefix("++").or_else(|| signs.strip_prefix('#'))?;
+    let goes_on = after.starts_with(|c: char| c.is_alphabetic() || matches!(c, '+' | '#'));
+    (!goes_on).then(|| &text[..text.len() - after.len()])
 }
 
 /// Whether a folded text has this word, as [`words`] would find it, without taking the text apart.

@@ -34,7 +34,7 @@ fn judge(tool: &ToolUse) -> Option<Denial> {
 }
 
 fn shell(command: &str) -> ToolUse {
-    ToolUse::Shell { command: command.to_owned() }
+    ToolUse::Shell { command: command.to_owned(), folder: None }
 }
 
 fn write(path: &str) -> ToolUse {
@@ -391,4 +391,78 @@ proptest! {
         prop_assert!(judge(&shell(&writes)).is_some());
         prop_assert!(judge(&shell(&reads)).is_none());
     }
+}
+
+/// Whether any of these uses is denied.
+fn denied(uses: &[ToolUse]) -> bool {
+    uses.iter().any(|tool| judge(tool).is_some())
+}
+
+// Only the folder of the session counted.
+#[test]
+fn a_command_is_judged_where_it_runs() {
+    for (command, folder, expected) in [
+        ("rm index.md", Some("/p/.claude/memory"), true),
+        ("rm index.md", Some("../.claude/memory"), true),
+        ("rm index.md", Some("../.claude/memory/decisions/.."), true),
+        ("rm decisions/use-jwt.json", Some("/p/link"), true),
+        ("rm index.md", Some("/p"), false),
+        ("rm index.md", Some("docs"), false),
+        ("rm index.md", None, false),
+        ("cat index.md", Some("/p/.claude/memory"), false),
+        ("cd /p/src && rm index.md", Some("/p/.claude/memory"), false),
+        ("echo hi > $PWD/x", Some("/p/.claude/memory"), true),
+    ] {
+        assert_eq!(denied(&ToolUse::of_command(command, folder)), expected, "{command} in {folder:?}");
+    }
+}
+
+// Of a list only the last word was read.
+#[test]
+fn a_list_of_arguments_is_a_command() {
+    let table: [(&[&str], bool); 10] = [
+        (&["rm", "-rf", "../.claude/memory"], true),
+        (&["rm", "-rf", "/p/.claude/memory", "build"], true),
+        (&["tee", "/p/.claude/memory/decisions/it's.json"], true),
+        (&["bash", "-lc", "rm -rf /p/.claude/memory"], true),
+        (&["/bin/sh", "-c", "echo {} > /p/.claude/memory/x"], true),
+        (&["bash", "-o", "pipefail", "-c", "rm -rf /p/.claude/memory"], true),
+        // No shell takes these apart.
+        (&["echo", ">", "/p/.claude/memory/x"], false),
+        (&["touch", "$HOME/x; rm -rf /p/.claude/memory"], false),
+        (&["cat", "/p/.claude/memory/index.md"], false),
+        (&[], false),
+    ];
+    for (words, expected) in table {
+        assert_eq!(denied(&ToolUse::of_words(words, None)), expected, "{words:?}");
+    }
+}
+
+#[test]
+fn a_patch_is_judged_by_every_file_it_names() {
+    let patch = |head: &str| format!("*** Begin Patch\n{head}\n+{{}}\n*** End Patch\n");
+    for (head, folder, expected) in [
+        ("*** Add File: ../.claude/memory/decisions/x.json", None, true),
+        ("*** Update File: /p/.claude/memory/decisions/use-jwt.json", None, true),
+        ("*** Delete File: /p/link/decisions/use-jwt.json\r", None, true),
+        ("*** Update File: a.rs\n*** Move to: ../.claude/memory/a.json", None, true),
+        ("*** Add File: decisions/x.json", Some("/p/.claude/memory"), true),
+        ("*** Add File: /p/src/x.json", Some("/p/.claude/memory"), false),
+        ("*** Add File: src/x.json", None, false),
+        ("+*** Add File: ../.claude/memory/decisions/x.json", None, false),
+    ] {
+        let patch = patch(head);
+        assert_eq!(denied(&ToolUse::of_patch(&patch, folder)), expected, "{head}");
+        assert_eq!(denied(&ToolUse::of_words(&["apply_patch", &patch], folder)), expected, "{head}");
+        let line = format!("apply_patch <<'END'\n{patch}END\n");
+        assert_eq!(denied(&ToolUse::of_command(&line, folder)), expected, "{head}");
+        assert_eq!(denied(&ToolUse::of_words(&["bash", "-lc", &line], folder)), expected, "{head}");
+    }
+    let inside = patch("*** Add File: decisions/x.json");
+    assert!(denied(&ToolUse::of_command(&format!("cd ../.claude/memory && apply_patch '{inside}'"), None)));
+    assert!(denied(&ToolUse::of_command(
+        &format!("cd memory && apply_patch '{inside}'"),
+        Some("../.claude")
+    )));
+    assert!(denied(&ToolUse::of_command("apply_patch x; rm /p/.claude/memory/index.md", None)));
 }

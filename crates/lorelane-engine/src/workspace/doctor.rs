@@ -3,9 +3,11 @@
 use super::lane::{Found, Lane, joined};
 use super::notes::FORMER_INDEX;
 use super::{Failure, LISTING_MAX_BYTES, Workspace};
+use crate::config::RECORDS_CONFIG;
 use crate::disk::{self, Listed};
 use crate::index::{Index, IndexError, Wanted};
 use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::records::LISTING;
 use lorelane_core::dialect::{Extent, Reading};
 use lorelane_core::guard::quarantine;
 use lorelane_core::leak;
@@ -19,6 +21,10 @@ use std::collections::BTreeMap;
 /// A memory that is revised this often may have lost its subject.
 const HEAVILY_REVISED: u64 = 5;
 const RECENT_DAYS: i64 = 7;
+/// So many files that belong to no category are named; more of them have one reason.
+const STRAYS_MAX: usize = 20;
+/// A `memory_root` may lie in a large tree: after so many folders no further one is looked into.
+const STRAY_FOLDERS_MAX: usize = 200;
 
 type Inspect<'i> = &'i mut dyn FnMut(&RelPath, Result<&Reading, &str>, &mut Vec<Finding>);
 
@@ -187,7 +193,10 @@ impl Lane {
 
     fn check_folders(&self, findings: &mut Vec<Finding>) {
         match self.dialect.extent() {
-            Extent::Folders(_) => self.check_categories(findings),
+            Extent::Folders(_) => {
+                self.check_categories(findings);
+                self.check_strays(findings);
+            }
             Extent::Tree(_) => self.check_tree(findings),
         }
     }
@@ -277,6 +286,59 @@ impl Lane {
                 }
             }
         }
+    }
+
+    /// Files outside the folders of the categories look like memories, and nobody reads them.
+    fn check_strays(&self, findings: &mut Vec<Finding>) {
+        let strays = self.strays();
+        for path in strays.iter().take(STRAYS_MAX) {
+            findings.push(Finding {
+                check: "file",
+                what: format!("{path} lies in no category's folder, so nobody reads it"),
+                hint: "save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere"
+                    .to_owned(),
+            });
+        }
+        if strays.len() > STRAYS_MAX {
+            findings.push(Finding {
+                check: "file",
+                what: format!("more than {STRAYS_MAX} files lie in no category's folder"),
+                hint: "the others are named once these are gone".to_owned(),
+            });
+        }
+    }
+
+    /// Their paths, in order; at least one more than are named, if there are more. Hidden files are their tools'
+    /// business, and a folder that `memory_root` names may hold other things than JSON.
+    fn strays(&self) -> Vec<String> {
+        let is_ours_alone = self.root.ends_with(DEFAULT_ROOT);
+        let belongs = |name: &str| {
+            name == LISTING
+                || name == RECORDS_CONFIG
+                || Category::of_folder(name).is_some()
+                || quarantine::is_aside(name)
+        };
+        let (mut strays, mut folders, mut looked) = (Vec::new(), vec![String::new()], 0);
+        while let Some(folder) = folders.pop() {
+            looked += 1;
+            let listed = self.disk.list(&self.root.join(&folder)).ok().flatten().unwrap_or_default();
+            for Listed { name, kind } in listed {
+                if name.starts_with('.') || (folder.is_empty() && belongs(&name)) {
+                    continue;
+                }
+                let path = joined(&folder, &name);
+                if kind == disk::Kind::Folder {
+                    folders.push(path);
+                } else if is_ours_alone || name.ends_with(".json") {
+                    strays.push(path);
+                }
+            }
+            if strays.len() > STRAYS_MAX || looked == STRAY_FOLDERS_MAX {
+                break;
+            }
+        }
+        strays.sort_unstable();
+        strays
     }
 
     /// Reads every file once: for what is wrong in it, and for what the index should say of it.

@@ -36,11 +36,14 @@ fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: Usual) -> Option<Denial
     fence(&start, usual).judge(&targets, &resolve)
 }
 
-/// On Windows a tool names its file with backslashes; in a shell they are what they are elsewhere.
+/// On Windows a tool names its file and its folder with backslashes; in a shell they are what they are elsewhere.
 fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
     match tool {
         ToolUse::Write { path } if cfg!(windows) => {
             Cow::Owned(ToolUse::Write { path: path.replace('\\', "/") })
+        }
+        ToolUse::Shell { command, folder: Some(folder) } if cfg!(windows) => {
+            Cow::Owned(ToolUse::Shell { command: command.clone(), folder: Some(folder.replace('\\', "/")) })
         }
         _ => Cow::Borrowed(tool),
     }

@@ -64,7 +64,7 @@ impl Project {
     }
 
     fn denies_command(&self, command: &str) -> bool {
-        self.denies(&ToolUse::Shell { command: command.to_owned() })
+        self.denies(&ToolUse::Shell { command: command.to_owned(), folder: None })
     }
 }
 

@@ -27,7 +27,8 @@ fn uses(said: &Json) -> Vec<ToolUse> {
     let text = |value: &Json, key: &str| value.at(key).and_then(Json::as_text).map(str::to_owned);
     match said.at("tool_name").and_then(Json::as_text) {
         Some("Bash") => {
-            text(input, "command").map(|command| ToolUse::Shell { command }).into_iter().collect()
+            let command = text(input, "command");
+            command.map(|command| ToolUse::Shell { command, folder: None }).into_iter().collect()
         }
         None | Some("Write" | "Edit" | "MultiEdit" | "NotebookEdit") => {
             let edits = input.at("edits").and_then(Json::as_list).unwrap_or_default();

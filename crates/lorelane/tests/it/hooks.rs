@@ -96,6 +96,42 @@ fn a_prompt_is_answered_with_what_it_asks_for() {
     assert_eq!(scratch.hook_log(), "");
 }
 
+// Such tags never counted, and `why` said that the prompt had none of the memory's tags.
+#[test]
+fn a_tag_counts_when_the_prompt_has_it_as_it_is_written() {
+    let scratch = Scratch::with_store();
+    for (title, tag) in [("Runners", "ci/cd"), ("Compilers", "c++"), ("Linters", "c#"), ("Plots", "r")] {
+        scratch.lorelane(&format!("create decision --title '{title}' --tag '{tag}' {DECISION}")).expect(0);
+    }
+    scratch.lorelane(&format!("create decision --title Gophers --tag go {DECISION}")).expect(0);
+    scratch.lorelane(&format!("create decision --title Streams --tag i/o {DECISION}")).expect(0);
+    for (prompt, address) in [
+        ("the ci/cd pipeline", "decision/runners"),
+        ("which C++ do we write?", "decision/compilers"),
+        ("our C# style", "decision/linters"),
+        ("plot that with R", "decision/plots"),
+        ("what about i/o errors", "decision/streams"),
+    ] {
+        let shown = scratch.prompt_hook(prompt);
+        assert!(shown.contains(address) && shown.matches("\n- ").count() == 1, "{prompt}: {shown}");
+    }
+    // One everyday word is never enough, also where it is a tag.
+    assert_eq!(scratch.prompt_hook("go code"), "");
+    let said = scratch.lorelane("why gophers").out;
+    assert!(
+        said.starts_with(
+            "decision/gophers was not shown: everyday words aside, the prompt shares neither a tag nor two words of the title with it\n"
+        ),
+        "{said}"
+    );
+    for (asked, address) in
+        [("c++", "decision/compilers"), ("C#", "decision/linters"), ("go", "decision/gophers")]
+    {
+        let found = scratch.lorelane(&format!("search '{asked}'")).expect(0).out;
+        assert!(found.contains(address) && !found.contains("plots"), "{asked}: {found}");
+    }
+}
+
 #[test]
 fn nothing_is_shown_that_is_retired_archived_expired_or_gone() {
     let prompt = "how do we sign sessions here?";
@@ -157,7 +193,7 @@ fn why_says_what_became_of_a_memory() {
              1462  decision/sign-sessions-with-paseto
                    = 286 words (sign, sessions) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
             left out:
-             1074  decision/deploy-on-fridays: the prompt shares neither a tag nor two words of the title with it
+             1074  decision/deploy-on-fridays: everyday words aside, the prompt shares neither a tag nor two words of the title with it
         "#]],
     );
     check(
@@ -172,7 +208,7 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
-            decision/deploy-on-fridays was not shown: the prompt shares neither a tag nor two words of the title with it
+            decision/deploy-on-fridays was not shown: everyday words aside, the prompt shares neither a tag nor two words of the title with it
             1074 = 237 words (fridays) + 237 around + 237 section + 118 memory + 64 meaning + 161 meaning around + 20 recent
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
             prompt: how do we sign sessions on fridays? AKIA…(12+)
@@ -645,6 +681,55 @@ fn a_memory_written_by_hand_is_denied_with_the_command_to_use() {
     ] {
         assert_eq!(scratch.hook("before-tool", &tool(name, key, value)).expect(0).text(), "", "{value}");
     }
+}
+
+// Patches, folders to work in and lists of arguments were read in one client and not in the others.
+#[test]
+fn the_ways_into_the_lane_are_known_in_every_client() {
+    let scratch = Scratch::with_jwt();
+    let patch =
+        r"*** Begin Patch\n*** Update File: .claude/memory/decisions/use-jwt.json\n@@\n+{}\n*** End Patch";
+    let within = r#""command": "rm index.md""#;
+    let listed = r#""command": ["rm", "-rf", ".claude/memory"]"#;
+    let table = [
+        ("opencode", "apply_patch", format!(r#"{{"patchText": "{patch}"}}"#)),
+        ("opencode", "bash", format!(r#"{{{within}, "workdir": ".claude/memory"}}"#)),
+        ("copilot", "apply_patch", format!(r#"{{"input": "{patch}"}}"#)),
+        ("copilot", "bash", r#"{"command": "rm .claude/memory/index.md"}"#.to_owned()),
+        ("gemini", "run_shell_command", format!(r#"{{{within}, "dir_path": ".claude/memory"}}"#)),
+        ("gemini", "run_shell_command", format!(r#"{{{within}, "directory": ".claude/memory"}}"#)),
+        ("codex", "apply_patch", format!(r#"{{"input": "{patch}"}}"#)),
+        ("codex", "apply_patch", format!(r#"{{"command": "{patch}"}}"#)),
+        ("codex", "apply_patch", format!(r#"{{"command": ["apply_patch", "{patch}"]}}"#)),
+        ("codex", "Bash", format!(r#"{{"command": "apply_patch '{patch}'"}}"#)),
+        ("codex", "Bash", format!(r#"{{{within}, "workdir": ".claude/memory"}}"#)),
+        ("codex", "shell", format!("{{{listed}}}")),
+        ("codex", "shell", r#"{"command": ["bash", "-lc", "rm -rf .claude/memory"]}"#.to_owned()),
+    ];
+    for (client, tool, input) in table {
+        let cwd = scratch.project().display().to_string();
+        let input = Json::parse(&input).unwrap();
+        let members = match client {
+            // Its arguments are a text of JSON.
+            "copilot" => {
+                [("toolName", Json::text(tool)), ("toolArgs", Json::Text(input.render(Format::LINE)))]
+            }
+            _ => [("tool_name", Json::text(tool)), ("tool_input", input)],
+        };
+        let payload = Json::Object(members.into_iter().chain([("cwd", Json::text(&cwd))]).collect());
+        let said = scratch.hook_of(client, "before-tool", &payload.render(Format::LINE)).expect(0);
+        assert!(said.out.contains("\"deny\""), "{client} {}: {said:?}", payload.render(Format::LINE));
+    }
+    // A patch that came to the tool as its whole text.
+    let bare = format!(
+        r#"{{"cwd": "{}", "toolName": "apply_patch", "toolArgs": "{patch}"}}"#,
+        scratch.project().display()
+    );
+    assert!(scratch.hook_of("copilot", "before-tool", &bare).out.contains("\"deny\""));
+    // What such a patch wrote all the same is examined.
+    scratch.put(USE_JWT, "{}");
+    let said = scratch.hook_of("copilot", "after-tool", &bare).expect(0);
+    assert!(said.out.contains("use-jwt.json.invalid."), "{said:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The command line as people use it, from the first `init` to the last `undo`.
 
-use crate::scratch::{CONFIG, DECISION, MARKS, NOW, Scratch, USE_JWT, words};
+use crate::scratch::{CONFIG, DECISION, LANE, MARKS, NOW, Scratch, USE_JWT, words};
 use expect_test::{Expect, expect};
 use lorelane_core::digest::{Revision, md5};
 use lorelane_core::json::Json;
@@ -220,6 +220,45 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             everything is as it should be
         "#]],
     );
+}
+
+// `doctor` named `decisions/notes.txt` and not a memory that stood beside the folder where it would be read.
+#[test]
+fn doctor_names_files_that_lie_where_nobody_reads_them() {
+    let scratch = Scratch::with_jwt();
+    for part in [".gitignore", ".staging/x.json", ".index.lockdir/pid", "weird/.keep"] {
+        scratch.put(&format!("{LANE}/{part}"), "x");
+    }
+    scratch.lorelane("doctor").expect(0);
+    for stray in ["foo.json", "weird/x.json", "weird/deep/y.txt"] {
+        scratch.put(&format!("{LANE}/{stray}"), "{}");
+    }
+    check(
+        &scratch.lorelane("doctor").text(),
+        &expect![[r#"
+        file: foo.json lies in no category's folder, so nobody reads it
+          hint: save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere
+        file: weird/deep/y.txt lies in no category's folder, so nobody reads it
+          hint: save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere
+        file: weird/x.json lies in no category's folder, so nobody reads it
+          hint: save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere
+        exit 1
+    "#]],
+    );
+    for number in 0..30 {
+        scratch.put(&format!("{LANE}/weird/{number}.json"), "{}");
+    }
+    let said = scratch.lorelane("doctor").expect(1).out;
+    assert_eq!(said.matches("so nobody reads it").count(), 20, "{said}");
+    assert!(said.contains("more than 20 files lie in no category's folder"), "{said}");
+
+    // A folder that `memory_root` names may hold other things.
+    let scratch = Scratch::with_store();
+    scratch.lorelane("config set memory_root docs").expect(0);
+    scratch.put("docs/readme.md", "# Hello");
+    scratch.lorelane("doctor").expect(0);
+    scratch.put("docs/foo.json", "{}");
+    assert!(scratch.lorelane("doctor").expect(1).out.contains("foo.json lies in no category's folder"));
 }
 
 #[test]

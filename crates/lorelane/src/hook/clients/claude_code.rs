@@ -1,7 +1,7 @@
 //! Claude Code: the shape that the others learned from.
 
-use super::document;
-use crate::hook::call::{Event, Facts, first, path, text};
+use super::{document, shell, written};
+use crate::hook::call::{Event, Facts, path, text};
 use crate::hook::{Answer, Said};
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
@@ -13,7 +13,7 @@ pub(super) fn read(payload: &Json) -> Facts {
         cwd: path(payload, &["cwd"]),
         transcript: path(payload, &["transcript_path"]),
         prompt: text(payload, &["prompt", "user_prompt"]),
-        tools: tool(payload).into_iter().collect(),
+        tools: tools(payload),
         continued: payload.at("stop_hook_active").and_then(Json::as_bool).unwrap_or(false),
         busy: payload
             .at("background_tasks")
@@ -29,15 +29,12 @@ fn runs(task: &Json) -> bool {
 }
 
 /// What a tool call does to files; a tool that only reads does nothing.
-fn tool(payload: &Json) -> Option<ToolUse> {
-    let input = payload.at("tool_input")?;
-    match payload.at("tool_name")?.as_text()? {
-        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
-            let path = first(input, &["file_path", "notebook_path"])?.as_text()?;
-            Some(ToolUse::Write { path: path.to_owned() })
-        }
-        "Bash" => Some(ToolUse::Shell { command: input.at("command")?.as_text()?.to_owned() }),
-        _ => None,
+fn tools(payload: &Json) -> Vec<ToolUse> {
+    let Some(input) = payload.at("tool_input") else { return Vec::new() };
+    match text(payload, &["tool_name"]).as_str() {
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => written(input, &["file_path", "notebook_path"]),
+        "Bash" => shell(input),
+        _ => Vec::new(),
     }
 }
 

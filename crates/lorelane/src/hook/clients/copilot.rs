@@ -1,7 +1,7 @@
 //! Copilot: names in camel case, and a tool's arguments as a text of JSON.
 
-use super::document;
-use crate::hook::call::{Event, Facts, first, path, text};
+use super::{document, patched, shell, written};
+use crate::hook::call::{Event, Facts, path, text};
 use crate::hook::{Answer, Said};
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
@@ -12,26 +12,23 @@ pub(super) fn read(payload: &Json) -> Facts {
         cwd: path(payload, &["cwd"]),
         transcript: path(payload, &["transcriptPath"]),
         prompt: text(payload, &["prompt"]),
-        tools: tool(payload).into_iter().collect(),
+        tools: tools(payload),
         continued: payload.at("stop_hook_active").and_then(Json::as_bool).unwrap_or(false),
         busy: false,
         last_message: text(payload, &["lastAssistantMessage"]),
     }
 }
 
-fn tool(payload: &Json) -> Option<ToolUse> {
-    let arguments = payload.at("toolArgs")?;
-    let input = match arguments.as_text() {
-        Some(text) => Json::parse(text).ok()?,
-        None => arguments.clone(),
-    };
-    match payload.at("toolName")?.as_text()? {
-        "bash" | "powershell" => Some(ToolUse::Shell { command: input.at("command")?.as_text()?.to_owned() }),
-        "create" | "edit" | "str_replace" | "write" => {
-            let path = first(&input, &["path", "file_path"])?.as_text()?;
-            Some(ToolUse::Write { path: path.to_owned() })
-        }
-        _ => None,
+fn tools(payload: &Json) -> Vec<ToolUse> {
+    let Some(arguments) = payload.at("toolArgs") else { return Vec::new() };
+    // A patch may be the text itself.
+    let parsed = arguments.as_text().and_then(|text| Json::parse(text).ok());
+    let input = parsed.as_ref().unwrap_or(arguments);
+    match text(payload, &["toolName"]).as_str() {
+        "bash" | "powershell" => shell(input),
+        "apply_patch" => patched(input),
+        "create" | "edit" | "str_replace" | "write" => written(input, &["path", "file_path"]),
+        _ => Vec::new(),
     }
 }
 

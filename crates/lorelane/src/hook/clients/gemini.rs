@@ -1,7 +1,7 @@
 //! Gemini: one verdict for every event that can be stopped.
 
-use super::document;
-use crate::hook::call::{Event, Facts, first, path, text};
+use super::{document, shell, written};
+use crate::hook::call::{Event, Facts, path, text};
 use crate::hook::{Answer, Said};
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
@@ -12,22 +12,19 @@ pub(super) fn read(payload: &Json) -> Facts {
         cwd: path(payload, &["cwd"]),
         transcript: path(payload, &["transcript_path"]),
         prompt: text(payload, &["prompt"]),
-        tools: tool(payload).into_iter().collect(),
+        tools: tools(payload),
         continued: payload.at("stop_hook_active").and_then(Json::as_bool).unwrap_or(false),
         busy: false,
         last_message: text(payload, &["prompt_response"]),
     }
 }
 
-fn tool(payload: &Json) -> Option<ToolUse> {
-    let input = payload.at("tool_input")?;
-    match payload.at("tool_name")?.as_text()? {
-        "write_file" | "replace" | "edit" => {
-            let path = first(input, &["file_path", "absolute_path", "path"])?.as_text()?;
-            Some(ToolUse::Write { path: path.to_owned() })
-        }
-        "run_shell_command" => Some(ToolUse::Shell { command: input.at("command")?.as_text()?.to_owned() }),
-        _ => None,
+fn tools(payload: &Json) -> Vec<ToolUse> {
+    let Some(input) = payload.at("tool_input") else { return Vec::new() };
+    match text(payload, &["tool_name"]).as_str() {
+        "write_file" | "replace" | "edit" => written(input, &["file_path", "absolute_path", "path"]),
+        "run_shell_command" => shell(input),
+        _ => Vec::new(),
     }
 }
 

@@ -6,9 +6,10 @@ mod copilot;
 mod gemini;
 mod opencode;
 
-use super::call::{Event, Facts};
+use super::call::{Event, Facts, first};
 use super::{Answer, Said};
 use lorelane_core::conversation::Format;
+use lorelane_core::guard::ToolUse;
 use lorelane_core::json::{self, Json};
 use lorelane_engine::env::Env;
 
@@ -79,6 +80,40 @@ impl Client {
     pub(super) fn is_unattended(self, env: &Env) -> bool {
         self == Client::ClaudeCode && claude_code::is_unattended(env)
     }
+}
+
+/// The file that a tool writes, under one of these keys.
+fn written(input: &Json, keys: &[&str]) -> Vec<ToolUse> {
+    let path = first(input, keys).and_then(Json::as_text);
+    path.map(|path| ToolUse::Write { path: path.to_owned() }).into_iter().collect()
+}
+
+/// What a tool runs: a line for a shell, or a program with its arguments as a list.
+fn shell(input: &Json) -> Vec<ToolUse> {
+    let folder = folder(input);
+    match first(input, &["command", "cmd"]) {
+        Some(Json::List(words)) => {
+            let words: Vec<&str> = words.iter().filter_map(Json::as_text).collect();
+            ToolUse::of_words(&words, folder)
+        }
+        Some(Json::Text(line)) => ToolUse::of_command(line, folder),
+        _ => Vec::new(),
+    }
+}
+
+/// The files of a patch: it is the input itself, or stands in it under a name that differs from client to client.
+fn patched(input: &Json) -> Vec<ToolUse> {
+    let patch = match input {
+        Json::Text(patch) => Some(patch.as_str()),
+        _ => first(input, &["patchText", "input", "patch", "command"]).and_then(Json::as_text),
+    };
+    patch.map_or_else(|| shell(input), |patch| ToolUse::of_patch(patch, folder(input)))
+}
+
+/// Where a tool works, if it says so.
+fn folder(input: &Json) -> Option<&str> {
+    let folder = first(input, &["workdir", "dir_path", "directory", "cwd"]).and_then(Json::as_text);
+    folder.filter(|folder| !folder.is_empty())
 }
 
 fn document<const N: usize>(members: [(&str, Json); N]) -> Said {

@@ -1,25 +1,23 @@
 //! opencode: its plugin is ours (`setup opencode` installs it), so it speaks Claude Code's language. Only the names
 //! of the tools are its own.
 
-use super::claude_code;
-use crate::hook::call::{Event, Facts, first};
+use super::{claude_code, patched, shell, written};
+use crate::hook::call::{Event, Facts, text};
 use crate::hook::{Answer, Said};
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 
 pub(super) fn read(payload: &Json) -> Facts {
-    Facts { tools: tool(payload).into_iter().collect(), ..claude_code::read(payload) }
+    Facts { tools: tools(payload), ..claude_code::read(payload) }
 }
 
-fn tool(payload: &Json) -> Option<ToolUse> {
-    let input = payload.at("tool_input")?;
-    match payload.at("tool_name")?.as_text()? {
-        "bash" => Some(ToolUse::Shell { command: input.at("command")?.as_text()?.to_owned() }),
-        "write" | "edit" | "patch" | "multiedit" => {
-            let path = first(input, &["filePath", "file_path", "path"])?.as_text()?;
-            Some(ToolUse::Write { path: path.to_owned() })
-        }
-        _ => None,
+fn tools(payload: &Json) -> Vec<ToolUse> {
+    let Some(input) = payload.at("tool_input") else { return Vec::new() };
+    match text(payload, &["tool_name"]).as_str() {
+        "bash" => shell(input),
+        "apply_patch" | "patch" => patched(input),
+        "write" | "edit" | "multiedit" => written(input, &["filePath", "file_path", "path"]),
+        _ => Vec::new(),
     }
 }
 

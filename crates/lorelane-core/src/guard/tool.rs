@@ -1,0 +1,119 @@
+//! What an agent is about to do, in one shape: files that a tool names, patches, commands and where they run.
+
+use super::programs::is_shell;
+use super::word::Word;
+use super::{Act, Reach, Surroundings, Target, shell};
+
+/// The lines of a patch that name a file.
+const PATCH_HEADS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+/// The command that hands a patch to the agent's own editor, in a shell.
+const PATCH_COMMAND: &str = "apply_patch";
+
+/// What an agent is about to do, whatever its client calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolUse {
+    /// A tool that writes or edits one file.
+    Write {
+        path: String,
+    },
+    Shell {
+        command: String,
+        /// Where it runs, if that is not the folder of the session; may be relative to it.
+        folder: Option<String>,
+    },
+    Other,
+}
+
+impl ToolUse {
+    /// A line for a shell. One that applies a patch writes the files of the patch, too.
+    pub fn of_command(command: &str, folder: Option<&str>) -> Vec<ToolUse> {
+        let patched = patch_in(command).map(|(inner, patch)| {
+            let folder = match (folder, inner) {
+                (Some(folder), Some(inner)) => Some(below(folder, inner)),
+                (folder, inner) => folder.or(inner).map(str::to_owned),
+            };
+            ToolUse::of_patch(patch, folder.as_deref())
+        });
+        let mut uses = patched.unwrap_or_default();
+        uses.push(ToolUse::Shell { command: command.to_owned(), folder: folder.map(str::to_owned) });
+        uses
+    }
+
+    /// A program and its arguments, which no shell takes apart any more; `["bash", "-lc", LINE]` is a line.
+    pub fn of_words(words: &[&str], folder: Option<&str>) -> Vec<ToolUse> {
+        if let [program, option, line] = words
+            && is_shell(program.rsplit('/').next().unwrap_or_default())
+            && option.starts_with('-')
+            && option.ends_with('c')
+        {
+            return ToolUse::of_command(line, folder);
+        }
+        let quoted = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
+        match words {
+            [PATCH_COMMAND, patch] => ToolUse::of_patch(patch, folder),
+            words => ToolUse::of_command(&words.iter().map(quoted).collect::<Vec<_>>().join(" "), folder),
+        }
+    }
+
+    /// The files that a patch adds, changes, moves or deletes.
+    pub fn of_patch(patch: &str, folder: Option<&str>) -> Vec<ToolUse> {
+        let place = |path: &str| folder.map_or_else(|| path.to_owned(), |folder| below(folder, path));
+        patch.lines().filter_map(named_by).map(|path| ToolUse::Write { path: place(path) }).collect()
+    }
+
+    pub fn targets(&self, around: &Surroundings<'_>) -> Vec<Target> {
+        match self {
+            ToolUse::Write { path } => {
+                let word = at_home(path, around);
+                let path = placed(&word, around);
+                Target::new("", &word, &path, Act::Write, Reach::One).into_iter().collect()
+            }
+            ToolUse::Shell { command, folder: None } => shell::writes(command, around),
+            ToolUse::Shell { command, folder: Some(folder) } => {
+                let folder = placed(&at_home(folder, around), around).shown();
+                shell::writes(command, &Surroundings { folder: &folder, ..*around })
+            }
+            ToolUse::Other => Vec::new(),
+        }
+    }
+
+    pub fn runs_git(&self) -> bool {
+        matches!(self, ToolUse::Shell { command, .. } if shell::runs_git(command))
+    }
+}
+
+/// The file that a line of a patch names.
+fn named_by(line: &str) -> Option<&str> {
+    PATCH_HEADS.iter().find_map(|head| line.trim().strip_prefix(head)).map(str::trim)
+}
+
+/// The patch in `apply_patch <<END …`, and the folder of a `cd FOLDER &&` before it: the two forms that agents learn.
+fn patch_in(command: &str) -> Option<(Option<&str>, &str)> {
+    let command = command.trim_start();
+    let (folder, patch) = match command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {
+        Some((folder, rest)) => (Some(folder.trim().trim_matches(['\'', '"'])), rest.trim_start()),
+        None => (None, command),
+    };
+    patch.starts_with(PATCH_COMMAND).then_some((folder, patch))
+}
+
+fn at_home(path: &str, around: &Surroundings<'_>) -> Word {
+    match (path.strip_prefix('~'), around.home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+            Word::of(&format!("{home}{rest}"))
+        }
+        _ => Word::of(path),
+    }
+}
+
+fn placed(word: &Word, around: &Surroundings<'_>) -> Word {
+    if is_absolute(&word.shown()) { word.clone() } else { word.below(&Word::of(around.folder)) }
+}
+
+fn below(folder: &str, path: &str) -> String {
+    if is_absolute(path) || path.starts_with('~') { path.to_owned() } else { format!("{folder}/{path}") }
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || path.get(1..2) == Some(":")
+}
