@@ -227,7 +227,7 @@ fn errors_are_said_in_the_words_of_the_first_notes() {
         Validation error: query cannot be empty
         Validation error: limit must be between 1 and 100, got 101
         Validation error: filter_type must be one of [plan, journal, fact, observation, reflection], got "idea"; relative_days must be non-negative
-        Validation error: relative_days must be at most 36500, got 1e15
+        Validation error: relative_days must be at most 36500, got 1000000000000000.0
         Validation error: relative_days must be a whole number, got "7"
         Validation error: after_timestamp (20) must be less than before_timestamp (10)
         Validation error: `query` is missing: what you want to know, in your own words

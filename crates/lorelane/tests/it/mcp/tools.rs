@@ -408,23 +408,21 @@ fn the_state_of_the_store_counts_notes() {
 #[test]
 fn searches_are_filtered_as_on_the_command_line() {
     let scratch = Scratch::with_store();
-    scratch.decide("Use the kiwi harvest");
+    let says = "--set 'context=About the kiwi harvest' --set 'decision=The kiwi harvest is in May' --set rationale=Kiwi";
+    scratch.lorelane(&format!("create decision --title 'Kiwi harvest' --tag kiwi {says}")).expect(0);
     let note = |head: &str, more: &str| format!("---\n{head}\n---\n\nAbout the kiwi harvest {more}.\n");
     scratch.put(".memories/plan.md", note("type: plan\ntags: [fruit]\ncreated_at: 2026-01-01", "in May"));
     scratch
         .put(".memories/fact.md", note("type: fact\ntags: [south]\ncreated_at: 2026-02-01", "of the south"));
     let mut client = Client::greeted(&scratch);
     for (filter, expected) in [
-        (r#""limit": 9"#, vec!["decision/use-the-kiwi-harvest", "notes/fact", "notes/plan"]),
+        (r#""limit": 9"#, vec!["decision/kiwi-harvest", "notes/fact", "notes/plan"]),
         (r#""lane": "notes""#, vec!["notes/fact", "notes/plan"]),
-        (r#""lane": "records""#, vec!["decision/use-the-kiwi-harvest"]),
+        (r#""lane": "records""#, vec!["decision/kiwi-harvest"]),
         (r#""types": ["plan"]"#, vec!["notes/plan"]),
-        (
-            r#""types": ["plan"], "categories": ["decision"]"#,
-            vec!["decision/use-the-kiwi-harvest", "notes/plan"],
-        ),
+        (r#""types": ["plan"], "categories": ["decision"]"#, vec!["decision/kiwi-harvest", "notes/plan"]),
         (r#""tags": ["FRUIT", "other"]"#, vec!["notes/plan"]),
-        (r#""after": "2026-01-15""#, vec!["decision/use-the-kiwi-harvest", "notes/fact"]),
+        (r#""after": "2026-01-15""#, vec!["decision/kiwi-harvest", "notes/fact"]),
         (r#""before": "2026-01-15""#, vec!["notes/plan"]),
         (r#""after": "40d", "before": "2026-02-02T00:00:00Z""#, vec!["notes/fact"]),
     ] {
