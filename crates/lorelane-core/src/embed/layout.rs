@@ -14,7 +14,7 @@
 use std::fmt;
 
 use super::DIMENSIONS;
-use super::pieces::{Piece, each_piece};
+use super::pieces::{MAX_PIECE_CHARS, Piece, each_piece};
 use super::vector::Vector;
 
 const MAGIC: &[u8; 8] = b"lorevec1";
@@ -83,11 +83,30 @@ impl<'a> Table<'a> {
 
     /// The piece's number, if it has one.
     pub fn find(&self, piece: Piece<'_>) -> Option<usize> {
-        let mut slot = hash(piece);
+        self.find_at(piece.text().bytes().fold(Hash::of(piece), Hash::with), piece)
+    }
+
+    /// The longest piece that a rest of a word begins with: where it ends, and its number. The hash of a beginning is
+    /// part of the hash of every longer one.
+    fn longest(&self, rest: Piece<'_>) -> Option<(usize, usize)> {
+        let mut hashes = [(0, Hash::of(rest)); MAX_PIECE_CHARS];
+        let (mut from, mut hash, mut count) = (0, Hash::of(rest), 0);
+        for (end, kept) in rest.ends().zip(&mut hashes) {
+            hash = rest.text().as_bytes()[from..end].iter().copied().fold(hash, Hash::with);
+            *kept = (end, hash);
+            from = end;
+            count += 1;
+        }
+        let longest_first = hashes[..count].iter().rev();
+        longest_first.copied().find_map(|(end, hash)| Some((end, self.find_at(hash, rest.up_to(end))?)))
+    }
+
+    fn find_at(&self, hash: Hash, piece: Piece<'_>) -> Option<usize> {
+        let mut slot = hash.slot();
         for _ in 0..self.slots.len() {
             slot &= self.slots.len() - 1;
             let number = usize::from(u16::from_le_bytes(self.slots[slot])).checked_sub(1)?;
-            if self.piece(number) == Some(piece) {
+            if self.is(number, piece) {
                 return Some(number);
             }
             slot += 1;
@@ -100,7 +119,7 @@ impl<'a> Table<'a> {
         let mut pieces = Vec::new();
         each_piece(
             text,
-            |piece| self.find(piece),
+            |rest| self.longest(rest),
             |number| {
                 pieces.push(match self.piece(number) {
                     Some(Piece::Rest(rest)) => format!("##{rest}"),
@@ -116,7 +135,7 @@ impl<'a> Table<'a> {
     /// ([`Vector::is_zero`]) and is similar to nothing.
     pub fn vector(&self, text: &str) -> Vector {
         let mut numbers = Vec::new();
-        each_piece(&humps_apart(text), |piece| self.find(piece), |number| numbers.push(number));
+        each_piece(&humps_apart(text), |rest| self.longest(rest), |number| numbers.push(number));
         numbers.sort_unstable();
         let mut sum = [0.0; DIMENSIONS];
         for same in numbers.chunk_by(|a, b| a == b) {
@@ -136,10 +155,23 @@ impl<'a> Table<'a> {
     }
 
     fn piece(&self, number: usize) -> Option<Piece<'a>> {
+        std::str::from_utf8(self.line(number)?).ok().map(Piece::from_line)
+    }
+
+    /// Compares bytes: nearly all that are asked for are other pieces.
+    fn is(&self, number: usize, piece: Piece<'_>) -> bool {
+        let Some(line) = self.line(number) else { return false };
+        let rest = line.strip_prefix(b"##").filter(|rest| !rest.is_empty());
+        match piece {
+            Piece::Start(text) => rest.is_none() && line == text.as_bytes(),
+            Piece::Rest(text) => rest == Some(text.as_bytes()),
+        }
+    }
+
+    fn line(&self, number: usize) -> Option<&'a [u8]> {
         let end = |at: usize| self.ends.get(at).map(|end| u32::from_le_bytes(*end) as usize);
         let start = number.checked_sub(1).map_or(Some(0), end)?;
-        let text = self.text.get(start..end(number)?)?;
-        std::str::from_utf8(text).ok().map(Piece::from_line)
+        self.text.get(start..end(number)?)
     }
 }
 
@@ -196,7 +228,8 @@ pub fn pack(entries: &[Entry<'_>]) -> Vec<u8> {
 fn slots(entries: &[Entry<'_>]) -> Vec<u16> {
     let mut slots = vec![0; (entries.len() * 2 + 1).next_power_of_two()];
     for (number, entry) in entries.iter().enumerate() {
-        let mut slot = hash(Piece::from_line(entry.line)) & (slots.len() - 1);
+        let piece = Piece::from_line(entry.line);
+        let mut slot = piece.text().bytes().fold(Hash::of(piece), Hash::with).slot() & (slots.len() - 1);
         while slots[slot] != 0 {
             slot = (slot + 1) & (slots.len() - 1);
         }
@@ -216,15 +249,26 @@ fn packed(row: &[f32; DIMENSIONS]) -> (f32, [u8; ROW]) {
 }
 
 /// FNV-1a: short texts, and no need for more.
-fn hash(piece: Piece<'_>) -> usize {
-    let (start, text) = match piece {
-        Piece::Start(text) => (0x811c_9dc5, text),
-        Piece::Rest(text) => (0x811c_9dc4, text),
-    };
-    let mixed =
-        text.bytes().fold(start, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    // The low bits alone choose the slot.
-    (mixed ^ (mixed >> 15)) as usize
+#[derive(Clone, Copy)]
+struct Hash(u32);
+
+impl Hash {
+    /// Of no byte yet.
+    fn of(piece: Piece<'_>) -> Hash {
+        match piece {
+            Piece::Start(_) => Hash(0x811c_9dc5),
+            Piece::Rest(_) => Hash(0x811c_9dc4),
+        }
+    }
+
+    fn with(self, byte: u8) -> Hash {
+        Hash((self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    }
+
+    /// The low bits alone choose the slot.
+    fn slot(self) -> usize {
+        (self.0 ^ (self.0 >> 15)) as usize
+    }
 }
 
 /// Bytes that are taken from the front.
@@ -246,7 +290,6 @@ impl<'a> Cut<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::MAX_PIECE_CHARS;
     use super::*;
     use proptest::prelude::*;
 
@@ -281,10 +324,8 @@ mod tests {
     #[test]
     fn no_piece_is_longer_than_those_that_are_looked_for() {
         let table = Table::built_in();
-        let length = |piece: Piece<'_>| match piece {
-            Piece::Start(text) | Piece::Rest(text) => text.chars().count(),
-        };
-        let longest = (0..table.pieces()).filter_map(|number| table.piece(number)).map(length).max();
+        let pieces = (0..table.pieces()).filter_map(|number| table.piece(number));
+        let longest = pieces.map(|piece| piece.text().chars().count()).max();
         assert!(longest.is_some_and(|longest| longest <= MAX_PIECE_CHARS), "{longest:?}");
     }
 

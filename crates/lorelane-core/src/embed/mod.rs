@@ -11,7 +11,7 @@ mod pieces;
 mod vector;
 
 pub use layout::{BadTable, Entry, Table, pack};
-pub use pieces::{Piece, each_piece};
+pub use pieces::{Piece, each_piece, longest};
 pub use vector::{Quantised, Vector};
 
 /// How many numbers a vector has.

@@ -27,36 +27,54 @@ impl<'a> Piece<'a> {
         // `##` alone, or with more marks, would be a word of marks: marks are words of one character.
         line.strip_prefix("##").filter(|rest| !rest.is_empty()).map_or(Piece::Start(line), Piece::Rest)
     }
+
+    pub(super) fn text(self) -> &'a str {
+        match self {
+            Piece::Start(text) | Piece::Rest(text) => text,
+        }
+    }
+
+    /// Where pieces may end that begin here, the shortest first.
+    pub(super) fn ends(self) -> impl Iterator<Item = usize> {
+        self.text().char_indices().take(MAX_PIECE_CHARS).map(|(at, c)| at + c.len_utf8())
+    }
+
+    pub(super) fn up_to(self, end: usize) -> Piece<'a> {
+        match self {
+            Piece::Start(text) => Piece::Start(&text[..end]),
+            Piece::Rest(text) => Piece::Rest(&text[..end]),
+        }
+    }
 }
 
-/// Hands over what `find` knows of the text's pieces, in order.
-pub fn each_piece<T>(text: &str, find: impl Fn(Piece<'_>) -> Option<T>, mut each: impl FnMut(T)) {
+/// Hands over what is known of the text's pieces, in order. `longest` is asked for the longest piece that the rest of
+/// a word begins with, and where it ends.
+pub fn each_piece<T>(text: &str, longest: impl Fn(Piece<'_>) -> Option<(usize, T)>, mut each: impl FnMut(T)) {
     let mut found = Vec::new();
     each_word(text, |word| {
-        if covers(word, &find, &mut found) {
+        if covers(word, &longest, &mut found) {
             found.drain(..).for_each(&mut each);
         }
         found.clear();
     });
 }
 
+/// The longest piece that a rest begins with, for a vocabulary that is asked for one piece after the other.
+pub fn longest<T>(rest: Piece<'_>, find: impl Fn(Piece<'_>) -> Option<T>) -> Option<(usize, T)> {
+    let ends: Vec<usize> = rest.ends().collect();
+    ends.into_iter().rev().find_map(|end| Some((end, find(rest.up_to(end))?)))
+}
+
 /// Cuts one word; tells whether pieces cover it to its end.
-fn covers<T>(word: &str, find: &impl Fn(Piece<'_>) -> Option<T>, found: &mut Vec<T>) -> bool {
+fn covers<T>(word: &str, longest: &impl Fn(Piece<'_>) -> Option<(usize, T)>, found: &mut Vec<T>) -> bool {
     if word.len() > MAX_WORD_CHARS && word.chars().count() > MAX_WORD_CHARS {
         return false;
     }
-    let mut rest = word;
-    while !rest.is_empty() {
-        let piece = |end| {
-            if rest.len() == word.len() { Piece::Start(&rest[..end]) } else { Piece::Rest(&rest[..end]) }
-        };
-        let longest = rest.char_indices().nth(MAX_PIECE_CHARS).map_or(rest, |(end, _)| &rest[..end]);
-        let mut ends = longest.char_indices().rev().map(|(at, c)| at + c.len_utf8());
-        let Some((end, known)) = ends.find_map(|end| Some((end, find(piece(end))?))) else {
-            return false;
-        };
+    let mut rest = Piece::Start(word);
+    while !rest.text().is_empty() {
+        let Some((end, known)) = longest(rest) else { return false };
         found.push(known);
-        rest = &rest[end..];
+        rest = Piece::Rest(&rest.text()[end..]);
     }
     true
 }
@@ -178,7 +196,7 @@ mod tests {
             (&"a".repeat(101), String::new()),
         ] {
             let mut pieces = Vec::new();
-            each_piece(text, find, |piece| pieces.push(piece));
+            each_piece(text, |rest| longest(rest, find), |piece| pieces.push(piece));
             assert_eq!(pieces.join(" "), expected, "{text:?}");
         }
     }
@@ -190,7 +208,7 @@ mod tests {
             asked.set(asked.get() + 1);
             matches!(piece, Piece::Start("0") | Piece::Rest("0")).then_some(())
         };
-        each_piece(&"0".repeat(100), find, |()| {});
+        each_piece(&"0".repeat(100), |rest| longest(rest, find), |()| {});
         assert!(asked.get() <= 100 * MAX_PIECE_CHARS, "{}", asked.get());
     }
 }

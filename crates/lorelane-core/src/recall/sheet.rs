@@ -21,7 +21,7 @@ const FRAME: usize = 20;
 const TERM: usize = 5;
 const NO_CONFIDENCE: u8 = u8::MAX;
 /// Of a longer text only this much gets directions: what follows is found by its words. A hook waits for it.
-const MEANING_MAX_BYTES: usize = 256 << 10;
+const MEANING_MAX_BYTES: usize = 512 << 10;
 /// So many words of a memory's first line are its title, and so many of a passage what it says first.
 const TITLE_WORDS: usize = 20;
 const LEAD_WORDS: usize = 25;
@@ -187,11 +187,7 @@ impl Written {
             *counted.entry(term).or_default() += 1;
             length += 1;
         });
-        let vector = table.map_or(Vector::ZERO, |table| {
-            let said = passage.text.lines().filter(|line| !line.starts_with("```"));
-            let lead = first_words(&said.collect::<Vec<_>>().join(" "), LEAD_WORDS);
-            table.vector(&passage.text).with(&table.vector(&lead), emphasis.lead)
-        });
+        let vector = table.map_or(Vector::ZERO, |table| direction(&passage.text, table, emphasis));
         let label = label(&passage.text).map(|label| terms(label, language)).unwrap_or_default();
         Written { lines: passage.lines, section: passage.section, length, terms: counted, label, vector }
     }
@@ -217,6 +213,18 @@ impl Written {
             bytes.push(u8::try_from(*count).unwrap_or(COUNT_MAX).min(COUNT_MAX) | label | name);
         }
     }
+}
+
+/// The direction of a passage, with what it says first. Of a short one that is all of it.
+fn direction(text: &str, table: &Table<'_>, emphasis: Emphasis) -> Vector {
+    let whole = table.vector(text);
+    let is_code = |line: &str| line.starts_with("```");
+    if text.split_whitespace().nth(LEAD_WORDS).is_none() && !text.lines().any(is_code) {
+        return whole;
+    }
+    let said = text.lines().filter(|line| !is_code(line));
+    let lead = first_words(&said.collect::<Vec<_>>().join(" "), LEAD_WORDS);
+    whole.with(&table.vector(&lead), emphasis.lead)
 }
 
 /// A memory as it lies in a sheet.

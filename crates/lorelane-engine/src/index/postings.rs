@@ -7,7 +7,7 @@
 use super::numbers;
 use lorelane_core::recall::sheet::{self, Count, Part, Read};
 use lorelane_core::terms::Term;
-use rusqlite::{Connection, OptionalExtension, Statement, params};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 use std::collections::BTreeMap;
 
 pub(super) const TABLES: &str = "
@@ -215,11 +215,22 @@ pub(super) fn file(db: &Connection) -> rusqlite::Result<()> {
     db.execute("DELETE FROM unfiled", []).map(drop)
 }
 
+/// The sheets of the memories that wait; what is filed of them holds no more.
+pub(super) struct Unfiled(BTreeMap<i64, Vec<u8>>);
+
+impl Unfiled {
+    pub(super) fn read(db: &Connection) -> rusqlite::Result<Unfiled> {
+        let mut query = db.prepare("SELECT id, bytes FROM unfiled LEFT JOIN sheets USING (id)")?;
+        let sheet = |row: &Row<'_>| row.get::<_, Option<_>>(1).map(Option::unwrap_or_default);
+        let rows = query.query_map([], |row| Ok((row.get(0)?, sheet(row)?)))?;
+        rows.collect::<rusqlite::Result<_>>().map(Unfiled)
+    }
+}
+
 /// What an index knows of terms.
 pub(super) struct Postings<'d> {
     rows: Statement<'d>,
-    /// The sheets of the memories that wait; what is filed of them holds no more.
-    unfiled: BTreeMap<i64, Vec<u8>>,
+    unfiled: BTreeMap<i64, Read<'d>>,
 }
 
 /// The memories that have a term.
@@ -231,11 +242,8 @@ pub(super) struct Having {
 }
 
 impl<'d> Postings<'d> {
-    pub(super) fn new(db: &'d Connection) -> rusqlite::Result<Postings<'d>> {
-        let mut query = db.prepare("SELECT id, bytes FROM unfiled LEFT JOIN sheets USING (id)")?;
-        let unfiled =
-            query.query_map([], |row| Ok((row.get(0)?, row.get::<_, Option<_>>(1)?.unwrap_or_default())))?;
-        let unfiled = unfiled.collect::<rusqlite::Result<_>>()?;
+    pub(super) fn new(db: &'d Connection, unfiled: &'d Unfiled) -> rusqlite::Result<Postings<'d>> {
+        let unfiled = unfiled.0.iter().map(|(id, bytes)| (*id, sheet::read(bytes))).collect();
         Ok(Postings { rows: db.prepare("SELECT passages, memories FROM postings WHERE term = ?")?, unfiled })
     }
 
@@ -257,8 +265,8 @@ impl<'d> Postings<'d> {
                 }
             }
         }
-        for (id, bytes) in &self.unfiled {
-            if let Some(held) = Held::in_sheet(&sheet::read(bytes), Term(term)) {
+        for (id, sheet) in &self.unfiled {
+            if let Some(held) = Held::in_sheet(sheet, Term(term)) {
                 having.passages += u64::from(held.passages);
                 having.memories.push((*id, held));
             }
@@ -269,12 +277,11 @@ impl<'d> Postings<'d> {
 
 /// Every memory under every term, as it is read.
 pub(super) fn all(db: &Connection) -> rusqlite::Result<Vec<(Term, i64, Held)>> {
-    let mut postings = Postings::new(db)?;
+    let unfiled = Unfiled::read(db)?;
+    let mut postings = Postings::new(db, &unfiled)?;
     let mut query = db.prepare("SELECT DISTINCT term FROM postings")?;
     let mut terms = query.query_map([], |row| row.get(0).map(Term))?.collect::<rusqlite::Result<Vec<_>>>()?;
-    for bytes in postings.unfiled.values() {
-        terms.extend(terms_of(&sheet::read(bytes)).into_keys());
-    }
+    terms.extend(postings.unfiled.values().flat_map(|sheet| terms_of(sheet).into_keys()));
     terms.sort_unstable();
     terms.dedup();
     let mut all = Vec::new();

@@ -4,7 +4,7 @@
 //! row, so that all of them are compared in one walk; `sheets` rank: all that is known of a memory's passages, in
 //! one row.
 
-use super::postings::{self, Filing, Having, Postings};
+use super::postings::{self, Filing, Having, Postings, Unfiled};
 use super::{ENTRY, ENTRY_COLUMNS, Index, IndexError, Wanted, directions, entry, unsigned};
 use lorelane_core::alike::Shape;
 use lorelane_core::corpus::Entry;
@@ -203,7 +203,8 @@ impl Index {
     pub fn holding(&self, asked: &Asked) -> Result<Vec<u64>, IndexError> {
         let fault = self.fault("search");
         let _reading = self.reading().map_err(&fault)?;
-        let mut postings = Postings::new(&self.db).map_err(&fault)?;
+        let unfiled = Unfiled::read(&self.db).map_err(&fault)?;
+        let mut postings = Postings::new(&self.db, &unfiled).map_err(&fault)?;
         let counts = asked.terms.iter().map(|term| Ok(having(&mut postings, term, 0)?.passages));
         counts.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
     }
@@ -221,7 +222,8 @@ impl Index {
             Ok((unsigned(row, 0)?, unsigned(row, 1)?))
         })?;
         let last = self.last_number()?;
-        let mut postings = Postings::new(&self.db)?;
+        let unfiled = Unfiled::read(&self.db)?;
+        let mut postings = Postings::new(&self.db, &unfiled)?;
         let mut shared = Shared::new(last);
         let mut holding = Vec::with_capacity(asked.terms.len());
         for term in &asked.terms {
@@ -336,8 +338,9 @@ impl Index {
         let fault = self.fault("search");
         let Some(term) = term_of(word, Language::English) else { return Ok(Vec::new()) };
         let _reading = self.reading().map_err(&fault)?;
+        let unfiled = Unfiled::read(&self.db).map_err(&fault)?;
         let mut having = Having::default();
-        Postings::new(&self.db)
+        Postings::new(&self.db, &unfiled)
             .and_then(|mut postings| postings.read(term, u64::MAX, &mut having))
             .map_err(&fault)?;
         let mut read =

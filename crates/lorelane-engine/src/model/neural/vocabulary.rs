@@ -1,6 +1,6 @@
 //! The word pieces of a model, and a text as their numbers.
 
-use lorelane_core::embed::{Piece, each_piece};
+use lorelane_core::embed::{Piece, each_piece, longest};
 use std::collections::HashMap;
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Vocabulary {
             Piece::Rest(rest) => self.numbers.get(&format!("##{rest}")),
         };
         let mut pieces = Vec::new();
-        each_piece(text, find, |number| pieces.push(*number));
+        each_piece(text, |rest| longest(rest, find), |number| pieces.push(*number));
         pieces
     }
 
