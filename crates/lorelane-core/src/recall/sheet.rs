@@ -109,12 +109,15 @@ impl Sheet {
         let mut bytes = vec![self.language.number(), confidence, 0, 0];
         let reach = |passages: &[Written]| reach(passages.iter().map(|passage| &passage.vector));
         bytes.extend(reach(&self.passages).to_le_bytes());
-        for (at, passage) in self.passages.iter().enumerate() {
-            let window = &self.passages[at.saturating_sub(1)..(at + 2).min(self.passages.len())];
-            let from = self.passages.partition_point(|other| other.section < passage.section);
-            let to = self.passages.partition_point(|other| other.section <= passage.section);
-            let name = if at == 0 { self.name.as_slice() } else { &[] };
-            passage.append_to(&mut bytes, reach(window), reach(&self.passages[from..to]), name);
+        let mut at = 0_usize;
+        for section in self.passages.chunk_by(|one, other| one.section == other.section) {
+            let in_section = reach(section);
+            for passage in section {
+                let window = &self.passages[at.saturating_sub(1)..(at + 2).min(self.passages.len())];
+                let name = if at == 0 { self.name.as_slice() } else { &[] };
+                passage.append_to(&mut bytes, reach(window), in_section, name);
+                at += 1;
+            }
         }
         bytes
     }
