@@ -279,28 +279,62 @@ fn set_json(old: &str, key: &str, value: &Json) -> Result<String, String> {
     json::patch(old, &Json::Object(root)).map_err(|fault| fault.to_string())
 }
 
+/// Sets a key in a text of TOML. A value that stands there is replaced where it stands; a new one gets the line ends of
+/// the file.
 fn set_toml(old: &str, key: &str, value: &Json) -> Result<String, String> {
-    let mut document: toml_edit::DocumentMut = old.parse().map_err(|fault: toml_edit::TomlError| {
-        format!("it is not TOML: {}", first_line(&fault.to_string()))
-    })?;
-    let mut item = document.as_item_mut();
-    for part in key.split('.') {
-        item = &mut item[part];
-    }
-    *item = match value {
-        Json::Text(text) => toml_edit::value(text.as_str()),
-        Json::Bool(flag) => toml_edit::value(*flag),
+    const BOM: char = '\u{feff}';
+    let broken = |fault: toml_edit::TomlError| format!("it is not TOML: {}", first_line(&fault.to_string()));
+    let value = match value {
+        Json::Text(text) => toml_edit::Value::from(text.as_str()),
+        Json::Bool(flag) => toml_edit::Value::from(*flag),
         Json::Number(number) => match number.parse::<i64>() {
-            Ok(whole) => toml_edit::value(whole),
-            Err(_) => toml_edit::value(number.parse::<f64>().unwrap_or_default()),
+            Ok(whole) => toml_edit::Value::from(whole),
+            Err(_) => toml_edit::Value::from(number.parse::<f64>().unwrap_or_default()),
         },
         other => {
             return Err(format!("{} has no place in TOML here", cut(&other.render(json::Format::LINE), 80)));
         }
     };
-    Ok(document.to_string())
+    // Spans count from behind the mark.
+    let (mark, body) = old.split_at(old.len() - old.trim_start_matches(BOM).len());
+    let read = toml_edit::Document::parse(body).map_err(broken)?;
+    let known = key.split('.').try_fold(read.as_item(), |item, part| item.as_table_like()?.get(part));
+    if let Some(span) = known.and_then(toml_edit::Item::as_value).and_then(toml_edit::Value::span) {
+        return Ok(format!("{mark}{}{value}{}", &body[..span.start], &body[span.end..]));
+    }
+    let mut document = read.into_mut();
+    let mut item = document.as_item_mut();
+    for part in key.split('.') {
+        item = &mut item[part];
+    }
+    *item = toml_edit::Item::Value(value);
+    let text = document.to_string();
+    let text = if body.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text };
+    Ok(format!("{mark}{text}"))
 }
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setting_a_key_of_toml_leaves_every_other_byte() {
+        let quiet = Json::text("quiet");
+        for (old, key, new) in [
+            ("", "a", "a = \"quiet\"\n"),
+            ("a = 'x' # why\r\nb=2\n", "a", "a = \"quiet\" # why\r\nb=2\n"),
+            ("\u{feff}[t]\r\na   =   1\r\n", "t.a", "\u{feff}[t]\r\na   =   \"quiet\"\r\n"),
+            ("t = {a=1, b=2} # c", "t.a", "t = {a=\"quiet\", b=2} # c"),
+            ("t.a = 1", "t.a", "t.a = \"quiet\""),
+            ("\u{feff}b = 2\r\n", "a", "\u{feff}b = 2\r\na = \"quiet\"\r\n"),
+            ("# c\r\n[t]\r\nb = 2\r\n", "t.a", "# c\r\n[t]\r\nb = 2\r\na = \"quiet\"\r\n"),
+        ] {
+            assert_eq!(set_toml(old, key, &quiet).as_deref(), Ok(new), "{old:?}");
+        }
+        assert!(set_toml("a = [", "a", &quiet).is_err());
+    }
 }
