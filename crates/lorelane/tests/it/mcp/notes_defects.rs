@@ -39,6 +39,11 @@ fn b3_a_fresh_plan_is_not_the_answer_to_everything() {
     let mut client = client(&scratch);
     given(&mut client, "create_memory", PLAN);
     assert_eq!(ids(&search(&mut client, "chocolate cake recipe")), ["memory:cake"]);
+    // Also one that says a word of it, and is from today.
+    let sale = r#"{"filename": "sale", "memory_type": "plan", "content": "The plan for the cake sale."}"#;
+    given(&mut client, "create_memory", sale);
+    let found = search(&mut client, "chocolate cake recipe");
+    assert_eq!(ids(&found).first(), Some(&"memory:cake"), "{found:?}");
     client.leave();
 }
 
@@ -364,6 +369,13 @@ fn b21_what_the_schema_says_is_what_a_call_does() {
     given(&mut client, "create_memory", r#"{"filename": "untagged", "content": "About guava."}"#);
     let found = search(&mut client, "guava");
     assert_eq!(text(&found.as_list().unwrap()[0], "type"), "journal");
+    assert!(about("search_memories", "limit").ends_with("5 if absent"));
+    for (number, thing) in ["soup", "salad", "juice", "jam", "tea", "pie", "bread"].iter().enumerate() {
+        let content = format!("A papaya in the {thing}, with {number} spoons.");
+        let note = format!(r#"{{"filename": "p{number}", "content": "{content}"}}"#);
+        given(&mut client, "create_memory", &note);
+    }
+    assert_eq!(ids(&search(&mut client, "papaya")).len(), 5);
     client.leave();
 }
 
