@@ -64,11 +64,6 @@ impl Asked {
         Asked { terms, small: Quantised::of(&vector), vector, second: None, months: months(&text) }
     }
 
-    /// Whether nothing can be found with it.
-    pub fn is_empty(&self) -> bool {
-        self.terms.is_empty()
-    }
-
     /// Whether it has more terms than are looked up.
     pub fn is_long(&self) -> bool {
         self.terms.len() > TERMS_MAX
@@ -205,8 +200,8 @@ mod tests {
 
     #[test]
     fn a_text_of_any_size_is_a_question() {
-        assert!(asked("", &[Language::English]).is_empty());
-        assert!(asked("?!. the of", &[Language::English]).is_empty());
+        assert!(asked("", &[Language::English]).terms.is_empty());
+        assert!(asked("?!. the of", &[Language::English]).terms.is_empty());
         let long = format!("alpha {} omega", "é lorem ".repeat(200_000));
         let words: Vec<String> =
             asked(&long, &[Language::English]).terms.into_iter().map(|term| term.word).collect();

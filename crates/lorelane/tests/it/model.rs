@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// A store with two memories that the tiny model can tell apart, and the model in a folder beside it.
-fn scratch() -> Scratch {
+pub(crate) fn scratch() -> Scratch {
     let scratch = Scratch::with_store();
     for (title, decision) in
         [("Restart the cache", "restart the cache"), ("Restart redis", "use redis, restart service auth")]

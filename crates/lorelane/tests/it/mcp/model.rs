@@ -2,23 +2,13 @@
 
 use super::{Client, PATIENCE};
 use crate::scratch::Scratch;
-use crate::tiny_model;
 use std::fs;
 use std::io::Read;
 use std::time::Instant;
 
-/// A store with two memories that the tiny model can tell apart, and the model added.
+/// A store whose memories the tiny model can tell apart, and the model added.
 fn scratch() -> Scratch {
-    let scratch = Scratch::with_store();
-    for (title, decision) in
-        [("Restart the cache", "restart the cache"), ("Restart redis", "use redis, restart service auth")]
-    {
-        let line = format!(
-            "create decision --title '{title}' --tag redis --set context=Hot --set 'decision={decision}' --set rationale=Fast"
-        );
-        scratch.lorelane(&line).expect(0);
-    }
-    tiny_model::write(&scratch.folder.join("tiny"), 0);
+    let scratch = crate::model::scratch();
     scratch.lorelane("model add ../tiny").expect(0);
     scratch
 }
