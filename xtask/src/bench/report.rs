@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::measure::Cost;
-use super::targets::{Limit, Target, Verdict};
+use super::targets::{Target, Verdict};
 use crate::failure::Failure;
 use crate::repo;
 
@@ -51,8 +51,13 @@ impl Row {
 
     pub fn verdict(&self) -> Verdict {
         Target::of(self.job, self.size).map_or(Verdict::Unjudged, |target| {
-            target.judge(self.size, self.median_ms, self.empty_ms, self.peak_mb)
+            target.judge(self.size, self.empties(), self.peak_mb)
         })
+    }
+
+    /// How many empty processes cost as much: the figure that can be compared across machines.
+    pub fn empties(&self) -> f64 {
+        self.median_ms / self.empty_ms
     }
 }
 
@@ -73,27 +78,19 @@ pub fn table(rows: &[Row]) -> String {
         let target = Target::of(row.job, row.size);
         let or_dash = |limit: Option<String>| limit.unwrap_or_else(|| "–".to_owned());
         let must = target.map(|target| {
-            let time = match target.must {
-                Some(Limit::Ms(limit)) => format!("{limit} ms, "),
-                Some(times) => format!("{times}, "),
-                None => String::new(),
-            };
+            let time = target.must.map(|times| format!("{times} ×, ")).unwrap_or_default();
             format!("{time}{:.0} MB", target.peak_mb)
         });
-        let ratio = if row.empty_ms > 0.0 {
-            format!("{:.1}", row.median_ms / row.empty_ms)
-        } else {
-            "–".to_owned()
-        };
         text.push_str(&format!(
-            "| {} | {} | {:.1} / {:.1} | {ratio} | {:.1} | {} | {} | {} | {} |\n",
+            "| {} | {} | {:.1} / {:.1} | {:.1} | {:.1} | {} | {} | {} | {} |\n",
             row.job,
             row.size,
             row.median_ms,
             row.p95_ms,
+            row.empties(),
             row.peak_mb,
             or_dash(must),
-            or_dash(target.and_then(|target| target.aim).map(|aim| aim.to_string())),
+            or_dash(target.and_then(|target| target.aim).map(|times| format!("{times} ×"))),
             or_dash(target.and_then(|target| target.scripts_ms).map(|ms| format!("{ms:.0}"))),
             match row.verdict() {
                 Verdict::Unjudged => "–",
@@ -165,10 +162,10 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "| create | 10000 | 4.0 / 6.3 | 8.0 | 9.0 | 15 ms, 20 MB | 5 | 280 | aim met |",
-                "| create | 100 | 4.0 / 6.3 | 8.0 | 9.0 | 15 ms, 20 MB | 5 | 280 | – |",
+                "| create | 10000 | 4.0 / 6.3 | 8.0 | 9.0 | 12 ×, 20 MB | 7.1 × | 280 | met |",
+                "| create | 100 | 4.0 / 6.3 | 8.0 | 9.0 | 12 ×, 20 MB | 7.1 × | 280 | – |",
                 "| list | 10000 | 4.0 / 6.3 | 8.0 | 9.0 | 20 MB | – | – | met |",
-                "| hook prompt | 1000 | 4.0 / 6.3 | 8.0 | 9.0 | 6 ms, 20 MB | 3 | 76 | met |",
+                "| hook prompt | 1000 | 4.0 / 6.3 | 8.0 | 9.0 | 8.6 ×, 20 MB | 4.3 × | 76 | met |",
                 "| hook guard | 10000 | 4.0 / 6.3 | 8.0 | 9.0 | 2 ×, 20 MB | 1.4 × | 26 | **missed** |",
             ]
         );

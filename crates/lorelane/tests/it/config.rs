@@ -6,7 +6,6 @@ use expect_test::{Expect, expect};
 use lorelane_core::json::Json;
 use lorelane_core::memory::Category;
 use std::fs;
-use std::process::Command;
 
 /// Long after the memories of these tests were made.
 const LATER: &str = "2026-09-01T12:00:00Z";
@@ -475,19 +474,9 @@ fn a_secret_in_a_wrong_value_is_masked_before_it_is_cut() {
     }
 }
 
-/// Git as the user has set it up in the project.
 fn git(scratch: &Scratch, line: &str) -> String {
     let words = crate::scratch::words(line);
-    let output = Command::new("git")
-        .args(["-c", "user.name=A", "-c", "user.email=a@b.c"])
-        .args(&words)
-        .current_dir(scratch.project())
-        .env("HOME", scratch.home())
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "git {line}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
+    scratch.git(&words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 fn with_repository() -> Scratch {

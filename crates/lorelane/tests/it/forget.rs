@@ -8,7 +8,7 @@ use lorelane_core::memory::Category;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Words that stand in nothing but the memory that is forgotten, its slugs among them.
 const DISTINCTIVE: [&str; 6] =
@@ -285,20 +285,6 @@ fn a_memory_that_took_a_former_address_stays() {
     assert_eq!(scratch.read(&path), newcomer);
 }
 
-impl Scratch {
-    fn git(&self, words: &[&str]) -> String {
-        let git = Command::new("git")
-            .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"])
-            .args(words)
-            .current_dir(self.project())
-            .env("HOME", self.home())
-            .output()
-            .unwrap();
-        assert!(git.status.success(), "{words:?}: {}", String::from_utf8_lossy(&git.stderr));
-        String::from_utf8(git.stdout).unwrap().trim().to_owned()
-    }
-}
-
 #[test]
 fn what_git_holds_is_named_and_never_called_forgotten() {
     let scratch = Scratch::with_jwt();
@@ -311,14 +297,14 @@ fn what_git_holds_is_named_and_never_called_forgotten() {
 
     scratch.git(&["add", "--all"]);
     scratch.git(&["commit", "--quiet", "-m", "all"]);
-    let first = scratch.git(&["rev-parse", "HEAD"]);
+    let first = scratch.git(&["rev-parse", "HEAD"]).trim().to_owned();
     scratch.lorelane("update use-jwt --set 'title=Sign every token'").expect(0);
     scratch.git(&["add", "--all"]);
     scratch.git(&["commit", "--quiet", "-m", "renamed"]);
-    let second = scratch.git(&["rev-parse", "HEAD"]);
+    let second = scratch.git(&["rev-parse", "HEAD"]).trim().to_owned();
     scratch.put(".claude/memory/decisions/sign-every-token.json", "{}");
     scratch.git(&["stash", "--quiet"]);
-    let stash = scratch.git(&["rev-parse", "refs/stash"]);
+    let stash = scratch.git(&["rev-parse", "refs/stash"]).trim().to_owned();
     scratch.put("other.txt", "nothing of it");
     scratch.git(&["add", "--all"]);
     scratch.git(&["commit", "--quiet", "-m", "another"]);
@@ -555,7 +541,7 @@ fn the_log_of_another_lane_does_not_name_a_forgotten_memory() {
 fn commit_all(scratch: &Scratch, message: &str) -> String {
     scratch.git(&["add", "--all"]);
     scratch.git(&["commit", "--quiet", "-m", message]);
-    scratch.git(&["rev-parse", "HEAD"])
+    scratch.git(&["rev-parse", "HEAD"]).trim().to_owned()
 }
 
 fn held_by_git(told: &Json) -> Vec<(String, String)> {
@@ -606,7 +592,7 @@ fn what_git_holds_of_a_note_that_was_moved_is_named() {
     git(&["init", "--quiet"]);
     git(&["add", "--all"]);
     git(&["commit", "--quiet", "-m", "all"]);
-    let commit = git(&["rev-parse", "HEAD"]);
+    let commit = git(&["rev-parse", "HEAD"]).trim().to_owned();
     scratch.lorelane("notes move --to project").expect(0);
     let told = scratch.json("forget notes/quokka --yes");
     assert_eq!(held_by_git(&told), [(commit, "~/home/data".to_owned())]);

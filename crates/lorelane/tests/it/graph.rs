@@ -3,7 +3,6 @@
 use crate::scratch::{DECISION, Scratch};
 use expect_test::expect;
 use lorelane_core::json::Json;
-use std::process::{Command, Stdio};
 
 /// Notes and a record that speak of files and of each other.
 fn bank() -> Scratch {
@@ -76,22 +75,16 @@ fn an_edit_keeps_the_links_of_others_and_a_rename_too() {
     scratch.lorelane("doctor --index").expect(0);
 }
 
-fn git(scratch: &Scratch, words: &[&str]) {
-    let mut git = Command::new("git");
-    git.args(["-c", "user.name=a", "-c", "user.email=a@b.c"]).args(words).current_dir(scratch.project());
-    assert!(git.stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap().success(), "{words:?}");
-}
-
 #[test]
 fn a_file_that_is_renamed_in_git_keeps_its_links() {
     let scratch = bank();
     scratch.put("src/auth.py", "def login():\n    return 'a token that is long enough'\n");
-    git(&scratch, &["init", "-q"]);
-    git(&scratch, &["add", "src"]);
-    git(&scratch, &["commit", "-qm", "first"]);
-    git(&scratch, &["mv", "src/auth.py", "src/login.py"]);
-    git(&scratch, &["commit", "-qm", "second"]);
-    git(&scratch, &["mv", "src/login.py", "src/tokens.py"]);
+    scratch.git(&["init", "-q"]);
+    scratch.git(&["add", "src"]);
+    scratch.git(&["commit", "-qm", "first"]);
+    scratch.git(&["mv", "src/auth.py", "src/login.py"]);
+    scratch.git(&["commit", "-qm", "second"]);
+    scratch.git(&["mv", "src/login.py", "src/tokens.py"]);
     // The last move is not committed yet.
     let found = scratch.json("links src/tokens.py");
     let former = found.at("former").unwrap().to_texts();
@@ -99,7 +92,7 @@ fn a_file_that_is_renamed_in_git_keeps_its_links() {
         (former, found.at("links").unwrap().as_list().unwrap().len()),
         (vec!["src/login.py".to_owned(), "src/auth.py".to_owned()], 3)
     );
-    git(&scratch, &["commit", "-qm", "third"]);
+    scratch.git(&["commit", "-qm", "third"]);
     assert!(scratch.lorelane("links src/tokens.py").expect(0).out.contains("(src/auth.py)"));
     scratch.lorelane("links src/other.py").expect(1);
 }

@@ -78,8 +78,27 @@ impl Scratch {
             .env("HOME", self.home())
             .env("LORELANE_HOME", self.home())
             .env("LORELANE_NOW", self.now)
+            // A machine that does other things, too, must not make a hook give up.
+            .env("LORELANE_HOOK_DEADLINE_MS", "20000")
             .stdin(Stdio::null());
         command
+    }
+
+    /// Git in the project, seeing neither the settings nor the repository of whoever runs the tests.
+    pub fn git(&self, words: &[&str]) -> String {
+        let output = Command::new("git")
+            .args(["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"])
+            .args(words)
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "git {words:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
     }
 
     /// Runs a line as one would type it after `lorelane`.
