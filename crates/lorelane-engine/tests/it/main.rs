@@ -13,6 +13,8 @@ mod model;
 mod notes;
 mod simulation;
 mod store;
+#[cfg(unix)]
+mod swapped;
 mod tiny_model;
 mod transcript;
 mod triage;
