@@ -7,6 +7,8 @@ mod captures;
 mod fence;
 mod forget;
 mod full_disk;
+#[cfg(unix)]
+mod git;
 mod index;
 mod meaning;
 mod model;
