@@ -1,6 +1,6 @@
 //! Captures on disk: a private file per session in the lane's state folder.
 
-use crate::disk::{Disk, Kind, LockFault};
+use crate::disk::{Disk, Kind, LockFault, READ_MAX_BYTES};
 use crate::workspace::Failure;
 use lorelane_core::capture::{Capture, is_outdated};
 use lorelane_core::digest::short_digest;
@@ -150,7 +150,10 @@ impl Captures {
         if name.ends_with(".tmp") || traces.sessions.iter().any(|from| name.starts_with(&file_stem(from))) {
             return Ok(true);
         }
-        let text = self.disk.read(path).map_err(|source| Failure::io("read", path, source))?;
+        let text = self
+            .disk
+            .read_regular(path, READ_MAX_BYTES)
+            .map_err(|source| Failure::io("read", path, source))?;
         Ok(traces.are_told_in(&String::from_utf8_lossy(&text.unwrap_or_default())))
     }
 

@@ -1,6 +1,6 @@
 //! Configuration files: read without ever failing, written without losing a comment.
 
-use crate::disk::{Disk, Kind};
+use crate::disk::{Disk, Kind, Links};
 use lorelane_core::json::{self, Document, Json, Object};
 use lorelane_core::policy::{ConfigProblem, Given, Home, Policy, all_keys};
 use lorelane_core::text::cut;
@@ -75,9 +75,13 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl ConfigFiles {
+    /// The files of a project whose folder is given without links.
     pub fn of_project(project: &Path, user_config: Option<&Path>) -> ConfigFiles {
+        let folder = project.join(lorelane_core::policy::DEFAULT_ROOT);
+        // A link inside the project is the user's business; through one that leads out of it nothing is read.
+        let real = std::fs::canonicalize(&folder).ok().filter(|real| real.starts_with(project));
         ConfigFiles {
-            records: project.join(lorelane_core::policy::DEFAULT_ROOT).join(RECORDS_CONFIG),
+            records: real.unwrap_or(folder).join(RECORDS_CONFIG),
             project: project.join(LORELANE_CONFIG),
             user: user_config.map(|folder| folder.join(LORELANE_CONFIG)),
         }
@@ -87,7 +91,7 @@ impl ConfigFiles {
     /// before every tool, does not settle all the others.
     pub fn memory_root(&self, disk: &dyn Disk) -> String {
         let given = || {
-            let bytes = disk.read_regular(&self.records, CONFIG_MAX_BYTES).ok()??;
+            let bytes = self.read_foreign(disk, &self.records).ok()??;
             let Json::Object(root) = Json::parse(text(&bytes).ok()?).ok()? else { return None };
             root.get(MEMORY_ROOT).cloned()
         };
@@ -117,9 +121,9 @@ impl ConfigFiles {
         let file = path.display().to_string();
         // The user's own file may be a link to wherever they keep their settings; one of the repository may not.
         let read = if Some(path) == self.user.as_deref() {
-            disk.read(path)
+            disk.read_bounded(path, Links::Followed, CONFIG_MAX_BYTES)
         } else {
-            disk.read_regular(path, CONFIG_MAX_BYTES)
+            self.read_foreign(disk, path)
         };
         let values = match read {
             Ok(None) => return,
@@ -144,6 +148,17 @@ impl ConfigFiles {
         }
     }
 
+    /// Reads a file that came with the project.
+    fn read_foreign(&self, disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        let project = self.project.parent().unwrap_or(Path::new("/"));
+        match disk.below(project, &[]) {
+            Ok(Some(below)) => below.read_regular(path, CONFIG_MAX_BYTES),
+            Ok(None) => disk.read_regular(path, CONFIG_MAX_BYTES),
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
     pub fn file_of(&self, home: Home) -> &Path {
         match home {
             Home::Records => &self.records,
@@ -155,7 +170,7 @@ impl ConfigFiles {
     pub fn with(&self, disk: &dyn Disk, home: Home, key: &str, value: &Json) -> Result<String, ConfigError> {
         let path = self.file_of(home);
         let broken = |why: String| ConfigError::Broken { path: path.to_owned(), why };
-        let old = disk.read(path).map_err(|source| ConfigError::Io {
+        let old = self.read_foreign(disk, path).map_err(|source| ConfigError::Io {
             attempt: "read",
             path: path.to_owned(),
             source,

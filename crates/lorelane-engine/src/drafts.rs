@@ -1,6 +1,6 @@
 //! Drafts that a person works on: private, per project, kept until they are saved.
 
-use crate::disk::{Disk, Kind};
+use crate::disk::{Disk, Kind, RealDisk};
 use crate::workspace::Failure;
 use lorelane_core::forget::{Act, Traces};
 use lorelane_core::memory::Address;
@@ -62,7 +62,8 @@ pub fn edit(editor: &str, draft: &Path) -> Result<String, String> {
     if !status.success() {
         return Err(format!("`{editor}` ended with {status}"));
     }
-    std::fs::read_to_string(draft).map_err(|fault| fault.to_string())
+    let bytes = RealDisk.read(draft).map_err(|fault| fault.to_string())?.ok_or("the draft is gone")?;
+    String::from_utf8(bytes).map_err(|fault| fault.to_string())
 }
 
 /// An editor is a command line (`code --wait`), so a shell takes it apart.

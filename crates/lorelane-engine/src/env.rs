@@ -29,6 +29,12 @@ pub struct Folders {
 /// The first system's folder in the user's data folder, on every platform.
 const FORMER_NOTES: &str = "mcp-markdown-ragdocs/memories";
 
+impl Folders {
+    pub fn all(&self) -> Vec<PathBuf> {
+        [&self.config, &self.cache, &self.state, &self.data, &self.former_notes].map(PathBuf::clone).to_vec()
+    }
+}
+
 impl Env {
     pub fn var(&self, name: &str) -> Option<&str> {
         self.vars.get(name).map(String::as_str).filter(|value| !value.is_empty())

@@ -1,31 +1,13 @@
-//! Git, through its own command: the user's hooks, signing and identity are respected.
+//! Git, through its own command. Questions run nothing but git; a commit respects the user's hooks, signing and
+//! identity.
 
+mod call;
+
+use crate::disk::Disk;
+use call::{PLAIN_DIFF, Runs, WorkTree, run, run_commit, run_search};
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-
-/// What git tells a hook about its own repository and says nothing about this one. The settings that came along
-/// (`GIT_CONFIG_…`) and the identity are the user's and stay.
-const OF_ANOTHER_REPOSITORY: [&str; 17] = [
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_DIR",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_GRAFT_FILE",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_NAMESPACE",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_SHALLOW_FILE",
-    "GIT_WORK_TREE",
-];
+use std::process::Command;
 
 /// Files go in by standard input: a garbage collection may name more than a command line holds.
 const FILES_FROM_INPUT: [&str; 2] = ["--pathspec-from-file=-", "--pathspec-file-nul"];
@@ -42,14 +24,16 @@ const GREP_MAX: usize = 200;
 /// A file that moved more often keeps only its newest names.
 const RENAMES_MAX: &str = "--max-count=50";
 
-/// Commits exactly these files. The reason of a refusal is git's own.
+/// Commits exactly these files, with the user's hooks: only for a project that is trusted. The reason of a refusal
+/// is git's own.
 pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(), String> {
-    let files: BTreeSet<&Path> =
-        files.iter().map(|file| file.strip_prefix(project).unwrap_or(file)).collect();
-    let known = tracked(project, &files)?;
+    let tree = WorkTree::around(project).ok_or("there is no git repository here")?;
+    let files: BTreeSet<&Path> = files.iter().map(|file| tree.relative(file)).collect();
+    let known = tracked(&tree, &files)?;
     let (tracked, unknown): (Vec<&Path>, Vec<&Path>) =
         files.into_iter().partition(|file| known.contains(&named(file)));
-    let new: Vec<&Path> = unknown.into_iter().filter(|file| project.join(file).exists()).collect();
+    let new: Vec<&Path> =
+        unknown.into_iter().filter(|file| tree.root.join(file).symlink_metadata().is_ok()).collect();
     let all = [tracked, new.clone()].concat();
     if all.is_empty() {
         return Ok(());
@@ -57,18 +41,19 @@ pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(
     // `commit --only` takes files from the worktree, but knows no untracked ones, so those are announced first.
     // The rest of the index is not touched.
     if !new.is_empty() {
-        run(git(project).args(["add", "--intent-to-add"]).args(FILES_FROM_INPUT), &new)?;
+        let mut add = tree.git(Runs::WhatCommitsRun);
+        run(add.args(["add", "--intent-to-add"]).args(FILES_FROM_INPUT), by_nul(&new))?;
     }
-    let mut commit = git(project);
+    let mut commit = tree.git(Runs::WhatCommitsRun);
     commit.args(["commit", "--quiet", "--only", "-m", message]).args(FILES_FROM_INPUT);
-    let committed = run(&mut commit, &all);
+    let committed = run_commit(&mut commit, by_nul(&all));
     if committed.is_err() && !new.is_empty() {
         // Refused: the index is as it was, so that no later commit of the user takes them along.
-        let mut forget = git(project);
+        let mut forget = tree.git(Runs::WhatCommitsRun);
         forget.args(["rm", "--quiet", "--cached", "--force"]).args(FILES_FROM_INPUT);
-        let _ = run(&mut forget, &new);
+        let _ = run(&mut forget, by_nul(&new));
     }
-    committed.map(drop)
+    committed
 }
 
 /// What git has begun in a worktree and not ended: a merge, a rebase, a pick or a revert with conflicts.
@@ -77,27 +62,53 @@ const UNSETTLED: [&str; 6] =
 
 /// Whether somebody is in the middle of a merge or the like. Asks the disk, not git: it must be quick.
 pub fn is_unsettled(project: &Path) -> bool {
-    let Some(folder) = project.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists()) else {
-        return false;
-    };
-    // In a linked worktree `.git` is a file that names the folder.
-    let folder = match std::fs::read_to_string(&folder) {
-        Ok(text) => folder.with_file_name(text.trim_start_matches("gitdir:").trim()),
-        Err(_) => folder,
-    };
-    UNSETTLED.iter().any(|name| folder.join(name).exists())
+    let Some(tree) = WorkTree::around(project) else { return false };
+    UNSETTLED.iter().any(|name| tree.git_dir.join(name).exists())
 }
 
 /// Those of the files that stand in the worktree as git put them there. None where git is not, or does not answer.
-pub fn untouched<'f>(project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
-    let mut asked = git(project);
-    // Everything else: changed since it was checked out, or unknown to git.
-    asked.args(["ls-files", "-z", "--modified", "--others", "--"]).args(files);
-    let Ok(touched) = run(&mut asked, &[]) else { return Vec::new() };
-    let touched: BTreeSet<&[u8]> = touched.split(|byte| *byte == 0).collect();
-    let is_touched =
-        |file: &Path| touched.contains(named(file.strip_prefix(project).unwrap_or(file)).as_slice());
-    files.iter().map(PathBuf::as_path).filter(|file| !is_touched(file)).collect()
+///
+/// Git gives what it has and we compare: if git compared, it would run the filters that the repository names.
+pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
+    let Some(tree) = WorkTree::around(project) else { return Vec::new() };
+    let names: Vec<Vec<u8>> = files.iter().map(|file| named(tree.relative(file))).collect();
+    if names.iter().any(|name| name.contains(&b'\n')) {
+        return Vec::new();
+    }
+    let asked = names.iter().flat_map(|name| [b":", name.as_slice(), b"\n"].concat()).collect();
+    let Ok(printed) = run(tree.git(Runs::GitAlone).args(["cat-file", "--batch"]), asked) else {
+        return Vec::new();
+    };
+    let is_untouched = |(file, held): &(&PathBuf, Option<&[u8]>)| {
+        let Some(held) = held else { return false };
+        let now = disk.read_regular(file, 2 * held.len() as u64);
+        now.ok().flatten().is_some_and(|now| is_same(&now, held))
+    };
+    let held = files.iter().zip(staged(&printed));
+    held.filter(is_untouched).map(|(file, _)| file.as_path()).collect()
+}
+
+/// The blobs that `cat-file --batch` printed, in the order in which they were asked for; `None` for a file that
+/// git does not have.
+fn staged(mut printed: &[u8]) -> Vec<Option<&[u8]>> {
+    let mut blobs = Vec::new();
+    while let Some(end) = printed.iter().position(|byte| *byte == b'\n') {
+        let (head, rest) = (&printed[..end], &printed[end + 1..]);
+        let size = std::str::from_utf8(head).ok().and_then(|head| head.rsplit_once(" blob ")?.1.parse().ok());
+        let blob = size.and_then(|size: usize| rest.get(..size));
+        printed = blob.map_or(rest, |blob| rest.get(blob.len() + 1..).unwrap_or_default());
+        blobs.push(blob);
+    }
+    blobs
+}
+
+/// Whether a file says what git has of it. A checkout may have given it other line ends.
+fn is_same(now: &[u8], held: &[u8]) -> bool {
+    let lines = |bytes: &[u8]| -> Vec<Vec<u8>> {
+        let lines = bytes.split(|byte| *byte == b'\n');
+        lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec()).collect()
+    };
+    now == held || lines(now) == lines(held)
 }
 
 /// What git keeps of a file that is gone.
@@ -123,9 +134,9 @@ impl Held {
     }
 }
 
-/// The repository that a path lies in, or would lie in.
+/// The work tree that a path lies in, or would lie in.
 pub fn repository_of(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
+    WorkTree::around(path).map(|tree| tree.root)
 }
 
 /// The files below a folder that any commit or git's index holds, and that this says yes to. It is asked with each
@@ -135,11 +146,12 @@ pub fn ever_in(
     folder: &Path,
     is_wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<PathBuf>, String> {
-    let mut committed = history(repository, "");
+    let Some(tree) = WorkTree::around(repository) else { return Ok(Vec::new()) };
+    let mut committed = history(&tree, "");
     committed.args(HOLDING).args(["-z", "--name-only", "--"]).arg(folder);
-    let mut printed = run(&mut committed, &[])?;
+    let mut printed = run(&mut committed, Vec::new())?;
     printed.push(0);
-    printed.extend(run(git(repository).args(["ls-files", "--cached", "-z", "--"]).arg(folder), &[])?);
+    printed.extend(run(in_index(&tree).arg("-z").arg("--").arg(folder), Vec::new())?);
     let paths: BTreeSet<PathBuf> = printed
         .split(|byte| *byte == 0)
         .map(|path| repository.join(String::from_utf8_lossy(path.trim_ascii_start()).as_ref()))
@@ -153,22 +165,24 @@ pub fn ever_in(
 
 /// What git holds of these files, and of these names in the files that list them.
 pub fn held(project: &Path, files: &[PathBuf], lists: &[PathBuf], names: &[&str]) -> Result<Held, String> {
+    let Some(tree) = WorkTree::around(project) else { return Ok(Held::default()) };
     // Without a path git would speak of all.
     let (mut commits, mut staged) = (Vec::new(), false);
     if !files.is_empty() {
-        commits = self::commits(&run(history(project, COMMIT).args(HOLDING).arg("--").args(files), &[])?);
-        staged = !run(git(project).args(["ls-files", "--cached", "--"]).args(files), &[])?.is_empty();
+        let mut holding = history(&tree, COMMIT);
+        commits = self::commits(&run(holding.args(HOLDING).arg("--").args(files), Vec::new())?);
+        staged = !run(in_index(&tree).arg("--").args(files), Vec::new())?.is_empty();
     }
     for name in names {
-        let mut told = history(project, COMMIT);
-        commits.extend(self::commits(&run(told.args(["--fixed-strings", "--grep", name]), &[])?));
+        let mut told = history(&tree, COMMIT);
+        commits.extend(self::commits(&run(told.args(["--fixed-strings", "--grep", name]), Vec::new())?));
         if lists.is_empty() {
             continue;
         }
-        let mut listing = history(project, COMMIT);
+        let mut listing = history(&tree, COMMIT);
         listing.args(["-m", &format!("-S{name}"), "--"]).args(lists);
-        let listed = self::commits(&run(&mut listing, &[])?);
-        commits.extend(with_name(project, name, &listed, lists)?);
+        let listed = self::commits(&run(&mut listing, Vec::new())?);
+        commits.extend(with_name(&tree, name, &listed, lists)?);
     }
     commits.sort_by(|a, b| b.date.cmp(&a.date).then_with(|| a.id.cmp(&b.id)));
     commits.dedup();
@@ -178,28 +192,27 @@ pub fn held(project: &Path, files: &[PathBuf], lists: &[PathBuf], names: &[&str]
 /// The names that a file had before, newest first, as paths from the project. None where git is not, or does not
 /// answer.
 pub fn former_names(project: &Path, file: &str) -> Vec<String> {
-    if !is_in_repository(project) {
-        return Vec::new();
-    }
-    let list_renames = ["-z", "--relative", "-M", "--name-status", "--diff-filter=R"];
+    let Some(tree) = WorkTree::around(project) else { return Vec::new() };
+    let prefix = named(&tree.relative(project).join(""));
+    let from_here = format!("--relative={}", String::from_utf8_lossy(&prefix));
+    let list_renames = ["-z", from_here.as_str(), "-M", "--name-status", "--diff-filter=R"];
     let mut names = Vec::new();
     let mut now = file.to_owned();
-    // What is moved and not yet committed.
-    let moved = run(git(project).args(["diff", "HEAD"]).args(list_renames), &[]).unwrap_or_default();
+    // What is moved and not yet committed. The index says it; the worktree would be read through filters.
+    let mut moved = tree.git(Runs::GitAlone);
+    moved.args(["diff-index", "--cached"]).args(PLAIN_DIFF).args(list_renames).arg("HEAD");
+    let moved = run(&mut moved, Vec::new()).unwrap_or_default();
     if let Some((old, _)) = renames(&moved).into_iter().find(|(_, new)| *new == now) {
         now.clone_from(&old);
         names.push(old);
     }
-    let mut followed = git(project);
-    followed.args(["log", "--follow", "--format=", RENAMES_MAX]).args(list_renames).args(["--", &now]);
-    let followed = run(&mut followed, &[]).unwrap_or_default();
+    let mut followed = tree.git(Runs::GitAlone);
+    followed.args(["log", "--follow", "--format=", RENAMES_MAX]).args(PLAIN_DIFF).args(list_renames);
+    followed.arg("--").arg(project.join(&now));
+    let followed = run(&mut followed, Vec::new()).unwrap_or_default();
     names.extend(renames(&followed).into_iter().map(|(old, _)| old));
     names.retain(|name| name != file);
     names
-}
-
-fn is_in_repository(project: &Path) -> bool {
-    repository_of(project).is_some()
 }
 
 /// Old and new names, out of `--name-status -z`.
@@ -219,10 +232,17 @@ fn renames(printed: &[u8]) -> Vec<(String, String)> {
 }
 
 /// Every commit that anything leads to, a dropped stash included, told in this form.
-fn history(project: &Path, form: &str) -> Command {
-    let mut command = git(project);
-    command.args(["log", "--all", "--reflog", "--full-history", "--date=iso-strict"]);
+fn history(tree: &WorkTree, form: &str) -> Command {
+    let mut command = tree.git(Runs::GitAlone);
+    command.args(["log", "--all", "--reflog", "--full-history", "--date=iso-strict"]).args(PLAIN_DIFF);
     command.arg(format!("--format={form}"));
+    command
+}
+
+/// The files that git's index has.
+fn in_index(tree: &WorkTree) -> Command {
+    let mut command = tree.git(Runs::GitAlone);
+    command.args(["ls-files", "--cached"]);
     command
 }
 
@@ -234,18 +254,17 @@ fn commits(printed: &[u8]) -> Vec<Commit> {
 
 /// Those of the commits whose files have the name: one that took it out does not.
 fn with_name(
-    project: &Path,
+    tree: &WorkTree,
     name: &str,
     commits: &[Commit],
     lists: &[PathBuf],
 ) -> Result<Vec<Commit>, String> {
     let mut held = Vec::new();
     for some in commits.chunks(GREP_MAX) {
-        let mut grep = git(project);
-        // Of nothing found git says exit code 1.
-        grep.args(["grep", "--fixed-strings", "--name-only", "-e", name]);
+        let mut grep = tree.git(Runs::GitAlone);
+        grep.args(["grep", "--no-textconv", "--fixed-strings", "--name-only", "-e", name]);
         grep.args(some.iter().map(|commit| &commit.id)).arg("--").args(lists);
-        let found = grep.output().map_err(|fault| format!("git could not be run: {fault}"))?.stdout;
+        let found = run_search(&mut grep)?;
         let found = String::from_utf8_lossy(&found).into_owned();
         held.extend(some.iter().filter(|commit| found.contains(&commit.id)).cloned());
     }
@@ -253,40 +272,17 @@ fn with_name(
 }
 
 /// Those of the files that git knows, as git spells them.
-fn tracked(project: &Path, files: &BTreeSet<&Path>) -> Result<BTreeSet<Vec<u8>>, String> {
+fn tracked(tree: &WorkTree, files: &BTreeSet<&Path>) -> Result<BTreeSet<Vec<u8>>, String> {
     // Of all questions only this one takes no paths by input, so it is asked about the few folders they lie in.
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
     let folders =
         folders.into_iter().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
-    let listed = run(git(project).args(["ls-files", "-z", "--"]).args(folders), &[])?;
+    let listed = run(in_index(tree).arg("-z").arg("--").args(folders), Vec::new())?;
     Ok(listed.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
 }
 
-fn git(project: &Path) -> Command {
-    let mut command = Command::new("git");
-    command.arg("-C").arg(project).arg("--literal-pathspecs");
-    for name in OF_ANOTHER_REPOSITORY {
-        command.env_remove(name);
-    }
-    command
-}
-
-/// Runs git with the files as its input and returns what it printed.
-fn run(command: &mut Command, files: &[&Path]) -> Result<Vec<u8>, String> {
-    let broken = |fault: std::io::Error| format!("git could not be run: {fault}");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child: Child = command.spawn().map_err(broken)?;
-    if let Some(mut input) = child.stdin.take() {
-        let names: Vec<u8> = files.iter().flat_map(|file| [named(file), vec![0]].concat()).collect();
-        // Git reads all of it before it does anything, unless it refuses at once: then its words say why.
-        let _ = input.write_all(&names);
-    }
-    let output = child.wait_with_output().map_err(broken)?;
-    if output.status.success() {
-        return Ok(output.stdout);
-    }
-    let words = [output.stderr, output.stdout].concat();
-    Err(String::from_utf8_lossy(&words).trim().to_owned())
+fn by_nul(files: &[&Path]) -> Vec<u8> {
+    files.iter().flat_map(|file| [named(file), vec![0]].concat()).collect()
 }
 
 /// A path as git writes it: with slashes on every system.

@@ -3,7 +3,7 @@
 //! A line is taken out by blanks in its place: a copy without it would lose what others append meanwhile. Only
 //! turning over a full file moves bytes, so only these two need the folder's lock.
 
-use crate::disk::{Disk, LockFault};
+use crate::disk::{Disk, LockFault, READ_MAX_BYTES};
 use lorelane_core::forget::Act;
 use std::io;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub(crate) fn blank(
 }
 
 fn blank_in(disk: &dyn Disk, path: &Path, act: Act, goes: &dyn Fn(&str) -> bool) -> io::Result<usize> {
-    let bytes = disk.read_regular(path, u64::MAX)?.unwrap_or_default();
+    let bytes = disk.read_regular(path, READ_MAX_BYTES)?.unwrap_or_default();
     let (mut count, mut at) = (0, 0);
     for line in bytes.split(|byte| *byte == b'\n') {
         if goes(&String::from_utf8_lossy(line)) {

@@ -3,6 +3,7 @@
 //! A session's file grows to hundreds of megabytes, and a stop waits for us. So the file is read from its end in
 //! pieces, until the conversation has enough messages, and most lines are skipped without being parsed.
 
+use crate::disk::{Links, open_regular};
 use crate::env::Env;
 use lorelane_core::capture::At;
 use lorelane_core::conversation::{Backwards, Conversation, Format};
@@ -38,11 +39,7 @@ pub fn read(
             "it lies neither in the home folder nor in the temporary one",
         ));
     }
-    // Asked before opening: opening a pipe would wait for its writer.
-    if !real.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut lines = LinesFromEnd::open(&real)?;
+    let mut lines = LinesFromEnd::new(open_regular(&real, Links::Refused)?)?;
     let mut backwards = Backwards::new(max_messages);
     let mut line = Vec::new();
     while let Some(at) = lines.before(&mut line)? {
@@ -61,7 +58,7 @@ pub fn read(
 /// The numbers of the lines that begin at these bytes of a transcript; `None` for one so far from its beginning that
 /// nobody counts. Apart from reading: only what was found is worth counting for.
 pub fn lines_at(path: &Path, places: &[u64]) -> io::Result<Vec<Option<u64>>> {
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path, Links::Followed)?;
     let mut lines = vec![None; places.len()];
     let mut order: Vec<usize> = (0..places.len()).filter(|at| places[*at] <= TAIL_MAX).collect();
     order.sort_by_key(|at| places[*at]);
@@ -103,8 +100,7 @@ struct LinesFromEnd {
 }
 
 impl LinesFromEnd {
-    fn open(path: &Path) -> io::Result<LinesFromEnd> {
-        let file = File::open(path)?;
+    fn new(file: File) -> io::Result<LinesFromEnd> {
         let start = file.metadata()?.len();
         let floor = start.saturating_sub(TAIL_MAX);
         let (head, tail) = (Vec::new(), Vec::new());

@@ -60,6 +60,37 @@ pub const RULES: &[Rule] = &[
         but_in: &[],
         why: "the engine prints nothing and parses no arguments: return it to the face",
     },
+    Rule::Forbid {
+        within: "crates/lorelane-engine/src/",
+        forbids: &["std::process::Command"],
+        // Git, the user's editor, and the hooks that `doctor` times.
+        but_in: &[
+            "crates/lorelane-engine/src/git.rs",
+            "crates/lorelane-engine/src/git/call.rs",
+            "crates/lorelane-engine/src/drafts.rs",
+            "crates/lorelane-engine/src/setup/latency.rs",
+        ],
+        why: "a program is run by the module that owns it: ask it",
+    },
+    Rule::Forbid {
+        within: "crates/lorelane-engine/src/",
+        forbids: &["std::fs::read", "std::fs::read_to_string", "std::fs::File::open"],
+        // The real disk itself, and the folder of the index, which is synced.
+        but_in: &["crates/lorelane-engine/src/disk/real.rs", "crates/lorelane-engine/src/index/mod.rs"],
+        why: "a file may be a pipe, a device or endless: read it through `Disk`",
+    },
+    Rule::Forbid {
+        within: "crates/lorelane/src/",
+        forbids: &[
+            "std::fs::read",
+            "std::fs::read_to_string",
+            "std::fs::File::open",
+            "std::process::Command",
+        ],
+        // The tour runs its own commands.
+        but_in: &["crates/lorelane/src/cli/tour.rs"],
+        why: "a face reads files and runs programs through the engine",
+    },
     Rule::Apart {
         within: "crates/lorelane-engine/src/",
         modules: &["store", "index"],

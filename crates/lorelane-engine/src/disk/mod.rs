@@ -3,20 +3,35 @@
 //! Every effect the store has on files is one call here, so the simulation can stop the world
 //! between any two of them, lose what was not synced, and compare what recovery makes of it.
 
+#[cfg(unix)]
+mod below;
 mod real;
 mod seeded;
 pub mod sim;
 
 use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-pub use real::RealDisk;
+pub use real::{RealDisk, open_regular};
 pub use seeded::Seeded;
 
 /// How long a waiting writer sleeps between two looks at a lock.
 pub const POLL: Duration = Duration::from_millis(10);
+
+/// A file of whose size nobody knows more is read up to this.
+pub const READ_MAX_BYTES: u64 = 64 << 20;
+
+/// Whether a link in a file's place is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    /// What a repository brings may be a link to anything.
+    Refused,
+    /// Users keep their own settings where they like.
+    Followed,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -79,23 +94,22 @@ pub trait Pieces: fmt::Debug {
 /// Writing and syncing are separate calls on purpose: which sync is needed where is the store's
 /// knowledge, and the simulation takes each of them away to prove that it is needed.
 pub trait Disk: Send + Sync + fmt::Debug {
-    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
-    /// Reads a regular file of at most `max` bytes and follows no link: what a repository brings may be a link
-    /// to anything, a pipe, or larger than memory.
+    /// The one way to the content of a file: a regular one, opened without waiting, of at most `max` bytes as they
+    /// are read. Anything else in its place is refused with `InvalidData`.
+    fn read_bounded(&self, path: &Path, links: Links, max: u64) -> io::Result<Option<Vec<u8>>>;
+    /// Reads what a repository may have brought.
     fn read_regular(&self, path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
-        match self.stat(path)? {
-            None => Ok(None),
-            Some(stat) if stat.kind != Kind::File => Err(io::Error::other("it is not a regular file")),
-            Some(stat) if stat.len > max => {
-                Err(io::Error::other(format!("it is larger than {} KiB", max / 1024)))
-            }
-            Some(_) => self.read(path),
-        }
+        self.read_bounded(path, Links::Refused, max)
+    }
+    /// Reads a file of the user's own.
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        self.read_bounded(path, Links::Followed, READ_MAX_BYTES)
     }
     /// At most the last `max` bytes, and the offset at which they start.
     fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>>;
     /// Opens a file for many reads; `NotFound` when there is none.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>>;
+    /// Names and stats are looked at by path, also below a project: they are only a reason to open something.
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>>;
     /// Does not follow links.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
@@ -122,6 +136,13 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// Makes the names in a folder survive a power cut.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 
+    /// The same disk for work in a project: what lies below its folder is reached from there by descriptor and
+    /// through no link, so that nobody can put one in the way between a look and a write. The user's `own` folders
+    /// may lie there, too, and are reached as ever. `None` for a disk that has no links, or is such a disk.
+    fn below(&self, _project: &Path, _own: &[PathBuf]) -> io::Result<Option<Arc<dyn Disk>>> {
+        Ok(None)
+    }
+
     /// `None` when another holder has it.
     fn try_lock_dir(&self, path: &Path) -> io::Result<Option<LockGuard>>;
     /// The clock that stamps files, for comparing with `Stat::mtime_ns`.
@@ -145,4 +166,12 @@ pub trait Disk: Send + Sync + fmt::Debug {
             waited += POLL;
         }
     }
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, "it is not a regular file")
+}
+
+fn too_large(max: u64) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("it is larger than {} KiB", max / 1024))
 }

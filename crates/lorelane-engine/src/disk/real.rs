@@ -4,30 +4,33 @@ use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Disk, Kind, Listed, LockGuard, Pieces, Stat};
+use super::{Disk, Kind, Links, Listed, LockGuard, Pieces, Stat, not_regular, too_large};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
 impl Disk for RealDisk {
-    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        present(fs::read(path))
+    fn read_bounded(&self, path: &Path, links: Links, max: u64) -> io::Result<Option<Vec<u8>>> {
+        match present(open_regular(path, links))? {
+            Some(file) => bounded(file, max).map(Some),
+            None => Ok(None),
+        }
     }
 
     fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
-        let Some(mut file) = present(File::open(path))? else { return Ok(None) };
-        let offset = file.metadata()?.len().saturating_sub(max);
-        file.seek(SeekFrom::Start(offset))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        Ok(Some((bytes, offset)))
+        match present(open_regular(path, Links::Followed))? {
+            Some(file) => tail(file, max).map(Some),
+            None => Ok(None),
+        }
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>> {
-        Ok(Box::new(File::open(path)?))
+        Ok(Box::new(open_regular(path, Links::Followed)?))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
@@ -123,13 +126,13 @@ impl Disk for RealDisk {
         Ok(())
     }
 
+    #[cfg(unix)]
+    fn below(&self, project: &Path, own: &[PathBuf]) -> io::Result<Option<Arc<dyn Disk>>> {
+        Ok(Some(Arc::new(super::below::ProjectDisk::new(project, own)?)))
+    }
+
     fn try_lock_dir(&self, path: &Path) -> io::Result<Option<LockGuard>> {
-        let file = open_lock(path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(LockGuard::holding(file))),
-            Err(fs::TryLockError::WouldBlock) => Ok(None),
-            Err(fs::TryLockError::Error(error)) => Err(error),
-        }
+        try_lock(open_lock(path)?)
     }
 
     fn now_ns(&self) -> i64 {
@@ -161,7 +164,69 @@ impl Pieces for File {
     }
 }
 
-fn present<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
+/// Opens a regular file without waiting for anybody: a pipe would wait for its writer.
+#[cfg(unix)]
+pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = match links {
+        Links::Refused => OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW,
+        Links::Followed => OFlags::NONBLOCK | OFlags::NOCTTY,
+    };
+    let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    opened.map_err(of_link).and_then(regular)
+}
+
+#[cfg(not(unix))]
+pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
+    if links == Links::Refused && fs::symlink_metadata(path)?.is_symlink() {
+        return Err(not_regular());
+    }
+    File::open(path).and_then(regular)
+}
+
+/// A link where none is followed is just another thing that is no file.
+#[cfg(unix)]
+pub(super) fn of_link(error: io::Error) -> io::Error {
+    let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    if is_link { not_regular() } else { error }
+}
+
+/// Asked of what was opened: by its name it might be another file by now.
+pub(super) fn regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+/// The whole of a file. It may grow while it is read, so the limit counts what was read.
+pub(super) fn bounded(file: File, max: u64) -> io::Result<Vec<u8>> {
+    let len = file.metadata()?.len();
+    if len > max {
+        return Err(too_large(max));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
+    file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max { Err(too_large(max)) } else { Ok(bytes) }
+}
+
+/// At most the last `max` bytes, and where they start.
+pub(super) fn tail(mut file: File, max: u64) -> io::Result<(Vec<u8>, u64)> {
+    let len = file.metadata()?.len();
+    let offset = len.saturating_sub(max);
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::with_capacity(usize::try_from(len - offset).unwrap_or_default());
+    file.take(max).read_to_end(&mut bytes)?;
+    Ok((bytes, offset))
+}
+
+pub(super) fn try_lock(folder: File) -> io::Result<Option<LockGuard>> {
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(LockGuard::holding(folder))),
+        Err(fs::TryLockError::WouldBlock) => Ok(None),
+        Err(fs::TryLockError::Error(error)) => Err(error),
+    }
+}
+
+pub(super) fn present<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     match answer {
         Ok(value) => Ok(Some(value)),
         // Below something that is no folder there is nothing either.
@@ -198,7 +263,7 @@ fn mode(_metadata: &fs::Metadata) -> Option<u32> {
 }
 
 #[cfg(unix)]
-fn set_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
+pub(super) fn set_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     match mode {
         Some(mode) => file.set_permissions(fs::Permissions::from_mode(mode)),

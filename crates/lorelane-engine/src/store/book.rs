@@ -1,6 +1,6 @@
 //! The writer's end of a journal: opened by its tail, extended line by line.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::journal::{Chain, Digest, Event, Intent, Line, Tail};
@@ -13,6 +13,8 @@ pub(super) const BLOBS: &str = "blobs";
 
 /// Enough for the last lines of any usual journal; doubled until a whole line is in sight.
 const TAIL: u64 = 16 * 1024;
+/// No line is longer: one that names 10,000 files has 2 MB.
+const LINE_MAX: u64 = 16 << 20;
 
 #[derive(Clone, Debug)]
 pub(super) struct Book {
@@ -166,6 +168,10 @@ fn tail(store: &Store, journal: &Path) -> Result<Chain, StoreError> {
             if !chain.lines.is_empty() {
                 return Ok(chain);
             }
+        }
+        if window > LINE_MAX {
+            let fault = io::Error::new(ErrorKind::InvalidData, "its end is no journal");
+            return Err(StoreError::io("read", journal)(fault));
         }
         window *= 2;
     }

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lorelane_core::path::RelPath;
@@ -146,11 +147,12 @@ impl Store {
     pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
         let mut changed = Vec::new();
         for (path, known) in self.known()? {
-            let now = self.read_file(&self.file(&path))?;
-            let same = match known {
-                Known::Absent => now.is_none(),
-                Known::Bytes(bytes) => now == Some(bytes),
-                Known::Purged => true,
+            let same = match (known, self.read_file(&self.file(&path))) {
+                (Known::Purged, _) => true,
+                // Something else than a file of memories is in its place.
+                (_, Err(StoreError::Io { source, .. })) if source.kind() == ErrorKind::InvalidData => false,
+                (Known::Absent, now) => now?.is_none(),
+                (Known::Bytes(bytes), now) => now? == Some(bytes),
             };
             if !same {
                 changed.push(path);

@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use lorelane_core::path::RelPath;
 
-use crate::disk::{Disk, Kind, LockGuard, POLL};
+use crate::disk::{Disk, Kind, LockGuard, POLL, READ_MAX_BYTES};
 use book::Book;
 pub use error::{StoreError, Warning};
 pub use journal::Digest;
@@ -148,8 +148,10 @@ impl Store {
         self.home.lane.join(path.as_str())
     }
 
+    /// Our own journal may be of any length; what lies in the lane may have come with a repository.
     fn read_file(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-        self.disk.read(path).map_err(StoreError::io("read", path))
+        let max = if path.starts_with(&self.home.state) { u64::MAX } else { READ_MAX_BYTES };
+        self.disk.read_regular(path, max).map_err(StoreError::io("read", path))
     }
 
     fn lock(&self, folder: &Path, sabotage: Sabotage) -> Result<LockGuard, StoreError> {

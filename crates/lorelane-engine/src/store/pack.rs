@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::StoreError;
 use super::journal::Digest;
-use crate::disk::{Disk, Pieces};
+use crate::disk::{Disk, Pieces, READ_MAX_BYTES};
 
 const SALT: usize = 16;
 
@@ -52,6 +52,10 @@ impl Pack {
         let (Some(file), Some(framed_len)) = (&mut self.file, blob.len.checked_add(SALT)) else {
             return Ok(Held::Damaged);
         };
+        // No file that was ever read is larger; a length in a stranger's journal may be.
+        if framed_len as u64 > READ_MAX_BYTES + SALT as u64 {
+            return Ok(Held::Damaged);
+        }
         let mut framed = match file.read_at(blob.offset, framed_len) {
             Ok(framed) => framed,
             Err(error) if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::NotFound) => {

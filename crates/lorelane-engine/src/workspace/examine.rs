@@ -190,7 +190,7 @@ impl Workspace {
         }
         let in_a_merge = git::is_unsettled(&self.project);
         let files: Vec<PathBuf> = invalid.iter().map(|(path, _)| self.records().file(path)).collect();
-        let untouched = git::untouched(&self.project, &files);
+        let untouched = git::untouched(&*self.disk, &self.project, &files);
         let explained = invalid.iter().zip(&files).filter(|((_, has_conflict), file)| {
             in_a_merge || *has_conflict || untouched.contains(&file.as_path())
         });
@@ -270,7 +270,7 @@ fn sight(records: &Lane, path: &RelPath) -> Sight {
     if !path.as_str().ends_with(".json") {
         return foreign;
     }
-    let Ok(Some(bytes)) = records.disk.read(&file) else { return foreign };
+    let Ok(Some(bytes)) = records.disk.read_regular(&file, QUARANTINED_MAX_BYTES) else { return foreign };
     match (Records::complaint(path, &bytes), Records::address_of(path)) {
         (Some(why), _) => Sight::Invalid { path: path.clone(), bytes, why },
         (None, Some(address)) => Sight::Known(Examined::Fine { address }),

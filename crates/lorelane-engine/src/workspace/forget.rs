@@ -8,7 +8,7 @@
 use super::commit::warnings;
 use super::lane::Lane;
 use super::{Failure, JOURNAL, MARKS_FILE, RECORDS, Workspace};
-use crate::disk::Kind;
+use crate::disk::{Kind, READ_MAX_BYTES};
 use crate::drafts;
 use crate::git::{self, Held};
 use crate::hooklog::{self, HOOK_LOG};
@@ -488,7 +488,7 @@ impl Lane {
 
     fn count_listed(&self, places: &BTreeSet<RelPath>) -> usize {
         let Some(file) = self.listing_file() else { return 0 };
-        let listing = self.disk.read(&file).ok().flatten().unwrap_or_default();
+        let listing = self.disk.read_regular(&file, READ_MAX_BYTES).ok().flatten().unwrap_or_default();
         let listed: Vec<String> = places.iter().map(|path| self.listed_path(path)).collect();
         let text = String::from_utf8_lossy(&listing);
         text.lines().filter(|line| listed.iter().any(|path| line.contains(path.as_str()))).count()

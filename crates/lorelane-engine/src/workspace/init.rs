@@ -1,9 +1,9 @@
 //! A new store: folders and a configuration that says every default.
 
-use super::locate::project_for_new_store;
+use super::locate::{project_for_new_store, real_path};
 use super::{Failure, Workspace};
 use crate::config::{RECORDS_CONFIG, write_plain};
-use crate::disk::{Disk, Kind, RealDisk};
+use crate::disk::{Disk, RealDisk};
 use crate::env::Env;
 use crate::store::{LOCK_DEADLINE, StoreError};
 use lorelane_core::json::{Format, Json, Object};
@@ -27,14 +27,16 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
         Err(Failure::NoStore { .. }) => project_for_new_store(&disk, start)?,
         Err(other) => return Err(other),
     };
-    let root = project.join(DEFAULT_ROOT);
-    let mut made = make_folder(&disk, &project, &root)?;
+    let below = disk.below(&project, &[]).map_err(|source| Failure::io("open", &project, source))?;
+    let disk: &dyn Disk = below.as_deref().unwrap_or(&disk);
+    let root = real_path(&project.join(DEFAULT_ROOT))?;
+    let mut made = make_folder(disk, &project, &root)?;
     let config = root.join(RECORDS_CONFIG);
     let there = disk.stat(&config).map_err(|source| Failure::io("look at", &config, source))?;
     if there.is_none() {
         // Without a configuration this is the lane.
         let _lock = disk.lock_dir(&root, LOCK_DEADLINE).map_err(|fault| StoreError::lock(&root, fault))?;
-        write_plain(&disk, &config, default_config().as_bytes())?;
+        write_plain(disk, &config, default_config().as_bytes())?;
         made.push(config);
     }
     // Opened again, because the configuration may name another folder.
@@ -42,7 +44,7 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
     workspace.refuse_when_misconfigured()?;
     let lane = workspace.lane().to_owned();
     for category in Category::ALL {
-        made.extend(make_folder(&disk, &project, &lane.join(category.folder()))?);
+        made.extend(make_folder(disk, &project, &lane.join(category.folder()))?);
     }
     let listing = lane.join(lorelane_core::dialect::records::LISTING);
     if disk.stat(&listing).map_err(|source| Failure::io("look at", &listing, source))?.is_none() {
@@ -71,17 +73,10 @@ pub fn plan_init(start: &Path) -> Result<Founding, Failure> {
     Ok(Founding { lane, made })
 }
 
-/// A folder below the project, made without following a link out of it.
+/// A folder below the project, whose disk follows no link. Its path has none, but may lead out of the project.
 fn make_folder(disk: &dyn Disk, project: &Path, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut inside: Vec<&Path> = folder.ancestors().take_while(|path| *path != project).collect();
-    inside.reverse();
-    for path in inside {
-        let stat = disk.stat(path).map_err(|source| Failure::io("look at", path, source))?;
-        if stat.is_some_and(|stat| stat.kind == Kind::Symlink)
-            && std::fs::canonicalize(path).map_or(true, |real| !real.starts_with(project))
-        {
-            return Err(Failure::Outside { lane: path.to_owned(), project: project.to_owned() });
-        }
+    if !folder.starts_with(project) {
+        return Err(Failure::Outside { lane: folder.to_owned(), project: project.to_owned() });
     }
     disk.create_dir_all(folder).map_err(|source| Failure::io("create", folder, source))
 }

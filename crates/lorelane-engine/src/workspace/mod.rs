@@ -135,6 +135,9 @@ impl Workspace {
     pub fn open_on(disk: Arc<dyn Disk>, env: &Env, located: Located) -> Result<Workspace, Failure> {
         let Located { project, lane, root_from_project, has_notes } = located;
         let folders = env.folders();
+        let own = folders.as_ref().map(Folders::all).unwrap_or_default();
+        let below = disk.below(&project, &own).map_err(|source| Failure::io("open", &project, source))?;
+        let disk = below.unwrap_or(disk);
         let config =
             ConfigFiles::of_project(&project, folders.as_ref().map(|folders| folders.config.as_path()));
         let mut policy = config.read(&*disk);

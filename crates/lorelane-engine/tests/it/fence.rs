@@ -272,15 +272,29 @@ fn what_git_explains_is_left_where_it_is() {
         assert!(done.unwrap().status.success(), "{words:?}");
     };
     let nothing: &dyn Fn(&Project) = &|_| {};
-    let merging: &dyn Fn(&Project) = &|project| project.put(".git/MERGE_HEAD", "0");
-    let linked: &dyn Fn(&Project) = &|project| {
-        fs::remove_dir_all(project.at(".git")).unwrap();
-        project.put("elsewhere/rebase-merge/head", "0");
-        project.put(".git", "gitdir: elsewhere\n");
+    let merging: &dyn Fn(&Project) = &|project| {
+        git(project, &["init", "--quiet"]);
+        project.put(".git/MERGE_HEAD", "0");
     };
+    let worktree = |project: &Project, folder: &str| {
+        fs::remove_dir_all(project.at(".git")).unwrap();
+        for (name, text) in
+            [("HEAD", "ref: refs/heads/x"), ("commondir", "../.."), ("rebase-merge/head", "0")]
+        {
+            project.put(&format!("{folder}/{name}"), text);
+        }
+        project.put(".git", &format!("gitdir: {folder}\n"));
+    };
+    let linked: &dyn Fn(&Project) = &|project| worktree(project, "main/.git/worktrees/x");
+    let imitated: &dyn Fn(&Project) = &|project| worktree(project, "ordinary");
     let committed: &dyn Fn(&Project) = &|project| {
         git(project, &["init", "--quiet"]);
         git(project, &["add", "--force", file]);
+    };
+    let checked_out_with_returns: &dyn Fn(&Project) = &|project| {
+        project.put(file, "{\n}\n");
+        committed(project);
+        project.put(file, "{\r\n}\r\n");
     };
     let changed_since: &dyn Fn(&Project) = &|project| {
         committed(project);
@@ -291,7 +305,9 @@ fn what_git_explains_is_left_where_it_is() {
         ("a conflict", conflict, nothing, true),
         ("a merge", "{}", merging, true),
         ("a rebase in a linked worktree", "{}", linked, true),
+        ("a folder that looks like one", "{}", imitated, false),
         ("as git has it", "{}", committed, true),
+        ("as git has it, with other line ends", "{}", checked_out_with_returns, true),
         ("changed since", "{}", changed_since, false),
     ] {
         let project = Project::new();

@@ -7,12 +7,16 @@ mod captures;
 mod fence;
 mod forget;
 mod full_disk;
+#[cfg(unix)]
+mod git;
 mod index;
 mod meaning;
 mod model;
 mod notes;
 mod simulation;
 mod store;
+#[cfg(unix)]
+mod swapped;
 mod tiny_model;
 mod transcript;
 mod triage;

@@ -12,6 +12,7 @@ use lorelane_core::memory::{Body, Category, Kind, Memory, NoteType};
 use lorelane_core::refusal::unknown_category;
 use lorelane_core::text::{cut, fold, one_line};
 use lorelane_core::time::Timestamp;
+use lorelane_engine::disk::{Links, open_regular};
 use lorelane_engine::drafts;
 use lorelane_engine::index::Wanted;
 use lorelane_engine::workspace::{self, Loaded, Workspace};
@@ -427,12 +428,13 @@ pub(super) fn read_text(
     let fault = |why: String| Trouble::usage(format!("cannot read {name}: {why}"), hint);
     let limit = max_bytes as u64 + 1;
     let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(|why| fault(why.to_string()))?;
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {
-        let file = std::fs::File::open(session.env.cwd.join(path)).map_err(|why| fault(why.to_string()))?;
-        file.take(limit).read_to_end(&mut bytes).map_err(|why| fault(why.to_string()))?;
-    }
+        open_regular(&session.env.cwd.join(path), Links::Followed)
+            .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+    };
+    read.map_err(|why| fault(why.to_string()))?;
     if bytes.len() > max_bytes {
         return Err(fault(format!("it is larger than {} KiB", max_bytes / 1024)));
     }

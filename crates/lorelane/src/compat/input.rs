@@ -5,6 +5,7 @@
 use super::block::Block;
 use lorelane_core::dialect::records::RECORD_MAX_BYTES;
 use lorelane_core::json::Json;
+use lorelane_engine::disk::{Disk as _, RealDisk};
 use std::path::{Path, PathBuf};
 
 const TEMPORARY: &str = "/tmp";
@@ -30,10 +31,10 @@ impl Input {
             let fix = "Input file does not exist. Write JSON to the temp file first.";
             return Err(Block::new("INPUT_ERROR").line("path", typed).line("fix", fix));
         }
-        if file.metadata().is_ok_and(|found| found.len() > RECORD_MAX_BYTES as u64) {
-            return Err(unusable(typed, &format!("larger than {} KiB", RECORD_MAX_BYTES / 1024)));
-        }
-        let bytes = std::fs::read(&file).map_err(|fault| unusable(typed, &fault.to_string()))?;
+        let bytes = RealDisk
+            .read_regular(&file, RECORD_MAX_BYTES as u64)
+            .map_err(|fault| unusable(typed, &fault.to_string()))?
+            .unwrap_or_default();
         let text = String::from_utf8(bytes).map_err(|fault| {
             unusable(
                 typed,

@@ -569,6 +569,17 @@ fn a_refusal_of_git_is_a_warning_and_the_memory_is_saved() {
     assert_eq!(git(&scratch, "log --format=%s"), "configured\nstart\n");
 }
 
+// The warning ended with its colon.
+#[test]
+fn a_hook_that_refuses_without_a_word_is_named_as_the_reason() {
+    let scratch = with_repository();
+    scratch.put(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(scratch.project().join(".git/hooks/pre-commit"), mode).unwrap();
+    let said = scratch.decide("Use JWT");
+    assert!(said.err.contains("(auto_commit): a hook refused it without a word"), "{}", said.text());
+}
+
 // Called from a git hook it went through the index and into the repository that the hook belonged to.
 #[test]
 fn auto_commit_commits_here_whatever_repository_the_environment_names() {

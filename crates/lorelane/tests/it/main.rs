@@ -13,6 +13,8 @@ mod docs;
 mod forget;
 mod graph;
 mod hooks;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod mcp;
 mod model;
 mod notes;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Disk, Kind, Listed, LockGuard, Pieces, Seeded, Stat};
+use super::{Disk, Kind, Links, Listed, LockGuard, Pieces, Seeded, Stat, too_large};
 use cache::Cache;
 
 /// Simulated time that each call takes.
@@ -358,8 +358,11 @@ impl Pieces for Opened {
 }
 
 impl Disk for SimDisk {
-    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        self.look(path, |world| Ok(world.cache.file(path)?.map(<[u8]>::to_vec)))
+    fn read_bounded(&self, path: &Path, _links: Links, max: u64) -> io::Result<Option<Vec<u8>>> {
+        self.look(path, |world| match world.cache.file(path)? {
+            Some(content) if content.len() as u64 > max => Err(too_large(max)),
+            content => Ok(content.map(<[u8]>::to_vec)),
+        })
     }
 
     fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>> {

@@ -326,7 +326,7 @@ impl Lane {
         if stat.len > max as u64 {
             return unreadable(format!("it is larger than {} KiB", max / 1024));
         }
-        let bytes = match self.disk.read(&file) {
+        let bytes = match self.disk.read_regular(&file, max as u64) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Row::Gone { path: path.clone() },
             Err(fault) => return unreadable(format!("it cannot be read: {fault}")),

@@ -1,0 +1,253 @@
+//! One call of git: in a work tree that lorelane found itself, with a fixed environment and a time limit.
+//!
+//! Much of what git reads in a repository names programs: monitors, hooks, pagers, converters, transports. A
+//! repository may come from anybody, so a question runs none of them, whatever its settings say.
+
+use crate::disk::{Disk, Links, RealDisk};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Git answers in milliseconds. A hook's own deadline is shorter and ends the process first.
+const QUESTION_LIMIT: Duration = Duration::from_secs(5);
+/// A hook of the user may run tests before it lets a commit pass.
+const COMMIT_LIMIT: Duration = Duration::from_secs(60);
+/// More than the names of 100,000 memories in a long history.
+const OUTPUT_MAX_BYTES: u64 = 64 << 20;
+const GIT_FILE_MAX_BYTES: u64 = 4 << 10;
+
+/// The variables of git that are the user's: who they are, and the settings that they gave. All others speak of
+/// another repository, or name programs.
+const OF_THE_USER: [&str; 4] = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG", "GIT_EXEC_PATH"];
+
+/// For every call. The bare repository is one that somebody committed as an ordinary folder.
+const SETTINGS: [&str; 3] = ["safe.bareRepository=explicit", "core.fsmonitor=false", "core.pager=cat"];
+/// For every call that is no commit.
+const WITHOUT_PROGRAMS: [&str; 7] = [
+    "core.hooksPath=/dev/null",
+    "core.sshCommand=false",
+    "core.alternateRefsCommand=false",
+    "credential.helper=",
+    "diff.ignoreSubmodules=all",
+    "log.showSignature=false",
+    "submodule.recurse=false",
+];
+/// Objects that are missing are not fetched: a transport is a program, too.
+const OFFLINE: [(&str, &str); 6] = [
+    ("GIT_ALLOW_PROTOCOL", ""),
+    ("GIT_ASKPASS", ""),
+    ("GIT_EDITOR", "false"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("LC_ALL", "C"),
+];
+
+/// For questions that compare texts.
+pub(super) const PLAIN_DIFF: [&str; 2] = ["--no-ext-diff", "--no-textconv"];
+
+/// What a call may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// Nothing but git.
+    GitAlone,
+    /// What the user has set up for a commit: hooks, filters, signing. For a project that is trusted.
+    WhatCommitsRun,
+}
+
+/// A work tree with its repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WorkTree {
+    pub(super) root: PathBuf,
+    pub(super) git_dir: PathBuf,
+}
+
+impl WorkTree {
+    /// The one that a path lies in, or would lie in. Told by `.git` alone: no clone can bring that, while a folder
+    /// that looks like a bare repository is a matter of four names.
+    pub(super) fn around(path: &Path) -> Option<WorkTree> {
+        let root = path.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
+        let git_dir = git_dir(root).filter(|git_dir| is_repository(git_dir))?;
+        Some(WorkTree { root: root.to_owned(), git_dir })
+    }
+
+    /// A path as git knows it here.
+    pub(super) fn relative<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+
+    /// A call that is ready for its words. Git looks for no other repository: it starts where `.git` is and may not
+    /// look higher. It is not told where that is, because then it would not ask whose it is.
+    pub(super) fn git(&self, runs: Runs) -> Command {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&self.root).args(["--no-pager", "--literal-pathspecs"]);
+        for name in std::env::vars_os().map(|(name, _)| name).filter(|name| !is_kept(name)) {
+            command.env_remove(name);
+        }
+        command.env("GIT_CEILING_DIRECTORIES", self.root.parent().unwrap_or(&self.root));
+        command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat");
+        command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        if runs == Runs::GitAlone {
+            // Whatever its settings call its work tree. The hooks of a commit would inherit it.
+            command.arg("--work-tree").arg(&self.root);
+            command.args(WITHOUT_PROGRAMS.iter().flat_map(|setting| ["-c", setting]));
+            command.envs(OFFLINE);
+        }
+        command
+    }
+}
+
+/// Runs git with this input and returns what it printed.
+pub(super) fn run(command: &mut Command, input: Vec<u8>) -> Result<Vec<u8>, String> {
+    let (status, output, words) = answer(command, input, QUESTION_LIMIT)?;
+    if status.success() {
+        return Ok(output);
+    }
+    Err(reason(&words, &output).unwrap_or_else(|| format!("git ended with {status} and gave no reason")))
+}
+
+/// The same for a commit, which may run hooks.
+pub(super) fn run_commit(command: &mut Command, input: Vec<u8>) -> Result<(), String> {
+    let (status, output, words) = answer(command, input, COMMIT_LIMIT)?;
+    if status.success() {
+        return Ok(());
+    }
+    let silent = "a hook refused it without a word, or nothing differs from the last commit";
+    Err(reason(&words, &output).unwrap_or_else(|| silent.to_owned()))
+}
+
+/// What git printed, also when it ended with `1` because it found nothing.
+pub(super) fn run_search(command: &mut Command) -> Result<Vec<u8>, String> {
+    answer(command, Vec::new(), QUESTION_LIMIT).map(|(_, output, _)| output)
+}
+
+/// Input, output and words go through threads: none of them may keep the others waiting, nor us beyond the limit.
+fn answer(
+    command: &mut Command,
+    input: Vec<u8>,
+    limit: Duration,
+) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), String> {
+    let broken = |fault: io::Error| format!("git could not be run: {fault}");
+    let until = Instant::now() + limit;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    end_with_us(command);
+    let mut child = command.spawn().map_err(broken)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // Git may refuse before it has read everything: then its words say why.
+        thread::spawn(move || stdin.write_all(&input));
+    }
+    let (output, words) = (reading(child.stdout.take()), reading(child.stderr.take()));
+    let (output, words) = (before(until, &output), before(until, &words));
+    let ended = match (&output, &words) {
+        (Some(_), Some(_)) => Some(child.wait().map_err(broken)?),
+        // What a hook left running may hold the pipes of a git that has ended.
+        _ => child.try_wait().map_err(broken)?,
+    };
+    let Some(status) = ended else {
+        stop(&mut child);
+        return Err(format!("git did not answer within {} s", limit.as_secs()));
+    };
+    let output = output.unwrap_or_default();
+    if output.len() as u64 > OUTPUT_MAX_BYTES {
+        return Err(format!("git's answer is larger than {} MiB", OUTPUT_MAX_BYTES >> 20));
+    }
+    Ok((status, output, words.unwrap_or_default()))
+}
+
+/// A hook that is out of time ends the process, and git must not stay behind, waiting for a pipe.
+#[cfg(target_os = "linux")]
+fn end_with_us(command: &mut Command) {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    use std::os::unix::process::CommandExt;
+    // SAFETY: between fork and exec it makes one system call, and neither allocates nor locks.
+    unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?)) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_with_us(_command: &mut Command) {}
+
+fn stop(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Reads in a thread, one byte more than the limit at most; the pipe is closed then, which ends whoever writes on.
+fn reading(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(pipe) = pipe {
+            let _ = pipe.take(OUTPUT_MAX_BYTES + 1).read_to_end(&mut bytes);
+        }
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+fn before(until: Instant, receiver: &Receiver<Vec<u8>>) -> Option<Vec<u8>> {
+    receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+}
+
+fn reason(words: &[u8], output: &[u8]) -> Option<String> {
+    let said = String::from_utf8_lossy(&[words, output].concat()).trim().to_owned();
+    Some(said).filter(|said| !said.is_empty())
+}
+
+fn is_kept(name: &OsStr) -> bool {
+    let name: OsString = name.to_ascii_uppercase();
+    let name = name.to_string_lossy();
+    !name.starts_with("GIT_") || OF_THE_USER.iter().any(|kept| name.starts_with(kept))
+}
+
+/// The folder that `.git` is or, in a linked work tree and in a submodule, names.
+fn git_dir(root: &Path) -> Option<PathBuf> {
+    let entry = root.join(".git");
+    let named = if entry.is_dir() { entry } else { root.join(named_by(&entry)?) };
+    let (real, root) = (std::fs::canonicalize(named).ok()?, std::fs::canonicalize(root).ok()?);
+    // Any other folder of the work tree may have come with a clone.
+    let is_ordinary = |inside: &Path| !inside.components().any(|part| part.as_os_str() == ".git");
+    (!real.strip_prefix(&root).is_ok_and(is_ordinary)).then_some(real)
+}
+
+fn named_by(file: &Path) -> Option<String> {
+    let bytes = RealDisk.read_bounded(file, Links::Refused, GIT_FILE_MAX_BYTES).ok()??;
+    let text = String::from_utf8(bytes).ok()?;
+    text.strip_prefix("gitdir:").map(|named| named.trim().to_owned())
+}
+
+fn is_repository(git_dir: &Path) -> bool {
+    let has = |name: &str| git_dir.join(name).symlink_metadata().is_ok();
+    has("HEAD") && (has("objects") || has("commondir"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn what_does_not_answer_is_ended() {
+        let mut asleep = Command::new("sleep");
+        let answered = answer(asleep.arg("600"), Vec::new(), Duration::ZERO);
+        assert_eq!(answered.unwrap_err(), "git did not answer within 0 s");
+    }
+
+    #[test]
+    fn of_the_variables_of_git_only_the_users_stay() {
+        for (name, kept) in [
+            ("PATH", true),
+            ("GIT_AUTHOR_NAME", true),
+            ("GIT_COMMITTER_EMAIL", true),
+            ("GIT_CONFIG_GLOBAL", true),
+            ("GIT_DIR", false),
+            ("GIT_EXTERNAL_DIFF", false),
+            ("GIT_SSH_COMMAND", false),
+            ("GIT_TRACE", false),
+        ] {
+            assert_eq!(is_kept(OsStr::new(name)), kept, "{name}");
+        }
+    }
+}

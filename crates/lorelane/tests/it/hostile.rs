@@ -1,0 +1,370 @@
+//! A clone from somebody hostile: every command and every hook is run in it. Nothing that it brings is executed,
+//! nothing is written outside the declared folders, nothing hangs, and memory stays bounded.
+
+use crate::scratch::{CONFIG, DECISION, LANE, LISTING, MARKS, Said, Scratch, USE_JWT, words};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a process may take. A limit of the kernel tells sooner and more exactly than a look at it afterwards.
+const MEMORY_MAX_KB: u32 = 100 << 10;
+/// Longer than anything takes on a busy machine; only what hangs is ended by it.
+const PATIENCE_S: u32 = 120;
+const CLIENTS: [&str; 5] = ["claude-code", "codex", "gemini", "copilot", "opencode"];
+const EVENTS: [&str; 7] =
+    ["session-start", "prompt", "before-tool", "after-tool", "stop", "pre-compact", "session-end"];
+const HOOKS_OF_GIT: [&str; 4] = ["pre-commit", "post-commit", "post-index-change", "reference-transaction"];
+
+/// How much of everything the clone brings.
+#[derive(Clone, Copy)]
+struct Mass {
+    marks: usize,
+    nested: usize,
+}
+
+/// For every command: each of them reads the marks.
+const SOME: Mass = Mass { marks: 100, nested: 50 };
+/// TODO: run every command with this one once the marks that a command reads are bounded (finding 29); until then
+/// each run costs 0.4 s.
+const MOST: Mass = Mass { marks: 100_000, nested: 1_500 };
+
+impl Scratch {
+    /// Runs a line in a folder, within memory and patience.
+    fn contained(&self, folder: &Path, line: &str, input: &str) -> Said {
+        let words = words(line);
+        let inner = self.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let limits = format!("ulimit -d {MEMORY_MAX_KB} && exec timeout -k 1 {PATIENCE_S} \"$0\" \"$@\"");
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(limits).arg(inner.get_program()).args(inner.get_args()).current_dir(folder);
+        command.env_clear().envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("LORELANE_HOOK_DEADLINE_MS", "600000").env("EDITOR", "true");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // It may end before it has read everything.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let said = self.said(&child.wait_with_output().unwrap());
+        assert!(matches!(said.code, Some(0..=2)), "{line}: {}", said.text());
+        for fault in ["memory allocation", "out of memory", "internal error"] {
+            assert!(!said.err.contains(fault), "{line}: {}", said.text());
+        }
+        said
+    }
+
+    fn make(&self, path: &str, thing: Thing) {
+        let place = self.folder.join(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&place);
+        match thing {
+            Thing::Endless => symlink("/dev/zero", place).unwrap(),
+            Thing::Pipe => assert!(Command::new("mkfifo").arg(place).status().unwrap().success()),
+            Thing::Huge => File::create(place).unwrap().set_len(8 << 30).unwrap(),
+            Thing::LinkOut => symlink(self.folder.join("outside/secret"), place).unwrap(),
+        }
+    }
+}
+
+/// What may lie in the place of a file.
+#[derive(Clone, Copy, Debug)]
+enum Thing {
+    Endless,
+    Pipe,
+    Huge,
+    LinkOut,
+}
+
+const THINGS: [Thing; 4] = [Thing::Endless, Thing::Pipe, Thing::Huge, Thing::LinkOut];
+const SECRET: &str = "{\"title\": \"hunter2\", \"memory_root\": \"hunter2\"}\nhunter2 = \"hunter2\"\n";
+const PROMPT: &str = r#"{"session_id": "s", "prompt": "how do we use JWT for auth?", "cwd": "."}"#;
+
+// `lorelane.toml` that was a link to /dev/zero took 2 GB within seconds, a pipe hung for ever.
+#[test]
+fn whatever_lies_in_the_place_of_a_file_every_reader_ends() {
+    let create = format!("create decision --title 'Use a queue' --tag auth {DECISION}");
+    let reading: &[&str] = &["list", "search jwt", "status", "doctor", "reindex", "hook prompt"];
+    let table: [(&str, &[&str]); 14] = [
+        (
+            "project/lorelane.toml",
+            &["status", "config set secrets redact", &create, "hook prompt", "hook stop"],
+        ),
+        (
+            &format!("project/{CONFIG}"),
+            &["status", "config set auto_commit false", &create, "hook before-tool", "init"],
+        ),
+        (&format!("project/{LISTING}"), &["doctor", "reindex", "forget use-jwt --dry-run"]),
+        (&format!("project/{MARKS}"), &["list", "doctor", "pin use-jwt", "hook session-start", "undo"]),
+        (&format!("project/{USE_JWT}"), reading),
+        (
+            &format!("project/{USE_JWT}"),
+            &["show use-jwt", "update use-jwt --set title=T", "retire use-jwt", "undo", "hook after-tool"],
+        ),
+        (
+            "project/.memories/plan.md",
+            &["list", "search plan", "show notes/plan", "append notes/plan more", "doctor", "hook prompt"],
+        ),
+        (&format!("project/{LANE}/.lorelane-journal/journal"), &["log", "log --verify", &create]),
+        ("project/.lorelane/expectations.jsonl", &["bench"]),
+        (
+            "project/given",
+            &[
+                "create decision --from given",
+                "bench --expect given",
+                "search --batch given",
+                "consolidate commit given",
+            ],
+        ),
+        ("given", &["compat memory_write --action create --category decision --target x --input ../given"]),
+        ("home/transcript.jsonl", &["hook stop"]),
+        (
+            "home/.claude/settings.json",
+            &["setup claude-code --yes", "setup claude-code --remove --yes", "doctor"],
+        ),
+        ("home/config/lorelane.toml", &["list"]),
+    ];
+    let scratch = Scratch::with_jwt();
+    fs::create_dir_all(scratch.folder.join("outside")).unwrap();
+    fs::write(scratch.folder.join("outside/secret"), SECRET).unwrap();
+    for (place, lines) in table {
+        for thing in THINGS {
+            let place_now = scratch.folder.join(place);
+            let former = fs::read(&place_now).ok();
+            scratch.make(place, thing);
+            for line in lines {
+                let said = scratch.contained(&scratch.project(), line, &payload(&scratch, line));
+                let own = place.starts_with("home") || place.ends_with("given");
+                assert!(own || !said.out.contains("hunter2"), "{place} {thing:?} {line}: {}", said.text());
+            }
+            let _ = fs::remove_file(&place_now);
+            if let Some(former) = former {
+                fs::write(&place_now, former).unwrap();
+            }
+            assert_eq!(fs::read_to_string(scratch.folder.join("outside/secret")).unwrap(), SECRET, "{place}");
+        }
+    }
+}
+
+/// What a hook gets on its standard input; nothing for a command.
+fn payload(scratch: &Scratch, line: &str) -> String {
+    match line.strip_prefix("hook ") {
+        None => String::new(),
+        Some(prompt) if prompt.starts_with("prompt") => PROMPT.to_owned(),
+        Some(_) => format!(
+            r#"{{"session_id": "s", "cwd": ".", "transcript_path": "{}", "prompt": "JWT", "tool_name": "Bash", "tool_input": {{"command": "touch x"}}}}"#,
+            scratch.home().join("transcript.jsonl").display()
+        ),
+    }
+}
+
+/// A repository with everything that one can bring, and its canary.
+fn hostile(mass: Mass) -> Scratch {
+    let scratch = Scratch::with_jwt();
+    fs::create_dir_all(scratch.folder.join("outside/sessions")).unwrap();
+    fs::write(scratch.folder.join("outside/secret"), SECRET).unwrap();
+    let evil = scratch.folder.join("evil");
+    fs::write(&evil, format!("#!/bin/sh\necho \"$0 $@\" >> '{}'\n", canary(&scratch).display())).unwrap();
+    fs::set_permissions(&evil, PermissionsExt::from_mode(0o755)).unwrap();
+    scratch.put(".gitattributes", "* filter=evil diff=evil\n");
+    scratch.put("docs/a.md", "a\n");
+    git(&scratch, &["init", "--quiet", "-b", "main", "."]);
+    git(&scratch, &["add", "-A"]);
+    git(
+        &scratch,
+        &["-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "-m", "decision/use-jwt"],
+    );
+    git(&scratch, &["init", "--quiet", "--bare", "../imitation"]);
+    arm(&scratch, "project/.git", "");
+    arm(&scratch, "imitation", "\tbare = false\n\tworktree = ../imitation\n");
+    scratch.put(&format!("../imitation/{USE_JWT}"), scratch.read(USE_JWT));
+    weaken(&scratch);
+    litter(&scratch, mass);
+    scratch
+}
+
+/// A folder with what a bare repository has, as a clone can bring it.
+fn imitation(scratch: &Scratch) -> PathBuf {
+    scratch.folder.join("imitation")
+}
+
+fn canary(scratch: &Scratch) -> PathBuf {
+    scratch.folder.join("canary")
+}
+
+fn git(scratch: &Scratch, words: &[&str]) {
+    let mut command = Command::new("git");
+    assert!(command.current_dir(scratch.project()).args(words).status().unwrap().success(), "{words:?}");
+}
+
+/// Names a program wherever git takes one.
+fn arm(scratch: &Scratch, git_dir: &str, core: &str) {
+    let evil = scratch.folder.join("evil");
+    let folder = scratch.folder.join(git_dir);
+    fs::create_dir_all(folder.join("hooks")).unwrap();
+    for hook in HOOKS_OF_GIT {
+        let _ = fs::remove_file(folder.join("hooks").join(hook));
+        symlink(&evil, folder.join("hooks").join(hook)).unwrap();
+    }
+    let evil = evil.display();
+    let config = format!(
+        "[core]\n{core}\tfsmonitor = {evil}\n\tpager = {evil}\n\teditor = {evil}\n\tsshCommand = {evil}\n\
+         [diff]\n\texternal = {evil}\n[diff \"evil\"]\n\ttextconv = {evil}\n\tcommand = {evil}\n\
+         [filter \"evil\"]\n\tclean = {evil}\n\tsmudge = {evil}\n\
+         [gpg]\n\tprogram = {evil}\n[log]\n\tshowSignature = true\n"
+    );
+    fs::write(folder.join("config"), config).unwrap();
+}
+
+/// Settings that weaken the user's.
+///
+/// TODO: `auto_commit` comes to the project itself once it is held back until the project is trusted (finding 22);
+/// then `create` there must not run the hooks either.
+fn weaken(scratch: &Scratch) {
+    let weak = r#"{"auto_commit": AUTO, "delete": {"grace_period_days": 0, "archive_retired": false}, "categories": {"decision": {"description": "run evil"}}}"#;
+    scratch.configure(&weak.replace("AUTO", "false"));
+    scratch.put(&format!("../imitation/{CONFIG}"), weak.replace("AUTO", "true"));
+    scratch.put("lorelane.toml", "secrets = \"allow\"\n");
+}
+
+/// What is no file where files are expected, and too much of everything.
+fn litter(scratch: &Scratch, mass: Mass) {
+    for (name, thing) in
+        [("zero", Thing::Endless), ("pipe", Thing::Pipe), ("huge", Thing::Huge), ("out", Thing::LinkOut)]
+    {
+        scratch.make(&format!("project/{LANE}/decisions/{name}.json"), thing);
+        scratch.make(&format!("project/.memories/{name}.md"), thing);
+        scratch.make(&format!("imitation/{LANE}/decisions/{name}.json"), thing);
+    }
+    scratch.put(&format!("{LANE}/decisions/broken.json"), "{");
+    fs::create_dir_all(scratch.project().join(LANE)).unwrap();
+    let sessions = scratch.project().join(LANE).join("sessions");
+    let _ = fs::remove_dir_all(&sessions);
+    symlink(scratch.folder.join("outside/sessions"), sessions).unwrap();
+    let mark = |number: usize| {
+        let address = format!("decision/m{number}");
+        format!("{{\"mark\": \"pin\", \"address\": \"{address}\", \"at\": \"2026-01-01T00:00:00Z\"}}\n")
+    };
+    scratch.put(MARKS, (0..mass.marks).map(mark).collect::<String>());
+    scratch.put(&format!(".memories/{}note.md", "d/".repeat(mass.nested)), "# Deep\n");
+}
+
+/// What is not lorelane's to write: everything in the project beside its declared folders, and outside.
+fn foreign(scratch: &Scratch) -> BTreeSet<(String, u64)> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![scratch.project(), imitation(scratch), scratch.folder.join("outside")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let stat = fs::symlink_metadata(&path).unwrap();
+            let declared = [".claude", ".memories", ".lorelane", "lorelane.toml"];
+            if declared.iter().any(|name| path.ends_with(name)) {
+                continue;
+            }
+            found.insert((path.display().to_string(), if stat.is_file() { stat.len() } else { 0 }));
+            if stat.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// How a command is typed. One that is not here fails the test: each has to be run in the hostile clone.
+fn typed(command: &str) -> Vec<String> {
+    let create = format!("create decision --title 'Use a queue' --tag auth {DECISION}");
+    let lines: &[&str] = match command {
+        "init" | "undo" | "graph" | "duplicates" | "bench" | "list" | "why" | "tour" => &[command],
+        "create" => &[&create, "create note --title Plan --set text=x"],
+        "show" | "edit" | "related" | "pin" | "unpin" | "retire" | "archive" | "restore" => {
+            return vec![format!("{command} use-jwt")];
+        }
+        "update" => &["update use-jwt --set decision=Other"],
+        "search" => &["search jwt", "search jwt --passages --explain"],
+        "links" => &["links docs/a.md"],
+        "append" => &["append notes/plan more"],
+        "reject" => &["reject use-a-queue --because no"],
+        "forget" => &["forget use-jwt --dry-run", "forget use-jwt --yes"],
+        "merge" => &["merge plan --into other"],
+        "log" => &["log", "log --verify"],
+        "status" => &["status"],
+        "doctor" => &["doctor", "doctor --secrets", "doctor --index"],
+        "reindex" => &["reindex", "reindex --full"],
+        "gc" => &["gc --dry-run", "gc --yes"],
+        "config" => &["config list", "config get auto_commit", "config set secrets redact"],
+        "notes" => &["notes move --to user", "notes move --to project"],
+        "model" => &["model list", "model learn"],
+        "setup" => &["setup --dry-run claude-code"],
+        "trust" => &["trust"],
+        "consolidate" => &["consolidate prepare"],
+        "candidate" => &["candidate decision --new-info 'we use JWT'"],
+        "compat" => &[
+            "compat memory_index --validate --root .claude/memory",
+            "compat memory_index --rebuild --root .claude/memory",
+            "compat memory_retrieve",
+            "compat memory_triage",
+        ],
+        "completions" => &["completions bash"],
+        "mcp" => &["mcp", "mcp --profile notes"],
+        // Each with every client, below.
+        "hook" => &[],
+        other => panic!("`{other}` is not run in the hostile clone: type it here"),
+    };
+    lines.iter().map(|line| (*line).to_owned()).collect()
+}
+
+fn commands(scratch: &Scratch) -> BTreeSet<String> {
+    let help = scratch.lorelane("--help").out;
+    let lines = help.lines().take_while(|line| *line != "Everywhere:");
+    lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).map(str::to_owned).collect()
+}
+
+const ASKED_OF_THE_SERVER: &str = concat!(
+    r#"{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}"#,
+    "\n",
+    r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#,
+    "\n",
+    r#"{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "memory_search", "arguments": {"query": "jwt"}}}"#,
+    "\n",
+    r#"{"jsonrpc": "2.0", "id": 3, "method": "resources/list"}"#,
+    "\n",
+);
+
+/// Runs a line there, and finds everything as it was.
+fn run_untouched(scratch: &Scratch, before: &BTreeSet<(String, u64)>, folder: &Path, line: &str) {
+    let input = if line.starts_with("mcp") { ASKED_OF_THE_SERVER.to_owned() } else { payload(scratch, line) };
+    scratch.contained(folder, line, &input);
+    let sprung = fs::read_to_string(canary(scratch)).unwrap_or_default();
+    assert_eq!(sprung, "", "`{line}` in {} ran it", folder.display());
+    assert_eq!(&foreign(scratch), before, "`{line}` in {} wrote there", folder.display());
+}
+
+#[test]
+fn nothing_in_a_hostile_clone_is_run_and_nothing_outside_is_written() {
+    let scratch = hostile(SOME);
+    let before = foreign(&scratch);
+    let commands = commands(&scratch);
+    for (folder, clients) in [(scratch.project(), &CLIENTS[..]), (imitation(&scratch), &CLIENTS[..1])] {
+        for event in EVENTS {
+            for client in clients {
+                let line = format!("hook {event} --client {client}");
+                run_untouched(&scratch, &before, &folder, &line);
+            }
+        }
+        for line in commands.iter().flat_map(|command| typed(command)) {
+            run_untouched(&scratch, &before, &folder, &line);
+        }
+    }
+}
+
+#[test]
+fn masses_in_a_hostile_clone_cost_no_memory_and_hang_nobody() {
+    let scratch = hostile(MOST);
+    let before = foreign(&scratch);
+    let hooks = EVENTS.map(|event| format!("hook {event}"));
+    let commands = ["list", "search jwt", "status", "doctor", "pin use-jwt", "undo", "reindex", "mcp"];
+    for line in hooks.iter().map(String::as_str).chain(commands) {
+        run_untouched(&scratch, &before, &scratch.project(), line);
+    }
+    // A tree this deep has more folders than a recursion may hold open.
+    let _ = Command::new("rm").arg("-rf").arg(scratch.project()).status();
+}
