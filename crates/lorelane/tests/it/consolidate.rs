@@ -553,10 +553,7 @@ fn a_rejected_thing_is_not_captured_again_under_any_name() {
     let said =
         commit(&scratch, &decided("CREATE", "Decouple web and worker", "PASS").replace("Jobs", "They"))
             .expect(0);
-    assert_eq!(
-        said.out,
-        "CREATE decision/decouple-web-and-worker: it is said to be new despite the candidate\n"
-    );
+    assert_eq!(said.out, "CREATE decision/decouple-web-and-worker: no candidate exists\n");
 }
 
 #[test]
