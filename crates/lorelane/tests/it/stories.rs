@@ -492,6 +492,26 @@ fn a_template_that_an_editor_left_as_it_was_is_no_memory() {
     assert!(said.err.contains("content.context: Field should say something"), "{}", said.err);
 }
 
+// Finding 20: any path was taken without a word.
+#[test]
+fn files_that_the_project_does_not_have_are_named() {
+    let scratch = Scratch::with_jwt();
+    scratch.put("src/there.rs", "");
+    let warning = |line: &str| scratch.lorelane(line).expect(0).err;
+    let line = |files: &str| format!("update use-jwt --set 'related_files+={files}'");
+    assert_eq!(
+        warning(&line(r#"["src/there.rs", "src/", "src/gone.rs"]"#)),
+        "warning: related_files: src/gone.rs is not in the project; correct what is a mistake\n"
+    );
+    // What was there before is not repeated, and only plain paths are looked for.
+    let others = r#"["src/**/*.rs", "https://example.com/a", "src/gone.rs:12", "docs/a.md#top", "/etc/x"]"#;
+    assert_eq!(warning(&line(others)), "");
+    assert_eq!(
+        warning(&line(r#"["a", "b", "c", "d", "e", "f"]"#)),
+        "warning: related_files: a, b, c, d, e and 1 more are not in the project; correct what is a mistake\n"
+    );
+}
+
 // Finding 15: a title of another type was called a missing one, and hid all other errors.
 #[test]
 fn a_value_of_another_type_hides_no_other_error() {
