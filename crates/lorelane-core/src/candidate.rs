@@ -1,8 +1,11 @@
 //! Whether new information belongs to a memory that exists: the structural half of every capture.
 
+use crate::briefing::{apart, is_everyday};
 use crate::json::{Json, Object};
 use crate::lifecycle::Status;
 use crate::memory::{Category, Memory};
+use crate::recall::{Part, Signal, name_words};
+use std::collections::BTreeSet;
 
 const EXCERPT_MAX: usize = 200;
 
@@ -50,6 +53,31 @@ pub struct Candidate {
     pub path: String,
     pub memory: Memory,
     pub score: i32,
+}
+
+/// Whether new information is about the subject that a title names, by what of the memory's name it has.
+///
+/// A tag says which field a memory belongs to, not what it says: several memories share one, and none may be changed
+/// for that alone. So two telling words of the title have to be there; or one, if it is at least half of them, and
+/// beside it another word of the name.
+pub fn is_about(named: &[Part], title: &str) -> bool {
+    let words = |signals: &[Signal]| -> BTreeSet<&str> {
+        let parts = named.iter().filter(|part| signals.contains(&part.signal));
+        let words = parts.flat_map(|part| &part.matched).map(String::as_str);
+        words.filter(|word| !is_everyday(word)).collect()
+    };
+    let in_title = words(&[Signal::Title]);
+    let beside = words(&[Signal::Tag, Signal::Prefix]).difference(&in_title).count() > 0;
+    let all = name_words(title, &[]);
+    let all: BTreeSet<&str> =
+        all.iter().map(|(_, word)| word.as_str()).filter(|word| !is_everyday(word)).collect();
+    // Where a script writes no blanks, a run of pairs that overlap is one word, and may be the whole title.
+    let is_half_a_run = in_title.len() >= 2 && 2 * in_title.len() >= all.len();
+    match apart(&in_title) {
+        0 => false,
+        1 => is_half_a_run || (beside && apart(&all) <= 2),
+        _ => true,
+    }
 }
 
 /// Decides from the best match and what is said to have happened.

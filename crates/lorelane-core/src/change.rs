@@ -6,7 +6,10 @@ use crate::lifecycle::{Status, Verb};
 use crate::mark::MarkKind;
 use crate::memory::Address;
 use crate::path::RelPath;
+use crate::text::one_line;
 use crate::time::Timestamp;
+
+const FILES_NAMED_MAX: usize = 5;
 
 /// Changes that happen together or not at all.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,6 +137,8 @@ pub enum Notice {
         what: String,
     },
     Warning(String),
+    /// Files that a memory is said to be about and that the project does not have.
+    NoSuchFiles(Vec<String>),
     /// A session leaves the window, and these items of it stand nowhere else.
     Leaving {
         session: String,
@@ -151,6 +156,16 @@ impl Notice {
         match self {
             Notice::Fixed { field, what } => format!("{field}: {what}"),
             Notice::Warning(text) => text.clone(),
+            Notice::NoSuchFiles(files) => {
+                let named = files.iter().take(FILES_NAMED_MAX).map(|file| one_line(file));
+                let more = match files.len().saturating_sub(FILES_NAMED_MAX) {
+                    0 => String::new(),
+                    count => format!(" and {count} more"),
+                };
+                let are = if files.len() == 1 { "is" } else { "are" };
+                let named = named.collect::<Vec<_>>().join(", ");
+                format!("related_files: {named}{more} {are} not in the project; correct what is a mistake")
+            }
             Notice::Leaving { session, items } => format!(
                 "Session {session} contains unique content not captured elsewhere: {}. Consider saving these before retirement.",
                 items.join("; ")

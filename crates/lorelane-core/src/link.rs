@@ -1,11 +1,21 @@
 //! What a memory points to, and how it speaks of it.
 
 use crate::memory::{Address, Category, Memory};
+use crate::path::RelPath;
 use crate::text::fold;
 
 /// All that a memory points to: the links of its text in their order, then the files that it says it is about.
 pub fn links_of(memory: &Memory) -> impl Iterator<Item = Link> {
     memory.links.iter().cloned().chain(memory.about.iter().filter_map(|path| Link::about(path)))
+}
+
+/// A file or folder of the project, if a reference is just its path: no URL, no pattern, no line in a file.
+pub fn plain_path(reference: &str) -> Option<RelPath> {
+    let path = reference.trim().trim_start_matches("./").trim_end_matches('/');
+    if path.contains(['*', '?', '[', ']', '{', '}', '<', '>', '#', ':', '~', '$']) {
+        return None;
+    }
+    RelPath::parse(path).ok()
 }
 
 /// One link in a memory's text.

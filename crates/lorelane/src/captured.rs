@@ -5,7 +5,7 @@ use lorelane_core::consolidate;
 use lorelane_core::dialect::records::draft::{self, Wanted};
 use lorelane_core::digest::Revision;
 use lorelane_core::json::{Json, Object};
-use lorelane_core::memory::Address;
+use lorelane_core::memory::{Address, Category};
 use lorelane_core::refusal::Fault;
 use lorelane_core::text::one_line;
 use lorelane_engine::workspace::{End, How, Task};
@@ -44,6 +44,17 @@ pub(crate) fn candidate_of(task: &Task) -> Option<(&Address, &Revision)> {
     Some((&task.verdict.candidate.as_ref()?.memory.address, task.revision.as_ref()?))
 }
 
+/// The fields of a category on one line; a star marks what is required.
+pub(crate) fn fields(category: Category) -> String {
+    let field = |field: &Wanted| {
+        let star = if field.required { "*" } else { "" };
+        let kind = if field.choices.is_empty() { field.kind.to_owned() } else { field.choices.join("|") };
+        let max = field.max.map_or_else(String::new, |max| format!(" of at most {max} characters"));
+        format!("{}{star} {kind}{max}", field.path)
+    };
+    draft::wanted(category).iter().map(field).collect::<Vec<_>>().join("; ")
+}
+
 fn path_json(path: &Path) -> Json {
     Json::text(path.display().to_string())
 }
@@ -77,6 +88,10 @@ pub(crate) fn end_json(end: &End) -> Json {
         }
         How::Noop { why } => {
             set("did", Json::text(Action::Noop.name()));
+            set("why", Json::text(why));
+        }
+        How::Postponed { why } => {
+            set("did", Json::text("POSTPONE"));
             set("why", Json::text(why));
         }
         How::Failed { issues } => {

@@ -216,7 +216,7 @@ pub(super) fn breaches(questions: &[Question], answers: &[Json]) -> Vec<String> 
     let mut breaches = Vec::new();
     for (question, answer) in questions.iter().zip(answers) {
         let fits = match answer.at("structuredContent") {
-            Some(document) => schema(answers, question).is_some_and(|schema| fits(schema, document)),
+            Some(document) => schema(answers, question).is_none_or(|schema| fits(schema, document)),
             None => true,
         };
         for (holds, about) in

@@ -204,7 +204,7 @@ const SMALL: &[&str] = &[
     "니다", "됩니", "습니", "용합", "입니", "하고", "하는", "한다", "합니", "해야", "해줘",
 ];
 
-pub(super) fn is_everyday(word: &str) -> bool {
+pub(crate) fn is_everyday(word: &str) -> bool {
     EVERYDAY.binary_search(&word).is_ok() || SMALL.binary_search(&word).is_ok() || is_hiragana(word)
 }
 

@@ -3,6 +3,7 @@
 mod everyday;
 mod standing;
 
+pub(crate) use everyday::is_everyday;
 pub use standing::{Standing, Told, Waiting};
 
 pub use crate::text::tokens;
@@ -133,13 +134,13 @@ pub fn is_relevant(named: &[Part]) -> bool {
         let parts = named.iter().filter(|part| signals.contains(&part.signal));
         parts.flat_map(|part| &part.matched).map(String::as_str).collect()
     };
-    let telling = |words: &BTreeSet<&str>| words.iter().any(|word| !everyday::is_everyday(word));
+    let telling = |words: &BTreeSet<&str>| words.iter().any(|word| !is_everyday(word));
     let names = words(&[Signal::Tag, Signal::Title, Signal::Prefix]);
     telling(&words(&[Signal::Tag])) || (apart(&names) >= 2 && telling(&names))
 }
 
 /// How many words these are: where a script writes no blanks, a word of three characters is two pairs that overlap.
-fn apart(words: &BTreeSet<&str>) -> usize {
+pub(crate) fn apart(words: &BTreeSet<&str>) -> usize {
     let is_pair = |word: &str| !word.is_ascii() && word.chars().count() == 2;
     let goes_on = |word: &str| {
         let first = word.chars().next();

@@ -103,7 +103,7 @@ pub fn example(session: &str, category: Category, candidate: Option<(&Address, &
         item.set("revision", Json::text(revision.to_string()));
     }
     item.set("draft", Json::Object(draft::blank(category)));
-    item.set("reason", Json::text("…"));
+    item.set("reason", Json::text(draft::PLACEHOLDER));
     item.set("verdict", Json::text(Judgement::ALL.map(Judgement::name).join(" | ")));
     item.set("issues", Json::List(Vec::new()));
     item
@@ -123,6 +123,15 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, Unclear> {
         read_text(item, place, "revision", "the revision of the candidate", Revision::parse, &mut faults);
     let draft = drafted(item, place, action, &mut faults);
     let reason = text_of(item, place, "reason", &mut faults);
+    if reason.as_deref().map(str::trim) == Some(draft::PLACEHOLDER) {
+        let expected = "the reason in place of the template's placeholder";
+        faults.push(fault(
+            &format!("{place}reason"),
+            expected,
+            item.get("reason"),
+            "say why, or leave it out",
+        ));
+    }
     let unverified = action == Some(Action::Noop) && is_absent(item.get("verdict"));
     let judgement = match unverified {
         true => None,

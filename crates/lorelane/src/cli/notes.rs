@@ -40,6 +40,13 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
     let mut kept = None;
     if args.edit {
         let worked = edited(session, &workspace, address.name(), &text)?;
+        if worked.is_untouched() && content.trim().is_empty() {
+            let nothing = Trouble::usage(
+                format!("cannot create {address}: the editor left the template as it was"),
+                "write the note below its frontmatter and save the file, or give --text",
+            );
+            return settle_draft(Some(worked), Err(nothing), args.change);
+        }
         text.clone_from(&worked.text);
         kept = Some(worked);
     }

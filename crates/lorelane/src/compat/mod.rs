@@ -83,6 +83,8 @@ impl Said {
                 Notice::Warning(_) => "[WARN]",
                 // The one warning that the first system's skill, not its scripts, had words for.
                 Notice::Leaving { .. } => "WARNING:",
+                // The scripts took any path.
+                Notice::NoSuchFiles(_) => continue,
             };
             self.warn(&format!("{head} {}", notice.text()));
         }

@@ -1,5 +1,6 @@
 //! What a tool gives back. A failure is an answer too: a model can read it and mend its call.
 
+use super::hints::{self, Tools};
 use lorelane_core::fence::{self, Fence};
 use lorelane_core::json::{Format, Json};
 use lorelane_core::secret;
@@ -14,7 +15,7 @@ pub(super) const LISTED: &str = "result";
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
     Text(String),
-    /// JSON that a model shall read: the tool has an output schema for it.
+    /// JSON that a model shall read.
     Document(Json),
     /// JSON whose values are as they stand in the files, because whoever reads them writes them back.
     Verbatim(Json),
@@ -59,7 +60,21 @@ pub(super) fn whole(text: &str) -> (String, bool) {
     (fence::block(text, TEXT_MAX), text.chars().nth(TEXT_MAX).is_none())
 }
 
+impl Answer {
+    pub(super) fn naming(mut self, tools: Tools) -> Answer {
+        if let Answer::Document(json) = &mut self {
+            hints::with_tools_in(json, tools);
+        }
+        self
+    }
+}
+
 impl Trouble {
+    pub(super) fn naming(self, tools: Tools) -> Trouble {
+        let Trouble { what, hint } = self;
+        Trouble { what: hints::with_tools_in_fixes(&what, tools), hint: hints::with_tools(&hint, tools) }
+    }
+
     pub(super) fn new(what: impl Into<String>, hint: impl Into<String>) -> Trouble {
         Trouble { what: what.into(), hint: hint.into() }
     }

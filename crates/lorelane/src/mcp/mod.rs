@@ -7,6 +7,7 @@ mod answer;
 mod bridge;
 mod cursor;
 mod desk;
+mod hints;
 mod http;
 mod learn;
 mod log;

@@ -2,7 +2,7 @@
 //!
 //! Schemas stay within what every model vendor accepts: one type each, no `format`, no `default`, no references.
 
-use lorelane_core::dialect::records::fields::{self, Field, Group, Need};
+use lorelane_core::dialect::records::draft::{self, Wanted};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::memory::Category;
 
@@ -67,7 +67,11 @@ impl Parameter {
 pub(super) fn input(parameters: &[Parameter]) -> Json {
     let properties = parameters.iter().map(|parameter| {
         let mut schema = parameter.kind.schema();
-        schema.set("description", Json::text(parameter.about));
+        let about = match parameter.kind {
+            Kind::Content => format!("{}: {}", parameter.about, needed()),
+            _ => parameter.about.to_owned(),
+        };
+        schema.set("description", Json::text(about));
         (parameter.name, schema)
     });
     let required = parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name);
@@ -112,11 +116,8 @@ fn within(kind: &str, min: u64, max: u64) -> Object {
 impl Kind {
     fn schema(self) -> Object {
         match self {
-            Kind::Text { max } => {
-                let mut schema = of_type("string");
-                schema.set("maxLength", Json::number(max));
-                schema
-            }
+            // Its length is checked when it comes: no model counts characters.
+            Kind::Text { .. } => of_type("string"),
             Kind::Category => one_of(Category::ALL.map(Category::name)),
             Kind::Choice(names) => one_of(names.iter().copied()),
             Kind::Choices(names) => list_of(one_of(names.iter().copied())),
@@ -184,62 +185,33 @@ fn every(value: &Json, fine: impl Fn(&Json) -> bool) -> bool {
     value.as_list().is_some_and(|items| items.iter().all(fine))
 }
 
-/// The fields of all categories in one object, because vendors disagree about alternatives: each field says which
-/// categories have it, and the store says what is missing.
+/// The fields of a category. Only those that have to be chosen from a few words are listed, because all of them cost
+/// more than every other tool together; the others are named by [`needed`], and an answer lists all of one category.
 fn content() -> Object {
-    let mut properties: Vec<(&str, Object)> = Vec::new();
-    let mut users: Vec<(&str, String)> = Vec::new();
-    for category in Category::ALL {
-        for field in fields::content(category).fields {
-            let star = if field.need == Need::Required { " (required)" } else { "" };
-            let user = format!("{}{star}", category.name());
-            match users.iter_mut().find(|(name, _)| *name == field.name) {
-                Some((_, known)) => known.push_str(&format!(", {user}")),
-                None => users.push((field.name, user)),
-            }
-            let schema = of_field(&field.kind);
-            match properties.iter_mut().find(|(name, _)| *name == field.name) {
-                Some((_, known)) => join_choices(known, &schema),
-                None => properties.push((field.name, schema)),
-            }
-        }
-    }
-    for ((_, schema), (_, users)) in properties.iter_mut().zip(users) {
-        schema.set("description", Json::text(format!("for {users}")));
-    }
-    object(properties, &[])
+    let wanted: Vec<Wanted> = Category::ALL.into_iter().flat_map(draft::wanted).collect();
+    let chosen = wanted.iter().filter(|field| field.required && !field.choices.is_empty());
+    let properties = chosen.map(|field| (in_content(field), one_of(field.choices.iter().copied())));
+    object(properties.collect(), &[])
 }
 
-/// Two categories may have a field of one name with other choices.
-fn join_choices(known: &mut Object, other: &Object) {
-    let (Some(mut names), Some(others)) =
-        (known.get("enum").map(Json::to_texts), other.get("enum").map(Json::to_texts))
-    else {
-        return;
+/// What each category needs in its content.
+fn needed() -> String {
+    let of = |category: Category| {
+        let fields = draft::wanted(category);
+        let needed = fields.iter().filter(|field| field.required && field.path.starts_with(CONTENT));
+        let names = needed.filter(|field| !field.path.contains("[]")).map(|field| {
+            let list = if field.kind.starts_with("list") { "[]" } else { "" };
+            format!("{}{list}", in_content(field))
+        });
+        format!("{category}: {}", names.collect::<Vec<_>>().join(", "))
     };
-    for name in others {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    known.set("enum", Json::texts(names));
+    Category::ALL.map(of).join("; ")
 }
 
-fn of_field(kind: &fields::Kind) -> Object {
-    match kind {
-        fields::Kind::Choice(names) => one_of(names.iter().copied()),
-        fields::Kind::Flag => of_type("boolean"),
-        fields::Kind::Fraction => within("number", 0, 1),
-        fields::Kind::List { of, .. } => list_of(of_field(of)),
-        fields::Kind::Group(group) => of_group(group),
-        _ => of_type("string"),
-    }
-}
+const CONTENT: &str = "content.";
 
-fn of_group(group: &Group) -> Object {
-    let required = group.fields.iter().filter(|field| field.need == Need::Required).map(|field| field.name);
-    let properties = group.fields.iter().map(|field: &Field| (field.name, of_field(&field.kind)));
-    object(properties.collect(), &required.collect::<Vec<_>>())
+fn in_content(field: &Wanted) -> &str {
+    field.path.strip_prefix(CONTENT).unwrap_or(&field.path)
 }
 
 /// What a client sent for a tool, read.

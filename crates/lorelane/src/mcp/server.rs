@@ -136,7 +136,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = self.profile.find(&request.name) else {
+        let Some((tool, tools)) = self.profile.find(&request.name) else {
             // A model can mend what it reads, and clients show it results only.
             let known: Vec<&str> = self.profile.tools().map(|tool| tool.name).collect();
             let what = format!("there is no tool `{}`", request.name);
@@ -150,7 +150,7 @@ impl ServerHandler for Server {
         let (told, mut heard) = mpsc::unbounded_channel();
         let token = context.meta.get_progress_token();
         let job = self.work(&context, move |desk| {
-            tool.call(desk, sent, &|progress| {
+            tool.call(desk, sent, tools, &|progress| {
                 let _ = told.send(progress);
             })
         });
@@ -368,17 +368,14 @@ fn speaks_newest(context: &RequestContext<RoleServer>) -> bool {
 }
 
 fn described(tool: &Tool) -> rmcp::model::Tool {
-    let (reads, idempotent) = match tool.effect {
-        Effect::Reads => (true, true),
-        Effect::Writes => (false, false),
-        Effect::Settles => (false, true),
+    // Every word is paid for in every request: the title is said once, and what a repeated call does only of tools
+    // that write. Whatever is written can be undone.
+    let hints = ToolAnnotations::new().destructive(false).open_world(false);
+    let hints = match tool.effect {
+        Effect::Reads => hints.read_only(true),
+        Effect::Writes => hints.read_only(false).idempotent(false),
+        Effect::Settles => hints.read_only(false).idempotent(true),
     };
-    let hints = ToolAnnotations::with_title(tool.title)
-        .read_only(reads)
-        // Whatever is written can be undone.
-        .destructive(false)
-        .idempotent(idempotent)
-        .open_world(false);
     let mut described =
         rmcp::model::Tool::new(tool.name, tool.about, Arc::new(bridge::object_to_client(&tool.input())));
     described.title = Some(tool.title.to_owned());

@@ -7,7 +7,6 @@ use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 fn check(seen: &str, expected: &Expect) {
     expected.assert_eq(seen);
@@ -408,11 +407,10 @@ fn a_lock_that_is_held_for_ever_is_an_error_and_readers_do_not_wait() {
     let before = scratch.tree_without_cache();
     let lane = File::open(scratch.project().join(LANE)).unwrap();
     lane.lock().unwrap();
-    let start = Instant::now();
+    // Nobody gets this lock: whoever waited for it would end as the writer below does.
     for line in ["list", "show use-jwt", "search jwt", "status", "doctor", "log"] {
         scratch.lorelane(line).expect(0);
     }
-    assert!(start.elapsed() < Duration::from_secs(4), "readers waited");
     check(
         &scratch.lorelane("retire use-jwt").text(),
         &expect![[r#"
@@ -442,9 +440,8 @@ fn a_killed_holder_of_the_lock_holds_nobody_up() {
     drop(lane);
     holder.kill().unwrap();
     holder.wait().unwrap();
-    let start = Instant::now();
+    // One that still held the lock would let no writer through, however long that waited.
     scratch.lorelane("retire use-jwt").expect(0);
-    assert!(start.elapsed() < Duration::from_secs(4));
 }
 
 #[test]

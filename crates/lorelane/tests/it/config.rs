@@ -208,8 +208,8 @@ fn a_category_that_is_off_is_not_captured() {
         let draft = r#"{"title": "T", "content": {"context": "c", "decision": "d", "rationale": ["r"]}}"#;
         let answer =
             format!(r#"{{"category": "decision", "action": "CREATE", "verdict": "PASS", "draft": {draft}}}"#);
-        let said = commit(&scratch, &answer).expect(0);
-        assert!(said.out.starts_with("NOOP decision: decision is not captured: "), "{}", said.out);
+        let said = commit(&scratch, &answer).expect(1);
+        assert!(said.out.starts_with("POSTPONE decision: decision is not captured: "), "{}", said.out);
         assert!(!scratch.exists(".claude/memory/decisions/t.json"), "{key}");
     }
 }

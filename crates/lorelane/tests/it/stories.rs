@@ -476,6 +476,55 @@ fn a_memory_is_edited_in_the_persons_own_editor() {
     assert!(drafts(&scratch).is_empty());
 }
 
+// Finding 9: whoever closed the editor at once got an empty note.
+#[test]
+fn a_template_that_an_editor_left_as_it_was_is_no_memory() {
+    let scratch = Scratch::with_jwt();
+    for (line, path) in [
+        ("create notes/plan --edit", ".memories/plan.md"),
+        ("create decision --title Queues --edit", ".claude/memory/decisions/queues.json"),
+    ] {
+        edit(&scratch, line, "true").expect(2);
+        assert!(!scratch.exists(path) && drafts(&scratch).is_empty(), "{line}");
+    }
+    edit(&scratch, "create notes/plan --edit", "echo Ship it >> \"$1\"").expect(0);
+    let said = edit(&scratch, "edit use-jwt", "sed -i s/Slow/…/ \"$1\"").expect(2);
+    assert!(said.err.contains("content.context: Field should say something"), "{}", said.err);
+}
+
+// Finding 20: any path was taken without a word.
+#[test]
+fn files_that_the_project_does_not_have_are_named() {
+    let scratch = Scratch::with_jwt();
+    scratch.put("src/there.rs", "");
+    let warning = |line: &str| scratch.lorelane(line).expect(0).err;
+    let line = |files: &str| format!("update use-jwt --set 'related_files+={files}'");
+    assert_eq!(
+        warning(&line(r#"["src/there.rs", "src/", "src/gone.rs"]"#)),
+        "warning: related_files: src/gone.rs is not in the project; correct what is a mistake\n"
+    );
+    // What was there before is not repeated, and only plain paths are looked for.
+    let others = r#"["src/**/*.rs", "https://example.com/a", "src/gone.rs:12", "docs/a.md#top", "/etc/x"]"#;
+    assert_eq!(warning(&line(others)), "");
+    assert_eq!(
+        warning(&line(r#"["a", "b", "c", "d", "e", "f"]"#)),
+        "warning: related_files: a, b, c, d, e and 1 more are not in the project; correct what is a mistake\n"
+    );
+}
+
+// Finding 15: a title of another type was called a missing one, and hid all other errors.
+#[test]
+fn a_value_of_another_type_hides_no_other_error() {
+    let scratch = Scratch::with_store();
+    scratch.put("draft.json", r#"{"title": 5, "tags": 5, "content": {"status": "maybe", "context": "c"}}"#);
+    let said = scratch.lorelane("create decision --from draft.json").expect(2).err;
+    for field in ["title", "tags", "content.status", "content.decision", "content.rationale"] {
+        assert!(said.contains(&format!("\n  {field}: ")), "{field}: {said}");
+    }
+    let said = scratch.lorelane("create decision --title ' '").expect(2).err;
+    assert!(said.contains("without a title"), "{said}");
+}
+
 #[test]
 fn a_draft_that_did_not_go_in_is_kept_and_private() {
     for (line, script) in [

@@ -1,6 +1,6 @@
 //! From a draft to a note: keep the head unless another is given, refuse what would be lost or misread.
 
-use super::frontmatter::{BYTE_ORDER_MARK, Page, Value};
+use super::frontmatter::{BYTE_ORDER_MARK, Entry, Page, Value};
 use super::model::{invalid, memory, note_type, open, problems, tags, text_of, written};
 use super::name;
 use super::patch::{self, Setting};
@@ -149,7 +149,10 @@ pub(super) fn revise(
         after.created = before.created;
     }
     date_the_lifecycle(&before, &mut after, circumstances.now);
-    after.updated = Some(circumstances.now);
+    // A plain text stays one: its file's own time says when it was changed.
+    if page.head.is_some() || new.head.is_some() {
+        after.updated = Some(circumstances.now);
+    }
     // The draft's own text, as far as it goes: comments that somebody wrote into its head are in it.
     let template = is_whole.then(|| written(Some(&text), &after)).transpose()?;
     Ok(Composed { memory: after, template, wants: None, notices })
@@ -181,8 +184,11 @@ fn overlaid(old: &Page<'_>, draft: &str, address: &Address) -> Result<String, Re
     refuse_new_problems(address, &[], &page)?;
     let mut text = old.text.to_owned();
     for entry in &page.entries {
-        let same = old.get(&entry.key).is_some_and(|standing| standing.value_text() == entry.value_text());
-        if !same {
+        let same = |standing: &Entry| match (standing.value_text(), entry.value_text()) {
+            (None, None) => old.source(standing) == page.source(entry),
+            (standing, given) => standing == given,
+        };
+        if !old.get(&entry.key).is_some_and(same) {
             text = patch::set(&text, &entry.key, Setting::Source(&page.source(entry)));
         }
     }
@@ -329,7 +335,7 @@ fn with_line_ends(text: &str, end: &str) -> String {
     if end == "\n" { text } else { text.replace('\n', end) }
 }
 
-impl super::frontmatter::Entry {
+impl Entry {
     /// What it says, without the way in which it is written; `None` where that is not known.
     fn value_text(&self) -> Option<Vec<&str>> {
         match &self.value {

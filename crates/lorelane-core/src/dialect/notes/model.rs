@@ -2,6 +2,7 @@
 
 use super::frontmatter::{BYTE_ORDER_MARK, KEYS_MAX, Page, Value};
 use super::patch::{self, Setting};
+use super::scalar::Quote;
 use super::{NOTE_MAX_BYTES, links, name};
 use crate::json::{Json, Object};
 use crate::lifecycle::{Lifecycle, Status};
@@ -169,8 +170,8 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
     set(is_new || now.kind != after.kind, "type", Setting::Text(after.kind.name()));
     set(is_new, "status", Setting::Text(after.lifecycle.status().name()));
     set(is_new || now.tags != after.tags, "tags", Setting::List(&after.tags));
-    set_time(now.created, after.created, "created_at", &mut set);
-    set_time(now.updated, after.updated, "updated_at", &mut set);
+    set_time(&page, now.created, after.created, "created_at", &mut set);
+    set_time(&page, now.updated, after.updated, "updated_at", &mut set);
     set_lifecycle(&now.lifecycle, &after.lifecycle, &mut set);
     for (key, _) in now.extra.iter().filter(|(key, _)| !after.extra.contains(key)) {
         set(true, key, Setting::Nothing);
@@ -195,12 +196,16 @@ fn read(text: &str, address: &Address) -> Memory {
 }
 
 fn set_time(
+    page: &Page<'_>,
     now: Option<Timestamp>,
     after: Option<Timestamp>,
     key: &str,
     set: &mut dyn FnMut(bool, &str, Setting<'_>),
 ) {
+    // One without quotes stays so, though as a text it would need them.
+    let is_plain = matches!(page.get(key).map(|entry| &entry.value), Some(Value::Text(token)) if token.quote == Quote::Plain);
     match after.map(|at| at.to_string()) {
+        Some(at) if is_plain => set(now != after, key, Setting::Source(&at)),
         Some(at) => set(now != after, key, Setting::Text(&at)),
         None => set(now.is_some(), key, Setting::Nothing),
     }

@@ -4,7 +4,7 @@ use super::fix::Occasion;
 use super::model::{memory, open, open_object};
 use super::revise::{self, Historian};
 use super::validate::{FAULTS_MAX, Faults, each_fault};
-use super::{draft, fields, fix, validate};
+use super::{draft, fields, fix};
 use crate::change::{Draft, Given, Notice};
 use crate::dialect::{Circumstances, Composed};
 use crate::json::{Format, Json, Object};
@@ -34,10 +34,10 @@ pub(super) fn create(
         record.set("category", Json::text(category.name()));
         notices.push(Notice::fixed("category", format!("set to '{category}'")));
     }
-    let faults = validate(&record, category);
-    if !faults.is_empty() {
-        return Err(Refusal::Invalid { address: address.clone(), faults });
-    }
+    let mut faults = Faults::default();
+    each_fault(&record, category, &mut |found| faults.take(&found));
+    draft::unfilled(&record).into_iter().for_each(|field| faults.take_unfilled(field));
+    faults.refuse(address)?;
     if record.text("id") != Some(address.name()) {
         record.set("id", Json::text(address.name()));
         notices.push(Notice::fixed("id", format!("set to match filename '{}'", address.name())));
@@ -224,8 +224,10 @@ fn refuse_new_faults(
     if known > FAULTS_MAX {
         notices.push(Notice::Warning(format!("and {} more (it was so before)", known - FAULTS_MAX)));
     }
-    let faults = faults.into_list();
-    if faults.is_empty() { Ok(()) } else { Err(Refusal::Invalid { address: address.clone(), faults }) }
+    let before = draft::unfilled(old);
+    let unfilled = draft::unfilled(new).into_iter().filter(|field| !before.contains(field));
+    unfilled.for_each(|field| faults.take_unfilled(field));
+    faults.refuse(address)
 }
 
 /// The entry of the history that a field such as `changes.3.summary` belongs to.

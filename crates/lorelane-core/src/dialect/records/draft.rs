@@ -6,8 +6,11 @@ use crate::json::{Document, Json, Object};
 use crate::memory::{Address, Category};
 use crate::text::cut;
 use crate::time::Timestamp;
+use std::collections::BTreeSet;
 
 const UNKNOWN_PATH_MAX: usize = 80;
+/// Stands in a template where its reader has something to say.
+pub const PLACEHOLDER: &str = "…";
 
 /// Reads JSON that a draft starts from. Which of two doubled keys was meant is for the author to say.
 pub fn read(text: &str) -> Result<Object, String> {
@@ -128,19 +131,42 @@ fn want(field: &Field, prefix: &str, filled_in: &[&str], wanted: &mut Vec<Wanted
     inner.iter().for_each(|field| want(field, &prefix, &[], wanted));
 }
 
-/// A draft with everything that is required and nothing said yet.
+/// A draft with everything that is required and nothing said yet. No value of it is valid: a template that nobody
+/// filled in cannot be saved.
 pub fn blank(category: Category) -> Object {
     let mut draft = Object::new();
     for field in wanted(category).iter().filter(|field| field.required && !field.path.contains("[]")) {
-        let value = match (field.kind, field.choices.first()) {
-            (_, Some(choice)) => Json::text(*choice),
-            ("list of texts", None) => Json::texts(["…"]),
-            ("true or false", None) => Json::Bool(true),
-            _ => Json::text("…"),
+        let value = match field.kind {
+            "choice" => Json::text(field.choices.join(" | ")),
+            "list of texts" => Json::texts([PLACEHOLDER]),
+            _ => Json::text(PLACEHOLDER),
         };
         put(&mut draft, &field.path, value, false);
     }
     draft
+}
+
+/// The fields of a record in which the placeholder of a template still stands, each once.
+pub(super) fn unfilled(record: &Object) -> BTreeSet<String> {
+    let mut fields = BTreeSet::new();
+    // The history is not drafted.
+    for (key, value) in record.iter().filter(|(key, _)| *key != "changes") {
+        find_unfilled(value, key, &mut fields);
+    }
+    fields
+}
+
+fn find_unfilled(value: &Json, field: &str, fields: &mut BTreeSet<String>) {
+    match value {
+        Json::Text(text) if text.trim() == PLACEHOLDER => {
+            fields.insert(field.to_owned());
+        }
+        Json::List(items) => items.iter().for_each(|item| find_unfilled(item, field, fields)),
+        Json::Object(object) => {
+            object.iter().for_each(|(key, value)| find_unfilled(value, &format!("{field}.{key}"), fields));
+        }
+        _ => {}
+    }
 }
 
 /// Puts the given fields over those of a record; of the content only those that are given.

@@ -136,15 +136,15 @@ pub(super) fn safe_for_listing(text: &str) -> String {
 fn without_markers(text: &str, arrow: &str) -> String {
     let mut visible = printable(text);
     visible.retain(|c| !c.is_control());
-    replace_arrows(&remove_tags_marks(&visible), arrow).trim().to_owned()
+    replace_arrows(&remove_tags_marks(visible.chars()), arrow).trim().to_owned()
 }
 
 /// Removes every `#tags:`, also one that only another's removal makes whole. Looking at the end of what is
 /// kept finds those in one pass; passes over the whole text would be as many as there are layers.
-fn remove_tags_marks(text: &str) -> String {
+fn remove_tags_marks(text: impl Iterator<Item = char>) -> String {
     const MARK: &str = "#tags:";
-    let mut kept = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut kept = String::new();
+    for c in text {
         kept.push(c);
         if c == ':' && kept.ends_with(MARK) {
             kept.truncate(kept.len() - MARK.len());
@@ -276,7 +276,7 @@ pub(super) fn leave_unchanged(
         record.set(key, value.clone());
         notices.retain(|notice| match notice {
             Notice::Fixed { field, .. } => field.split('.').next() != Some(key),
-            Notice::Warning(_) | Notice::Leaving { .. } => true,
+            Notice::Warning(_) | Notice::NoSuchFiles(_) | Notice::Leaving { .. } => true,
         });
     }
 }
@@ -285,7 +285,6 @@ pub(super) fn leave_unchanged(
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::time::{Duration, Instant};
 
     #[test]
     fn a_hidden_marker_does_not_come_out_whole() {
@@ -307,15 +306,16 @@ mod tests {
     // 1 MiB would take minutes.
     #[test]
     fn markers_hidden_in_markers_are_removed_in_one_pass() {
-        let started = Instant::now();
         let layers = 170_000;
         let title = format!("a{}{}b", "#ta".repeat(layers), "gs:".repeat(layers));
+        let mut looked_at = 0;
+        assert_eq!(remove_tags_marks(title.chars().inspect(|_| looked_at += 1)), "ab");
+        assert_eq!(looked_at, title.len());
         assert_eq!(safe_for_listing(&title), "ab");
         assert_eq!(safe_tag(&title), "ab");
         let arrows = "-> ".repeat(300_000);
         assert_eq!(safe_for_listing(&arrows).matches('-').count(), 300_000);
         assert_eq!(safe_tag(&arrows), "");
-        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     }
 
     proptest! {

@@ -1,9 +1,10 @@
 //! Everything that is wrong with a record, at once.
 
+use super::draft::PLACEHOLDER;
 use super::fields::{self, Field, Group, Kind, Need, SCHEMA_VERSION};
 use crate::json::{Format, Json, Object};
-use crate::memory::Category;
-use crate::refusal::Fault;
+use crate::memory::{Address, Category};
+use crate::refusal::{Fault, Refusal};
 use crate::secret;
 use crate::text::{SLUG_MAX, cut, is_slug};
 use crate::time::Timestamp;
@@ -33,7 +34,26 @@ impl Faults {
         if self.first.len() < FAULTS_MAX { self.first.push(found.fault()) } else { self.more += 1 }
     }
 
-    pub(super) fn into_list(mut self) -> Vec<Fault> {
+    /// A field that still is as the template has it.
+    pub(super) fn take_unfilled(&mut self, field: String) {
+        if self.first.len() == FAULTS_MAX {
+            self.more += 1;
+            return;
+        }
+        self.first.push(Fault {
+            field,
+            expected: "Field should say something: it still has the placeholder of the template".to_owned(),
+            got: format!("\"{PLACEHOLDER}\""),
+            fix: "fill it in; in an update leave out what does not change".to_owned(),
+        });
+    }
+
+    pub(super) fn refuse(self, address: &Address) -> Result<(), Refusal> {
+        let faults = self.into_list();
+        if faults.is_empty() { Ok(()) } else { Err(Refusal::Invalid { address: address.clone(), faults }) }
+    }
+
+    fn into_list(mut self) -> Vec<Fault> {
         self.first.extend(Fault::more(self.more));
         self.first
     }

@@ -3,30 +3,50 @@
 //! Clients that load tools late show a model only their names, so a name says what its tool does.
 
 use super::filter::{LANES, TYPES};
-use super::{Effect, LIMIT, NAME_MAX, QUERY_MAX, Tool, Voice, captures, find, save, state};
+use super::{Effect, LIMIT, NAME_MAX, QUERY_MAX, Set, Tool, Voice, captures, find, save, state};
+use crate::mcp::hints::Tools;
 use crate::mcp::schema::{Kind, optional, required};
 use lorelane_core::dialect::notes::NOTE_MAX_BYTES;
 
-const ADDRESS: &str = "an address such as decision/use-jwt, as memory_search and memory_list give it";
+pub(super) const SET: Set = Set { tools: TOOLS, commands: COMMANDS };
+
+const COMMANDS: Tools = &[
+    ("show", "memory_read", Some("address")),
+    ("list", "memory_list", None),
+    ("search", "memory_search", None),
+    ("create", "memory_save", None),
+    ("update", "memory_save", Some("address")),
+    ("retire", "memory_retire", Some("address")),
+    ("why", "memory_why", Some("address")),
+    ("status", "memory_status", None),
+    ("doctor", "memory_status with `check`", None),
+    ("reindex", "memory_status with `rebuild_index`", None),
+    ("consolidate prepare", "memory_review_captures", None),
+    ("consolidate commit", "memory_review_captures with `answers`", None),
+];
+
+const ADDRESS: &str = "such as decision/use-jwt";
 
 const WHEN: Kind = Kind::Text { max: NAME_MAX };
 
-pub(super) const TOOLS: &[Tool] = &[
+/// All of them together cost a model less than 2,000 tokens: a test counts.
+const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_search",
         title: "Search memories",
-        about: "Find what this project remembers about a topic: decisions, runbooks, constraints, preferences, technical debt, earlier sessions, notes. Use it before deciding something, when a task touches unfamiliar code, or when the user refers to earlier work. Best first, with the reason of each score.",
+        about: "Find what this project remembers about a topic: decisions, runbooks, constraints, preferences, technical debt, sessions, notes. Use it before deciding something, when a task touches unfamiliar code, or when the user refers to earlier work. Best first.",
         effect: Effect::Reads,
         takes: &[
             required("query", Kind::Text { max: QUERY_MAX }, "what you want to know, in your own words"),
-            optional("categories", Kind::Categories, "only these categories; with `types`, either will do"),
+            optional("categories", Kind::Categories, "only these; with `types`, either will do"),
             optional("types", Kind::Choices(TYPES), "only notes of these types"),
-            optional("lane", Kind::Choice(LANES), "only notes, or only the memories that have a category"),
-            optional("tags", Kind::Texts, "only with one of these tags; capitals make no difference"),
-            optional("after", WHEN, "only changed since then: 2026-01-31, 12h, 30d or 2w"),
-            optional("before", WHEN, "only last changed before then"),
+            optional("lane", Kind::Choice(LANES), "only notes, or only what has a category"),
+            optional("tags", Kind::Texts, "only with one of these"),
+            optional("after", WHEN, "only changed since: 2026-01-31, 12h, 30d or 2w"),
+            optional("before", WHEN, "only last changed before"),
             optional("include_retired", Kind::Flag, "also what is no longer in force"),
-            optional("limit", LIMIT, "at most this many; 10 if absent"),
+            optional("limit", LIMIT, "10 if absent"),
+            optional("explain", Kind::Flag, "also the parts of each score"),
         ],
         voice: Voice::Plain,
         gives: None,
@@ -35,7 +55,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_read",
         title: "Read one memory",
-        about: "Read one memory as its file says it, with the revision that memory_save takes as `expects`. Markup in it is escaped: &lt; &gt; &amp; stand for < > &.",
+        about: "Read one memory as its file says it, with its revision. Markup in it is escaped: &lt; &gt; &amp; stand for < > &.",
         effect: Effect::Reads,
         takes: &[required("address", Kind::Text { max: NAME_MAX }, ADDRESS)],
         voice: Voice::Plain,
@@ -45,60 +65,48 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_list",
         title: "List memories",
-        about: "List memories, the last changed first, with filters and pages. To find something about a topic use memory_search.",
+        about: "List memories, the last changed first, in pages. For a topic use memory_search.",
         effect: Effect::Reads,
         takes: &[
-            optional("category", Kind::Category, "only this category; with `type`, either will do"),
+            optional("category", Kind::Category, "only this; with `type`, either will do"),
             optional("type", Kind::Choice(TYPES), "only notes of this type"),
-            optional("lane", Kind::Choice(LANES), "only notes, or only the memories that have a category"),
+            optional("lane", Kind::Choice(LANES), "only notes, or only what has a category"),
             optional("status", Kind::Choice(&["active", "retired", "archived", "all"]), "active if absent"),
-            optional("tags", Kind::Texts, "only with all of these tags"),
-            optional("since", WHEN, "only changed since then: 2026-01-31, 12h, 30d or 2w"),
-            optional("limit", LIMIT, "at most this many on a page; 50 if absent"),
-            optional("cursor", Kind::Text { max: 2000 }, "the `next_cursor` of the page before"),
+            optional("tags", Kind::Texts, "only with all of these"),
+            optional("since", WHEN, "only changed since: 2026-01-31, 12h, 30d or 2w"),
+            optional("limit", LIMIT, "50 if absent"),
+            optional("cursor", Kind::Text { max: 2000 }, "`next_cursor` of the page before"),
         ],
         voice: Voice::Plain,
-        gives: Some(find::list_schema),
+        gives: None,
         run: find::list,
     },
     Tool {
         name: "memory_save",
         title: "Save or update a memory",
-        about: "Save something worth knowing in later sessions, or update a memory by giving its address. Search first: an update is better than a second memory. An update changes only the fields that are given; lists are given whole, tags are added. A note (address notes/NAME) takes title, tags and `text` or `append`, and is made if there is none; every other memory takes category, title, tags, content, related_files and confidence. What is wrong is named all at once; secrets are refused.",
+        about: "Save something worth knowing in later sessions, or update a memory by its address. Search first: an update is better than a second memory. A new memory takes category, title, tags and content. An update changes only the fields that are given; lists are given whole, tags are added. A note (address notes/NAME) takes title, tags and `text` or `append`, and is made if there is none. Every error is named at once; secrets are refused.",
         effect: Effect::Writes,
         takes: &[
+            optional("address", Kind::Text { max: NAME_MAX }, "of the memory to update, or notes/NAME"),
+            optional("category", Kind::Category, "of a new memory"),
+            optional("title", Kind::Text { max: NAME_MAX }, "one line, at most 120 characters"),
             optional(
-                "address",
-                Kind::Text { max: NAME_MAX },
-                "update this memory, or make this note (notes/NAME with `text`); absent for any other new one",
+                "content",
+                Kind::Content,
+                "not for notes. Call with `category` alone to see its optional fields. Required, [] for a list of texts",
             ),
-            optional("category", Kind::Category, "the kind of a new memory; required without an address"),
-            optional(
-                "title",
-                Kind::Text { max: NAME_MAX },
-                "one line that names it, at most 120 characters; required without an address",
-            ),
-            optional("content", Kind::Content, "the fields of its category; not for notes"),
-            optional(
-                "text",
-                Kind::Text { max: NOTE_MAX_BYTES },
-                "notes only: what it shall say instead, in Markdown; a frontmatter in it is merged into the note's own",
-            ),
+            optional("text", Kind::Text { max: NOTE_MAX_BYTES }, "notes only: all it shall say, in Markdown"),
             optional("append", Kind::Text { max: NOTE_MAX_BYTES }, "notes only: text to add at the end"),
             optional("tags", Kind::Texts, "a few words it is found by; a new memory needs one"),
             optional(
                 "related_files",
                 Kind::Texts,
-                "paths it speaks of, from the project's root; not for notes, which link them as [[src/auth.py]]",
+                "paths from the project's root; notes link [[src/auth.py]]",
             ),
             optional("confidence", Kind::Fraction, "how sure it is; not for notes"),
-            optional("because", Kind::Text { max: NAME_MAX }, "why, for the memory's history"),
-            optional(
-                "expects",
-                Kind::Text { max: NAME_MAX },
-                "the revision that memory_read gave: refused if the file changed since",
-            ),
-            optional("dry_run", Kind::Flag, "say what would be done and do nothing"),
+            optional("because", Kind::Text { max: NAME_MAX }, "why, for its history"),
+            optional("expects", Kind::Text { max: NAME_MAX }, "the revision you read: refused if it changed"),
+            optional("dry_run", Kind::Flag, "only say what would be done"),
         ],
         voice: Voice::Plain,
         gives: None,
@@ -107,7 +115,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_retire",
         title: "Retire a memory",
-        about: "Take a memory that is no longer true out of recall. It is kept for a while and can be restored by the user.",
+        about: "Take a memory that is no longer true out of recall. The user can restore it.",
         effect: Effect::Settles,
         takes: &[
             required("address", Kind::Text { max: NAME_MAX }, ADDRESS),
@@ -120,41 +128,37 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_why",
         title: "Explain what was shown",
-        about: "Explain which memories were put into the last prompt and why, or why one memory was or was not.",
+        about: "Explain which memories were put into the last prompt and why, or why one was or was not.",
         effect: Effect::Reads,
-        takes: &[optional(
-            "address",
-            Kind::Text { max: NAME_MAX },
-            "this memory; absent for the last prompt",
-        )],
+        takes: &[optional("address", Kind::Text { max: NAME_MAX }, "only this memory")],
         voice: Voice::Plain,
-        gives: Some(state::why_schema),
+        gives: None,
         run: state::why,
     },
     Tool {
         name: "memory_status",
         title: "Counts and health of the memory store",
-        about: "Tell how many memories there are, what needs attention, and what waits to be saved. `check` looks at every file; `rebuild_index` writes index and listing anew, which is safe at any time.",
+        about: "Tell how many memories there are, what needs attention, and what waits to be saved.",
         effect: Effect::Settles,
         takes: &[
-            optional("check", Kind::Flag, "look for everything that is not as it should be"),
-            optional("rebuild_index", Kind::Flag, "write index and listing anew from the files"),
+            optional("check", Kind::Flag, "check every file for problems"),
+            optional("rebuild_index", Kind::Flag, "rebuild index and index.md; always safe"),
         ],
         voice: Voice::Plain,
-        gives: Some(state::status_schema),
+        gives: None,
         run: state::status,
     },
     Tool {
         name: "memory_review_captures",
         title: "Review what sessions left to be saved",
-        about: "Without `answers`: show what earlier sessions left to be saved, each with its context, what may be done, and the form of an answer. With `answers`: check, decide and save. What the store permits wins over what is proposed.",
+        about: "Without `answers`: show what earlier sessions left to be saved, with its context, what may be done, and the form of an answer. With `answers`: check and save them.",
         effect: Effect::Writes,
         takes: &[
-            optional("session", Kind::Text { max: NAME_MAX }, "of this session instead of the newest one"),
+            optional("session", Kind::Text { max: NAME_MAX }, "instead of the newest one"),
             optional("answers", Kind::Objects, "one per item, in the form that `answer` shows"),
         ],
         voice: Voice::Plain,
-        gives: Some(captures::schema),
+        gives: None,
         run: captures::review,
     },
 ];

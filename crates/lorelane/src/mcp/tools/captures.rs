@@ -3,7 +3,6 @@
 use super::Call;
 use crate::captured::{DATA, end_json, task_json};
 use crate::mcp::answer::{Answer, Outcome, Trouble};
-use crate::mcp::schema::{list_of, object, of_type};
 use lorelane_core::consolidate::{self, Answer as Drafted, Unclear};
 use lorelane_core::json::{Format, Json};
 use lorelane_core::refusal::Fault;
@@ -64,16 +63,4 @@ fn read(text: &str) -> Drafted {
     let unread =
         |faults: Vec<Fault>| Drafted { session: None, items: vec![Err(Unclear { category: None, faults })] };
     consolidate::read(text).unwrap_or_else(unread)
-}
-
-pub(super) fn schema() -> Json {
-    let properties = vec![
-        ("session", of_type("string")),
-        ("note", of_type("string")),
-        ("tasks", list_of(of_type("object"))),
-        ("items", list_of(of_type("object"))),
-        ("open", of_type("integer")),
-        ("notes", list_of(of_type("string"))),
-    ];
-    Json::Object(object(properties, &["open"]))
 }

@@ -3,8 +3,9 @@
 //! A path names a note with or without its `.md`. What is shown and edited is the text below the frontmatter: a model
 //! reads what it wrote, and the lines that it counts do not move when lorelane notes the time of a change.
 
-use super::{Call, Effect, NAME_MAX, Tool, Voice};
+use super::{Call, Effect, NAME_MAX, Set, Tool, Voice};
 use crate::mcp::answer::{Answer, Outcome, Trouble};
+use crate::mcp::hints::Tools;
 use crate::mcp::schema::{Kind, optional, required};
 use lorelane_core::change::{Change, Draft, Plan};
 use lorelane_core::dialect::notes::{self, NOTE_MAX_BYTES};
@@ -30,7 +31,17 @@ const PATH: Kind = Kind::Text { max: NAME_MAX };
 const TEXT: Kind = Kind::Text { max: NOTE_MAX_BYTES };
 const FILE: &str = "a file under /memories, such as /memories/progress.md";
 
-pub(super) const TOOLS: &[Tool] = &[
+pub(super) const SET: Set = Set { tools: TOOLS, commands: COMMANDS };
+
+const COMMANDS: Tools = &[
+    ("show", "view", None),
+    ("list", "view", None),
+    ("create", "create", None),
+    ("update", "str_replace", None),
+    ("retire", "delete", None),
+];
+
+const TOOLS: &[Tool] = &[
     Tool {
         name: "view",
         title: "View a memory file or folder",
@@ -119,6 +130,7 @@ fn view(call: &Call<'_>) -> Outcome {
         }
         Found::File(address) => {
             let file = File::read(&workspace, address)?;
+            let path = file.path();
             let (from, to) = range(call.arguments.get("view_range"), file.text.lines().count())?;
             let shown = numbered(&file.text, from, to);
             let whole = cut(&shown, VIEW_MAX);
@@ -133,6 +145,7 @@ fn create(call: &Call<'_>) -> Outcome {
     let mut workspace = open(call)?;
     let path = call.arguments.exact("path");
     let address = named(path)?;
+    let path = path_of(&address);
     let text = notes::draft(call.arguments.exact("file_text"), None, &[]);
     let because = format!("create {address}");
     commit(&mut workspace, vec![Change::Create { address, text }], because).map_err(|failure| {
@@ -145,8 +158,9 @@ fn create(call: &Call<'_>) -> Outcome {
 
 fn str_replace(call: &Call<'_>) -> Outcome {
     let mut workspace = open(call)?;
-    let (path, old) = (call.arguments.exact("path"), call.arguments.exact("old_str"));
-    let file = file(&workspace, path)?;
+    let old = call.arguments.exact("old_str");
+    let file = file(&workspace, call.arguments.exact("path"))?;
+    let path = file.path();
     let at: Vec<usize> = file.text.match_indices(old).map(|(at, _)| at).collect();
     let line = |at: &usize| 1 + file.text[..*at].matches('\n').count();
     let [only] = at.as_slice() else {
@@ -181,8 +195,8 @@ fn str_replace(call: &Call<'_>) -> Outcome {
 
 fn insert(call: &Call<'_>) -> Outcome {
     let mut workspace = open(call)?;
-    let path = call.arguments.exact("path");
-    let file = file(&workspace, path)?;
+    let file = file(&workspace, call.arguments.exact("path"))?;
+    let path = file.path();
     let mut lines: Vec<&str> = file.text.lines().collect();
     let at = call.arguments.whole("insert_line").unwrap_or_default();
     if at > lines.len() {
@@ -203,9 +217,9 @@ fn delete(call: &Call<'_>) -> Outcome {
     let path = call.arguments.exact("path");
     refuse_root(path, "delete")?;
     let step = |address: Address| Change::Step { address, verb: Verb::Retire, reason: String::new() };
-    let changes = match found(&workspace, path)? {
-        Found::File(address) => vec![step(address)],
-        Found::Folder(notes) => notes.into_iter().map(|note| step(note.address)).collect(),
+    let (path, changes) = match found(&workspace, path)? {
+        Found::File(address) => (path_of(&address), vec![step(address)]),
+        Found::Folder(notes) => (path.to_owned(), notes.into_iter().map(|note| step(note.address)).collect()),
     };
     commit(&mut workspace, changes, format!("delete {path}"))?;
     Ok(Answer::Text(format!("Successfully deleted {path}\n")))
@@ -220,14 +234,17 @@ fn rename(call: &Call<'_>) -> Outcome {
         expects: None,
         draft: Draft::Renamed { to },
     };
-    let changes = match found(&workspace, from)? {
-        Found::File(address) => vec![change(address, named(to)?)],
+    let (from, to, changes) = match found(&workspace, from)? {
+        Found::File(address) => {
+            let target = named(to)?;
+            (path_of(&address), path_of(&target), vec![change(address, target)])
+        }
         Found::Folder(notes) => {
             let moved = notes.into_iter().map(|note| {
                 let path = format!("{}/{}.md", to.trim_end_matches('/'), note.below);
                 Ok(change(note.address, named(&path)?))
             });
-            moved.collect::<Result<_, Trouble>>()?
+            (from.to_owned(), to.to_owned(), moved.collect::<Result<_, Trouble>>()?)
         }
     };
     commit(&mut workspace, changes, format!("rename {from} to {to}")).map_err(|failure| {
@@ -298,6 +315,11 @@ fn inside(path: &str) -> Result<&str, Trouble> {
     })
 }
 
+/// A file as it is called, also where somebody left out its ending.
+fn path_of(address: &Address) -> String {
+    format!("{ROOT}/{}.md", address.name())
+}
+
 fn named(path: &str) -> Result<Address, Trouble> {
     notes::named(inside(path)?).map_err(|fault| Trouble::new(fault.to_string(), fault.hint()))
 }
@@ -339,6 +361,10 @@ struct File {
 }
 
 impl File {
+    fn path(&self) -> String {
+        path_of(&self.address)
+    }
+
     fn read(workspace: &Workspace, address: Address) -> Result<File, Trouble> {
         let loaded = workspace.load(&address)?;
         let text = loaded.memory.body.prose().replace("\r\n", "\n");

@@ -3,7 +3,6 @@
 use super::{Call, filter};
 use crate::mcp::answer::{self, Answer, Outcome, Trouble};
 use crate::mcp::cursor;
-use crate::mcp::schema::{list_of, object, of_type};
 use lorelane_core::briefing;
 use lorelane_core::corpus::Entry;
 use lorelane_core::fence::inline;
@@ -34,14 +33,15 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
     if hits.is_empty() {
         return Ok(Answer::Text("Nothing relevant is remembered.\n".to_owned()));
     }
-    let lines: Vec<String> = hits.iter().filter_map(|hit| line(&workspace, hit)).collect();
+    let explain = call.arguments.flag("explain");
+    let lines: Vec<String> = hits.iter().filter_map(|hit| line(&workspace, hit, explain)).collect();
     let more = if total > lines.len() { format!(" of {total}") } else { String::new() };
     let tail = format!("{}{more} found. memory_read gives the whole of one.\n", lines.len());
     Ok(Answer::fenced("", &lines.join("\n"), &tail))
 }
 
 /// A hit as its file says it now; one that vanished meanwhile is none.
-fn line(workspace: &Workspace, hit: &Hit) -> Option<String> {
+fn line(workspace: &Workspace, hit: &Hit, explain: bool) -> Option<String> {
     let (loaded, passage) = workspace.load_hit(hit)?;
     let mut line = briefing::reminder(&loaded.memory, workspace.now());
     if let Some(passage) = passage.filter(|_| hit.kind.category().is_none()) {
@@ -50,9 +50,11 @@ fn line(workspace: &Workspace, hit: &Hit) -> Option<String> {
     if hit.status != Status::Active {
         line.push_str(&format!(" [{}]", hit.status));
     }
-    let parts: Vec<String> =
-        hit.explain.iter().map(|part| format!("{} {}", part.signal.name(), part.points)).collect();
-    line.push_str(&format!(" (score {}: {})", hit.score, parts.join(", ")));
+    if explain {
+        let parts: Vec<String> =
+            hit.explain.iter().map(|part| format!("{} {}", part.signal.name(), part.points)).collect();
+        line.push_str(&format!(" (score {}: {})", hit.score, parts.join(", ")));
+    }
     Some(line)
 }
 
@@ -123,24 +125,4 @@ fn entry_json(entry: &Entry, pinned: bool) -> Json {
         ("pinned", Json::Bool(pinned)),
     ];
     Json::Object(members.into_iter().chain(updated).collect())
-}
-
-pub(super) fn list_schema() -> Json {
-    let memory = object(
-        vec![
-            ("address", of_type("string")),
-            ("title", of_type("string")),
-            ("status", of_type("string")),
-            ("tags", list_of(of_type("string"))),
-            ("pinned", of_type("boolean")),
-            ("updated", of_type("string")),
-        ],
-        &["address", "title", "status", "tags", "pinned"],
-    );
-    let properties = vec![
-        ("total", of_type("integer")),
-        ("memories", list_of(memory)),
-        ("next_cursor", of_type("string")),
-    ];
-    Json::Object(object(properties, &["total", "memories"]))
 }

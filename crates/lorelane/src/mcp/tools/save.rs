@@ -1,6 +1,7 @@
 //! Saving and retiring, through the same pipeline as every other change.
 
 use super::Call;
+use crate::captured;
 use crate::mcp::answer::{Answer, Outcome, Trouble};
 use lorelane_core::change::{Assignment, Change, Deed, Draft, Given, Plan, Receipt};
 use lorelane_core::dialect::notes;
@@ -10,8 +11,9 @@ use lorelane_core::fence::{block, inline};
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::memory::{Address, Category};
+use lorelane_core::refusal::Refusal;
 use lorelane_core::text::{cut, one_line};
-use lorelane_engine::workspace::Workspace;
+use lorelane_engine::workspace::{Failure, Workspace};
 
 /// What a client may give besides title and tags, as records call it.
 const FIELDS: [&str; 3] = ["content", "related_files", "confidence"];
@@ -28,8 +30,24 @@ pub(super) fn save(call: &Call<'_>) -> Outcome {
         None => create(call, &workspace)?,
     };
     let dry_run = call.arguments.flag("dry_run");
-    let receipt = if dry_run { workspace.preview(&plan)? } else { workspace.commit(&plan)? };
-    Ok(Answer::Text(said(&receipt, dry_run)))
+    let done = if dry_run { workspace.preview(&plan) } else { workspace.commit(&plan) };
+    let receipt = done.map_err(with_fields)?;
+    Ok(Answer::Text(said(call, &receipt, dry_run)))
+}
+
+/// The schema names only what a category needs, so a draft that is wrong is answered with all of its fields.
+fn with_fields(failure: Failure) -> Trouble {
+    match &failure {
+        Failure::Refused(Refusal::Invalid { address, .. }) => match address.category() {
+            Some(category) => Trouble::new(failure.to_string(), fields_of(category)),
+            None => failure.into(),
+        },
+        _ => failure.into(),
+    }
+}
+
+fn fields_of(category: Category) -> String {
+    format!("the fields of a {category} (* required): {}", captured::fields(category))
 }
 
 /// The address of a note that is not there yet, though the call has a text for it.
@@ -81,10 +99,11 @@ fn create(call: &Call<'_>, workspace: &Workspace) -> Result<Plan, Trouble> {
     let category = call.arguments.text("category").and_then(Category::parse);
     let title = call.arguments.text("title");
     let (Some(category), Some(title)) = (category, title) else {
-        return Err(Trouble::new(
-            "cannot save a new memory without category and title",
-            "give both, or the address of the memory to update",
-        ));
+        let hint = match category {
+            Some(category) => fields_of(category),
+            None => "give both, or the address of the memory to update".to_owned(),
+        };
+        return Err(Trouble::new("cannot save a new memory without category and title", hint));
     };
     refuse_what_no_record_has(call, &format!("a {category}"))?;
     let tags = call.arguments.texts("tags");
@@ -171,11 +190,11 @@ pub(super) fn retire(call: &Call<'_>) -> Outcome {
     let because = format!("retire {address}: {}", cut(&one_line(reason), 200));
     let change = Change::Step { address, verb: Verb::Retire, reason: reason.to_owned() };
     let receipt = workspace.commit(&Plan { changes: vec![change], because })?;
-    Ok(Answer::Text(said(&receipt, false)))
+    Ok(Answer::Text(said(call, &receipt, false)))
 }
 
 /// What was done, or would be, a line each.
-fn said(receipt: &Receipt, dry_run: bool) -> String {
+fn said(call: &Call<'_>, receipt: &Receipt, dry_run: bool) -> String {
     let mut text = String::new();
     for outcome in &receipt.outcomes {
         let did = match &outcome.deed {
@@ -192,7 +211,7 @@ fn said(receipt: &Receipt, dry_run: bool) -> String {
         text.push_str(&format!("{}: {would}{did} ({})\n", outcome.address, inline(&outcome.title, 120)));
     }
     for notice in &receipt.notices {
-        text.push_str(&format!("note: {}\n", block(&notice.text(), 2000)));
+        text.push_str(&format!("note: {}\n", block(&call.notice(notice), 2000)));
     }
     text
 }

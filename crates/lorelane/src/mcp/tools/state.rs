@@ -2,7 +2,6 @@
 
 use super::{Call, Progress};
 use crate::mcp::answer::{Answer, Outcome, Trouble};
-use crate::mcp::schema::{list_of, object, of_type};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::ledger::Line;
 use lorelane_core::lifecycle::Status;
@@ -42,25 +41,6 @@ pub(super) fn why(call: &Call<'_>) -> Outcome {
 
 fn explained<const N: usize>(members: [(&'static str, Json); N], line: Option<&Line>) -> Answer {
     Answer::document(members.into_iter().chain(line.map(|line| ("prompt", line.to_json()))))
-}
-
-pub(super) fn why_schema() -> Json {
-    let prompt = object(
-        vec![
-            ("at", of_type("string")),
-            ("query", of_type("string")),
-            ("shown", list_of(of_type("object"))),
-            ("left_out", list_of(of_type("object"))),
-        ],
-        &["at", "query", "shown", "left_out"],
-    );
-    let properties = vec![
-        ("address", of_type("string")),
-        ("shown", of_type("boolean")),
-        ("says", of_type("string")),
-        ("prompt", prompt),
-    ];
-    Json::Object(object(properties, &["says"]))
 }
 
 pub(super) fn status(call: &Call<'_>) -> Outcome {
@@ -139,27 +119,4 @@ fn finding_json(finding: &Finding) -> Json {
         ("hint", Json::text(&finding.hint)),
     ];
     Json::Object(members.into_iter().collect())
-}
-
-pub(super) fn status_schema() -> Json {
-    let counts = counted().map(|(name, _)| {
-        let statuses = Status::ALL.into_iter().map(|status| (status.name(), of_type("integer")));
-        (name, object(statuses.collect(), &[]))
-    });
-    let finding = object(
-        vec![("check", of_type("string")), ("what", of_type("string")), ("hint", of_type("string"))],
-        &["check", "what", "hint"],
-    );
-    let properties = vec![
-        ("project", of_type("string")),
-        ("health", of_type("string")),
-        ("counts", object(counts.collect(), &[])),
-        ("pinned", of_type("integer")),
-        ("waiting_to_be_saved", of_type("integer")),
-        ("attention", list_of(of_type("string"))),
-        ("findings", list_of(finding)),
-        ("reindexed", of_type("integer")),
-        ("notes", list_of(of_type("string"))),
-    ];
-    Json::Object(object(properties, &["project", "health", "counts", "pinned", "attention"]))
 }

@@ -11,7 +11,7 @@ use lorelane_core::memory::Category;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::process::Stdio;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 fn check(seen: &str, expected: &Expect) {
     expected.assert_eq(seen);
@@ -729,14 +729,13 @@ fn a_complete_payload_is_answered_while_stdin_stays_open() {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let started = Instant::now();
     let payload = format!(r#"{{"session_id": "s", "transcript_path": "{}"}}"#, transcript.display());
     let (first, second) = payload.split_at(20);
     stdin.write_all(first.as_bytes()).unwrap();
     stdin.write_all(second.as_bytes()).unwrap();
+    // It ends though more could come: nothing else would end it, because the input is closed after it.
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(2));
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     drop(stdin);
 }
 

@@ -10,6 +10,36 @@ fn client(scratch: &Scratch) -> Client {
     Client::of_profile(scratch, "api-memory")
 }
 
+// Finding 18: a path without `.md` was repeated as if a file of that name had been made.
+#[test]
+fn answers_name_the_file_as_it_is_called() {
+    let scratch = Scratch::with_store();
+    let mut client = client(&scratch);
+    for (tool, arguments, expected) in [
+        (
+            "create",
+            r#"{"path": "/memories/plan", "file_text": "Ship it.\nThen rest.\n"}"#,
+            "at: /memories/plan.md\n",
+        ),
+        ("view", r#"{"path": "/memories/plan"}"#, "content of /memories/plan.md with"),
+        (
+            "insert",
+            r#"{"path": "/memories/plan", "insert_line": 1, "insert_text": "x"}"#,
+            "file /memories/plan.md has",
+        ),
+        (
+            "rename",
+            r#"{"old_path": "/memories/plan", "new_path": "/memories/old/plan"}"#,
+            "renamed /memories/plan.md to /memories/old/plan.md\n",
+        ),
+        ("delete", r#"{"path": "/memories/old/plan"}"#, "deleted /memories/old/plan.md\n"),
+    ] {
+        let said = client.said(tool, arguments);
+        assert!(said.contains(expected), "{tool}: {said}");
+    }
+    client.leave();
+}
+
 #[test]
 fn a_file_is_created_viewed_edited_renamed_and_deleted() {
     let scratch = Scratch::new();
@@ -42,14 +72,14 @@ fn a_file_is_created_viewed_edited_renamed_and_deleted() {
     expect![[r#"
         Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:
         0B	/memories
-        File created successfully at: /memories/plans/progress.xml
+        File created successfully at: /memories/plans/progress.xml.md
         File created successfully at: /memories/todo.md
         Here're the files and directories up to 2 levels deep in /memories/, excluding hidden items:
         203B	/memories
         104B	/memories/plans
         104B	/memories/plans/progress.xml.md
         99B	/memories/todo.md
-        Here's the content of /memories/plans/progress.xml with line numbers:
+        Here's the content of /memories/plans/progress.xml.md with line numbers:
              1	one
              2	two <b>
              3	three
@@ -58,19 +88,19 @@ fn a_file_is_created_viewed_edited_renamed_and_deleted() {
              2	2
              3	2.5
              4	three
-        The file /memories/plans/progress.xml has been edited.
-        The file /memories/plans/progress.xml has been edited.
-        Here's the content of /memories/plans/progress.xml with line numbers:
+        The file /memories/plans/progress.xml.md has been edited.
+        The file /memories/plans/progress.xml.md has been edited.
+        Here's the content of /memories/plans/progress.xml.md with line numbers:
              4	one
              5	2
              6	2.5
              7	three
              8	last
         Successfully renamed /memories/plans to /memories/old plans
-        Here's the content of /memories/plans/progress.xml with line numbers:
+        Here's the content of /memories/old plans/progress.xml.md with line numbers:
              1	---
              2	zero
-        Successfully renamed /memories/todo.md to /memories/done
+        Successfully renamed /memories/todo.md to /memories/done.md
         Successfully deleted /memories/old plans
         Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:
         99B	/memories

@@ -13,7 +13,7 @@ fn scratch() -> Scratch {
     scratch
 }
 
-const QUESTION: &str = r#"{"query": "restart the redis cache"}"#;
+const QUESTION: &str = r#"{"query": "restart the redis cache", "explain": true}"#;
 
 #[test]
 fn the_server_reads_the_memories_and_answers_with_what_the_model_says() {

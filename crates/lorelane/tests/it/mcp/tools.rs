@@ -5,6 +5,7 @@ use super::*;
 use crate::consolidate::capture;
 use expect_test::expect;
 use lorelane_core::memory::Category;
+use lorelane_core::text::tokens;
 
 #[test]
 fn tools_say_what_they_do_and_what_they_take() {
@@ -13,30 +14,116 @@ fn tools_say_what_they_do_and_what_they_take() {
     let answer = client.ask("tools/list", "{}");
     let mut lines = String::new();
     for tool in list(&answer, "result.tools") {
-        let hint = |name: &str| tool.at(&format!("annotations.{name}")).and_then(Json::as_bool).unwrap();
+        let hint = |name: &str| match tool.at(&format!("annotations.{name}")).and_then(Json::as_bool) {
+            Some(hint) => hint.to_string(),
+            None => "-".to_owned(),
+        };
         assert!(!text(tool, "title").is_empty() && !text(tool, "description").is_empty(), "{tool:?}");
-        assert_eq!(text(tool, "title"), text(tool, "annotations.title"));
         let required = tool.at("inputSchema.required").map(Json::to_texts).unwrap_or_default();
         lines += &format!(
-            "{} read-only {} destructive {} idempotent {} document {} needs {required:?}\n",
+            "{} read-only {} destructive {} idempotent {} needs {required:?}\n",
             text(tool, "name"),
             hint("readOnlyHint"),
             hint("destructiveHint"),
             hint("idempotentHint"),
-            tool.at("outputSchema").is_some(),
         );
     }
     expect![[r#"
-        memory_search read-only true destructive false idempotent true document false needs ["query"]
-        memory_read read-only true destructive false idempotent true document false needs ["address"]
-        memory_list read-only true destructive false idempotent true document true needs []
-        memory_save read-only false destructive false idempotent false document false needs []
-        memory_retire read-only false destructive false idempotent true document false needs ["address", "reason"]
-        memory_why read-only true destructive false idempotent true document true needs []
-        memory_status read-only false destructive false idempotent true document true needs []
-        memory_review_captures read-only false destructive false idempotent false document true needs []
+        memory_search read-only true destructive false idempotent - needs ["query"]
+        memory_read read-only true destructive false idempotent - needs ["address"]
+        memory_list read-only true destructive false idempotent - needs []
+        memory_save read-only false destructive false idempotent false needs []
+        memory_retire read-only false destructive false idempotent true needs ["address", "reason"]
+        memory_why read-only true destructive false idempotent - needs []
+        memory_status read-only false destructive false idempotent true needs []
+        memory_review_captures read-only false destructive false idempotent false needs []
     "#]]
     .assert_eq(&lines);
+    client.leave();
+}
+
+// Finding 18: the list of tools is part of every request, and cost more than 3,600 tokens.
+#[test]
+fn the_list_of_tools_costs_less_than_2000_tokens() {
+    let scratch = Scratch::with_store();
+    let mut client = Client::greeted(&scratch);
+    let listed = client.ask("tools/list", "{}").at("result").unwrap().render(Format::LINE);
+    // Clients send it without blanks between members.
+    let sent = listed.replace("\": ", "\":").replace(", \"", ",\"");
+    // As a tokenizer cuts first: words, numbers and runs of signs; long words are more than one token.
+    let mut pieces = 0;
+    let kind = |c: char| (c.is_alphabetic(), c.is_numeric(), c == ' ');
+    for run in sent.chars().collect::<Vec<_>>().chunk_by(|a, b| kind(*a) == kind(*b)) {
+        pieces += if run[0] == ' ' { 0 } else { run.len().div_ceil(8) };
+    }
+    let estimate = tokens(&sent);
+    println!("tools/list: {estimate} tokens at four characters each, {pieces} pieces");
+    assert!(estimate < 2_000, "{estimate}");
+    assert!(pieces < 2_000, "{pieces}");
+    client.leave();
+}
+
+// The schema no longer lists every field, so whoever asks or errs is told all of them.
+#[test]
+fn a_model_is_told_the_fields_of_the_category_that_it_saves() {
+    let scratch = Scratch::with_store();
+    let mut client = Client::greeted(&scratch);
+    let asked = client.refused("memory_save", r#"{"category": "runbook"}"#);
+    let wrong = client.refused(
+        "memory_save",
+        r#"{"category": "runbook", "title": "Restart", "content": {"trigger": "t"}}"#,
+    );
+    for (said, what) in [(&asked, "without category and title"), (&wrong, "content.steps: Field required")] {
+        assert!(said.contains(what), "{said}");
+        assert!(
+            said.contains(
+                "content.steps* list of texts; content.verification* text; content.root_cause text"
+            ),
+            "{said}"
+        );
+    }
+    client.leave();
+}
+
+// Finding 18: hints named the command line, which a client may not have.
+#[test]
+fn hints_name_the_tool_that_does_the_same() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("config set max_memories_per_category 1").expect(0);
+    fs::create_dir_all(scratch.project().join(".memories")).unwrap();
+    let mut client = Client::of_profile(&scratch, "all");
+    let exists = save("Use JWT");
+    let note = r#"{"filename": "a", "content": "x"}"#;
+    client.said("create_memory", note);
+    for (tool, arguments, expected) in [
+        (
+            "memory_save",
+            exists.as_str(),
+            "hint: revise it with memory_save (address decision/use-jwt), or choose",
+        ),
+        ("memory_read", r#"{"address": "nothing-like-it"}"#, "hint: memory_list shows what there is"),
+        (
+            "memory_save",
+            r#"{"address": "use-jwt", "tags": ["x"], "expects": "00000000000000000000000000000000"}"#,
+            "hint: read it again with memory_read (address decision/use-jwt) and",
+        ),
+        (
+            "append_memory",
+            r#"{"filename": "a", "content": "---\ntype: plan\n---\n\nx"}"#,
+            "with update_memory",
+        ),
+    ] {
+        let said = client.refused(tool, arguments);
+        assert!(said.contains(expected) && !said.contains("`lorelane "), "{tool}: {said}");
+    }
+    let said = client.said("memory_save", &save("Another one"));
+    assert!(
+        said.contains("retire some with memory_retire, or raise the limit with `lorelane config set"),
+        "{said}"
+    );
+    capture(&scratch, "0d9e-41", &[(Category::Decision, "We decided to write the frontend in Svelte")]);
+    let document = client.document("memory_review_captures", "{}");
+    assert!(text(&document, "notes.0").contains("retire some with memory_retire"), "{document:?}");
     client.leave();
 }
 
@@ -50,7 +137,10 @@ fn a_memory_is_saved_found_read_updated_and_retired() {
     // What was just written is found at once.
     let found = client.said("memory_search", r#"{"query": "which package manager, pnpm?", "limit": 3}"#);
     assert!(found.contains("- decision/use-pnpm-for-the-frontend"), "{found}");
-    assert!(found.contains("(score "), "{found}");
+    assert!(!found.contains("(score "), "{found}");
+    let explained =
+        client.said("memory_search", r#"{"query": "which package manager, pnpm?", "explain": true}"#);
+    assert!(explained.contains("(score ") && explained.contains("words "), "{explained}");
     let read = client.said("memory_read", r#"{"address": "use-pnpm-for-the-frontend"}"#);
     let revision = read.lines().next().unwrap().rsplit(' ').next().unwrap().to_owned();
     let update = |revision: &str| {

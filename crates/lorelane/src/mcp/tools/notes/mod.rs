@@ -10,8 +10,9 @@ mod tags;
 mod write;
 
 use super::filter::TYPES;
-use super::{Call, Effect, LIMIT, NAME_MAX, QUERY_MAX, Tool, Voice};
+use super::{Call, Effect, LIMIT, NAME_MAX, QUERY_MAX, Set, Tool, Voice};
 use crate::mcp::answer::Trouble;
+use crate::mcp::hints::Tools;
 use crate::mcp::schema::{Kind, optional, required};
 use lorelane_core::dialect::notes::NOTE_MAX_BYTES;
 use lorelane_core::json::{Format, Json};
@@ -52,7 +53,20 @@ fn bad_edge(value: &Json) -> String {
     format!("Invalid relationship type: {}", value.as_text().unwrap_or_default())
 }
 
-pub(super) const TOOLS: &[Tool] = &[
+pub(super) const SET: Set = Set { tools: TOOLS, commands: COMMANDS };
+
+const COMMANDS: Tools = &[
+    ("show", "read_memory", None),
+    ("list", "search_memories", None),
+    ("search", "search_memories", None),
+    ("create", "create_memory", None),
+    ("update", "update_memory", None),
+    ("append", "append_memory", None),
+    ("merge", "merge_memories", None),
+    ("retire", "delete_memory", None),
+];
+
+const TOOLS: &[Tool] = &[
     Tool {
         name: "create_memory",
         title: "Create a note",

@@ -18,10 +18,6 @@ const DAY: i64 = 86_400;
 
 pub(super) fn search(call: &Call<'_>) -> Outcome {
     let arguments = &call.arguments;
-    let Some(text) = arguments.text("query") else {
-        let hint = "say in `query` what you want to know";
-        return Err(Trouble::new("Validation error: query cannot be empty", hint));
-    };
     let (after, before) = (moment(call, "after_timestamp"), moment(call, "before_timestamp"));
     if let (Some(after), Some(before)) = (after, before)
         && after >= before
@@ -30,6 +26,7 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
         return Err(Trouble::new(format!("Validation error: {what}"), "exchange them"));
     }
     let mut workspace = open(call)?;
+    let Some(text) = arguments.text("query") else { return Ok(Answer::Verbatim(Json::List(Vec::new()))) };
     let mut query = of_notes(text, workspace.now());
     query.tags = arguments.texts("filter_tags");
     query.by_creation = true;
