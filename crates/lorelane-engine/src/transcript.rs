@@ -5,7 +5,7 @@
 
 use crate::env::Env;
 use lorelane_core::capture::At;
-use lorelane_core::conversation::{Backwards, Conversation, Format};
+use lorelane_core::conversation::{Attendance, Backwards, Conversation, Format};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -31,18 +31,7 @@ pub fn read(
     max_messages: usize,
     folders: &[PathBuf],
 ) -> io::Result<Conversation> {
-    let real = path.canonicalize()?;
-    if !folders.iter().any(|folder| real.starts_with(folder)) {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "it lies neither in the home folder nor in the temporary one",
-        ));
-    }
-    // Asked before opening: opening a pipe would wait for its writer.
-    if !real.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut lines = LinesFromEnd::open(&real)?;
+    let mut lines = open(path, folders)?;
     let mut backwards = Backwards::new(max_messages);
     let mut line = Vec::new();
     while let Some(at) = lines.before(&mut line)? {
@@ -56,6 +45,33 @@ pub fn read(
         }
     }
     Ok(backwards.finish())
+}
+
+/// Whether somebody is there, as the newest line that tells it says. `None` when none does.
+pub fn attendance(path: &Path, format: Format, folders: &[PathBuf]) -> io::Result<Option<Attendance>> {
+    let mut lines = open(path, folders)?;
+    let mut line = Vec::new();
+    while lines.before(&mut line)?.is_some() {
+        if let Some(attendance) = format.attendance(&line) {
+            return Ok(Some(attendance));
+        }
+    }
+    Ok(None)
+}
+
+fn open(path: &Path, folders: &[PathBuf]) -> io::Result<LinesFromEnd> {
+    let real = path.canonicalize()?;
+    if !folders.iter().any(|folder| real.starts_with(folder)) {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it lies neither in the home folder nor in the temporary one",
+        ));
+    }
+    // Asked before opening: opening a pipe would wait for its writer.
+    if !real.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    LinesFromEnd::open(&real)
 }
 
 /// The numbers of the lines that begin at these bytes of a transcript; `None` for one so far from its beginning that

@@ -258,5 +258,5 @@ pub(super) fn hook_entries(
 }
 
 /// What opencode's plugin asks for.
-pub(super) const OPENCODE_EVENTS: [&str; 5] =
-    ["session-start", "prompt", "before-tool", "after-tool", "session-end"];
+pub(super) const OPENCODE_EVENTS: [&str; 6] =
+    ["session-start", "prompt", "before-tool", "after-tool", "stop", "session-end"];

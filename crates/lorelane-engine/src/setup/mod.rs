@@ -360,8 +360,13 @@ fn on_path(env: &Env, name: &str) -> Option<PathBuf> {
 /// How a shell calls this program: by its name where that is on the PATH, else by the path that it runs from.
 pub fn called(env: &Env) -> String {
     let name = format!("{NAME}{}", std::env::consts::EXE_SUFFIX);
-    let running = || std::env::current_exe().ok().map(|running| quoted(&running.to_string_lossy()));
-    if on_path(env, &name).is_some() { NAME.to_owned() } else { running().unwrap_or_else(|| NAME.to_owned()) }
+    if on_path(env, &name).is_some() { NAME.to_owned() } else { called_by_path() }
+}
+
+/// How any shell calls it, also one whose PATH is not ours.
+pub fn called_by_path() -> String {
+    let running = std::env::current_exe().ok().map(|running| quoted(&running.to_string_lossy()));
+    running.unwrap_or_else(|| NAME.to_owned())
 }
 
 /// A text whose commands call the program so. Whoever tells an agent to run something tells it through here.

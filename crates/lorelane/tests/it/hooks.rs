@@ -877,6 +877,10 @@ fn a_program_that_is_not_on_the_path_is_named_by_its_own() {
     assert!(absent.out.contains(&format!("Then run `{program} consolidate commit --session s-1`")));
     let present = scratch.said(&scratch.command(&prepare).output().unwrap());
     assert!(present.out.contains("Then run `lorelane consolidate commit --session s-1`"));
+    // Codex runs commands in a login shell, where the PATH of its hooks says nothing (finding 19).
+    let said = scratch.hook_of("codex", "session-start", &stopped).expect(0);
+    let program_shown = program.replace(scratch.folder.to_str().unwrap(), "~");
+    assert!(said.out.contains(&format!("`{program_shown} show ADDRESS")), "{}", said.out);
     let setup = ["setup", "gemini"];
     let absent = scratch.said(&scratch.command(&setup).envs(nowhere).output().unwrap());
     assert!(absent.err.contains(&format!("agents are told to run {program}")), "{}", absent.err);
