@@ -455,10 +455,38 @@ mod tests {
         }
         let strange = format!("mcp_servers = {{ lorelane.{ours} }}\n");
         assert!(settings::take(path, &strange, entries, None).is_err());
-        for broken in
-            ["mcp_servers = {}\n", "mcp_servers = 5\n", "[broken\n", "[mcp_servers]\nlorelane = 5\n"]
-        {
+        for broken in ["mcp_servers = 5\n", "[broken\n", "[mcp_servers]\nlorelane = 5\n"] {
             assert!(settings::add(path, broken, entries).is_err(), "{broken}");
+        }
+    }
+
+    // An inline table is as valid as any other, and was refused (finding 19).
+    #[test]
+    fn a_server_goes_into_an_inline_table_and_out_again_to_the_byte() {
+        let parts = clients::parts(Client::Codex, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
+        let [_, Part::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
+        let ours = "lorelane = { command = \"/bin/lorelane\", args = [\"mcp\"] }";
+        for (before, after) in [
+            ("mcp_servers = {}\n", format!("mcp_servers = {{{ours}}}\n")),
+            ("mcp_servers = { }", format!("mcp_servers = {{ {ours}}}")),
+            (
+                "a = 1\r\nmcp_servers = { x = { command = \"y\" } } # mine\r\n\r\n[b]\r\n",
+                format!(
+                    "a = 1\r\nmcp_servers = {{ x = {{ command = \"y\" }}, {ours} }} # mine\r\n\r\n[b]\r\n"
+                ),
+            ),
+            ("\u{feff}mcp_servers = {x={}}\n", format!("\u{feff}mcp_servers = {{x={{}}, {ours}}}\n")),
+        ] {
+            let (added, traces) = settings::add(path, before, entries).unwrap();
+            assert_eq!(added, after);
+            assert!(settings::holds(path, &added, entries));
+            for traces in [None, Some(traces.as_slice())] {
+                assert_eq!(settings::take(path, &added, entries, traces).unwrap(), before);
+            }
+            // Somebody went on writing.
+            let more = format!("{added}\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n");
+            let left = settings::take(path, &more, entries, Some(&traces)).unwrap();
+            assert_eq!(left, format!("{before}\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n"));
         }
     }
 
