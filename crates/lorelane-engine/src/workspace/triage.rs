@@ -155,8 +155,9 @@ impl Workspace {
         }
         let detail = captures.save(&capture)?;
         let open: Vec<Item> = capture.open_items().cloned().collect();
+        let describe = |category| self.policy.description(category).map(str::to_owned);
         Ok(match (asks, full.is_empty()) {
-            (true, _) => Some(Asking::Save(stop_text(turn.session, &open, &full, &detail))),
+            (true, _) => Some(Asking::Save(stop_text(turn.session, &open, &full, &detail, &describe))),
             (false, false) => Some(Asking::Full(full_text(&full))),
             (false, true) => None,
         })
