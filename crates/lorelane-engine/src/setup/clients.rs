@@ -48,7 +48,10 @@ const CLASSIC: &[Hook] = &[
     hook("SessionEnd", "session-end", 3),
 ];
 
-const GEMINI_WRITERS: Option<&str> = Some("write_file|replace|edit|run_shell_command");
+/// Its own tools, and those of servers that change files.
+const GEMINI_WRITERS: Option<&str> = Some(
+    "write_file|replace|edit|run_shell_command|mcp_.*(write|move|create|delete|remove|rename|append|insert|patch)",
+);
 
 // No `PreCompress`: Gemini fires it before every model call.
 const GEMINI: &[Hook] = &[
