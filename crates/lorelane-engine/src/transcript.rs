@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// No more of a transcript is read than this.
 const TAIL_MAX: u64 = 8 << 20;
+/// Lines are counted as far as this. Reading four times as much costs a stop more than all that it finds out.
+const COUNTED_MAX: u64 = 1 << 20;
 const PIECE: u64 = 64 << 10;
 /// A longer line is a picture or a whole request, not something that was said.
 const LINE_MAX: usize = 1 << 20;
@@ -79,7 +81,7 @@ fn open(path: &Path, folders: &[PathBuf]) -> io::Result<LinesFromEnd> {
 pub fn lines_at(path: &Path, places: &[u64]) -> io::Result<Vec<Option<u64>>> {
     let mut file = File::open(path)?;
     let mut lines = vec![None; places.len()];
-    let mut order: Vec<usize> = (0..places.len()).filter(|at| places[*at] <= TAIL_MAX).collect();
+    let mut order: Vec<usize> = (0..places.len()).filter(|at| places[*at] <= COUNTED_MAX).collect();
     order.sort_by_key(|at| places[*at]);
     let mut piece = vec![0; PIECE as usize];
     let (mut read, mut line) = (0, 1);
