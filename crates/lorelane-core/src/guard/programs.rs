@@ -99,7 +99,7 @@ struct Program {
 
 /// Which words of a program are touched.
 enum Touches {
-    /// Every operand is written.
+    /// Every operand is written; one with a plus before it is a command of `vim`.
     Operands,
     /// The files of an editor in place: the first operand is its script unless one of these options gave one.
     Edited(&'static [&'static str]),
