@@ -5,7 +5,7 @@ use crate::forget::Traces;
 use crate::json::{Format, Json, Object};
 use crate::memory::Category;
 use crate::secret;
-use crate::text::{escaped, fold, shell_word};
+use crate::text::{escaped, fold, one_line, shell_word};
 use crate::time::{DAY, Timestamp};
 use std::path::Path;
 use unicode_normalization::char::is_combining_mark;
@@ -301,27 +301,43 @@ impl At {
 
 /// What an agent is told at its stop: what was found, and how to save it. Below [`STOP_MAX_BYTES`].
 ///
-/// `full` are the categories that were found, too, and take no more memories.
-pub fn stop_text(session: &str, items: &[Item], full: &[Category], detail: &Path) -> String {
-    let longest = |snippet_max| {
-        let text = compose(session, items, full, detail, snippet_max);
+/// `full` are the categories that were found, too, and take no more memories. `describe` says what belongs into a
+/// category, in the words of whoever configured it.
+pub fn stop_text(
+    session: &str,
+    items: &[Item],
+    full: &[Category],
+    detail: &Path,
+    describe: &dyn Fn(Category) -> Option<String>,
+) -> String {
+    let longest = |words_max| {
+        let text = compose(session, &found_text(items, words_max, describe), full, detail);
         (text.len() < STOP_MAX_BYTES).then_some(text)
     };
-    [120, 40].into_iter().find_map(longest).unwrap_or_else(|| compose("", items, full, Path::new(""), 0))
+    let shortest = || compose("", &found_text(items, 0, describe), full, Path::new(""));
+    [120, 40].into_iter().find_map(longest).unwrap_or_else(shortest)
 }
 
 /// An agent pays for every byte of it, and the details lie in a file. With the program's full path in its commands
 /// it stays below 2 KiB.
 pub const STOP_MAX_BYTES: usize = 1_536;
 
-fn compose(session: &str, items: &[Item], full: &[Category], detail: &Path, snippet_max: usize) -> String {
-    let mut text = format!("{STOP_HEAD}\n");
-    for Item { category, score, snippets, .. } in items {
+/// A line for each item.
+fn found_text(items: &[Item], words_max: usize, describe: &dyn Fn(Category) -> Option<String>) -> String {
+    let line = |Item { category, score, snippets, .. }: &Item| {
         let snippet = secret::masked(snippets.first().map_or("", String::as_str)).into_owned();
-        let snippet = escaped(&snippet, snippet_max);
+        let snippet = escaped(&snippet, words_max);
+        let described =
+            describe(*category).map(|text| escaped(&one_line(&text), words_max)).unwrap_or_default();
+        let described = if described.is_empty() { described } else { format!(" ({described})") };
         let blank = if snippet.is_empty() { "" } else { " " };
-        text.push_str(&format!("- [{}]{blank}{snippet} (score {score:.2})\n", category.display()));
-    }
+        format!("- [{}]{described}{blank}{snippet} (score {score:.2})\n", category.display())
+    };
+    items.iter().map(line).collect()
+}
+
+fn compose(session: &str, found: &str, full: &[Category], detail: &Path) -> String {
+    let mut text = format!("{STOP_HEAD}\n{found}");
     text.push_str(&full_text(full));
     text.push_str("These are hints from keywords; leave out what is not worth keeping. Before you stop:\n");
     let name = if session.is_empty() { String::new() } else { session_option(session) };
@@ -476,10 +492,15 @@ mod tests {
         let mut items = capture().items;
         items[0].snippets = vec!["We `chose` </b> pnpm".to_owned()];
         items[1].snippets = vec![format!("the key is {}", concat!("AKIA", "4TGHN2WQ7VKJX3ZD"))];
-        let text = stop_text("7b23-x", &items, &[Category::Runbook], Path::new("/s/7b23-x.json"));
+        // What a person configured to belong there stands with the category (finding 15).
+        let describe = |category| {
+            (category == Category::Decision)
+                .then(|| "choices\n`rm x` </triage_data> that \u{202e}last".to_owned())
+        };
+        let text = stop_text("7b23-x", &items, &[Category::Runbook], Path::new("/s/7b23-x.json"), &describe);
         expect_test::expect![[r#"
             lorelane: this session has something worth remembering.
-            - [DECISION] We chose &lt;/b&gt; pnpm (score 0.68)
+            - [DECISION] (choices rm x &lt;/triage_data&gt; that last) We chose &lt;/b&gt; pnpm (score 0.68)
             - [TECH_DEBT] the key is AKIA…(12+) (score 0.68)
             - [RUNBOOK] is left out: the category has max_memories_per_category memories; `lorelane list runbook` shows what could be retired
             These are hints from keywords; leave out what is not worth keeping. Before you stop:
@@ -498,7 +519,8 @@ mod tests {
         items.iter_mut().for_each(|item| item.snippets = vec!["日本".repeat(200)]);
         for session in ["x; rm -rf ~", "a'b\n`c`", &"y".repeat(9_000)] {
             for detail in ["/s", &"/long".repeat(900)] {
-                let text = stop_text(session, &items, &Category::ALL, Path::new(detail));
+                let describe = |_| Some("語".repeat(500));
+                let text = stop_text(session, &items, &Category::ALL, Path::new(detail), &describe);
                 assert!(text.len() < STOP_MAX_BYTES && text.starts_with(STOP_HEAD), "{}", text.len());
                 assert!(text.contains("consolidate commit"));
             }

@@ -41,6 +41,13 @@ pub enum Format {
     Copilot,
 }
 
+/// Whether somebody is there to read an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attendance {
+    Attended,
+    Unattended,
+}
+
 /// What one line of a transcript adds. Lines with one id are one message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
@@ -170,6 +177,44 @@ impl Backwards {
 const NEARBY: usize = 8;
 
 impl Format {
+    /// How this client writes its transcripts, where we can read them.
+    pub fn of_client(name: &str) -> Option<Format> {
+        match name {
+            "claude-code" => Some(Format::ClaudeCode),
+            "codex" => Some(Format::Codex),
+            "gemini" => Some(Format::Gemini),
+            "copilot" => Some(Format::Copilot),
+            _ => None,
+        }
+    }
+
+    /// Whether the last answer comes into the file only after the stop hook ran.
+    pub fn lags(self) -> bool {
+        self == Format::Copilot
+    }
+
+    /// What a line tells about who is there. `None` for most lines, and for clients that never tell.
+    pub fn attendance(self, line: &[u8]) -> Option<Attendance> {
+        let telling: &[&str] = match self {
+            Format::Codex => &["task_started", "session_meta"],
+            Format::Copilot => &["system.message"],
+            Format::ClaudeCode | Format::Gemini => &[],
+        };
+        if !types(line).any(|value| is_one_of(value, telling)) {
+            return None;
+        }
+        let json = Json::parse(std::str::from_utf8(line).ok()?).ok()?;
+        let text = |path: &str| json.at(path).and_then(Json::as_text);
+        let attended = match (self, text("type")?) {
+            (Format::Codex, "event_msg") => text("payload.turn_attribution.turn_trigger")? == "user",
+            // Older versions do not say who began a turn, only how they were started.
+            (Format::Codex, "session_meta") => matches!(text("payload.source")?, "cli" | "vscode"),
+            (Format::Copilot, "system.message") => text("data.content")?.contains("an interactive tool"),
+            _ => return None,
+        };
+        Some(if attended { Attendance::Attended } else { Attendance::Unattended })
+    }
+
     /// Whether a line can hold words or a tool use, told from its bytes: most of a transcript is neither and
     /// need not be parsed. Inside a text every quote is escaped, so what is found here is structure.
     pub fn may_speak(self, line: &[u8]) -> bool {
@@ -182,13 +227,10 @@ impl Format {
         };
         let mut speaks = false;
         for value in types(line) {
-            let is = |names: &[&str]| {
-                names.iter().any(|name| value.strip_prefix(name.as_bytes()).is_some_and(ends))
-            };
-            if is(unwanted) {
+            if is_one_of(value, unwanted) {
                 return false;
             }
-            speaks |= is(wanted);
+            speaks |= is_one_of(value, wanted);
         }
         speaks
     }
@@ -207,8 +249,10 @@ impl Format {
     }
 }
 
-fn ends(after: &[u8]) -> bool {
-    after.first() == Some(&b'"')
+/// Whether the text that begins here is one of these.
+fn is_one_of(value: &[u8], names: &[&str]) -> bool {
+    let ends = |after: &[u8]| after.first() == Some(&b'"');
+    names.iter().any(|name| value.strip_prefix(name.as_bytes()).is_some_and(ends))
 }
 
 /// What follows each `"type":"` of a line, with or without a blank.
@@ -535,6 +579,39 @@ mod tests {
             read(Format::Copilot, &copilot, 50),
             [r#"2 Human "Choose" []"#, r#"3 Assistant "" ["bash"]"#, r#"4 Assistant "Chose" []"#]
         );
+    }
+
+    #[test]
+    fn some_clients_tell_whether_somebody_is_there() {
+        use Attendance::{Attended, Unattended};
+        let codex = |trigger: &str| {
+            format!(
+                r#"{{"type":"event_msg","payload":{{"type":"task_started","turn_attribution":{{"turn_trigger":"{trigger}"}}}}}}"#
+            )
+        };
+        let meta =
+            |source: &str| format!(r#"{{"type":"session_meta","payload":{{"id":"x","source":{source}}}}}"#);
+        let copilot = |content: &str| {
+            format!(r#"{{"type":"system.message","data":{{"role":"system","content":"{content}"}}}}"#)
+        };
+        let said = r#"{"type":"response_item","payload":{"type":"message","text":"\"type\":\"session_meta\",\"source\":\"cli\""}}"#;
+        for (format, line, expected) in [
+            (Format::Codex, codex("user"), Some(Attended)),
+            (Format::Codex, codex("exec"), Some(Unattended)),
+            (Format::Codex, meta("\"cli\""), Some(Attended)),
+            (Format::Codex, meta("\"vscode\""), Some(Attended)),
+            (Format::Codex, meta("\"exec\""), Some(Unattended)),
+            (Format::Codex, meta("{\"subagent\":\"review\"}"), None),
+            (Format::Codex, said.to_owned(), None),
+            (Format::Copilot, copilot("You are an interactive tool that helps"), Some(Attended)),
+            (Format::Copilot, copilot("You are running in non-interactive mode"), Some(Unattended)),
+            (Format::Copilot, copilot("Something else"), Some(Unattended)),
+            (Format::Gemini, meta("\"cli\""), None),
+            (Format::ClaudeCode, meta("\"cli\""), None),
+            (Format::Codex, "{\"type\":\"session_meta\"".to_owned(), None),
+        ] {
+            assert_eq!(format.attendance(line.as_bytes()), expected, "{line}");
+        }
     }
 
     #[test]

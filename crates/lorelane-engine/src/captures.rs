@@ -5,7 +5,7 @@ use crate::workspace::Failure;
 use lorelane_core::capture::{Capture, is_outdated};
 use lorelane_core::digest::short_digest;
 use lorelane_core::forget::{Act, Traces};
-use lorelane_core::json::Json;
+use lorelane_core::json::{Format, Json};
 use lorelane_core::memory::Category;
 use lorelane_core::secret;
 use lorelane_core::time::Timestamp;
@@ -25,6 +25,41 @@ const LOCK_WAIT: Duration = Duration::from_millis(100);
 /// Somebody who forgets has time.
 const FORGET_WAIT: Duration = Duration::from_secs(5);
 const PRIVATE: Option<u32> = Some(0o600);
+
+/// The name of what lies beside a capture whose transcript is to be read again.
+const UNREAD: &str = "unread";
+
+/// A transcript that did not have the last answer yet when its session stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    pub session: String,
+    pub client: String,
+    pub path: PathBuf,
+    /// How long it was then.
+    pub length: u64,
+}
+
+impl Unread {
+    fn to_json(&self) -> Json {
+        let members = [
+            ("session", Json::text(&self.session)),
+            ("client", Json::text(&self.client)),
+            ("path", Json::text(self.path.to_string_lossy())),
+            ("length", Json::number(self.length)),
+        ];
+        Json::Object(members.into_iter().collect())
+    }
+
+    fn from_json(json: &Json) -> Option<Unread> {
+        let text = |key: &str| json.at(key).and_then(Json::as_text).map(str::to_owned);
+        Some(Unread {
+            session: text("session")?,
+            client: text("client")?,
+            path: PathBuf::from(text("path")?),
+            length: json.at("length")?.as_u64()?,
+        })
+    }
+}
 
 /// What triage found, session by session.
 #[derive(Debug)]
@@ -74,6 +109,31 @@ impl Captures {
         pending.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.session.cmp(&b.session)));
         pending.truncate(PENDING_MAX);
         pending
+    }
+
+    /// Leaves a transcript to be read again.
+    pub fn put_unread(&self, unread: &Unread) -> Result<(), Failure> {
+        let text = unread.to_json().render(Format::LINE);
+        self.put_beside(&unread.session, UNREAD, &text).map(drop)
+    }
+
+    /// The transcripts that have grown since they were left to be read again. Each is named once: one that cannot be
+    /// read would hold up every session start.
+    pub fn take_unread(&self) -> Vec<Unread> {
+        let listed = self.disk.list(&self.folder).ok().flatten().unwrap_or_default();
+        let named = listed.into_iter().filter(|listed| listed.kind == Kind::File);
+        let marked = named.filter(|listed| listed.name.ends_with(&format!("-{UNREAD}")));
+        let files = marked.map(|listed| self.folder.join(listed.name)).take(LOOKED_AT_MAX);
+        files
+            .filter_map(|file| self.unread_in(&file).filter(|_| self.disk.remove_file(&file).is_ok()))
+            .collect()
+    }
+
+    fn unread_in(&self, file: &Path) -> Option<Unread> {
+        let bytes = self.disk.read_regular(file, CAPTURE_MAX_BYTES).ok()??;
+        let unread = Unread::from_json(&Json::parse(std::str::from_utf8(&bytes).ok()?).ok()?)?;
+        let length = self.disk.stat(&unread.path).ok()??.len;
+        (length > unread.length).then_some(unread)
     }
 
     /// Says that a category of a session needs no more asking: it was saved, or refused for good.

@@ -6,13 +6,15 @@
 use crate::disk::{Links, open_regular};
 use crate::env::Env;
 use lorelane_core::capture::At;
-use lorelane_core::conversation::{Backwards, Conversation, Format};
+use lorelane_core::conversation::{Attendance, Backwards, Conversation, Format};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// No more of a transcript is read than this.
 const TAIL_MAX: u64 = 8 << 20;
+/// Lines are counted as far as this. Reading four times as much costs a stop more than all that it finds out.
+const COUNTED_MAX: u64 = 1 << 20;
 const PIECE: u64 = 64 << 10;
 /// A longer line is a picture or a whole request, not something that was said.
 const LINE_MAX: usize = 1 << 20;
@@ -32,14 +34,7 @@ pub fn read(
     max_messages: usize,
     folders: &[PathBuf],
 ) -> io::Result<Conversation> {
-    let real = path.canonicalize()?;
-    if !folders.iter().any(|folder| real.starts_with(folder)) {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "it lies neither in the home folder nor in the temporary one",
-        ));
-    }
-    let mut lines = LinesFromEnd::new(open_regular(&real, Links::Refused)?)?;
+    let mut lines = open(path, folders)?;
     let mut backwards = Backwards::new(max_messages);
     let mut line = Vec::new();
     while let Some(at) = lines.before(&mut line)? {
@@ -55,12 +50,35 @@ pub fn read(
     Ok(backwards.finish())
 }
 
+/// Whether somebody is there, as the newest line that tells it says. `None` when none does.
+pub fn attendance(path: &Path, format: Format, folders: &[PathBuf]) -> io::Result<Option<Attendance>> {
+    let mut lines = open(path, folders)?;
+    let mut line = Vec::new();
+    while lines.before(&mut line)?.is_some() {
+        if let Some(attendance) = format.attendance(&line) {
+            return Ok(Some(attendance));
+        }
+    }
+    Ok(None)
+}
+
+fn open(path: &Path, folders: &[PathBuf]) -> io::Result<LinesFromEnd> {
+    let real = path.canonicalize()?;
+    if !folders.iter().any(|folder| real.starts_with(folder)) {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it lies neither in the home folder nor in the temporary one",
+        ));
+    }
+    LinesFromEnd::new(open_regular(&real, Links::Refused)?)
+}
+
 /// The numbers of the lines that begin at these bytes of a transcript; `None` for one so far from its beginning that
 /// nobody counts. Apart from reading: only what was found is worth counting for.
 pub fn lines_at(path: &Path, places: &[u64]) -> io::Result<Vec<Option<u64>>> {
     let mut file = open_regular(path, Links::Followed)?;
     let mut lines = vec![None; places.len()];
-    let mut order: Vec<usize> = (0..places.len()).filter(|at| places[*at] <= TAIL_MAX).collect();
+    let mut order: Vec<usize> = (0..places.len()).filter(|at| places[*at] <= COUNTED_MAX).collect();
     order.sort_by_key(|at| places[*at]);
     let mut piece = vec![0; PIECE as usize];
     let (mut read, mut line) = (0, 1);

@@ -119,6 +119,7 @@ fn around(text: &str, word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clients::client::Kind;
     use crate::clients::wire::{Block, Part};
     use crate::process::Ended;
     use crate::sandbox::Sandbox;
@@ -144,7 +145,7 @@ mod tests {
         let sandbox = Sandbox::empty("expectations").unwrap();
         fs::write(sandbox.project().join("there.txt"), "by hand").unwrap();
         let sessions = vec![Ended { stdout, stderr: String::new(), seconds: 0.1 }];
-        Outcome { exchanges, sessions, sandbox }
+        Outcome { kind: Kind::ClaudeCode, exchanges, sessions, sandbox }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use lorelane_core::json::{Format, Json};
 
-use super::client::Client;
+use super::client::{Client, Kind};
 use super::hooks::Places;
 use super::scenario::Scenario;
 use super::stub::{Exchange, Stub};
@@ -21,6 +21,7 @@ pub const HARNESS: &str = "harness";
 /// Everything one run leaves.
 #[derive(Debug)]
 pub struct Outcome {
+    pub kind: Kind,
     pub exchanges: Vec<Exchange>,
     pub sessions: Vec<Ended>,
     /// Home, project and the harness's own files; gone when this is dropped, unless kept.
@@ -95,7 +96,7 @@ pub fn run(
         sessions.push(ended?);
     }
     let exchanges = stub.exchanges();
-    Ok(Outcome { exchanges, sessions, sandbox })
+    Ok(Outcome { kind: client.kind, exchanges, sessions, sandbox })
 }
 
 impl Outcome {
@@ -104,16 +105,23 @@ impl Outcome {
         self.exchanges.iter().filter(|exchange| exchange.by_agent).collect()
     }
 
-    /// What Claude Code printed as the answer of a session; the first is 1.
+    /// What the client printed as the answer of a session; the first is 1. Where it prints more than one, all of them.
     pub fn result(&self, session: usize) -> Option<String> {
-        let lines = self.sessions.get(session.checked_sub(1)?)?.stdout.lines().rev();
-        let mut results = lines.filter_map(|line| {
-            let line = Json::parse(line).ok()?;
-            let is_result = line.at("type").and_then(Json::as_text) == Some("result");
-            is_result.then(|| line.at("result").and_then(Json::as_text).map(str::to_owned))
-        });
-        results.next().flatten()
+        let printed = &self.sessions.get(session.checked_sub(1)?)?.stdout;
+        match self.kind {
+            Kind::ClaudeCode => answers(printed, "type", "result", "result").pop(),
+            Kind::Codex => Some(answers(printed, "item.type", "agent_message", "item.text").join("\n")),
+            Kind::Gemini => Some(Json::parse(printed).ok()?.at("response")?.as_text()?.to_owned()),
+            Kind::Copilot | Kind::Opencode => Some(printed.trim().to_owned()),
+        }
     }
+}
+
+/// The texts at `answer` in those lines of JSON that say `wanted` at `key`.
+fn answers(printed: &str, key: &str, wanted: &str, answer: &str) -> Vec<String> {
+    let lines = printed.lines().filter_map(|line| Json::parse(line).ok());
+    let fitting = lines.filter(|line| line.at(key).and_then(Json::as_text) == Some(wanted));
+    fitting.filter_map(|line| line.at(answer)?.as_text().map(str::to_owned)).collect()
 }
 
 fn keep_requests(scratch: &Path, exchanges: &[Exchange]) -> Result<(), Failure> {

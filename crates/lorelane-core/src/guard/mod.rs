@@ -64,6 +64,8 @@ pub struct Target {
     rest: Vec<Vec<Atom>>,
     /// Whether more follows that only the shell knows.
     open: bool,
+    /// The names behind the first one that only the shell knows.
+    after: Vec<Vec<Atom>>,
 }
 
 /// What the disk says of a path.
@@ -86,6 +88,8 @@ pub enum Usual {
 pub struct Fence {
     /// The lane's folder under each of its names; none where no store is known.
     pub lanes: Vec<String>,
+    /// Where the marks lie, under each of its names.
+    pub marks: Vec<String>,
     pub usual: Usual,
     pub case: Case,
 }
@@ -122,8 +126,9 @@ impl Target {
             "" => "/".to_owned(),
             trimmed => trimmed.to_owned(),
         };
+        let after = names.map(<[Atom]>::to_vec).collect();
         let target =
-            Target { program: program.to_owned(), shown: word.shown(), act, reach, fixed, rest, open };
+            Target { program: program.to_owned(), shown: word.shown(), act, reach, fixed, rest, open, after };
         (!NOWHERE.contains(&target.fixed.as_str())).then_some(target)
     }
 }
@@ -158,6 +163,9 @@ impl Fence {
     }
 
     fn deny(&self, target: &Target, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
+        if let Some(inside) = self.lanes.iter().find_map(|lane| self.inside_by_name(target, lane)) {
+            return (inside != SETTINGS).then(|| denial(target, &inside, None));
+        }
         let resolved = target.resolved(resolve);
         // As it is written and as the disk has it: either may be the lane.
         let mut paths = vec![normal(&target.fixed)];
@@ -179,8 +187,26 @@ impl Fence {
                     Relation::Inside(inside) => return Some(denial(target, &inside, exists)),
                 }
             }
+            let marks = self.marks.iter().map(|marks| self.relation(&names, target, marks));
+            if marks.into_iter().any(|relation| !matches!(relation, Relation::Apart)) {
+                return Some(marks_denial(target));
+            }
         }
         None
+    }
+
+    /// The path below a lane that is known by its folder's name alone: where it begins, only the shell knows. Two names,
+    /// because many folders are called `memory`.
+    fn inside_by_name(&self, target: &Target, lane: &str) -> Option<String> {
+        let lane: Vec<&str> = names(lane).collect();
+        let folder = lane.get(lane.len().checked_sub(2)?..)?;
+        let is = |name: &Vec<Atom>, wanted: &str| {
+            !name.contains(&Atom::Run) && !name.contains(&Atom::One) && matches(name, wanted, self.case)
+        };
+        let at =
+            target.after.windows(2).position(|pair| is(&pair[0], folder[0]) && is(&pair[1], folder[1]))?;
+        let inside: Vec<String> = target.after[at + 2..].iter().map(|name| Word::text_of(name)).collect();
+        Some(inside.join("/"))
     }
 
     /// The lane of whatever project this path is in, if it goes through the usual folder and that exists.
@@ -220,12 +246,26 @@ enum Relation {
 }
 
 fn around(target: &Target) -> Denial {
+    let deed = match target.act {
+        Act::Remove => "remove or move",
+        Act::Write => "write over",
+    };
     Denial {
         attempt: format!(
-            "cannot remove or move {}: the folder of memories lies in it",
+            "cannot {deed} {}: the folder of memories lies in it",
             inline(&target.shown, SHOWN_MAX)
         ),
         instead: "take single memories out with `lorelane retire ADDRESS --reason REASON`; if the whole folder must go, ask the user to do it".to_owned(),
+    }
+}
+
+fn marks_denial(target: &Target) -> Denial {
+    Denial {
+        attempt: format!(
+            "cannot change {}: lorelane keeps pins, former addresses and rejections in `marks.jsonl`",
+            inline(&target.shown, SHOWN_MAX)
+        ),
+        instead: "use `lorelane pin`, `lorelane unpin` or `lorelane reject`".to_owned(),
     }
 }
 

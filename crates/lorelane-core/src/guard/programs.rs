@@ -32,11 +32,12 @@ pub(super) fn wrapper(program: &str) -> Option<Wrapper> {
         "stdbuf" => &["-i", "-o", "-e"],
         "exec" => &["-a"],
         "time" => &["-f", "-o"],
-        // What it reads and adds, only the shell knows; what stands here counts.
+        // What it adds is what the commands before it in the pipe name.
         "xargs" => &["-I", "-n", "-P", "-L", "-d", "-s", "-a", "-E"],
         // `function name {`: its body is read like any other command.
         "function" => &[],
-        "command" | "builtin" | "nohup" | "setsid" => &[],
+        "npx" => &["-p", "--package"],
+        "command" | "builtin" | "nohup" | "setsid" | "busybox" | "toybox" => &[],
         _ => return None,
     };
     Some(Wrapper { valued, operands: usize::from(matches!(program, "timeout" | "function")) })
@@ -65,6 +66,11 @@ pub(super) fn is_shell(program: &str) -> bool {
     matches!(program, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash")
 }
 
+/// Whether a shell with these words runs what it reads from its input.
+pub(super) fn runs_input(words: &[Word]) -> bool {
+    shell_text(words).is_none() && words.iter().all(|word| word.starts_with('-') || word.starts_with('+'))
+}
+
 /// The text that `sh -c TEXT` runs.
 pub(super) fn shell_text(words: &[Word]) -> Option<&Word> {
     let (mut at, mut runs_text) = (0, false);
@@ -78,95 +84,354 @@ pub(super) fn shell_text(words: &[Word]) -> Option<&Word> {
     if runs_text { words.get(at) } else { None }
 }
 
+/// A program and the words of it that it writes to or takes away. One that does so in two ways has two rows.
+struct Program {
+    names: &'static [&'static str],
+    /// Options that are followed by a value.
+    valued: &'static [&'static str],
+    /// It touches files only with one of these; none are asked for where this is empty. `-i=inplace` is an option
+    /// with that value.
+    only_with: &'static [&'static str],
+    /// With one of these it does not.
+    unless: &'static [&'static str],
+    touches: Touches,
+}
+
+/// Which words of a program are touched.
+enum Touches {
+    /// Every operand is written; one with a plus before it is a command of `vim`.
+    Operands,
+    /// The files of an editor in place: the first operand is its script unless one of these options gave one.
+    Edited(&'static [&'static str]),
+    /// The values of these options are written.
+    Values(&'static [&'static str]),
+    /// Files come into the folder that the last of these options names, or into the current one, under the names of
+    /// the operands from this one on.
+    Into(&'static [&'static str], usize),
+    /// The last operand, and each source below it if it is a folder. With one of these options sources may be folders.
+    Landed(&'static [&'static str]),
+    /// The same, where the last operand may be on another machine.
+    LandedHere(&'static [&'static str]),
+    /// All operands but the last are taken away.
+    Sources,
+    /// Every operand is taken away; with one of these options everything below it, too.
+    Removed(&'static [&'static str]),
+    /// Everything below the operands is taken away, or below the current folder.
+    Cleared,
+    /// What follows this in an operand is written.
+    Prefixed(&'static str),
+    /// The files that a script of `awk` prints to.
+    Redirected,
+    /// The files that a script of `sed` writes to.
+    WrittenBySed,
+}
+
+const fn program(names: &'static [&'static str], touches: Touches) -> Program {
+    Program { names, valued: &[], only_with: &[], unless: &[], touches }
+}
+
+const SCRIPTS: &[&str] = &["-e", "-E", "-f", "--expression", "--file"];
+const RECURSIVE: &[&str] = &["-r", "-R", "-a", "--recursive", "--archive"];
+const RSYNC_VALUED: &[&str] = &["-e", "-f", "--exclude", "--include", "--filter", "--rsh"];
+const VIM_VALUED: &[&str] = &["-c", "-S", "-u", "-i", "--cmd"];
+
+const PROGRAMS: &[Program] = &[
+    program(&["tee", "sponge", "ed"], Touches::Operands),
+    Program { valued: &["-d", "-t", "-r"], ..program(&["touch"], Touches::Operands) },
+    Program { valued: &["-s", "-r", "--size", "--reference"], ..program(&["truncate"], Touches::Operands) },
+    Program {
+        valued: VIM_VALUED,
+        unless: &["-R", "-M", "-h", "--help", "--version"],
+        ..program(&["ex", "vi", "vim", "nvim"], Touches::Operands)
+    },
+    program(&["dd"], Touches::Prefixed("of=")),
+    Program {
+        valued: &["-e", "-f", "-l", "--expression", "--file"],
+        only_with: &["-i", "-I", "--in-place"],
+        ..program(&["sed", "gsed"], Touches::Edited(SCRIPTS))
+    },
+    Program {
+        valued: &["-e", "-f", "-l", "--expression", "--file"],
+        ..program(&["sed", "gsed"], Touches::WrittenBySed)
+    },
+    Program {
+        valued: &["-e", "-E", "-M", "-m", "-I", "-F", "-r"],
+        only_with: &["-i"],
+        ..program(&["perl", "ruby"], Touches::Edited(SCRIPTS))
+    },
+    Program {
+        valued: &["-i", "-f", "-F", "-v", "--include", "--file", "--assign"],
+        only_with: &["-i=inplace", "--include=inplace"],
+        ..program(&["awk", "gawk"], Touches::Edited(&["-f", "--file"]))
+    },
+    Program {
+        valued: &["-i", "-f", "-F", "-v"],
+        ..program(&["awk", "gawk", "mawk", "nawk"], Touches::Redirected)
+    },
+    Program { only_with: &["-i", "--inplace"], ..program(&["yq"], Touches::Edited(&[])) },
+    Program { only_with: &["-w", "--write"], ..program(&["prettier", "gofmt"], Touches::Operands) },
+    Program { only_with: &["-i"], ..program(&["clang-format"], Touches::Operands) },
+    Program {
+        valued: &["-t", "-S", "--target-directory"],
+        ..program(&["cp", "ln"], Touches::Landed(RECURSIVE))
+    },
+    Program {
+        valued: &["-t", "-m", "-o", "-g", "-S", "--target-directory"],
+        // It only makes folders: they hold no memory.
+        unless: &["-d", "--directory"],
+        ..program(&["install"], Touches::Landed(&[]))
+    },
+    Program { valued: RSYNC_VALUED, ..program(&["rsync", "scp"], Touches::LandedHere(RECURSIVE)) },
+    Program {
+        valued: RSYNC_VALUED,
+        only_with: &["--remove-source-files"],
+        ..program(&["rsync"], Touches::Sources)
+    },
+    // What goes elsewhere is gone from here.
+    Program { valued: &["-t", "-S", "--target-directory"], ..program(&["mv"], Touches::Sources) },
+    Program { valued: &["-t", "-S", "--target-directory"], ..program(&["mv"], Touches::Landed(&[])) },
+    program(&["rm"], Touches::Removed(&["-r", "-R", "--recursive"])),
+    program(&["unlink", "rmdir"], Touches::Removed(&[])),
+    Program { valued: &["-n", "-s"], ..program(&["shred"], Touches::Removed(&[])) },
+    Program {
+        valued: &["-e", "--exclude"],
+        only_with: &["-f", "--force"],
+        unless: &["-n", "--dry-run", "-e", "--exclude"],
+        ..program(&["git clean"], Touches::Cleared)
+    },
+    Program {
+        valued: &["-o", "--output", "-k", "-t", "-S", "-T"],
+        ..program(&["sort"], Touches::Values(&["-o", "--output"]))
+    },
+    Program {
+        valued: &["-o", "--output", "-d", "-H", "-X", "-u", "-A", "-e", "-b", "-F"],
+        ..program(&["curl"], Touches::Values(&["-o", "--output"]))
+    },
+    Program {
+        valued: &["-o", "-d", "-H", "-X", "-u", "-A", "-e", "-b", "-F", "--output-dir"],
+        only_with: &["-O", "--remote-name", "--output-dir"],
+        ..program(&["curl"], Touches::Into(&["--output-dir"], usize::MAX))
+    },
+    Program {
+        valued: &["-O", "-o", "-a", "-P", "--output-document", "--output-file"],
+        ..program(
+            &["wget"],
+            Touches::Values(&["-O", "-o", "-a", "--output-document", "--output-file", "--append-output"]),
+        )
+    },
+    Program {
+        valued: &["-O", "-o", "-a", "-P", "--directory-prefix", "--output-document"],
+        unless: &["-O", "--output-document", "--spider"],
+        ..program(&["wget"], Touches::Into(&["-P", "--directory-prefix"], usize::MAX))
+    },
+    Program {
+        valued: &["-b", "-l", "-n", "-C", "-a", "-x"],
+        ..program(&["split", "csplit"], Touches::Into(&[], 1))
+    },
+    Program {
+        valued: &["-f", "-C", "-T", "-X", "--file", "--directory", "--exclude"],
+        only_with: &["-x", "--extract", "--get"],
+        ..program(&["tar", "bsdtar"], Touches::Into(&["-C", "--directory"], 0))
+    },
+    Program {
+        valued: &["-f", "-C", "-T", "-X", "--file", "--directory", "--exclude"],
+        only_with: &["-c", "-r", "-u", "-A", "--create", "--append", "--update"],
+        ..program(&["tar", "bsdtar"], Touches::Values(&["-f", "--file"]))
+    },
+    Program {
+        valued: &["-d", "-x", "-P"],
+        unless: &["-l", "-t", "-p", "-v", "-Z"],
+        ..program(&["unzip"], Touches::Into(&["-d"], 1))
+    },
+    Program {
+        valued: &[
+            "-d",
+            "-i",
+            "-o",
+            "-p",
+            "-r",
+            "-B",
+            "-D",
+            "-F",
+            "-V",
+            "-z",
+            "--directory",
+            "--input",
+            "--output",
+        ],
+        unless: &["--dry-run", "-C"],
+        ..program(&["patch"], Touches::Into(&["-d", "--directory"], 0))
+    },
+    Program {
+        valued: &["-d", "-i", "-o", "-p", "--directory", "--input", "--output"],
+        unless: &["--dry-run", "-C"],
+        ..program(&["patch"], Touches::Values(&["-o", "--output"]))
+    },
+];
+
 /// The words that one run of a program touches.
-pub(super) fn touches(program: &str, words: &[Word]) -> Vec<Touch> {
-    match program {
-        "tee" | "sponge" => written(Given::read(words, &[]).operands),
-        "touch" => written(Given::read(words, &["-d", "-t", "-r"]).operands),
-        "truncate" => written(Given::read(words, &["-s", "-r", "--size", "--reference"]).operands),
-        "dd" => written(words.iter().filter_map(|word| word.strip_prefix("of="))),
-        "sed" => sed(words),
-        "perl" => perl(words),
-        "cp" | "ln" => landed(&Given::read(words, &["-t", "-S"])),
-        "install" => install(words),
-        "rsync" => rsync(words),
-        "mv" => {
-            let given = Given::read(words, &["-t", "-S"]);
-            // What goes elsewhere is gone from here.
-            let sources = given.sources().iter().cloned();
-            let mut touches: Vec<Touch> = removed(sources, Reach::Tree);
-            touches.extend(landed(&given));
-            touches
+pub(super) fn touches(name: &str, words: &[Word]) -> Vec<Touch> {
+    let rows = PROGRAMS.iter().filter(|row| row.names.contains(&name));
+    rows.flat_map(|row| row.touches(words)).collect()
+}
+
+impl Program {
+    fn touches(&self, words: &[Word]) -> Vec<Touch> {
+        let given = Given::read(words, self);
+        let is_given = |options: &[&str]| options.iter().any(|option| given.has(option));
+        if is_given(self.unless) || !(self.only_with.is_empty() || is_given(self.only_with)) {
+            return Vec::new();
         }
-        "rm" => {
-            let given = Given::read(words, &[]);
-            let recursive = given.has_letter(&['r', 'R'], &[]) || given.has("--recursive");
-            removed(given.operands, if recursive { Reach::Tree } else { Reach::One })
+        let operands = || given.operands.iter();
+        match &self.touches {
+            Touches::Operands => written(operands().filter(|word| !word.starts_with('+')).cloned()),
+            Touches::Edited(scripts) => {
+                // Some systems want `sed -i ''`.
+                let files = operands().filter(|word| !word.is_empty());
+                written(files.skip(usize::from(!is_given(scripts))).cloned())
+            }
+            Touches::Values(options) => written(given.values_of(options).filter(|word| !word.is("-"))),
+            Touches::Into(options, names) => {
+                let folder = given.values_of(options).last().unwrap_or_else(|| Word::of("."));
+                let is_whole = |name: &Word| name.starts_with('/') || name.starts_with('~');
+                let place = |name: &Word| if is_whole(name) { name.clone() } else { name.below(&folder) };
+                written(operands().skip(*names).map(place).chain([folder.clone()]))
+            }
+            Touches::Landed(recursive) => given.landed(self.reach(recursive, &given)),
+            Touches::LandedHere(_) if given.lands_elsewhere() => Vec::new(),
+            Touches::LandedHere(recursive) => given.landed(self.reach(recursive, &given)),
+            Touches::Sources => removed(given.sources().iter().cloned(), Reach::Tree),
+            Touches::Removed(recursive) => {
+                removed(operands().cloned(), if is_given(recursive) { Reach::Tree } else { Reach::One })
+            }
+            Touches::Cleared if given.operands.is_empty() => removed([Word::of(".")], Reach::Tree),
+            Touches::Cleared => removed(operands().cloned(), Reach::Tree),
+            Touches::Prefixed(prefix) => written(operands().filter_map(|word| word.strip_prefix(prefix))),
+            Touches::Redirected => written(given.scripts().flat_map(|script| redirected(&script))),
+            Touches::WrittenBySed => written(given.scripts().flat_map(|script| written_by_sed(&script))),
         }
-        "unlink" | "rmdir" => removed(Given::read(words, &[]).operands, Reach::One),
-        "shred" => removed(Given::read(words, &["-n", "-s"]).operands, Reach::One),
-        _ => Vec::new(),
+    }
+
+    /// What moves takes all that is below it along.
+    fn reach(&self, recursive: &[&str], given: &Given) -> Reach {
+        let whole = self.names.contains(&"mv") || recursive.iter().any(|option| given.has(option));
+        if whole { Reach::Tree } else { Reach::One }
     }
 }
 
 /// The words after a program's name, sorted.
 struct Given {
-    options: Vec<String>,
-    /// The value of `-t DIR` and its like.
-    folder: Option<Word>,
+    /// Each with its value, where it has one.
+    options: Vec<(String, Option<Word>)>,
     operands: Vec<Word>,
 }
 
 impl Given {
-    /// `valued` are the options that are followed by a value.
-    fn read(words: &[Word], valued: &[&str]) -> Given {
-        let mut given = Given { options: Vec::new(), folder: None, operands: Vec::new() };
+    fn read(words: &[Word], program: &Program) -> Given {
+        let is_valued = |option: &str| program.valued.contains(&option);
+        let mut given = Given { options: Vec::new(), operands: Vec::new() };
         let mut words = words.iter();
+        // `tar xzf a.tgz` has its options without a dash.
+        if program.names.contains(&"tar")
+            && let Some(first) = words.as_slice().first().filter(|first| !first.starts_with('-'))
+        {
+            words.next();
+            for letter in first.shown().chars() {
+                let option = format!("-{letter}");
+                let value = if is_valued(&option) { words.next().cloned() } else { None };
+                given.options.push((option, value));
+            }
+        }
         while let Some(word) = words.next() {
-            let option = word.literal().unwrap_or_default();
-            if option == "--" {
+            if word.is("--") {
                 given.operands.extend(words.by_ref().cloned());
-            } else if !word.starts_with('-') || option == "-" {
+            } else if !word.starts_with('-') || word.is("-") {
                 given.operands.push(word.clone());
-            } else if let Some(folder) = word.strip_prefix("--target-directory=") {
-                given.folder = Some(folder);
-            } else if option == "--target-directory" || (option == "-t" && valued.contains(&"-t")) {
-                given.folder = words.next().cloned();
-            } else if let Some(folder) = word.strip_prefix("-t").filter(|_| valued.contains(&"-t")) {
-                given.folder = Some(folder);
+            } else if word.shown().starts_with("--") {
+                let (name, attached) = word.split_at_first('=');
+                let name = name.shown();
+                let value = attached.or_else(|| is_valued(&name).then(|| words.next().cloned()).flatten());
+                given.options.push((name, value));
             } else {
-                if valued.contains(&option.as_str()) {
-                    words.next();
-                }
-                given.options.push(option);
+                given.read_cluster(word, &is_valued, &mut words);
             }
         }
         given
     }
 
-    fn has(&self, option: &str) -> bool {
-        self.options.iter().any(|given| given == option)
+    /// `-rf`, `-oFILE` and `-o FILE`: letters up to the first that takes the rest, or the next word, as its value.
+    fn read_cluster<'w>(
+        &mut self,
+        word: &Word,
+        is_valued: &dyn Fn(&str) -> bool,
+        words: &mut impl Iterator<Item = &'w Word>,
+    ) {
+        for (at, letter) in word.shown().chars().enumerate().skip(1) {
+            let option = format!("-{letter}");
+            if is_valued(&option) {
+                let attached = word.skip(at + 1);
+                let value = if attached.is_empty() { words.next().cloned() } else { Some(attached) };
+                return self.options.push((option, value));
+            }
+            self.options.push((option, None));
+        }
     }
 
-    /// Whether a cluster such as `-rf` has one of these letters, before one that takes the rest as its value.
-    fn has_letter(&self, letters: &[char], valued: &[char]) -> bool {
-        let clusters = self.options.iter().filter_map(|option| option.strip_prefix('-'));
-        clusters
-            .filter(|cluster| !cluster.starts_with('-'))
-            .any(|cluster| cluster.chars().take_while(|c| !valued.contains(c)).any(|c| letters.contains(&c)))
+    fn has(&self, wanted: &str) -> bool {
+        let (wanted, with) =
+            wanted.split_once('=').map_or((wanted, None), |(name, value)| (name, Some(value)));
+        let is_with =
+            |value: &Option<Word>| with.is_none_or(|with| value.as_ref().is_some_and(|value| value.is(with)));
+        self.options.iter().any(|(option, value)| option == wanted && is_with(value))
+    }
+
+    fn values_of(&self, options: &[&str]) -> impl Iterator<Item = Word> {
+        let wanted = self.options.iter().filter(|(option, _)| options.contains(&option.as_str()));
+        wanted.filter_map(|(_, value)| value.clone())
+    }
+
+    /// What an editor is told to do: by its options, or by its first operand.
+    fn scripts(&self) -> impl Iterator<Item = String> {
+        let by_option = self.values_of(&["-e", "--expression"]);
+        by_option.chain(self.operands.first().cloned()).map(|script| script.shown())
+    }
+
+    /// The folder of `-t`.
+    fn folder(&self) -> Option<Word> {
+        self.values_of(&["-t", "--target-directory"]).last()
     }
 
     /// What is copied or moved.
     fn sources(&self) -> &[Word] {
-        match (&self.folder, self.operands.split_last()) {
+        match (self.folder(), self.operands.split_last()) {
             (None, Some((_, sources))) => sources,
             _ => &self.operands,
         }
     }
 
     /// Where it goes.
-    fn destination(&self) -> Option<&Word> {
-        self.folder.as_ref().or_else(|| self.operands.last().filter(|_| self.operands.len() > 1))
+    fn destination(&self) -> Option<Word> {
+        self.folder().or_else(|| self.operands.last().filter(|_| self.operands.len() > 1).cloned())
+    }
+
+    fn lands_elsewhere(&self) -> bool {
+        let host = |word: Word| word.shown().split('/').next().is_some_and(|host| host.contains(':'));
+        self.destination().is_none_or(host)
+    }
+
+    /// The destination, and where each source lies if the destination is a folder.
+    fn landed(&self, reach: Reach) -> Vec<Touch> {
+        let Some(destination) = self.destination() else {
+            // `ln TARGET` makes a link in the current folder.
+            return written(self.operands.iter().map(Word::last_name));
+        };
+        let below = self.sources().iter().map(|source| {
+            // What is in a folder with a slash behind it may land without the folder.
+            let reach = if source.ends_with('/') { Reach::One } else { reach };
+            Touch { word: source.last_name().below(&destination), act: Act::Write, reach }
+        });
+        let whole = Touch { word: destination.clone(), act: Act::Write, reach: Reach::One };
+        std::iter::once(whole).chain(below).collect()
     }
 }
 
@@ -178,63 +443,18 @@ fn removed(words: impl IntoIterator<Item = Word>, reach: Reach) -> Vec<Touch> {
     words.into_iter().map(|word| Touch { word, act: Act::Remove, reach }).collect()
 }
 
-/// The destination, and where each source lies if the destination is a folder.
-fn landed(given: &Given) -> Vec<Touch> {
-    let Some(destination) = given.destination() else {
-        // `ln TARGET` makes a link in the current folder.
-        return written(given.operands.iter().map(Word::last_name));
-    };
-    let below = given.sources().iter().map(|source| source.last_name().below(destination));
-    written(std::iter::once(destination.clone()).chain(below))
+/// More places than this are not looked for in one script.
+const SCRIPT_PLACES_MAX: usize = 16;
+
+/// The quoted names after `>` and `>>`.
+fn redirected(script: &str) -> Vec<Word> {
+    let after = script.split('>').skip(1).take(SCRIPT_PLACES_MAX);
+    let quoted = after.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
+    quoted.map(Word::of).collect()
 }
 
-fn install(words: &[Word]) -> Vec<Touch> {
-    let given = Given::read(words, &["-t", "-m", "-o", "-g", "-S"]);
-    // It only makes folders: they hold no memory.
-    if given.has_letter(&['d'], &[]) || given.has("--directory") {
-        return Vec::new();
-    }
-    landed(&given)
-}
-
-fn rsync(words: &[Word]) -> Vec<Touch> {
-    let given = Given::read(words, &["-e", "-f", "--exclude", "--include", "--filter", "--rsh"]);
-    let is_remote = |word: &Word| word.shown().split('/').next().is_some_and(|host| host.contains(':'));
-    let mut touches = Vec::new();
-    if given.has("--remove-source-files") {
-        touches.extend(removed(given.sources().iter().cloned(), Reach::Tree));
-    }
-    if given.destination().is_some_and(|destination| !is_remote(destination)) {
-        touches.extend(landed(&given));
-    }
-    touches
-}
-
-fn sed(words: &[Word]) -> Vec<Touch> {
-    let given = Given::read(words, &["-e", "-f", "-l", "--expression", "--file"]);
-    let is_long = |option: &String| option.starts_with("--in-place");
-    if !given.has_letter(&['i', 'I'], &['e', 'f', 'l']) && !given.options.iter().any(is_long) {
-        return Vec::new();
-    }
-    edited(&given, &["-e", "-f", "--expression", "--file"])
-}
-
-fn perl(words: &[Word]) -> Vec<Touch> {
-    let given = Given::read(words, &["-e", "-E", "-pe", "-ne", "-pie", "-nie", "-I"]);
-    if !given.has_letter(&['i'], &['e', 'E', 'M', 'm', 'I', 'F']) {
-        return Vec::new();
-    }
-    edited(&given, &["-e", "-E", "-pe", "-ne", "-pie", "-nie"])
-}
-
-/// The files of an editor in place: the first word is its script unless an option gave one.
-fn edited(given: &Given, script_options: &[&str]) -> Vec<Touch> {
-    let is_script = |option: &String| {
-        script_options.iter().any(|name| option == name || option.starts_with(&format!("{name}=")))
-            || (option.len() > 2 && !option.starts_with("--") && option.ends_with('e'))
-    };
-    let has_script = given.options.iter().any(is_script);
-    // Some systems want `sed -i ''`.
-    let files = given.operands.iter().filter(|word| !word.is_empty());
-    written(files.skip(usize::from(!has_script)).cloned())
+/// What follows a `w` to the end of its line. Much of it is no file; that is judged by where it lies.
+fn written_by_sed(script: &str) -> Vec<Word> {
+    let lines = script.lines().flat_map(|line| line.match_indices("w ").map(|(at, _)| &line[at + 2..]));
+    lines.take(SCRIPT_PLACES_MAX).map(|file| Word::of(file.trim())).collect()
 }

@@ -14,6 +14,8 @@ const DEPTH_MAX: usize = 16;
 const TARGETS_MAX: usize = 256;
 /// How many characters of words are looked at. Words that grow out of variables and braces must have an end, too.
 const WORK_MAX: usize = 1 << 20;
+/// Of the files that a command hands to another one, so many are followed.
+const NAMED_MAX: usize = 8;
 /// How far the end of `[…]` is looked for.
 const SET_MAX: usize = 64;
 
@@ -34,6 +36,8 @@ fn read<'a>(command: &str, around: &'a Surroundings<'a>) -> Shell<'a> {
         left: None,
         variables: BTreeMap::new(),
         targets: Vec::new(),
+        piped: Vec::new(),
+        runs_input: false,
         runs_git: false,
         work_left: WORK_MAX,
     };
@@ -49,6 +53,10 @@ struct Shell<'a> {
     left: Option<Option<Word>>,
     variables: BTreeMap<String, Word>,
     targets: Vec<Target>,
+    /// The words that the commands before this one in its pipe name.
+    piped: Vec<Word>,
+    /// Whether the last command runs what it reads.
+    runs_input: bool,
     runs_git: bool,
     work_left: usize,
 }
@@ -59,6 +67,13 @@ impl Shell<'_> {
             let text = text.chars().collect();
             Reader { text, at: 0, depth, heredocs: Vec::new(), shell: self }.list(None);
         }
+    }
+
+    /// Runs in a shell of its own: where that goes, we do not follow.
+    fn run_apart(&mut self, text: &str, depth: usize) {
+        let folder = self.folder.clone();
+        self.run(text, depth);
+        self.folder = folder;
     }
 
     fn value(&self, name: &str) -> Option<Word> {
@@ -100,6 +115,10 @@ impl Shell<'_> {
             }
             let program = name.rsplit('/').next().unwrap_or(&name);
             match programs::wrapper(program) {
+                Some(wrapper) if program == "xargs" && depth <= DEPTH_MAX => {
+                    let words = self.with_piped(unwrapped(tail, &wrapper), tail);
+                    return self.command(&words, depth + 1);
+                }
                 Some(wrapper) => rest = unwrapped(tail, &wrapper),
                 None => return self.program(program, tail, depth),
             }
@@ -128,19 +147,94 @@ impl Shell<'_> {
                     self.run(&texts.join(" "), depth + 1);
                 }
             }
+            "find" if depth <= DEPTH_MAX => self.find(words, depth),
+            "git" => self.git(words),
             _ if programs::is_shell(program) => {
+                self.runs_input = programs::runs_input(words);
                 if let Some(text) = programs::shell_text(words).and_then(Word::literal) {
-                    let folder = self.folder.clone();
-                    self.run(&text, depth + 1);
-                    self.folder = folder;
+                    self.run_apart(&text, depth + 1);
                 }
             }
-            _ => {
-                for Touch { word, act, reach } in programs::touches(program, words) {
-                    self.target(program, &word, act, reach);
+            _ => self.touch(program, words),
+        }
+    }
+
+    fn touch(&mut self, program: &str, words: &[Word]) {
+        for Touch { word, act, reach } in programs::touches(program, words) {
+            self.target(program, &word, act, reach);
+        }
+    }
+
+    /// What `find` deletes, and the commands that it runs on what it finds below its folders.
+    fn find(&mut self, words: &[Word], depth: usize) {
+        let is_test = |word: &&Word| word.starts_with('-') || word.is("(") || word.is("!");
+        let tests = words.iter().position(|word| is_test(&word)).unwrap_or(words.len());
+        let (folders, tests) = words.split_at(tests);
+        let here = [Word::of(".")];
+        let folders = if folders.is_empty() { &here } else { folders };
+        let found: Vec<Word> = folders.iter().take(NAMED_MAX).map(Word::something_below).collect();
+        let mut tests = tests.iter();
+        while let Some(word) = tests.next() {
+            match word.literal().as_deref() {
+                Some("-delete") => {
+                    for found in &found {
+                        self.target("find", found, Act::Remove, Reach::One);
+                    }
                 }
+                Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                    let command = tests.by_ref().take_while(|word| !word.is(";") && !word.is("+"));
+                    let command = self.with_each(command, &found);
+                    self.command(&command, depth + 1);
+                }
+                _ => {}
             }
         }
+    }
+
+    /// The words with what `xargs` puts in: behind them, or in the place that `-I` names.
+    fn with_piped(&mut self, command: &[Word], options: &[Word]) -> Vec<Word> {
+        let named: Vec<Word> = self.piped.iter().map(Word::something_below).collect();
+        let is_placed = options.iter().any(|option| option.strip_prefix("-I").is_some());
+        let mut words = self.with_each(command.iter(), &named);
+        if !is_placed {
+            words.extend(named);
+        }
+        words
+    }
+
+    /// The words with these in place of each `{}`, taken off the work that is left.
+    fn with_each<'w>(&mut self, words: impl Iterator<Item = &'w Word>, each: &[Word]) -> Vec<Word> {
+        let mut replaced = Vec::new();
+        for word in words {
+            let begin = replaced.len();
+            if word.is("{}") {
+                replaced.extend_from_slice(each);
+            } else {
+                replaced.push(word.clone());
+            }
+            let work: usize = replaced[begin..].iter().map(|word| word.len() + 1).sum();
+            self.work_left = self.work_left.saturating_sub(work);
+            if self.work_left == 0 {
+                break;
+            }
+        }
+        replaced
+    }
+
+    /// Of git only what takes away files that it does not have.
+    fn git(&mut self, words: &[Word]) {
+        let wrapper = programs::Wrapper { valued: &["-C", "-c"], operands: 0 };
+        let rest = unwrapped(words, &wrapper);
+        if !rest.first().is_some_and(|command| command.is("clean")) {
+            return;
+        }
+        let folder = self.folder.clone();
+        let options = &words[..words.len() - rest.len()];
+        if let Some(at) = options.iter().position(|option| option.is("-C")) {
+            self.change_folder(&options[at + 1..=at + 1]);
+        }
+        self.touch("git clean", &rest[1..]);
+        self.folder = folder;
     }
 
     fn change_folder(&mut self, words: &[Word]) {
@@ -187,9 +281,17 @@ struct Reader<'r, 'a> {
     text: Vec<char>,
     at: usize,
     depth: usize,
-    /// The ends of here-documents that begin with the next line, and whether tabs before them count.
-    heredocs: Vec<(String, bool)>,
+    /// The here-documents that begin with the next line.
+    heredocs: Vec<Heredoc>,
     shell: &'r mut Shell<'a>,
+}
+
+struct Heredoc {
+    end: String,
+    /// Whether tabs before its end count.
+    tabs: bool,
+    /// Whether a shell runs it; known once its command is read.
+    runs: Option<bool>,
 }
 
 impl Reader<'_, '_> {
@@ -273,7 +375,19 @@ impl Reader<'_, '_> {
     fn finish(&mut self, words: &mut Vec<Word>, before: &mut Piped, after: Piped) {
         let words = std::mem::take(words);
         self.shell.left = None;
+        self.shell.runs_input = false;
         self.shell.command(&words, self.depth);
+        for heredoc in &mut self.heredocs {
+            heredoc.runs.get_or_insert(self.shell.runs_input);
+        }
+        match after {
+            Piped::No => self.shell.piped.clear(),
+            Piped::Yes => {
+                let room = NAMED_MAX.saturating_sub(self.shell.piped.len());
+                let named = words.into_iter().skip(1).filter(|word| !word.starts_with('-'));
+                self.shell.piped.extend(named.take(room));
+            }
+        }
         let alone = *before == Piped::No && after == Piped::No;
         if let Some(folder) = self.shell.left.take().filter(|_| !alone) {
             self.shell.folder = folder;
@@ -366,19 +480,26 @@ impl Reader<'_, '_> {
         let tabs = self.take('-');
         self.skip_blanks();
         let end = self.word().shown();
-        self.heredocs.push((end, tabs));
+        self.heredocs.push(Heredoc { end, tabs, runs: None });
     }
 
     fn skip_heredocs(&mut self) {
-        for (end, tabs) in std::mem::take(&mut self.heredocs) {
+        for Heredoc { end, tabs, runs } in std::mem::take(&mut self.heredocs) {
+            let first = self.at;
+            let mut last = self.at;
             while self.at < self.text.len() {
-                let begin = self.at;
+                last = self.at;
                 self.skip_line();
-                let line: String = self.text[begin..self.at].iter().collect();
+                let line: String = self.text[last..self.at].iter().collect();
                 self.at += 1;
                 if line == end || (tabs && line.trim_start_matches('\t') == end) {
                     break;
                 }
+                last = self.at.min(self.text.len());
+            }
+            if runs == Some(true) {
+                let text: String = self.text[first..last].iter().collect();
+                self.shell.run_apart(&text, self.depth + 1);
             }
         }
     }
@@ -515,6 +636,10 @@ impl Reader<'_, '_> {
                 self.skip_arithmetic();
                 word.push(Atom::Unknown);
             }
+            Some('(') if self.text[self.at..].starts_with(&['(', 'p', 'w', 'd', ')']) => {
+                self.at += 5;
+                self.variable("PWD", word);
+            }
             Some('(') => {
                 self.at += 1;
                 self.nested();
@@ -583,9 +708,7 @@ impl Reader<'_, '_> {
                 c => inner.push(c),
             }
         }
-        let folder = self.shell.folder.clone();
-        self.shell.run(&inner, self.depth + 1);
-        self.shell.folder = folder;
+        self.shell.run_apart(&inner, self.depth + 1);
         word.push(Atom::Unknown);
     }
 

@@ -3,11 +3,30 @@
 use super::programs::is_shell;
 use super::word::Word;
 use super::{Act, Reach, Surroundings, Target, shell};
+use crate::json::Json;
 
 /// The lines of a patch that name a file.
 const PATCH_HEADS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 /// The command that hands a patch to the agent's own editor, in a shell.
 const PATCH_COMMAND: &str = "apply_patch";
+
+/// Words in the name of a tool that changes files.
+const CHANGES: [&str; 11] =
+    ["write", "edit", "move", "create", "delete", "remove", "rename", "replace", "append", "insert", "patch"];
+/// The keys under which such tools name files.
+const FILE_KEYS: [&str; 11] = [
+    "path",
+    "paths",
+    "file",
+    "file_path",
+    "filePath",
+    "filename",
+    "source",
+    "destination",
+    "old_path",
+    "new_path",
+    "target",
+];
 
 /// What an agent is about to do, whatever its client calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +78,24 @@ impl ToolUse {
     pub fn of_patch(patch: &str, folder: Option<&str>) -> Vec<ToolUse> {
         let place = |path: &str| folder.map_or_else(|| path.to_owned(), |folder| below(folder, path));
         patch.lines().filter_map(named_by).map(|path| ToolUse::Write { path: place(path) }).collect()
+    }
+
+    /// A tool that no client has of its own, such as one of an MCP server: judged by its name and the files among its
+    /// arguments. Each client spells the server's name in another way, so only words in it are looked for.
+    pub fn of_foreign(name: &str, input: &Json) -> Vec<ToolUse> {
+        let name = name.to_lowercase();
+        let is_ours = name.contains("lorelane");
+        // An empty folder holds no memory.
+        let makes_folder = name.contains("directory") || name.contains("folder");
+        if is_ours || makes_folder || !CHANGES.iter().any(|word| name.contains(word)) {
+            return Vec::new();
+        }
+        let values = FILE_KEYS.iter().filter_map(|key| input.at(key));
+        let named = values.flat_map(|value| match value {
+            Json::Text(path) => vec![path.clone()],
+            value => value.to_texts(),
+        });
+        named.map(|path| ToolUse::Write { path }).collect()
     }
 
     pub fn targets(&self, around: &Surroundings<'_>) -> Vec<Target> {

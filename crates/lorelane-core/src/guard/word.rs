@@ -84,6 +84,27 @@ impl Word {
         begins.then(|| Word(self.0[length..].to_vec()))
     }
 
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.0.len() == text.chars().count() && self.strip_prefix(text).is_some()
+    }
+
+    pub(super) fn skip(&self, count: usize) -> Word {
+        Word(self.0.get(count..).unwrap_or_default().to_vec())
+    }
+
+    /// What stands before the first such character and, if there is one, what stands behind it.
+    pub(super) fn split_at_first(&self, c: char) -> (Word, Option<Word>) {
+        match self.0.iter().position(|atom| *atom == Atom::Char(c)) {
+            Some(at) => (Word(self.0[..at].to_vec()), Some(self.skip(at + 1))),
+            None => (self.clone(), None),
+        }
+    }
+
+    /// Some file below this path, that only the shell knows.
+    pub(super) fn something_below(&self) -> Word {
+        Word(vec![Atom::Unknown]).below(self)
+    }
+
     /// `NAME=value` taken apart.
     pub(super) fn assignment(&self) -> Option<(String, Word)> {
         let at = self.0.iter().position(|atom| *atom == Atom::Char('='))?;

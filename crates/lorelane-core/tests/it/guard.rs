@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
+use lorelane_core::json::Json;
 use proptest::prelude::*;
 
 const AROUND: Surroundings<'_> =
@@ -26,6 +27,7 @@ fn disk(path: &str) -> Resolved {
 fn judge(tool: &ToolUse) -> Option<Denial> {
     let fence = Fence {
         lanes: vec!["/p/.claude/memory".to_owned()],
+        marks: vec!["/p/.lorelane/marks.jsonl".to_owned()],
         usual: Usual::WhereItExists,
         case: Case::Counts,
     };
@@ -133,6 +135,75 @@ const DENIED: &[&str] = &[
     "cd /p/.claude/memory && ls | wc -l; rm index.md",
     "rm /q/.claude/memory/decisions/x.json",
     "lorelane list > /p/.claude/memory/decisions/x.json",
+    // Programs that were not in the table (finding 16).
+    "patch /p/.claude/memory/decisions/use-jwt.json < /tmp/x.patch",
+    "patch -d /p/.claude/memory -p1 < /tmp/x.patch",
+    "patch -p1 --output=/p/.claude/memory/index.md a.md < /tmp/x.patch",
+    "ed -s /p/.claude/memory/decisions/use-jwt.json <<'E'\n,s/a/b/\nw\nE",
+    "ex -sc '%s/a/b/|x' /p/.claude/memory/decisions/use-jwt.json",
+    "vim -es -c '%s/a/b/' -c wq /p/.claude/memory/decisions/use-jwt.json",
+    "vim +wq /p/.claude/memory/decisions/use-jwt.json",
+    "awk -i inplace '{print}' /p/.claude/memory/decisions/use-jwt.json",
+    "gawk -iinplace '{print}' /p/.claude/memory/decisions/use-jwt.json",
+    "awk '{ print $1 > \"/p/.claude/memory/x\" }' a",
+    "awk '{ print >>\"../.claude/memory/x\" }' a",
+    "sed -n '/a/w /p/.claude/memory/x' a",
+    "sed 's/a/b/w ../.claude/memory/x' a",
+    "ruby -i -pe '$_.upcase!' /p/.claude/memory/decisions/use-jwt.json",
+    "ruby -i.bak -pe '1' /p/.claude/memory/decisions/use-jwt.json",
+    "busybox rm /p/.claude/memory/index.md",
+    "busybox sh -c 'rm /p/.claude/memory/index.md'",
+    "tar -xzf /tmp/m.tgz -C /p/.claude/memory",
+    "tar xf /tmp/m.tar --directory=/p/.claude/memory",
+    "cd /p && tar xf /tmp/m.tar .claude/memory/index.md",
+    "cd ../.claude/memory && tar xf /tmp/m.tar",
+    "tar -cf /p/.claude/memory/x.tar src",
+    "unzip /tmp/m.zip -d /p/.claude/memory",
+    "unzip -qo /tmp/m.zip -d../.claude/memory",
+    "curl -o /p/.claude/memory/decisions/x.json https://example.org",
+    "curl -sSLo /p/.claude/memory/decisions/x.json https://example.org",
+    "curl --output=/p/.claude/memory/x https://example.org",
+    "cd /p/.claude/memory && curl -O https://example.org/x",
+    "wget -O /p/.claude/memory/decisions/x.json https://example.org",
+    "wget -qO../.claude/memory/x https://example.org",
+    "wget -P /p/.claude/memory https://example.org/x",
+    "sort -o /p/.claude/memory/index.md /p/.claude/memory/index.md",
+    "sort -uo/p/.claude/memory/index.md a",
+    "split -l 10 a /p/.claude/memory/x-",
+    "yq -i '.a = 1' /p/.claude/memory/decisions/use-jwt.json",
+    "yq e --inplace .a /p/.claude/memory/decisions/use-jwt.json",
+    "prettier --write /p/.claude/memory/decisions/*.json",
+    "npx prettier -w ../.claude/memory/decisions/use-jwt.json",
+    "find /p/.claude/memory -name '*.json' -delete",
+    "find ../.claude/memory -type f -exec rm {} +",
+    "find src /p/.claude/memory -name '*.json' -exec sed -i s/a/b/ {} \\; -print",
+    "find /tmp -name x -exec cp {} /p/.claude/memory/decisions/ \\;",
+    "find /p/.claude/memory -name '*.json' | xargs rm",
+    "grep -rl jwt /p/.claude/memory | sort | xargs sed -i 's/a/b/'",
+    "ls /p/.claude/memory/decisions/*.json | xargs -I{} rm {}",
+    "echo /p/.claude/memory/index.md | xargs -n 1 rm -f",
+    "cd /p && git clean -fdx",
+    "git -C /p clean -f",
+    "git -C /p -c a=b clean -ffd .claude",
+    "git clean -f ../.claude/memory",
+    "bash <<'EOF'\nrm /p/.claude/memory/index.md\nEOF",
+    "bash -eu <<EOF\ncd /p\nrm .claude/memory/index.md\nEOF\n",
+    "sudo sh -s <<-EOF | cat\n\trm /p/.claude/memory/index.md\n\tEOF",
+    "rm $(pwd)/../.claude/memory/index.md",
+    "cd /p && rm \"$(pwd)/.claude/memory/index.md\"",
+    "cp -R ../backup/.claude ..",
+    "cp -a ../backup/.claude /p/",
+    "rsync -a ../backup/.claude ..",
+    "mv ../backup/.claude ..",
+    // What only the shell knows, with the folder's name behind it.
+    "rm -rf \"$ROOT/.claude/memory\"",
+    "rm -f \"$(git rev-parse --show-toplevel)\"/.claude/memory/decisions/$name.json",
+    "echo '{}' > ${ROOT:-.}/.claude/memory/decisions/x.json",
+    // The marks.
+    "echo '{}' >> ../.lorelane/marks.jsonl",
+    "rm /p/.lorelane/marks.jsonl",
+    "rm -rf ../.lorelane",
+    "sed -i /x/d /p/.lorelane/marks.jsonl",
 ];
 
 const ALLOWED: &[&str] = &[
@@ -190,6 +261,62 @@ const ALLOWED: &[&str] = &[
     "mv /tmp/a /tmp/b",
     "python3 -c \"open('/p/.claude/memory/x', 'w')\"",
     "export A=1; cd /tmp; rm -rf .claude/memory",
+    // The same programs, reading or elsewhere.
+    "patch --dry-run /p/.claude/memory/decisions/use-jwt.json < /tmp/x.patch",
+    "patch -p1 < /p/.claude/memory/x.patch",
+    "vim -R /p/.claude/memory/index.md",
+    "vim -c wq src/main.rs",
+    "view /p/.claude/memory/index.md",
+    "awk '{ print $1 }' /p/.claude/memory/index.md",
+    "awk '$1 > 5 { print > \"/tmp/x\" }' /p/.claude/memory/index.md",
+    "awk -F: '$3 > \"b\"' /p/.claude/memory/index.md",
+    "sed -n '/a/w /tmp/x' /p/.claude/memory/index.md",
+    "sed 's/how /what /' /p/.claude/memory/index.md",
+    "ruby -rjson -e 'puts 1' /p/.claude/memory/decisions/use-jwt.json",
+    "ruby -ne 'print' /p/.claude/memory/index.md",
+    "busybox cat /p/.claude/memory/index.md",
+    "tar -tf /p/.claude/memory/x.tar",
+    "tar tzf /tmp/m.tgz",
+    "tar xzf /tmp/m.tgz -C /tmp",
+    "tar -xf deps.tar",
+    "tar -czf /tmp/memory.tgz -C /p .claude/memory",
+    "unzip -l /p/.claude/memory/x.zip -d /p/.claude/memory",
+    "unzip deps.zip",
+    "curl -fsSL https://example.org",
+    "curl -d @/p/.claude/memory/index.md https://example.org",
+    "curl -o /tmp/x https://example.org",
+    "wget -qO- https://example.org",
+    "sort /p/.claude/memory/index.md",
+    "sort -k 2 -o /tmp/x /p/.claude/memory/index.md",
+    "split -l 10 /p/.claude/memory/index.md /tmp/x-",
+    "yq .title /p/.claude/memory/decisions/use-jwt.json",
+    "prettier --check /p/.claude/memory/decisions/use-jwt.json",
+    "prettier --write src",
+    "find /p/.claude/memory -name '*.json' -exec cat {} +",
+    "find /p -name '*.pyc' -delete",
+    "find .. -name node_modules -prune -exec rm -rf {} +",
+    "find .. -name node_modules | xargs rm -rf",
+    "find /p/.claude/memory -name '*.json' | xargs -I{} cp {} /tmp/",
+    "ls /p/.claude/memory/decisions | xargs -n 1 basename",
+    "cat list.txt | xargs rm",
+    "cat /p/.claude/memory/index.md; ls | xargs rm",
+    "cd /p && git clean -n",
+    "cd /p && git clean -fdn",
+    "cd /p && git clean -fdx -e .claude/memory",
+    "git -C /p clean -fd src",
+    "git clean -fd",
+    "bash <<'EOF'\ncat /p/.claude/memory/index.md\nEOF",
+    "cat <<'EOF' | tee /tmp/x\nrm /p/.claude/memory/index.md\nEOF",
+    "bash script.sh <<'EOF'\nrm /p/.claude/memory/index.md\nEOF",
+    "cat $(pwd)/../.claude/memory/index.md",
+    "cp -R /p/.claude /tmp/backup",
+    "cp -r ../template/.claude/commands ../.claude/",
+    "cat \"$ROOT/.claude/memory/index.md\"",
+    "echo '{}' > \"$ROOT/.claude/memory/memory-config.json\"",
+    "rm -rf \"$TMP\"/*/*",
+    "rm -rf \"$TMP/memory\"",
+    "cat /p/.lorelane/marks.jsonl",
+    "echo '{}' >> /p/.lorelane/expectations.jsonl",
     "2>&1",
     "> ",
     "&>",
@@ -265,7 +392,8 @@ fn a_writing_tool_is_judged_by_its_path() {
 #[test]
 fn where_the_disk_ignores_case_the_fence_does() {
     for (case, denied) in [(Case::Counts, false), (Case::Ignored, true)] {
-        let fence = Fence { lanes: vec!["/p/.claude/memory".to_owned()], usual: Usual::WhereItExists, case };
+        let (lanes, marks) = (vec!["/p/.claude/memory".to_owned()], Vec::new());
+        let fence = Fence { lanes, marks, usual: Usual::WhereItExists, case };
         let targets = write("/P/.Claude/MEMORY/decisions/x.json").targets(&AROUND);
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{case:?}");
     }
@@ -275,7 +403,7 @@ fn where_the_disk_ignores_case_the_fence_does() {
 fn the_usual_folder_is_fenced_by_name_where_the_scripts_did() {
     let targets = write("/elsewhere/.claude/memory/x.json").targets(&AROUND);
     for (usual, denied) in [(Usual::WhereItExists, false), (Usual::ByName, true)] {
-        let fence = Fence { lanes: Vec::new(), usual, case: Case::Counts };
+        let fence = Fence { lanes: Vec::new(), marks: Vec::new(), usual, case: Case::Counts };
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{usual:?}");
     }
 }
@@ -293,6 +421,9 @@ fn a_denial_names_the_command_to_use_instead() {
         shell("sed -i s/a/b/ ../.claude/memory/decisions/*.json"),
         shell("echo x > ../.claude/memory/tech-debt/a.json"),
         shell("rm -rf ../.claude"),
+        shell("cp -r ../backup/.claude .."),
+        shell("rm -f \"$ROOT/.claude/memory/decisions/use-jwt.json\""),
+        write("/p/.lorelane/marks.jsonl"),
     ] {
         seen.push_str(&format!("{}\n", judge(&tool).unwrap()));
     }
@@ -315,6 +446,12 @@ fn a_denial_names_the_command_to_use_instead() {
         hint: use `lorelane create tech_debt --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder
         cannot remove or move ../.claude: the folder of memories lies in it
         hint: take single memories out with `lorelane retire ADDRESS --reason REASON`; if the whole folder must go, ask the user to do it
+        cannot write over ../.claude: the folder of memories lies in it
+        hint: take single memories out with `lorelane retire ADDRESS --reason REASON`; if the whole folder must go, ask the user to do it
+        cannot remove …/.claude/memory/decisions/use-jwt.json with `rm`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        hint: use `lorelane retire decision/use-jwt --reason REASON`
+        cannot change /p/.lorelane/marks.jsonl: lorelane keeps pins, former addresses and rejections in `marks.jsonl`
+        hint: use `lorelane pin`, `lorelane unpin` or `lorelane reject`
     "#]]
     .assert_eq(&seen);
 }
@@ -354,6 +491,15 @@ fn enormous_and_hostile_commands_are_read_within_bounds() {
         format!("rm {}", "../".repeat(big / 3)),
         format!("rm {}", "*".repeat(big)),
         format!("cat > /p/.claude/memory/x <<E\n{}\nE\n", "x\n".repeat(big)),
+        "bash <<E\n".repeat(big / 9),
+        "xargs rm a | ".repeat(big / 13),
+        "xargs ".repeat(big / 6),
+        format!("find a b c d {}", "-exec ".repeat(big / 6)),
+        format!("find a b c d -exec rm {} +", "{} ".repeat(big / 3)),
+        format!("find {}", "-exec find ".repeat(big / 11)),
+        format!("sed '{}'", "w ".repeat(big / 2)),
+        format!("awk '{}'", ">\"".repeat(big / 2)),
+        format!("rm $a{}", "/b".repeat(big / 2)),
     ];
     for text in texts {
         // What is read, looked up on the disk and told is bounded, whatever was typed.
@@ -435,6 +581,33 @@ fn a_list_of_arguments_is_a_command() {
     ];
     for (words, expected) in table {
         assert_eq!(denied(&ToolUse::of_words(words, None)), expected, "{words:?}");
+    }
+}
+
+#[test]
+fn a_tool_of_a_server_is_judged_by_its_name_and_its_arguments() {
+    let lane = r#"{"path": "/p/.claude/memory/decisions/x.json"}"#;
+    for (name, input, expected) in [
+        ("mcp__filesystem__write_file", lane, true),
+        ("mcp_filesystem_write_file", lane, true),
+        ("filesystem-edit_file", lane, true),
+        ("filesystem_create_file", r#"{"filePath": "../.claude/memory/decisions/x.json"}"#, true),
+        (
+            "mcp__fs__move_file",
+            r#"{"source": "a", "destination": "/p/.claude/memory/decisions/a.json"}"#,
+            true,
+        ),
+        ("mcp__fs__move_file", r#"{"source": "/p/.claude/memory/index.md", "destination": "a"}"#, true),
+        ("mcp__fs__delete_files", r#"{"paths": ["a", "/p/.claude/memory/index.md"]}"#, true),
+        ("mcp__filesystem__write_file", r#"{"path": "/p/src/x.rs"}"#, false),
+        ("mcp__filesystem__write_file", r#"{"path": 5}"#, false),
+        ("mcp__filesystem__read_file", lane, false),
+        ("mcp__filesystem__create_directory", lane, false),
+        ("mcp__lorelane__memory_write", lane, false),
+        ("", lane, false),
+    ] {
+        let input = Json::parse(input).unwrap();
+        assert_eq!(denied(&ToolUse::of_foreign(name, &input)), expected, "{name}");
     }
 }
 

@@ -48,7 +48,10 @@ const CLASSIC: &[Hook] = &[
     hook("SessionEnd", "session-end", 3),
 ];
 
-const GEMINI_WRITERS: Option<&str> = Some("write_file|replace|edit|run_shell_command");
+/// Its own tools, and those of servers that change files.
+const GEMINI_WRITERS: Option<&str> = Some(
+    "write_file|replace|edit|run_shell_command|mcp_.*(write|move|create|delete|remove|rename|append|insert|patch)",
+);
 
 // No `PreCompress`: Gemini fires it before every model call.
 const GEMINI: &[Hook] = &[
@@ -258,5 +261,5 @@ pub(super) fn hook_entries(
 }
 
 /// What opencode's plugin asks for.
-pub(super) const OPENCODE_EVENTS: [&str; 5] =
-    ["session-start", "prompt", "before-tool", "after-tool", "session-end"];
+pub(super) const OPENCODE_EVENTS: [&str; 6] =
+    ["session-start", "prompt", "before-tool", "after-tool", "stop", "session-end"];

@@ -360,8 +360,13 @@ fn on_path(env: &Env, name: &str) -> Option<PathBuf> {
 /// How a shell calls this program: by its name where that is on the PATH, else by the path that it runs from.
 pub fn called(env: &Env) -> String {
     let name = format!("{NAME}{}", std::env::consts::EXE_SUFFIX);
-    let running = || std::env::current_exe().ok().map(|running| quoted(&running.to_string_lossy()));
-    if on_path(env, &name).is_some() { NAME.to_owned() } else { running().unwrap_or_else(|| NAME.to_owned()) }
+    if on_path(env, &name).is_some() { NAME.to_owned() } else { called_by_path() }
+}
+
+/// How any shell calls it, also one whose PATH is not ours.
+pub fn called_by_path() -> String {
+    let running = std::env::current_exe().ok().map(|running| quoted(&running.to_string_lossy()));
+    running.unwrap_or_else(|| NAME.to_owned())
 }
 
 /// A text whose commands call the program so. Whoever tells an agent to run something tells it through here.
@@ -450,10 +455,38 @@ mod tests {
         }
         let strange = format!("mcp_servers = {{ lorelane.{ours} }}\n");
         assert!(settings::take(path, &strange, entries, None).is_err());
-        for broken in
-            ["mcp_servers = {}\n", "mcp_servers = 5\n", "[broken\n", "[mcp_servers]\nlorelane = 5\n"]
-        {
+        for broken in ["mcp_servers = 5\n", "[broken\n", "[mcp_servers]\nlorelane = 5\n"] {
             assert!(settings::add(path, broken, entries).is_err(), "{broken}");
+        }
+    }
+
+    // An inline table is as valid as any other, and was refused (finding 19).
+    #[test]
+    fn a_server_goes_into_an_inline_table_and_out_again_to_the_byte() {
+        let parts = clients::parts(Client::Codex, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
+        let [_, Part::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
+        let ours = "lorelane = { command = \"/bin/lorelane\", args = [\"mcp\"] }";
+        for (before, after) in [
+            ("mcp_servers = {}\n", format!("mcp_servers = {{{ours}}}\n")),
+            ("mcp_servers = { }", format!("mcp_servers = {{ {ours}}}")),
+            (
+                "a = 1\r\nmcp_servers = { x = { command = \"y\" } } # mine\r\n\r\n[b]\r\n",
+                format!(
+                    "a = 1\r\nmcp_servers = {{ x = {{ command = \"y\" }}, {ours} }} # mine\r\n\r\n[b]\r\n"
+                ),
+            ),
+            ("\u{feff}mcp_servers = {x={}}\n", format!("\u{feff}mcp_servers = {{x={{}}, {ours}}}\n")),
+        ] {
+            let (added, traces) = settings::add(path, before, entries).unwrap();
+            assert_eq!(added, after);
+            assert!(settings::holds(path, &added, entries));
+            for traces in [None, Some(traces.as_slice())] {
+                assert_eq!(settings::take(path, &added, entries, traces).unwrap(), before);
+            }
+            // Somebody went on writing.
+            let more = format!("{added}\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n");
+            let left = settings::take(path, &more, entries, Some(&traces)).unwrap();
+            assert_eq!(left, format!("{before}\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n"));
         }
     }
 

@@ -74,6 +74,11 @@ export const Lorelane = async ({ directory }) => {
       if (answer.additionalContext) output.output += "\n\n" + answer.additionalContext
     },
 
+    // At the end of a turn it is too late: `opencode run` does not wait for its plugins.
+    "experimental.text.complete": async (input, output) => {
+      await ask("stop", { session_id: input.sessionID, last_assistant_message: output.text }, directory)
+    },
+
     event: async ({ event }) => {
       if (event.type !== "session.deleted") return
       const session = event.properties?.info?.id ?? event.properties?.sessionID

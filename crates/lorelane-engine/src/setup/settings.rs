@@ -1,7 +1,8 @@
 //! Entries of ours in settings files, JSON or TOML by the file's name: put in, taken out, looked for.
 //!
-//! In TOML an entry is a table of its own at the end of the file, so that nothing else has to move for it. It goes in
-//! and out as text: a document that is read and rendered again has other line ends and no byte order mark.
+//! In TOML an entry is a table of its own at the end of the file, so that nothing else has to move for it, or a member
+//! of the inline table that is there already. It goes in and out as text: a document that is read and rendered again
+//! has other line ends and no byte order mark.
 
 use lorelane_core::json::{self, Entry, EntryFault, Json, Owned, Trace};
 use std::ops::Range;
@@ -40,13 +41,18 @@ pub(super) fn add(path: &Path, text: &str, entries: &[Entry]) -> Result<(String,
         if table_of(&read(&text)?, entry).is_some() {
             return Err(EntryFault::Taken { path: name }.into());
         }
-        let apart = match text.trim_start_matches(BOM) {
-            blank if blank.trim().is_empty() => String::new(),
-            whole if whole.ends_with('\n') => line_end.to_owned(),
-            _ => line_end.repeat(2),
-        };
-        text.push_str(&format!("{apart}{}", written(entry).replace('\n', line_end)));
-        // What is written in another way above, such as `mcp_servers = {}`, cannot be added to.
+        let mut apart = String::new();
+        if let Some((at, member)) = inline_member(&text, entry)? {
+            text.insert_str(at, &member);
+        } else {
+            apart = match text.trim_start_matches(BOM) {
+                blank if blank.trim().is_empty() => String::new(),
+                whole if whole.ends_with('\n') => line_end.to_owned(),
+                _ => line_end.repeat(2),
+            };
+            text.push_str(&format!("{apart}{}", written(entry).replace('\n', line_end)));
+        }
+        // What is written in another way above, such as `mcp_servers = 5`, cannot be added to.
         if !read(&text).is_ok_and(|document| table_of(&document, entry).is_some()) {
             return Err(EntryFault::Shape { path: name }.into());
         }
@@ -101,8 +107,7 @@ fn is_held(document: &Document<&str>, entry: &Entry) -> bool {
 
 /// The text without an entry, and without the blank line that keeps it apart from what is above.
 fn without(text: &str, entry: &Entry, apart: Option<&str>) -> Result<String, Fault> {
-    // Spans count from behind the mark.
-    let (mark, body) = text.split_at(text.len() - text.trim_start_matches(BOM).len());
+    let (mark, body) = text.split_at(mark_length(text));
     let shape = || Fault::Entry(EntryFault::Shape { path: entry.path.join(".") });
     let mut places = places(body, &read(body)?, entry).ok_or_else(shape)?;
     places.sort_by_key(|place| place.start);
@@ -114,6 +119,11 @@ fn without(text: &str, entry: &Entry, apart: Option<&str>) -> Result<String, Fau
     // Whoever wrote it in a way that we do not know must take it out by hand.
     let gone = read(&left).is_ok_and(|document| table_of(&document, entry).is_none());
     if gone { Ok(format!("{mark}{left}")) } else { Err(shape()) }
+}
+
+/// Spans count from behind the byte order mark.
+fn mark_length(text: &str) -> usize {
+    text.len() - text.trim_start_matches(BOM).len()
 }
 
 /// Where a place begins with the blanks that came with it. While something stands behind it, what is above keeps its
@@ -132,10 +142,32 @@ fn kept_apart(text: &str, place: &Range<usize>, apart: Option<&str>) -> usize {
     left.unwrap_or(above).len()
 }
 
-/// Where an entry stands: whole lines, or a member of an inline table.
-fn places(text: &str, document: &Document<&str>, entry: &Entry) -> Option<Vec<Range<usize>>> {
+/// The entry's own name, and what holds it.
+fn parent_of<'d, 'e>(document: &'d Document<&str>, entry: &'e Entry) -> Option<(&'e str, &'d Item)> {
     let (own, above) = entry.path.split_last()?;
     let parent = above.iter().try_fold(document.as_item(), |item, key| item.as_table_like()?.get(key))?;
+    Some((own, parent))
+}
+
+/// Where an entry goes into an inline table, and its text; `None` where its table is not written so. Behind the last
+/// member, without a blank of its own in an empty table: so it can be taken out again to the byte.
+fn inline_member(text: &str, entry: &Entry) -> Result<Option<(usize, String)>, Fault> {
+    let mark = mark_length(text);
+    let document = read(&text[mark..])?;
+    let Some((own, parent)) = parent_of(&document, entry) else { return Ok(None) };
+    let Some(inline) = parent.as_inline_table() else { return Ok(None) };
+    let (span, comma) = match inline.iter().last() {
+        Some((_, last)) => (last.span().map(|span| span.end), ", "),
+        None => (inline.span().map(|span| span.end - 1), ""),
+    };
+    let at = span.ok_or_else(|| EntryFault::Shape { path: entry.path.join(".") })?;
+    let members: InlineTable = members(entry).collect();
+    Ok(Some((mark + at, format!("{comma}{own} = {members}"))))
+}
+
+/// Where an entry stands: whole lines, or a member of an inline table.
+fn places(text: &str, document: &Document<&str>, entry: &Entry) -> Option<Vec<Range<usize>>> {
+    let (own, parent) = parent_of(document, entry)?;
     if let Some(inline) = parent.as_inline_table() {
         return member(inline, own).map(|place| vec![place]);
     }
@@ -192,13 +224,14 @@ fn member(table: &InlineTable, own: &str) -> Option<Range<usize>> {
 
 /// The entry as a table of its own.
 fn written(entry: &Entry) -> String {
-    let mut table = Table::new();
-    for (key, json) in entry.value.as_object().into_iter().flat_map(|members| members.iter()) {
-        let member: Value = match json {
-            Json::List(_) => Value::Array(json.to_texts().into_iter().collect::<Array>()),
-            other => Value::from(other.as_text().unwrap_or_default()),
-        };
-        table.insert(key, value(member));
-    }
+    let table: Table = members(entry).map(|(key, member)| (key, value(member))).collect();
     format!("[{}]\n{table}", entry.path.join("."))
+}
+
+fn members(entry: &Entry) -> impl Iterator<Item = (&str, Value)> {
+    let members = entry.value.as_object().into_iter().flat_map(|members| members.iter());
+    members.map(|(key, json)| match json {
+        Json::List(_) => (key, Value::Array(json.to_texts().into_iter().collect::<Array>())),
+        other => (key, Value::from(other.as_text().unwrap_or_default())),
+    })
 }

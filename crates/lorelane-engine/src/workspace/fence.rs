@@ -2,10 +2,12 @@
 //!
 //! It stands before every tool that an agent uses, so it opens no workspace: nothing but a few looks at the disk.
 
+use super::MARKS_FILE;
 use super::locate::locate;
 use crate::disk::RealDisk;
 use crate::env::Env;
 use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
+use lorelane_core::mark::MARKS_FOLDER;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -52,7 +54,7 @@ fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
 /// The lane of this folder's project under both of its names: the one without links, and that in the project.
 fn fence(start: &Path, usual: Usual) -> Fence {
     let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
-    let mut lanes = Vec::new();
+    let (mut lanes, mut marks) = (Vec::new(), Vec::new());
     if let Ok(located) = locate(&RealDisk, start)
         && located.lane.is_dir()
     {
@@ -61,8 +63,9 @@ fn fence(start: &Path, usual: Usual) -> Fence {
         if !lanes.contains(&named) {
             lanes.push(named);
         }
+        marks.push(normal(&text(&located.project.join(MARKS_FOLDER).join(MARKS_FILE))));
     }
-    Fence { lanes, usual, case }
+    Fence { lanes, marks, usual, case }
 }
 
 fn resolve(path: &str) -> Resolved {

@@ -1,7 +1,7 @@
 //! What a stopping session leaves to be saved.
 
 use super::{CAPTURES_FOLDER, Failure, Workspace, lane_state, locate};
-use crate::captures::Captures;
+use crate::captures::{Captures, Unread};
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders};
@@ -9,7 +9,7 @@ use crate::setup::is_trial;
 use crate::transcript;
 use lorelane_core::briefing;
 use lorelane_core::capture::{At, Capture, Item, Origin, full_text, stop_text};
-use lorelane_core::conversation::{Conversation, Format};
+use lorelane_core::conversation::{Attendance, Conversation, Format};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::Marks;
 use lorelane_core::memory::{Address, Category};
@@ -84,10 +84,35 @@ pub struct Turn<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MayAsk {
     Yes,
+    /// The transcript tells whether somebody is there. Where it does not, nobody is asked: the answer that an
+    /// unattended run prints is what was asked for.
+    IfAttended,
     /// Nobody is there: the settings decide.
     Unattended,
     /// The session goes on or ends without us.
     No,
+}
+
+impl Spoken<'_> {
+    fn is_attended(self, env: &Env) -> bool {
+        let Spoken::Transcript { path, format, .. } = self else { return false };
+        let told = transcript::attendance(path, format, &transcript::folders(env));
+        told.is_ok_and(|told| told == Some(Attendance::Attended))
+    }
+}
+
+impl Turn<'_> {
+    /// The transcript that is to be read again, where a client writes the last answer after the stop.
+    fn unread(&self) -> Option<Unread> {
+        let Spoken::Transcript { path, format, .. } = self.spoken else { return None };
+        let is_stop = self.may_ask != MayAsk::No;
+        (is_stop && format.lags() && !is_trial(self.session)).then(|| Unread {
+            session: self.session.to_owned(),
+            client: self.client.to_owned(),
+            path: path.to_owned(),
+            length: path.metadata().map_or(0, |metadata| metadata.len()),
+        })
+    }
 }
 
 /// Overrides `stop.unattended` for one run.
@@ -100,6 +125,9 @@ impl Workspace {
             return Ok(None);
         }
         let captures = self.captures();
+        if let Some(unread) = turn.unread() {
+            captures.put_unread(&unread)?;
+        }
         let known = captures.load(turn.session);
         let mut capture = known.unwrap_or_else(|| Capture::new(turn.session, turn.client, self.now));
         let conversation = self.spoken(env, turn.spoken)?;
@@ -117,7 +145,7 @@ impl Workspace {
         if let Spoken::Transcript { path, .. } = turn.spoken {
             number_lines(path, &mut items);
         }
-        let asks = !capture.asked && !items.is_empty() && self.may_ask(env, turn.may_ask);
+        let asks = !capture.asked && !items.is_empty() && self.may_ask(env, turn);
         let full = if turn.may_ask == MayAsk::No { Vec::new() } else { capture.tell_full(&full) };
         if items.is_empty() && full.is_empty() || is_trial(turn.session) {
             return Ok(None);
@@ -127,21 +155,39 @@ impl Workspace {
         }
         let detail = captures.save(&capture)?;
         let open: Vec<Item> = capture.open_items().cloned().collect();
+        let describe = |category| self.policy.description(category).map(str::to_owned);
         Ok(match (asks, full.is_empty()) {
-            (true, _) => Some(Asking::Save(stop_text(turn.session, &open, &full, &detail))),
+            (true, _) => Some(Asking::Save(stop_text(turn.session, &open, &full, &detail, &describe))),
             (false, false) => Some(Asking::Full(full_text(&full))),
             (false, true) => None,
         })
     }
 
-    fn may_ask(&self, env: &Env, may_ask: MayAsk) -> bool {
-        match may_ask {
+    /// Reads what transcripts did not have yet when their sessions stopped, and keeps what they leave to be saved.
+    pub fn capture_unread(&mut self, env: &Env) -> Result<(), Failure> {
+        for Unread { session, client, path, .. } in self.captures().take_unread() {
+            if let Some(format) = Format::of_client(&client) {
+                let spoken = Spoken::Transcript { path: &path, format, last: "" };
+                let turn = Turn { client: &client, session: &session, spoken, may_ask: MayAsk::No };
+                self.capture(env, &turn)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn may_ask(&self, env: &Env, turn: &Turn<'_>) -> bool {
+        match turn.may_ask {
             MayAsk::Yes => true,
             MayAsk::No => false,
-            MayAsk::Unattended => match env.var(UNATTENDED_VAR) {
-                Some(wish) => wish == "ask",
-                None => self.policy.asks_unattended(),
-            },
+            MayAsk::IfAttended => turn.spoken.is_attended(env) || self.asks_unattended(env),
+            MayAsk::Unattended => self.asks_unattended(env),
+        }
+    }
+
+    fn asks_unattended(&self, env: &Env) -> bool {
+        match env.var(UNATTENDED_VAR) {
+            Some(wish) => wish == "ask",
+            None => self.policy.asks_unattended(),
         }
     }
 

@@ -102,6 +102,86 @@ fn nobody_is_asked_who_is_not_there() {
     }
 }
 
+/// The lines of a transcript in which a client tells who is there, and then something is decided.
+fn attended(project: &Project, client: &str, tells: &str) -> PathBuf {
+    let said = DECIDES.replace('\n', "\\n");
+    let decided = match client {
+        "codex" => format!(
+            r#"{{"type":"response_item","payload":{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"{said}"}}]}}}}"#
+        ),
+        "gemini" => format!(r#"{{"id":"a","type":"gemini","content":"{said}"}}"#),
+        _ => format!(r#"{{"type":"assistant.message","data":{{"content":"{said}"}}}}"#),
+    };
+    let path = project.temp.0.join(format!("{client}.jsonl"));
+    fs::write(&path, format!("{tells}\n{decided}\n")).unwrap();
+    path
+}
+
+// `codex exec`, `gemini -p` and `copilot -p` printed the answer to our request instead of their own (finding 4).
+#[test]
+fn a_client_is_asked_only_where_its_transcript_tells_that_somebody_is_there() {
+    let started = |trigger: &str| {
+        format!(
+            r#"{{"type":"event_msg","payload":{{"type":"task_started","turn_attribution":{{"turn_trigger":"{trigger}"}}}}}}"#
+        )
+    };
+    let meta = |source: &str| format!(r#"{{"type":"session_meta","payload":{{"source":"{source}"}}}}"#);
+    let system = |content: &str| format!(r#"{{"type":"system.message","data":{{"content":"{content}"}}}}"#);
+    for (client, tells, asked) in [
+        ("codex", meta("exec"), false),
+        ("codex", meta("cli"), true),
+        // A session that began with a person and is resumed by a script.
+        ("codex", format!("{}\n{}", meta("vscode"), started("exec")), false),
+        ("codex", format!("{}\n{}", meta("exec"), started("user")), true),
+        ("codex", String::new(), false),
+        ("gemini", r#"{"sessionId":"x","kind":"main"}"#.to_owned(), false),
+        ("copilot", system("You are running in non-interactive mode"), false),
+        ("copilot", system("You are an interactive tool that helps users"), true),
+        ("copilot", String::new(), false),
+    ] {
+        let mut project = Project::new("{}");
+        let path = attended(&project, client, &tells);
+        let spoken = Spoken::Transcript { path: &path, format: Format::of_client(client).unwrap(), last: "" };
+        let turn = |session| Turn { client, session, spoken, may_ask: MayAsk::IfAttended };
+        assert_eq!(
+            project.open().capture(&project.env, &turn("s")).unwrap().is_some(),
+            asked,
+            "{client} {tells}"
+        );
+        assert_eq!(project.open().captures().pending().len(), 1, "{client} {tells}");
+        project.env.vars.insert("LORELANE_STOP_UNATTENDED".to_owned(), "ask".to_owned());
+        assert!(project.open().capture(&project.env, &turn("other")).unwrap().is_some(), "{client} {tells}");
+    }
+}
+
+// Copilot writes its last answer after its stop hook ran, so nothing of it was ever kept (finding 5).
+#[test]
+fn what_a_transcript_did_not_have_at_the_stop_is_read_at_the_next_start() {
+    let project = Project::new("{}");
+    let path = project.temp.0.join("events.jsonl");
+    let asked = "{\"type\":\"user.message\",\"data\":{\"content\":\"which package manager?\"}}\n";
+    fs::write(&path, asked).unwrap();
+    let spoken = Spoken::Transcript { path: &path, format: Format::Copilot, last: "" };
+    let turn = Turn { client: "copilot", session: "s", spoken, may_ask: MayAsk::IfAttended };
+    assert_eq!(project.open().capture(&project.env, &turn).unwrap(), None);
+    let pending = || {
+        let mut workspace = project.open();
+        workspace.capture_unread(&project.env).unwrap();
+        let pending = workspace.captures().pending();
+        pending.into_iter().map(|capture| (capture.session, capture.items.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(pending(), [], "it is not written yet");
+    let said = DECIDES.replace('\n', "\\n");
+    let answer = format!("{{\"type\":\"assistant.message\",\"data\":{{\"content\":\"{said}\"}}}}\n");
+    fs::write(&path, format!("{asked}{answer}")).unwrap();
+    assert_eq!(pending(), [("s".to_owned(), 1)]);
+    assert_eq!(project.open().captures().take_unread(), [], "it is read once");
+    // One that is gone is no fault.
+    project.open().capture(&project.env, &turn).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(pending(), [("s".to_owned(), 1)]);
+}
+
 #[test]
 fn the_settings_say_what_is_looked_for() {
     let debt = "TODO for now\nhack because of cost";

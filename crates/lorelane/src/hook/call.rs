@@ -81,8 +81,6 @@ pub(super) struct Call {
     pub(super) event: Event,
     pub(super) client: Client,
     pub(super) facts: Facts,
-    /// Whether nobody is there to answer.
-    pub(super) unattended: bool,
     /// The folder that the session works in.
     pub(super) start: PathBuf,
 }
@@ -93,7 +91,7 @@ impl Call {
         // Gemini puts the answers of earlier hooks into the prompt.
         facts.prompt = without_fences(&facts.prompt);
         let start = facts.cwd.clone().filter(|cwd| cwd.is_absolute()).unwrap_or_else(|| env.cwd.clone());
-        Call { event, client, unattended: client.is_unattended(env), start, facts }
+        Call { event, client, start, facts }
     }
 }
 

@@ -42,6 +42,9 @@ fn examine(env: &Env, call: &Call) -> Result<Answer, Failure> {
 
 fn standing(env: &Env, call: &Call) -> Result<Answer, Failure> {
     let mut workspace = open(env, call)?;
+    if let Err(failure) = workspace.capture_unread(env) {
+        log(env, call, &failure);
+    }
     let standing = workspace.standing()?;
     let told = standing.text(workspace.policy());
     if told.text.is_empty() {
@@ -68,9 +71,13 @@ fn brief(env: &Env, call: &Call) -> Result<Answer, Failure> {
 /// A ledger that cannot be written costs nobody a reminder.
 fn account(env: &Env, call: &Call, workspace: &Workspace, line: &Line) {
     if let Err(failure) = workspace.account(line) {
-        let name = format!("{} {}", call.client.name(), call.event.name());
-        lorelane_engine::hooklog::write(env, &name, &failure.to_string());
+        log(env, call, &failure);
     }
+}
+
+fn log(env: &Env, call: &Call, failure: &Failure) {
+    let name = format!("{} {}", call.client.name(), call.event.name());
+    lorelane_engine::hooklog::write(env, &name, &failure.to_string());
 }
 
 fn stop(env: &Env, call: &Call) -> Result<Answer, Failure> {
@@ -78,7 +85,7 @@ fn stop(env: &Env, call: &Call) -> Result<Answer, Failure> {
     if call.facts.continued || call.facts.busy {
         return Ok(Answer::Nothing);
     }
-    capture(env, call, if call.unattended { MayAsk::Unattended } else { MayAsk::Yes })
+    capture(env, call, call.client.may_ask(env))
 }
 
 /// Nobody waits here: there is time for a look at every file of a large lane, which tools and prompts do not take.
@@ -95,7 +102,6 @@ fn capture(env: &Env, call: &Call, may_ask: MayAsk) -> Result<Answer, Failure> {
         _ if facts.last_message.is_empty() => return Ok(Answer::Nothing),
         _ => Spoken::Last { assistant: &facts.last_message },
     };
-    let may_ask = if call.client.can_go_on() { may_ask } else { MayAsk::No };
     let turn = Turn { client: call.client.name(), session: &facts.session, spoken, may_ask };
     Ok(match open(env, call)?.capture(env, &turn)? {
         None => Answer::Nothing,

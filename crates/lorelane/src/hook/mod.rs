@@ -44,8 +44,9 @@ enum Answer {
 
 impl Answer {
     /// With commands that work where they are read: `setup` does not need a program on the PATH, nor do agents.
-    fn calling(self, env: &Env) -> Answer {
-        let spell = |text: String| setup::calling(&text, &setup::called(env));
+    fn calling(self, env: &Env, client: Client) -> Answer {
+        let called = || if client.has_own_path() { setup::called_by_path() } else { setup::called(env) };
+        let spell = |text: String| setup::calling(&text, &called());
         match self {
             Answer::Nothing => Answer::Nothing,
             Answer::Context(text) => Answer::Context(spell(text)),
@@ -125,7 +126,7 @@ fn answer(env: &Env, event: Event, client: Client) -> Result<Said, String> {
     let Some(payload) = crate::stdin::read_value() else { return Err("the payload is not JSON".to_owned()) };
     let call = Call::read(env, event, client, &payload);
     let answer = job::run(env, &call).map_err(|failure| failure.to_string())?;
-    Ok(client.say(event, answer.calling(env)))
+    Ok(client.say(event, answer.calling(env, client)))
 }
 
 fn wanted(words: &[String]) -> Option<(Event, Client)> {

@@ -723,6 +723,11 @@ fn the_ways_into_the_lane_are_known_in_every_client() {
         ("codex", "Bash", format!(r#"{{"command": "apply_patch '{patch}'"}}"#)),
         ("codex", "Bash", format!(r#"{{{within}, "workdir": ".claude/memory"}}"#)),
         ("codex", "shell", format!("{{{listed}}}")),
+        ("codex", "mcp__filesystem__write_file", format!(r#"{{"path": "{USE_JWT}"}}"#)),
+        ("claude-code", "mcp__filesystem__edit_file", format!(r#"{{"path": "{USE_JWT}"}}"#)),
+        ("gemini", "mcp_filesystem_move_file", format!(r#"{{"source": "{USE_JWT}", "destination": "x"}}"#)),
+        ("copilot", "filesystem-write_file", format!(r#"{{"path": "{USE_JWT}"}}"#)),
+        ("opencode", "filesystem_write_file", format!(r#"{{"path": "{USE_JWT}"}}"#)),
         ("codex", "shell", r#"{"command": ["bash", "-lc", "rm -rf .claude/memory"]}"#.to_owned()),
     ];
     for (client, tool, input) in table {
@@ -872,6 +877,10 @@ fn a_program_that_is_not_on_the_path_is_named_by_its_own() {
         assert!(absent.text().contains(&format!("`{program} {command}")), "{event}: {}", absent.text());
         assert!(!absent.text().contains("`lorelane "), "{event}: {}", absent.text());
     }
+    // Codex runs commands in a login shell, where the PATH of its hooks says nothing (finding 19).
+    let said = scratch.hook_of("codex", "session-start", &stopped).expect(0);
+    let program_shown = program.replace(scratch.folder.to_str().unwrap(), "~");
+    assert!(said.out.contains(&format!("`{program_shown} show ADDRESS")), "{}", said.out);
     let prepare = ["consolidate", "prepare", "--session", "s-1"];
     let absent = scratch.said(&scratch.command(&prepare).envs(nowhere).output().unwrap());
     assert!(absent.out.contains(&format!("Then run `{program} consolidate commit --session s-1`")));

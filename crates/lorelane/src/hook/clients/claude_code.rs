@@ -34,7 +34,7 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
     match text(payload, &["tool_name"]).as_str() {
         "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => written(input, &["file_path", "notebook_path"]),
         "Bash" => shell(input),
-        _ => Vec::new(),
+        other => ToolUse::of_foreign(other, input),
     }
 }
 

@@ -14,7 +14,7 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
     let Some(input) = payload.at("tool_input") else { return Vec::new() };
     match text(payload, &["tool_name"]).as_str() {
         "apply_patch" => patched(input),
-        _ => shell(input),
+        other => [shell(input), ToolUse::of_foreign(other, input)].concat(),
     }
 }
 

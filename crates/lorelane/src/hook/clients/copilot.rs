@@ -28,7 +28,7 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
         "bash" | "powershell" => shell(input),
         "apply_patch" => patched(input),
         "create" | "edit" | "str_replace" | "write" => written(input, &["path", "file_path"]),
-        _ => Vec::new(),
+        other => ToolUse::of_foreign(other, input),
     }
 }
 

@@ -24,7 +24,7 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
     match text(payload, &["tool_name"]).as_str() {
         "write_file" | "replace" | "edit" => written(input, &["file_path", "absolute_path", "path"]),
         "run_shell_command" => shell(input),
-        _ => Vec::new(),
+        other => ToolUse::of_foreign(other, input),
     }
 }
 

@@ -12,6 +12,7 @@ use lorelane_core::conversation::Format;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::{self, Json};
 use lorelane_engine::env::Env;
+use lorelane_engine::workspace::MayAsk;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Client {
@@ -62,23 +63,24 @@ impl Client {
 
     /// How the client writes its transcripts, where we can read them.
     pub(super) fn transcript(self) -> Option<Format> {
+        Format::of_client(self.name())
+    }
+
+    /// Whether it runs commands in a login shell, whose PATH is not that of its hooks.
+    pub(super) fn has_own_path(self) -> bool {
+        self == Client::Codex
+    }
+
+    /// Whether a stop may make the turn go on. Claude Code tells by its variables whether somebody is there; the others
+    /// by their transcripts, or not at all.
+    pub(super) fn may_ask(self, env: &Env) -> MayAsk {
         match self {
-            Client::ClaudeCode => Some(Format::ClaudeCode),
-            Client::Codex => Some(Format::Codex),
-            Client::Gemini => Some(Format::Gemini),
-            Client::Copilot => Some(Format::Copilot),
-            Client::Opencode => None,
+            Client::ClaudeCode if claude_code::is_unattended(env) => MayAsk::Unattended,
+            Client::ClaudeCode => MayAsk::Yes,
+            Client::Codex | Client::Gemini | Client::Copilot => MayAsk::IfAttended,
+            // Nothing can make a turn go on there.
+            Client::Opencode => MayAsk::No,
         }
-    }
-
-    /// Whether a stop hook can make a turn go on.
-    pub(super) fn can_go_on(self) -> bool {
-        self != Client::Opencode
-    }
-
-    /// Only Claude Code tells whether somebody is there.
-    pub(super) fn is_unattended(self, env: &Env) -> bool {
-        self == Client::ClaudeCode && claude_code::is_unattended(env)
     }
 }
 

@@ -17,7 +17,7 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
         "bash" => shell(input),
         "apply_patch" | "patch" => patched(input),
         "write" | "edit" | "multiedit" => written(input, &["filePath", "file_path", "path"]),
-        _ => Vec::new(),
+        other => ToolUse::of_foreign(other, input),
     }
 }
 
