@@ -404,18 +404,39 @@ fn whatever_goes_wrong_the_agent_is_not_disturbed() {
     assert_eq!(bare.hook_log(), "");
 }
 
-#[test]
-fn a_hook_gives_up_at_its_deadline() {
-    let scratch = Scratch::with_jwt();
-    let mut command = scratch.command(&["hook", "prompt"]);
-    command.env("LORELANE_HOOK_DEADLINE_MS", "50");
+/// A hook whose client has not said anything yet.
+fn waiting_hook(scratch: &Scratch, event: &str, deadline_ms: &str) -> std::process::Child {
+    let mut command = scratch.command(&["hook", event]);
+    command.env("LORELANE_HOOK_DEADLINE_MS", deadline_ms);
     let pipe = std::process::Stdio::piped;
-    let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+    command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap()
+}
+
+#[test]
+fn a_hook_gives_up_when_no_payload_comes() {
+    let scratch = Scratch::with_jwt();
+    let mut child = waiting_hook(&scratch, "prompt", "5");
     // A client that keeps its end open and says nothing.
     let open = child.stdin.take().unwrap();
     assert_eq!(scratch.said(&child.wait_with_output().unwrap()).expect(0).text(), "");
-    assert!(scratch.hook_log().contains("not done after 50 ms"), "{}", scratch.hook_log());
+    assert!(scratch.hook_log().contains("no payload came within 50 ms"), "{}", scratch.hook_log());
     drop(open);
+}
+
+// The time counted from the start of the process: a client that wrote late was not guarded.
+#[test]
+fn a_payload_that_comes_late_is_answered() {
+    use std::io::Write;
+    let scratch = Scratch::with_jwt();
+    let mut child = waiting_hook(&scratch, "PreToolUse", "300");
+    let late = payload(&scratch, &tool("Write", "file_path", USE_JWT));
+    let mut input = child.stdin.take().unwrap();
+    // Nothing else shows that time has passed.
+    std::thread::sleep(std::time::Duration::from_millis(350));
+    input.write_all(late.as_bytes()).unwrap();
+    drop(input);
+    let said = scratch.said(&child.wait_with_output().unwrap()).expect(0);
+    assert!(said.out.contains("\"deny\""), "{said:?} {}", scratch.hook_log());
 }
 
 #[test]
