@@ -90,6 +90,9 @@ pub fn is_unsettled(project: &Path) -> bool {
 
 /// Those of the files that stand in the worktree as git put them there. None where git is not, or does not answer.
 pub fn untouched<'f>(project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
+    if files.is_empty() {
+        return Vec::new();
+    }
     let mut asked = git(project);
     // Everything else: changed since it was checked out, or unknown to git.
     asked.args(["ls-files", "-z", "--modified", "--others", "--"]).args(files);
@@ -98,6 +101,32 @@ pub fn untouched<'f>(project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
     let is_touched =
         |file: &Path| touched.contains(named(file.strip_prefix(project).unwrap_or(file)).as_slice());
     files.iter().map(PathBuf::as_path).filter(|file| !is_touched(file)).collect()
+}
+
+/// Where the last commands of git had been before: a file that one of these has, and git's index has not, was taken
+/// away by git.
+const LAST_HEADS: [&str; 5] = ["HEAD", "ORIG_HEAD", "HEAD@{1}", "HEAD@{2}", "HEAD@{3}"];
+
+/// Those of the files that are gone because git took them away: a branch without them, a removal. None where git is
+/// not, or does not answer.
+pub fn taken_away<'f>(project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let from_project = |file: &Path| named(file.strip_prefix(project).unwrap_or(file));
+    let Ok(missed) = run(git(project).args(["ls-files", "-z", "--deleted", "--"]).args(files), &[]) else {
+        return Vec::new();
+    };
+    let mut known = Vec::new();
+    for head in LAST_HEADS {
+        let held =
+            run(git(project).args(["ls-tree", "-r", "-z", "--name-only", head, "--"]).args(files), &[]);
+        known.extend(held.unwrap_or_default());
+    }
+    let is_in =
+        |list: &[u8], file: &Path| list.split(|byte| *byte == 0).any(|name| name == from_project(file));
+    let files = files.iter().map(PathBuf::as_path);
+    files.filter(|file| is_in(&known, file) && !is_in(&missed, file)).collect()
 }
 
 /// What git keeps of a file that is gone.

@@ -802,21 +802,40 @@ fn what_a_tool_wrote_is_quarantined_also_where_no_index_is() {
     assert!(!scratch.exists(by_hand) && scratch.exists(".claude/memory/decisions/of-before.json"));
 }
 
-// A stat for each of very many files is more than a tool may cost.
+// A stat for each of very many files is more than a tool may cost: each tool looks at some of them.
 #[test]
-fn an_edit_in_place_of_a_large_lane_is_examined_when_the_session_ends() {
-    for event in ["session-end", "pre-compact"] {
+fn an_edit_in_place_of_a_large_lane_is_found_by_its_name_in_its_turn_or_at_the_end() {
+    let large = || {
         let scratch = Scratch::with_jwt();
         for number in 0..1_001 {
             scratch.put(&format!(".claude/memory/runbooks/r{number}.json"), "{}");
         }
         scratch.lorelane("list").expect(0);
         assert_eq!(after(&scratch, "ls"), "");
-        fs::write(scratch.project().join(USE_JWT), "{ \"title\": ").unwrap();
-        assert_eq!(after(&scratch, "python gen.py"), "");
+        scratch
+    };
+    let damage = |scratch: &Scratch| fs::write(scratch.project().join(USE_JWT), "{ \"title\": ").unwrap();
+    let back = "The memory that it had overwritten is back.";
+
+    let scratch = large();
+    damage(&scratch);
+    assert!(after(&scratch, "python fix.py --file=decisions/use-jwt.json").contains(back));
+    damage(&scratch);
+    let turns = (0..4).position(|_| after(&scratch, "python gen.py").contains(back));
+    assert!(turns.is_some(), "1,002 files are looked at in three turns");
+    assert_eq!(after(&scratch, "python gen.py"), "");
+
+    let scratch = large();
+    for event in ["session-end", "pre-compact"] {
+        damage(&scratch);
         assert_eq!(scratch.hook(event, &[]).expect(0).text(), "");
         assert!(scratch.lorelane("show use-jwt").expect(0).out.contains("JWT"), "{event}: it is back");
     }
+    // What changes a folder is seen at once.
+    fs::remove_file(scratch.project().join(USE_JWT)).unwrap();
+    assert!(after(&scratch, "python gen.py").contains("The memory is back"));
+    scratch.put(".claude/memory/runbooks/new.json", "{}");
+    assert!(after(&scratch, "python gen.py").contains("new.json.invalid."));
 }
 
 /// What the client is told after a shell command.
