@@ -682,6 +682,13 @@ fn a_full_category_is_said_to_the_person_once() {
     "#]],
     );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
+    // Every session said it again.
+    let stop = |session: &str| scratch.stop_hook(&[("session_id", Json::text(session))], &[]);
+    assert_eq!(stop("s-2").expect(0).text(), "");
+    scratch.configure(r#"{"max_memories_per_category": 2}"#);
+    stop("s-3").expect(2);
+    scratch.configure(r#"{"max_memories_per_category": 1}"#);
+    assert!(stop("s-4").expect(0).out.contains("[DECISION] is left out"), "there was room meanwhile");
 }
 
 fn tool(name: &str, key: &str, value: &str) -> [(&'static str, Json); 2] {
