@@ -20,7 +20,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "check", usage: "", about: "Run everything a change must pass", run: check::command },
     Command {
         name: "bench",
-        usage: "[--sizes 100,1000,10000] [--runs N] [--binary PATH] [--sets DIR] [--write FILE]",
+        usage: "[--sizes 100,1000,10000,100000] [--runs N] [--binary PATH] [--sets DIR] [--write FILE]",
         about: "Measure CPU time and memory of whole processes, or recall on the sets in a folder, against the targets",
         run: bench::command,
     },

@@ -3,6 +3,7 @@
 use crate::briefing::{self, Briefing, Rule, Told};
 use crate::json::{Format, Json, Object};
 use crate::memory::Address;
+use crate::recall::ask::both_ends;
 use crate::recall::{Hit, Part, Signal};
 use crate::secret;
 use crate::text::{cut, one_line};
@@ -83,7 +84,7 @@ impl Line {
             client: client.to_owned(),
             session: session.to_owned(),
             event: Event::Prompt,
-            query: cut(&secret::masked(&one_line(prompt)), QUERY_MAX),
+            query: cut(&secret::masked(&one_line(&both_ends(prompt))), QUERY_MAX),
             shown: shown.collect(),
             left_out: left_out.collect(),
             tokens: briefing.tokens(),

@@ -70,7 +70,8 @@ pub fn is_unsettled(project: &Path) -> bool {
 ///
 /// Git gives what it has and we compare: if git compared, it would run the filters that the repository names.
 pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
-    let Some(tree) = WorkTree::around(project) else { return Vec::new() };
+    let tree = WorkTree::around(project).filter(|_| !files.is_empty());
+    let Some(tree) = tree else { return Vec::new() };
     let names: Vec<Vec<u8>> = files.iter().map(|file| named(tree.relative(file))).collect();
     if names.iter().any(|name| name.contains(&b'\n')) {
         return Vec::new();
@@ -109,6 +110,31 @@ fn is_same(now: &[u8], held: &[u8]) -> bool {
         lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec()).collect()
     };
     now == held || lines(now) == lines(held)
+}
+
+/// Where the last commands of git had been before: a file that one of these has, and git's index has not, was taken
+/// away by git.
+const LAST_HEADS: [&str; 5] = ["HEAD", "ORIG_HEAD", "HEAD@{1}", "HEAD@{2}", "HEAD@{3}"];
+
+/// Those of the files that are gone because git took them away: a branch without them, a removal. None where git is
+/// not, or does not answer.
+pub fn taken_away<'f>(project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
+    let tree = WorkTree::around(project).filter(|_| !files.is_empty());
+    let Some(tree) = tree else { return Vec::new() };
+    let named_here = |file: &Path| named(tree.relative(file));
+    let ask = |words: &[&str]| {
+        let mut asked = tree.git(Runs::GitAlone);
+        run(asked.args(words).arg("--").args(files.iter().map(|file| tree.relative(file))), Vec::new())
+    };
+    let Ok(missed) = ask(&["ls-files", "-z", "--deleted"]) else { return Vec::new() };
+    let mut known = Vec::new();
+    for head in LAST_HEADS {
+        known.extend(ask(&["ls-tree", "-r", "-z", "--name-only", head]).unwrap_or_default());
+    }
+    let is_in =
+        |list: &[u8], file: &Path| list.split(|byte| *byte == 0).any(|name| name == named_here(file));
+    let files = files.iter().map(PathBuf::as_path);
+    files.filter(|file| is_in(&known, file) && !is_in(&missed, file)).collect()
 }
 
 /// What git keeps of a file that is gone.

@@ -1,7 +1,11 @@
 //! What each job may cost, as one table.
 
+use super::report::Row;
+
 /// The size most targets speak of; smaller stores are measured for the shape of the curve.
-const LARGE: usize = 10_000;
+pub(super) const LARGE: usize = 10_000;
+/// What a hook may cost in a larger store, as many times its cost in a large one.
+const GROWTH_MAX: f64 = 2.0;
 
 /// Limits of CPU time are multiples of an empty process in the same run: milliseconds do not travel between machines.
 /// A limit that was set in milliseconds was divided by 0.7 ms, the empty process where it was set.
@@ -47,6 +51,22 @@ const fn target(job: &'static str, must: f64, aim: f64, scripts_ms: Option<f64>)
 
 const fn memory_only(job: &'static str) -> Target {
     Target { job, size: LARGE, must: None, aim: None, peak_mb: 20.0, scripts_ms: None }
+}
+
+/// The hooks that cost too much more in a store that is larger than large.
+pub fn outgrown(rows: &[Row]) -> Vec<String> {
+    let at_large = |job: &str| rows.iter().find(|row| row.job == job && row.size == LARGE);
+    let grown = rows.iter().filter(|row| row.size > LARGE && row.job.starts_with("hook "));
+    let grown = grown.filter_map(|row| Some((row, at_large(row.job)?.median_ms)));
+    grown
+        .filter(|(row, before)| row.median_ms > GROWTH_MAX * before)
+        .map(|(row, before)| {
+            let (job, size, now) = (row.job, row.size, row.median_ms);
+            format!(
+                "{job}: {now:.1} ms at {size} memories, more than {GROWTH_MAX} × {before:.1} ms at {LARGE}"
+            )
+        })
+        .collect()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +126,20 @@ mod tests {
         ] {
             let verdict = Target::of(job, size).unwrap().judge(size, empties, peak_mb);
             assert_eq!(verdict, expected, "{job} at {size}: {empties} x empty, {peak_mb} MB");
+        }
+    }
+
+    #[test]
+    fn a_hook_must_not_grow_with_the_store() {
+        let row =
+            |job, size, median_ms| Row { job, size, median_ms, p95_ms: 0.0, empty_ms: 0.5, peak_mb: 8.0 };
+        for (large, huge, expected) in [(3.0, 6.0, 0), (3.0, 6.1, 1)] {
+            let rows = [
+                row("hook prompt", 10_000, large),
+                row("hook prompt", 100_000, huge),
+                row("hook prompt", 1_000, 0.1),
+            ];
+            assert_eq!(outgrown(&rows).len(), expected, "{large} {huge}");
         }
     }
 }

@@ -114,6 +114,17 @@ impl ToolUse {
         }
     }
 
+    /// The names of JSON files that are mentioned, whatever is done to them: a script may write what it is given.
+    pub fn json_files(&self) -> Vec<String> {
+        let text = match self {
+            ToolUse::Write { path } => path,
+            ToolUse::Shell { command, .. } => command,
+            ToolUse::Other => return Vec::new(),
+        };
+        let between = |c: char| c.is_whitespace() || "/\\\"'`;|&<>()[]{}=,:$".contains(c);
+        text.split(between).filter(|word| word.ends_with(".json")).map(str::to_owned).collect()
+    }
+
     pub fn runs_git(&self) -> bool {
         matches!(self, ToolUse::Shell { command, .. } if shell::runs_git(command))
     }

@@ -151,7 +151,8 @@ fn months(text: &str) -> Vec<Month> {
     found
 }
 
-fn both_ends(text: &str) -> std::borrow::Cow<'_, str> {
+/// What is looked at of a text.
+pub fn both_ends(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= TEXT_MAX {
         return text.into();
     }

@@ -187,10 +187,11 @@ impl Query {
     }
 
     /// What a person asks. Short names count, too, because a tag may be one: `ci`, `r`, `c++`. The first system left
-    /// them out, so whatever answers in its place has [`Query::new`].
+    /// them out, so whatever answers in its place has [`Query::new`]. Of a long text only both ends are taken apart.
     pub fn of_person(text: &str, now: Timestamp) -> Query {
-        let mut query = Query::new(text, now);
-        query.words.extend(short_names(text));
+        let text = ask::both_ends(text);
+        let mut query = Query::new(&text, now);
+        query.words.extend(short_names(&text));
         query
     }
 
@@ -603,5 +604,14 @@ mod tests {
         let found = candidate(&Query::new("tokens and jwt", Timestamp(0)), reaching).unwrap();
         assert_eq!((found.address.to_string().as_str(), found.score), ("decision/jwt", 5));
         assert_eq!(asked, 4);
+    }
+
+    // A pasted megabyte cost a prompt its deadline, for words that nobody looks up.
+    #[test]
+    fn of_a_long_text_both_ends_are_taken_apart_and_no_more() {
+        let middle = (0..100_000).map(|number| format!("word{number} ")).collect::<String>();
+        let query = Query::of_person(&format!("sessions c++ {middle} tokens"), Timestamp(0));
+        assert!(["sessions", "c++", "tokens"].iter().all(|word| query.words.contains(*word)));
+        assert!(query.text.len() <= 16 << 10 && query.words.len() < 2_000, "{}", query.words.len());
     }
 }

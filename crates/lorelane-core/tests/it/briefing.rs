@@ -245,20 +245,27 @@ fn the_standing_context_has_dates_and_one_order() {
     assert_eq!(Standing::default().text(&policy(&[])).text, "");
 }
 
-// The line that counts what did not fit came on top of the budget.
+// The line that counts what did not fit came on top of the budget; and a small budget was spent on the preface, so
+// that nothing was said at all.
 #[test]
-fn the_standing_context_costs_no_more_than_its_budget() {
+fn the_standing_context_keeps_to_any_budget_and_says_something() {
     let named = |number: usize| {
         let name = format!("\"topic-{number}\"");
         let title = format!("\"{}\"", "Eine Regel für Namen ".repeat(4));
         memory(Category::Preference, &[("id", &name), ("title", &title)])
     };
     let standing = Standing { preferences: (0..300).map(named).collect(), ..Standing::default() };
+    let next = r#"{"goal": "g", "outcome": "partial", "completed": [], "next_actions": ["next"]}"#;
+    let long = format!("\"{}\"", "a-very-long-name-".repeat(7));
+    let session = memory(Category::SessionSummary, &[("id", &long), ("content", next)]);
     for max in [100, 150, 200, 250, 600, 2_400] {
-        let told = standing.text(&policy(&[("briefing.max_tokens", &max.to_string())]));
+        let policy = policy(&[("briefing.max_tokens", &max.to_string())]);
+        let told = standing.text(&policy);
         assert!(tokens(&told.text) <= max, "{max}: {}", tokens(&told.text));
-        assert!(told.text.is_empty() || told.text.contains("more did not fit"), "{max}");
+        assert!(told.text.contains("more did not fit"), "{max}");
         assert_eq!(told.shown.len() + told.left_out.len(), 300, "{max}");
+        let told = Standing { last_session: Some(session.clone()), ..standing.clone() }.text(&policy);
+        assert!(!told.text.is_empty() && tokens(&told.text) <= max, "{max}: {}", told.text);
     }
 }
 

@@ -639,3 +639,17 @@ fn a_patch_is_judged_by_every_file_it_names() {
     )));
     assert!(denied(&ToolUse::of_command("apply_patch x; rm /p/.claude/memory/index.md", None)));
 }
+
+#[test]
+fn the_names_of_json_files_are_found_in_any_command() {
+    let shell = |command: &str| ToolUse::Shell { command: command.to_owned(), folder: None };
+    for (tool, expected) in [
+        (shell("python fix.py .claude/memory/decisions/use-jwt.json"), vec!["use-jwt.json"]),
+        (shell("node -e \"write('a.json', `b.json`)\" --to=x/c.json;ls"), vec!["a.json", "b.json", "c.json"]),
+        (shell("cargo test"), vec![]),
+        (ToolUse::Write { path: "/p/d.json".to_owned() }, vec!["d.json"]),
+        (ToolUse::Other, vec![]),
+    ] {
+        assert_eq!(tool.json_files(), expected, "{tool:?}");
+    }
+}

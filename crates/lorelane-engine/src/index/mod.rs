@@ -9,13 +9,16 @@ mod kept;
 mod links;
 mod names;
 mod numbers;
+mod part;
 mod postings;
 mod rows;
+mod unexamined;
 mod words;
 
 pub use directions::Unread;
 pub use kept::keep_open;
 pub(crate) use kept::{give, take};
+pub use unexamined::Unexamined;
 pub use words::{Found, Gathered};
 
 use lorelane_core::corpus::Entry;
@@ -38,7 +41,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 10;
+const STAMP: i32 = 11;
 /// Which table of meanings its directions are from: those of two are never compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer for it.
@@ -110,6 +113,15 @@ pub enum Rebuild {
     /// All that is said of the memories, and the search of texts that changed.
     Changed,
     All,
+}
+
+/// Who hands rows over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Whoever changed or examined the files: nobody has to examine them again.
+    Commit,
+    /// Whoever came by and saw that the files changed.
+    Scan,
 }
 
 /// Takes a memory's text apart. Whoever owns the dialect knows how.
@@ -287,11 +299,12 @@ impl Index {
     /// Takes in rows and the folder times they were read under, all or nothing. Without times more rows come.
     pub fn update(
         &mut self,
+        by: By,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
         take_apart: TakeApart<'_>,
     ) -> Result<(), IndexError> {
-        self.write(None, rows, times, take_apart)
+        self.write(None, by, rows, times, take_apart)
     }
 
     /// Forgets everything and takes in these rows. What was taken apart before and still says the same is kept,
@@ -303,12 +316,13 @@ impl Index {
         take_apart: TakeApart<'_>,
         rebuild: Rebuild,
     ) -> Result<(), IndexError> {
-        self.write(Some(rebuild), rows, times, take_apart)
+        self.write(Some(rebuild), By::Scan, rows, times, take_apart)
     }
 
     fn write(
         &mut self,
         fresh: Option<Rebuild>,
+        by: By,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
         take_apart: TakeApart<'_>,
@@ -321,6 +335,7 @@ impl Index {
         let made = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&fault)?;
         let mut known = None;
         if let Some(rebuild) = fresh {
+            unexamined::before_rebuild(&made).map_err(&fault)?;
             known = Some(match rebuild {
                 Rebuild::Changed => rows::known(&made).map_err(&fault)?,
                 Rebuild::All => {
@@ -338,9 +353,10 @@ impl Index {
         }
         // Who has looked at all folders says when they were.
         let more_come = times.is_empty();
-        rows::put(&made, rows, known, take_apart, more_come).map_err(&fault)?;
+        rows::put(&made, by, rows, known, take_apart, more_come).map_err(&fault)?;
         if fresh.is_some() {
             made.execute_batch(ORDERS).map_err(&fault)?;
+            unexamined::after_rebuild(&made).map_err(&fault)?;
         }
         if folder_times(&made).map_err(&fault)? != *times {
             made.execute("DELETE FROM folders", []).map_err(&fault)?;
@@ -560,9 +576,18 @@ const fn model_number(id: &[u8]) -> i32 {
 }
 
 fn make_tables(db: &Connection) -> rusqlite::Result<()> {
-    [TABLES, names::TABLE, words::TABLES, postings::TABLES, links::TABLE, directions::TABLE, ORDERS]
-        .iter()
-        .try_for_each(|sql| db.execute_batch(sql))
+    [
+        TABLES,
+        names::TABLE,
+        words::TABLES,
+        postings::TABLES,
+        links::TABLE,
+        directions::TABLE,
+        unexamined::TABLE,
+        ORDERS,
+    ]
+    .iter()
+    .try_for_each(|sql| db.execute_batch(sql))
 }
 
 fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {

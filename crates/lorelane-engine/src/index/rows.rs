@@ -2,8 +2,9 @@
 
 use super::links::Links;
 use super::names::{Changes, Name};
+use super::unexamined;
 use super::words::Sheets;
-use super::{Row, Said, Seen, TakeApart, signed};
+use super::{By, Row, Said, Seen, TakeApart, signed};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
@@ -22,6 +23,7 @@ pub(super) const COLUMNS: &str = "path, address, category, title, tags, status, 
 /// Takes rows in. `fresh` tables of memories hold none of them yet; what was known of their texts is still there.
 pub(super) fn put(
     db: &Transaction<'_>,
+    by: By,
     rows: impl Iterator<Item = Row>,
     fresh: Option<Known>,
     take_apart: TakeApart<'_>,
@@ -37,17 +39,19 @@ pub(super) fn put(
     let mut next = fresh.as_ref().map(|known| known.values().map(|(id, _)| id + 1).max().unwrap_or(1));
     let mut former = Former::new(db, fresh)?;
     let mut names = Changes::default();
+    let mut changes = unexamined::Changes::new(db, by)?;
     let mut texts = Texts { sheets: Sheets::new(db)?, links: Links::new(db)? };
     for row in rows {
         match row {
             Row::Memory { entry, listing, seen, said } => {
                 let path = entry.path.as_str();
-                if !is_fresh {
-                    forget_unreadable.execute([path])?;
-                }
                 let before = former.take_back(path, &mut names)?;
                 let name = Name::of(&entry);
                 let digest = said.digest();
+                if !is_fresh {
+                    forget_unreadable.execute([path])?;
+                    changes.note(path, before.map(|(_, known)| known), Some(digest))?;
+                }
                 let number = before.map(|(id, _)| id).or(next);
                 if before.is_none() {
                     next = next.map(|next| next + 1);
@@ -62,11 +66,17 @@ pub(super) fn put(
             }
             Row::Unreadable { path, what, seen } => {
                 unreadable.execute(params![path.as_str(), what, signed(seen.size), seen.mtime_ns])?;
-                former.forget(path.as_str(), &mut names, &mut texts)?;
+                let before = former.forget(path.as_str(), &mut names, &mut texts)?;
+                if !is_fresh {
+                    changes.note(path.as_str(), before, None)?;
+                }
             }
             Row::Gone { path } => {
                 forget_unreadable.execute([path.as_str()])?;
-                former.forget(path.as_str(), &mut names, &mut texts)?;
+                let before = former.forget(path.as_str(), &mut names, &mut texts)?;
+                if !is_fresh {
+                    changes.note(path.as_str(), before, None)?;
+                }
             }
         }
     }
@@ -136,14 +146,19 @@ impl<'d> Former<'d> {
         Ok(Some((id, digest)))
     }
 
-    fn forget(&mut self, path: &str, names: &mut Changes, texts: &mut Texts<'_>) -> rusqlite::Result<()> {
-        if let Some((id, _)) = self.take_back(path, names)? {
-            texts.forget(id)?;
-            if self.known.is_none() {
-                self.forget_memory.execute([id])?;
-            }
+    /// Returns the digest of the text that went.
+    fn forget(
+        &mut self,
+        path: &str,
+        names: &mut Changes,
+        texts: &mut Texts<'_>,
+    ) -> rusqlite::Result<Option<i64>> {
+        let Some((id, digest)) = self.take_back(path, names)? else { return Ok(None) };
+        texts.forget(id)?;
+        if self.known.is_none() {
+            self.forget_memory.execute([id])?;
         }
-        Ok(())
+        Ok(Some(digest))
     }
 }
 

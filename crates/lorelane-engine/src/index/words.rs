@@ -14,7 +14,7 @@ use lorelane_core::recall::Query;
 use lorelane_core::recall::ask::{Asked, AskedTerm};
 use lorelane_core::recall::sheet::{self, Sheet};
 use lorelane_core::recall::weigh::rarity;
-use lorelane_core::terms::{Language, term_of};
+use lorelane_core::terms::Language;
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use std::collections::BTreeSet;
 
@@ -241,14 +241,17 @@ impl Index {
         }
         let apart = self.apart(&asked.vector, last)?;
         let named = self.reach(filter, BY_NAMES)?.into_iter().map(|(id, reach)| (reach as f32, id)).collect();
-        let near = coded(&apart);
         let mut memories = Vec::new();
         let mut met = BTreeSet::new();
         let mut reader = Reader::new(&self.db)?;
-        let arms = [(shared.found(), BY_TERMS, false), (near, BY_MEANING, false), (named, BY_NAMES, true)];
+        let arms: [(Box<dyn Iterator<Item = i64> + '_>, usize, bool); 3] = [
+            (Box::new(best_first(shared.found(), BY_TERMS, &apart)), BY_TERMS, false),
+            (Box::new(nearest_first(&apart, BY_MEANING)), BY_MEANING, false),
+            (Box::new(best_first(named, BY_NAMES, &apart)), BY_NAMES, true),
+        ];
         for (candidates, wanted, only_named) in arms {
             let mut left = wanted;
-            for id in best_first(candidates, wanted, &apart).filter(|id| met.insert(*id)) {
+            for id in candidates.filter(|id| met.insert(*id)) {
                 if left == 0 || reader.passages > PASSAGES_MAX {
                     break;
                 }
@@ -306,7 +309,7 @@ impl Index {
         let mut near = Vec::new();
         let last = self.last_number().map_err(&fault)?;
         let apart = self.apart(direction, last).map_err(&fault)?;
-        for id in best_first(coded(&apart), BY_MEANING, &apart).take(4 * BY_MEANING) {
+        for id in nearest_first(&apart, BY_MEANING).take(4 * BY_MEANING) {
             let found = reader.read(id, filter).map_err(&fault)?;
             near.extend(found.map(|found| {
                 let cosine = sheet::read(&found.sheet).vector().cosine(direction);
@@ -331,25 +334,6 @@ impl Index {
             shapes.extend(shape.optional().map_err(&fault)?.map(|shape| (entry, shape)));
         }
         Ok(shapes)
-    }
-
-    /// The memories that have a word somewhere in their passages, as far as an English text would have it.
-    pub fn having(&self, word: &str) -> Result<Vec<Entry>, IndexError> {
-        let fault = self.fault("search");
-        let Some(term) = term_of(word, Language::English) else { return Ok(Vec::new()) };
-        let _reading = self.reading().map_err(&fault)?;
-        let unfiled = Unfiled::read(&self.db).map_err(&fault)?;
-        let mut having = Having::default();
-        Postings::new(&self.db, &unfiled)
-            .and_then(|mut postings| postings.read(term, u64::MAX, &mut having))
-            .map_err(&fault)?;
-        let mut read =
-            self.db.prepare(&format!("SELECT {ENTRY} FROM memories WHERE id = ?")).map_err(&fault)?;
-        let mut entries = Vec::with_capacity(having.memories.len());
-        for (id, _) in having.memories {
-            entries.extend(read.query_row([id], |row| Ok(entry(row))).optional().map_err(&fault)?.flatten());
-        }
-        Ok(entries)
     }
 
     /// The languages that memories are written in.
@@ -474,10 +458,25 @@ impl Shared {
     }
 }
 
-/// The memories that have a direction, those that differ least with most points.
-fn coded(apart: &[Apart]) -> Vec<(f32, i64)> {
-    let known = (0..).zip(apart).filter(|(_, apart)| **apart != Apart::UNKNOWN);
-    known.map(|(id, apart)| (-f32::from(apart.signs), id)).collect()
+/// The numbers of the memories that have a direction, nearest first. Only the first are put in order, and found by
+/// counting: there may be very many. The others when somebody gets so far.
+fn nearest_first(apart: &[Apart], wanted: usize) -> impl Iterator<Item = i64> {
+    let known = move || (0..).zip(apart).filter(|(_, apart)| apart.signs != Apart::UNKNOWN.signs);
+    let mut counts = [0_usize; 8 * CODE + 1];
+    known().for_each(|(_, apart)| counts[usize::from(apart.signs).min(8 * CODE)] += 1);
+    let mut left = 2 * wanted;
+    let is_enough = |count: &usize| {
+        left = left.saturating_sub(*count);
+        left == 0
+    };
+    let last = counts.iter().position(is_enough).unwrap_or(8 * CODE);
+    let ordered = move |first: bool| {
+        let near = known().filter(|(_, apart)| (usize::from(apart.signs) <= last) == first);
+        let mut near: Vec<(Apart, i64)> = near.map(|(id, apart)| (*apart, id)).collect();
+        near.sort_unstable();
+        near.into_iter().map(|(_, id)| id)
+    };
+    ordered(true).chain(std::iter::once_with(move || ordered(false)).flatten())
 }
 
 /// The numbers of these memories, those with most points first, among equals those that mean most nearly what is

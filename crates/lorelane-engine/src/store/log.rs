@@ -163,19 +163,37 @@ impl Store {
 
     /// What the last change of this path left there. `None` if that was nothing, or its bytes are purged.
     pub fn last_written(&self, path: &RelPath) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.last_writes(std::iter::once(path))?.remove(path))
+    }
+
+    /// What the last changes of these paths left there. Nothing for a path where that was nothing, or its bytes are
+    /// purged.
+    pub fn last_writes<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p RelPath>,
+    ) -> Result<BTreeMap<RelPath, Vec<u8>>, StoreError> {
+        let mut wanted: BTreeSet<&RelPath> = paths.collect();
+        let mut last = BTreeMap::new();
         for folder in self.journals()?.iter().rev() {
             let chain = self.chain(folder)?;
             let mut pack = self.pack(folder)?;
             let told = told(&chain.lines);
             let effective = told.iter().rev().filter(|(_, outcome)| *outcome != Outcome::Void);
             for step in effective.flat_map(|(intent, _)| &intent.steps) {
-                let Step::File { path: named, new, .. } = step else { continue };
-                if pack.held(*named)?.as_deref().and_then(lane_path).as_ref() == Some(path) {
-                    return new.map_or(Ok(None), |blob| pack.held(blob));
+                if wanted.is_empty() {
+                    return Ok(last);
+                }
+                let Step::File { path, new, .. } = step else { continue };
+                let Some(path) = pack.held(*path)?.as_deref().and_then(lane_path) else { continue };
+                if wanted.remove(&path)
+                    && let Some(blob) = new
+                    && let Some(bytes) = pack.held(*blob)?
+                {
+                    last.insert(path, bytes);
                 }
             }
         }
-        Ok(None)
+        Ok(last)
     }
 
     pub(super) fn journals(&self) -> Result<Vec<PathBuf>, StoreError> {

@@ -1,20 +1,20 @@
 //! From a prompt to reminders, and from a store to its standing context.
 
 use super::{Failure, NEAR_MAX, Workspace};
-use crate::index::Wanted;
 use crate::ledger::Ledger;
 use crate::setup::is_trial;
 use lorelane_core::briefing::{self, Briefing, Composer, Rule, Standing, Waiting};
 use lorelane_core::corpus::Entry;
 use lorelane_core::ledger::{Event, Line};
-use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Address, Category, Kind, Memory};
+use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::policy::MatchStrategy;
 use lorelane_core::recall::{self, Hit, Query};
 use std::sync::Arc;
 
 /// So many of one kind are read for the standing context; its budget holds far fewer.
 const STANDING_MAX: usize = 40;
+/// So many that have the word are looked at: it may also stand in the text of others.
+const READ_MAX: usize = 200;
 
 /// What became of a memory at a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,11 +101,10 @@ impl Workspace {
         self.refresh()?;
         let pinned = self.marks().pinned;
         let pinned = pinned.iter().filter_map(|address| self.showable(address)).collect();
-        let mut sessions = self.active(Category::SessionSummary)?;
-        sessions.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.address.cmp(&b.address)));
+        let last_session = self.records_mut().ask(|index| index.last_made(Category::SessionSummary))?;
         Ok(Standing {
             pinned,
-            last_session: sessions.first().and_then(|session| self.showable(&session.address)),
+            last_session: last_session.and_then(|session| self.showable(&session.address)),
             preferences: self.always(Category::Preference, "strong")?,
             constraints: self.always(Category::Constraint, "high")?,
             waiting: self.waiting()?,
@@ -126,17 +125,10 @@ impl Workspace {
         Ok(pending.iter().map(Waiting::of).collect())
     }
 
-    fn active(&mut self, category: Category) -> Result<Vec<Entry>, Failure> {
-        let wanted = Wanted { kind: Some(Kind::Record(category)), status: Some(Status::Active) };
-        self.records_mut().ask(|index| index.entries(wanted))
-    }
-
     /// The memories of a category that stand in every session, newest first. Only those are read whose text has
     /// the word that makes them so.
     fn always(&mut self, category: Category, word: &str) -> Result<Vec<Memory>, Failure> {
-        let mut entries = self.records_mut().ask(|index| index.having(word))?;
-        entries.retain(|entry| entry.kind == Kind::Record(category) && entry.status == Status::Active);
-        entries.sort_by(|a, b| b.changed().cmp(&a.changed()).then_with(|| a.address.cmp(&b.address)));
+        let entries = self.records_mut().ask(|index| index.newest_having(word, category, READ_MAX))?;
         let memories = entries.iter().filter_map(|entry| self.showable(&entry.address));
         Ok(memories.filter(Standing::holds_always).take(STANDING_MAX).collect())
     }

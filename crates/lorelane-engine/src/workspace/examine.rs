@@ -1,4 +1,8 @@
-//! What got into the lane past the fence: examined, and put aside when it is no memory.
+//! What tools did to the lane past the fence: files that are no memories are put aside, memories that they destroyed
+//! or removed are put back.
+//!
+//! Examined is what changed since it was last examined, whoever has indexed it meanwhile: a scan of the server or of
+//! another command does not excuse it.
 
 use super::fence::{guard, real_path};
 use super::glance::Glance;
@@ -9,13 +13,14 @@ use crate::config::RECORDS_CONFIG;
 use crate::disk::{Kind, RealDisk};
 use crate::env::Env;
 use crate::git;
-use crate::index::{Index, digest};
+use crate::index::{Index, Unexamined, digest};
 use crate::store::Edit;
 use lorelane_core::dialect::records::Records;
 use lorelane_core::fence::inline;
 use lorelane_core::guard::{ToolUse, quarantine};
 use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,6 +28,10 @@ use std::sync::Arc;
 const EXAMINED_MAX: usize = 64;
 /// A larger file is left where it is: the journal would have to keep it.
 const QUARANTINED_MAX_BYTES: u64 = 16 << 20;
+/// How many files of a large lane are compared after each tool: 2 ms, where a stat is slow.
+const COMPARED: usize = 500;
+/// How many names in a command are looked for.
+const NAMED_MAX: usize = 16;
 /// How many names are tried for a file that is put aside.
 const NAMES_MAX: usize = 1_000;
 
@@ -41,14 +50,16 @@ pub enum Examined {
     LeftToGit { path: RelPath },
     /// It is no valid memory. Its bytes are kept under another name, and nobody reads them as a memory.
     Quarantined { from: RelPath, to: RelPath, why: String, former: Former },
+    /// A memory was there, and nothing is.
+    Removed { path: RelPath, address: Address, former: Former },
 }
 
-/// What became of the memory that an invalid file had overwritten.
+/// What became of the memory that was there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Former {
     /// There was none.
     None,
-    /// It stands there again.
+    /// It is there again.
     Back,
     /// It was not written by lorelane, so the journal does not have it.
     NotInJournal,
@@ -72,15 +83,30 @@ pub fn examine_after(env: &Env, start: &Path, tools: &[ToolUse]) -> Result<Vec<E
         return Ok(examined);
     }
     let located = locate(&RealDisk, start)?;
-    let Some(glance) = Glance::at(env, &located.lane) else { return Ok(examined) };
-    let mut workspace = Workspace::open_on(Arc::new(RealDisk), env, located)?;
-    if denied.is_empty() && allowed.iter().any(|tool| tool.runs_git()) {
-        // What git brings was agreed on elsewhere.
-        workspace.look_at_every_file()?;
-    } else {
-        examined.extend(workspace.examine_lane()?);
+    let glance = Glance::at(env, &located.lane);
+    if let Glance::Same = glance {
+        return Ok(examined);
     }
-    glance.keep();
+    let mut workspace = Workspace::open_on(Arc::new(RealDisk), env, located)?;
+    // What git brings or takes away was agreed on elsewhere.
+    let is_excused = denied.is_empty() && allowed.iter().any(|tool| tool.runs_git());
+    match glance {
+        Glance::Same => {}
+        Glance::Changed(stamp) => {
+            workspace.look_at_lane()?;
+            examined.extend(workspace.examine_found(is_excused)?);
+            // More than one call examines is for the next one.
+            if workspace.records_mut().ask(|index| index.unexamined(1))?.is_empty() {
+                stamp.keep();
+            }
+        }
+        Glance::Large { after, stamp } => {
+            let named: Vec<String> = tools.iter().flat_map(ToolUse::json_files).take(NAMED_MAX).collect();
+            let after = workspace.look_at_part(&after, &named)?;
+            examined.extend(workspace.examine_found(is_excused)?);
+            stamp.keep_place(&after);
+        }
+    }
     Ok(examined)
 }
 
@@ -110,6 +136,12 @@ impl Examined {
                     inline(why, 300)
                 ))
             }
+            Examined::Removed { path, address, former: Former::Back } => Some(format!(
+                "{path} was removed by hand. The memory is back: take it out of recall with `lorelane retire {address} --reason REASON` instead."
+            )),
+            Examined::Removed { path, address, .. } => Some(format!(
+                "{path} was removed by hand, and the journal does not have it as it was. `lorelane restore {address}` brings back the version that lorelane wrote last; git may have a newer one: `git log -p -- FILE`."
+            )),
         }
     }
 }
@@ -117,7 +149,8 @@ impl Examined {
 /// A file before anything is done about it.
 enum Sight {
     Known(Examined),
-    Invalid { path: RelPath, bytes: Vec<u8>, why: String },
+    Invalid { bytes: Vec<u8>, why: String },
+    Removed { address: Address },
 }
 
 /// Who may have written what is examined.
@@ -137,116 +170,172 @@ impl Workspace {
         let inside = inside.to_string_lossy().replace('\\', "/");
         let name = inside.rsplit('/').next().unwrap_or_default().to_owned();
         let Ok(path) = RelPath::parse(&inside) else { return Ok(Examined::Foreign { name }) };
-        let examined = self.examine_all(std::slice::from_ref(&path), Writer::Tool)?.pop();
+        let before = self.records_mut().ask(|index| index.digest_before(&path))?;
+        let changed = Unexamined { path, before };
+        let examined = self.examine_all(std::slice::from_ref(&changed), Writer::Tool)?.pop();
         if let Some(Examined::Fine { .. }) = examined {
             // It may have been edited in place, which the times of its folder do not tell.
-            self.records_mut().note(&[path])?;
+            self.records_mut().note(&[changed.path])?;
         }
         Ok(examined.unwrap_or(Examined::Outside))
     }
 
-    /// Examines the files that changed since the index was last brought up to date.
+    /// Examines the files that changed since they were last examined.
     pub fn examine_lane(&mut self) -> Result<Vec<Examined>, Failure> {
-        let records = self.records_mut();
-        let known = records.ask(Index::seen)?;
-        // An index that knows nothing cannot tell what is new; what stood there before is not touched.
-        let changed: Vec<RelPath> = match known.is_empty() {
-            true => Vec::new(),
-            false => {
-                let files = records.files().files.into_iter();
-                files.filter(|file| records.seen(file) != known.get(file.as_str()).copied()).collect()
-            }
-        };
-        let examined = self.examine_all(&changed[..changed.len().min(EXAMINED_MAX)], Writer::Anybody)?;
-        self.records_mut().look()?;
-        Ok(examined)
+        self.look_at_lane()?;
+        self.examine_found(false)
     }
 
-    fn examine_all(&mut self, paths: &[RelPath], writer: Writer) -> Result<Vec<Examined>, Failure> {
-        let (mut examined, mut invalid) = (Vec::new(), Vec::new());
-        for path in paths {
-            match sight(self.records(), path) {
+    fn look_at_lane(&mut self) -> Result<(), Failure> {
+        self.begin_examining()?;
+        self.records_mut().look()
+    }
+
+    /// Looks at what a large lane shows cheaply: folders that changed, files that a tool named, and the next ones
+    /// of all files, so that a file that was edited in place is found in its turn. Returns where that goes on.
+    fn look_at_part(&mut self, after: &str, named: &[String]) -> Result<String, Failure> {
+        self.begin_examining()?;
+        let records = self.records_mut();
+        records.refresh()?;
+        records.look_at_some(after, COMPARED, named)
+    }
+
+    /// Examines what scans found changed: so many files that a hook ends soon. What is excused is right as it is.
+    fn examine_found(&mut self, is_excused: bool) -> Result<Vec<Examined>, Failure> {
+        let changed = self.records_mut().ask(|index| index.unexamined(EXAMINED_MAX))?;
+        match is_excused {
+            true if changed.is_empty() => Ok(Vec::new()),
+            true => self.records_mut().ask(Index::set_all_examined).map(|()| Vec::new()),
+            false => self.examine_all(&changed, Writer::Anybody),
+        }
+    }
+
+    /// A person speaks, so no tool of theirs runs. From now on changes are examined; what is gone by now is left to
+    /// them: they may remove a file, and `doctor` names it.
+    pub fn begin_turn(&mut self) -> Result<(), Failure> {
+        self.records_mut().refresh()?;
+        self.begin_examining()?;
+        let records = self.records_mut();
+        let mut gone = records.ask(|index| index.unexamined(EXAMINED_MAX))?;
+        gone.retain(|changed| !records.stands(&changed.path));
+        if gone.is_empty() {
+            return Ok(());
+        }
+        records.ask(|index| index.set_examined(gone.iter().map(|gone| &gone.path)))
+    }
+
+    /// What the index knows is where it begins: what was there before is not touched. One that knows nothing looks
+    /// first.
+    fn begin_examining(&mut self) -> Result<(), Failure> {
+        let records = self.records_mut();
+        if records.ask(Index::is_examined)? {
+            return Ok(());
+        }
+        if !records.ask(Index::knows_a_whole_lane)? {
+            records.look()?;
+        }
+        records.ask(Index::begin_examining)
+    }
+
+    fn examine_all(&mut self, changed: &[Unexamined], writer: Writer) -> Result<Vec<Examined>, Failure> {
+        let (mut examined, mut harmed) = (Vec::new(), Vec::new());
+        for changed in changed {
+            match sight(self.records(), changed) {
                 Sight::Known(known) => examined.push(known),
-                Sight::Invalid { path, bytes, .. } => invalid.push((path, quarantine::has_conflict(&bytes))),
+                Sight::Invalid { bytes, .. } => harmed.push((changed, quarantine::has_conflict(&bytes))),
+                Sight::Removed { .. } => harmed.push((changed, false)),
             }
         }
         if writer == Writer::Anybody {
-            let left = self.left_to_git(&invalid);
-            invalid.retain(|(path, _)| !left.contains(path));
+            let left = self.left_to_git(&harmed);
+            harmed.retain(|(changed, _)| !left.contains(&changed.path));
             examined.extend(left.into_iter().map(|path| Examined::LeftToGit { path }));
         }
         // The lock is for those that need it: most files are fine.
-        if !invalid.is_empty() {
-            let invalid: Vec<RelPath> = invalid.into_iter().map(|(path, _)| path).collect();
-            examined.extend(self.quarantine(&invalid)?);
+        if !harmed.is_empty() {
+            let harmed: Vec<&Unexamined> = harmed.into_iter().map(|(changed, _)| changed).collect();
+            examined.extend(self.repair(&harmed)?);
+        }
+        if !changed.is_empty() {
+            let paths = || changed.iter().map(|changed| &changed.path);
+            self.records_mut().ask(|index| index.set_examined(paths()))?;
         }
         Ok(examined)
     }
 
-    /// Those of the invalid files that git explains: to put one aside would take a half-done merge apart.
-    fn left_to_git(&self, invalid: &[(RelPath, bool)]) -> Vec<RelPath> {
-        if invalid.is_empty() {
+    /// Those of the harmed files that git explains: to put one aside would take a half-done merge apart, and what
+    /// another branch does not have must not come back.
+    fn left_to_git(&self, harmed: &[(&Unexamined, bool)]) -> Vec<RelPath> {
+        if harmed.is_empty() {
             return Vec::new();
         }
         let in_a_merge = git::is_unsettled(&self.project);
-        let files: Vec<PathBuf> = invalid.iter().map(|(path, _)| self.records().file(path)).collect();
-        let untouched = git::untouched(&*self.disk, &self.project, &files);
-        let explained = invalid.iter().zip(&files).filter(|((_, has_conflict), file)| {
-            in_a_merge || *has_conflict || untouched.contains(&file.as_path())
+        let file = |changed: &Unexamined| self.records().file(&changed.path);
+        let (there, gone): (Vec<PathBuf>, Vec<PathBuf>) =
+            harmed.iter().map(|(changed, _)| file(changed)).partition(|file| file.exists());
+        let mut untouched = git::untouched(&*self.disk, &self.project, &there);
+        untouched.extend(git::taken_away(&self.project, &gone));
+        let explained = harmed.iter().filter(|(changed, has_conflict)| {
+            in_a_merge || *has_conflict || untouched.contains(&file(changed).as_path())
         });
-        explained.map(|((path, _), _)| path.clone()).collect()
+        explained.map(|(changed, _)| changed.path.clone()).collect()
     }
 
-    /// Puts the invalid ones of these files aside, as one change with a receipt. They are judged again under the
+    /// Puts invalid files aside and memories back, as one change with a receipt. All are judged again under the
     /// lock: somebody may have mended one.
-    fn quarantine(&mut self, paths: &[RelPath]) -> Result<Vec<Examined>, Failure> {
+    fn repair(&mut self, harmed: &[&Unexamined]) -> Result<Vec<Examined>, Failure> {
         self.refuse_when_misconfigured()?;
-        let overwritten: Vec<Option<i64>> = paths
-            .iter()
-            .map(|path| self.records_mut().ask(|index| index.digest_at(path)))
-            .collect::<Result<_, _>>()?;
         let store = Arc::clone(&self.records().store);
         let mut writer = store.begin()?;
         self.catch_up(RECORDS, &mut writer)?;
-        let (mut edits, mut left, mut examined) = (Vec::new(), Vec::new(), Vec::new());
-        for (path, overwritten) in paths.iter().zip(overwritten) {
-            match sight(self.records(), path) {
-                Sight::Known(known) => examined.push(known),
-                Sight::Invalid { path, bytes, why } => {
+        let mut last = self.former(harmed)?;
+        let (mut edits, mut repaired, mut examined) = (Vec::new(), Vec::new(), Vec::new());
+        for changed in harmed {
+            let path = changed.path.clone();
+            let put_back = last.remove(&path).map(|bytes| Edit::Put { path: path.clone(), bytes });
+            let former = match (changed.before, &put_back) {
+                (None, _) => Former::None,
+                (Some(_), Some(_)) => Former::Back,
+                (Some(_), None) => Former::NotInJournal,
+            };
+            match sight(self.records(), changed) {
+                Sight::Known(known) => {
+                    examined.push(known);
+                    continue;
+                }
+                Sight::Invalid { bytes, why } => {
                     let Some(to) = self.free_name(&path) else {
                         examined.push(Examined::Foreign { name: path.file_name().to_owned() });
                         continue;
                     };
                     edits.push(Edit::Put { path: to.clone(), bytes });
-                    let (edit, former) = self.put_back(&path, overwritten)?;
-                    edits.push(edit);
-                    left.push(path.clone());
-                    examined.push(Examined::Quarantined { from: path, to, why, former });
+                    edits.push(put_back.unwrap_or_else(|| Edit::Remove { path: path.clone() }));
+                    examined.push(Examined::Quarantined { from: path.clone(), to, why, former });
+                }
+                Sight::Removed { address } => {
+                    edits.extend(put_back);
+                    examined.push(Examined::Removed { path: path.clone(), address, former });
                 }
             }
+            repaired.push(path);
         }
-        let because = match left.as_slice() {
-            [one] => format!("quarantine: {one} is no valid memory"),
-            several => format!("quarantine: {} files are no valid memories", several.len()),
-        };
+        let because = because(&examined);
         let done = writer.apply(edits, &because, self.now)?;
         // What it warns of (a listing that lags, a journal in its shelter) `doctor` and the next change say again.
-        self.settle(RECORDS, writer, &done.changes, &left, &because);
+        self.settle(RECORDS, writer, &done.changes, &repaired, &because);
         Ok(examined)
     }
 
-    /// What stands at the place of a file that is put aside: the memory that it had overwritten, if the journal has
-    /// exactly that one. An older version would take back what came by git since, a retirement for example.
-    fn put_back(&self, path: &RelPath, overwritten: Option<i64>) -> Result<(Edit, Former), Failure> {
-        let remove = Edit::Remove { path: path.clone() };
-        let Some(overwritten) = overwritten else { return Ok((remove, Former::None)) };
-        let last = self.records().store.last_written(path)?;
-        let last =
-            last.filter(|bytes| Records::complaint(path, bytes).is_none() && digest(bytes) == overwritten);
-        Ok(match last {
-            Some(bytes) => (Edit::Put { path: path.clone(), bytes }, Former::Back),
-            None => (remove, Former::NotInJournal),
-        })
+    /// The memories that were in these files before, as far as the journal has exactly them. An older version would
+    /// take back what came by git since, a retirement for example.
+    fn former(&self, harmed: &[&Unexamined]) -> Result<BTreeMap<RelPath, Vec<u8>>, Failure> {
+        let before: BTreeMap<&RelPath, i64> =
+            harmed.iter().filter_map(|changed| Some((&changed.path, changed.before?))).collect();
+        let mut last = self.records().store.last_writes(before.keys().copied())?;
+        last.retain(|path, bytes| {
+            Records::complaint(path, bytes).is_none() && before.get(path) == Some(&digest(bytes))
+        });
+        Ok(last)
     }
 
     fn free_name(&self, path: &RelPath) -> Option<RelPath> {
@@ -255,13 +344,28 @@ impl Workspace {
     }
 }
 
-fn sight(records: &Lane, path: &RelPath) -> Sight {
+/// Why the change was made that set these right.
+fn because(examined: &[Examined]) -> String {
+    let invalid = examined.iter().filter(|examined| matches!(examined, Examined::Quarantined { .. })).count();
+    match examined {
+        [Examined::Quarantined { from, .. }] => format!("quarantine: {from} is no valid memory"),
+        [Examined::Removed { path, .. }] => format!("put back: {path} was removed by hand"),
+        several if invalid > 0 => {
+            format!("quarantine: {invalid} of {} files are no valid memories", several.len())
+        }
+        several => format!("put back: {} files were removed by hand", several.len()),
+    }
+}
+
+fn sight(records: &Lane, changed: &Unexamined) -> Sight {
+    let path = &changed.path;
     let name = path.file_name().to_owned();
     let file = records.file(path);
     let foreign = Sight::Known(Examined::Foreign { name });
-    match records.disk.stat(&file) {
-        Ok(None) => return Sight::Known(Examined::Outside),
-        Ok(Some(stat)) if stat.kind == Kind::File && stat.len <= QUARANTINED_MAX_BYTES => {}
+    match (records.disk.stat(&file), changed.before, Records::address_of(path)) {
+        (Ok(None), Some(_), Some(address)) => return Sight::Removed { address },
+        (Ok(None), ..) => return Sight::Known(Examined::Outside),
+        (Ok(Some(stat)), ..) if stat.kind == Kind::File && stat.len <= QUARANTINED_MAX_BYTES => {}
         _ => return foreign,
     }
     if path.as_str() == RECORDS_CONFIG {
@@ -270,9 +374,12 @@ fn sight(records: &Lane, path: &RelPath) -> Sight {
     if !path.as_str().ends_with(".json") {
         return foreign;
     }
-    let Ok(Some(bytes)) = records.disk.read_regular(&file, QUARANTINED_MAX_BYTES) else { return foreign };
+    // What cannot be read now is for `doctor` to report.
+    let Ok(Some(bytes)) = records.disk.read_regular(&file, QUARANTINED_MAX_BYTES) else {
+        return Sight::Known(Examined::Outside);
+    };
     match (Records::complaint(path, &bytes), Records::address_of(path)) {
-        (Some(why), _) => Sight::Invalid { path: path.clone(), bytes, why },
+        (Some(why), _) => Sight::Invalid { bytes, why },
         (None, Some(address)) => Sight::Known(Examined::Fine { address }),
         (None, None) => foreign,
     }

@@ -2,7 +2,7 @@
 
 use super::{CAPTURES_FOLDER, Failure, Workspace, lane_state, locate};
 use crate::captures::{Captures, Unread};
-use crate::config::ConfigFiles;
+use crate::config::{ConfigFiles, write_plain};
 use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders};
 use crate::setup::is_trial;
@@ -21,6 +21,10 @@ use std::sync::Arc;
 
 /// More memories than a session is shown.
 const SHOWN_MAX: usize = 200;
+
+/// The categories that people were told are full: a file in the lane's state folder, a name in each line.
+const TOLD_FULL: &str = "told-full";
+const TOLD_FULL_MAX_BYTES: u64 = 1 << 10;
 
 /// What a stop needs to know of a project, whether it has a store or not. No index is opened.
 #[derive(Debug)]
@@ -146,7 +150,11 @@ impl Workspace {
             number_lines(path, &mut items);
         }
         let asks = !capture.asked && !items.is_empty() && self.may_ask(env, turn);
-        let full = if turn.may_ask == MayAsk::No { Vec::new() } else { capture.tell_full(&full) };
+        let full = match turn.may_ask {
+            MayAsk::No => Vec::new(),
+            _ if is_trial(turn.session) => Vec::new(),
+            _ => self.untold(&capture.tell_full(&full), &items),
+        };
         if items.is_empty() && full.is_empty() || is_trial(turn.session) {
             return Ok(None);
         }
@@ -173,6 +181,24 @@ impl Workspace {
             }
         }
         Ok(())
+    }
+
+    /// Those of the full categories that nobody was told of yet. Once there was room in one, it is news again.
+    fn untold(&self, full: &[Category], items: &[Item]) -> Vec<Category> {
+        let file = self.records().state.join(TOLD_FULL);
+        let text = self.disk.read_regular(&file, TOLD_FULL_MAX_BYTES).ok().flatten().unwrap_or_default();
+        let text = String::from_utf8(text).unwrap_or_default();
+        let told: Vec<Category> = text.lines().filter_map(Category::parse).collect();
+        let has_room = |category: &Category| items.iter().any(|item| item.category == *category);
+        let (roomy, mut still): (Vec<Category>, Vec<Category>) = told.into_iter().partition(has_room);
+        let news: Vec<Category> = full.iter().copied().filter(|category| !still.contains(category)).collect();
+        if !roomy.is_empty() || !news.is_empty() {
+            still.extend(&news);
+            let names: String = still.iter().map(|category| format!("{}\n", category.name())).collect();
+            // Where it cannot be remembered, the next session says it once more.
+            let _ = write_plain(&*self.disk, &file, names.as_bytes());
+        }
+        news
     }
 
     fn may_ask(&self, env: &Env, turn: &Turn<'_>) -> bool {

@@ -7,6 +7,7 @@ use lorelane_core::memory::{Address, Category};
 use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
+use lorelane_engine::index::Rebuild;
 use lorelane_engine::workspace::{self, Examined, Former, Workspace, guard, guard_by_name};
 use std::collections::BTreeMap;
 use std::fs;
@@ -184,8 +185,7 @@ fn a_valid_file_that_was_edited_in_place_is_found_at_once() {
 fn an_invalid_file_is_put_aside_and_what_it_overwrote_is_back() {
     let project = Project::new();
     let mut workspace = project.open();
-    let create = Change::Create { address: address("a"), text: record("a") };
-    workspace.commit(&Plan { changes: vec![create], because: "new".to_owned() }).unwrap();
+    create(&mut workspace, "a");
     let found = |workspace: &mut Workspace| workspace.recall(&Query::new("auth", NOW), 5).unwrap().hits.len();
     assert_eq!(found(&mut workspace), 1);
 
@@ -228,6 +228,151 @@ fn the_lane_is_examined_for_what_changed_and_no_more() {
     assert_eq!(workspace.recent(10).unwrap().1, 1, "one change for all of them");
 }
 
+fn create(workspace: &mut Workspace, name: &str) {
+    let create = Change::Create { address: address(name), text: record(name) };
+    workspace.commit(&Plan { changes: vec![create], because: "new".to_owned() }).unwrap();
+}
+
+// A running server took a destroyed memory into the index before the guard came, which then found nothing new.
+#[test]
+fn what_others_indexed_meanwhile_is_examined_all_the_same() {
+    let file = ".claude/memory/decisions/a.json";
+    let scans: [(&str, &dyn Fn(&mut Workspace)); 5] = [
+        ("nobody", &|_| {}),
+        ("a look at every file", &|other| other.look_at_every_file().unwrap()),
+        ("a prompt", &|other| {
+            other.begin_turn().unwrap();
+            other.brief("auth sessions").unwrap();
+        }),
+        ("a reindex", &|other| drop(other.reindex(Rebuild::Changed).unwrap())),
+        ("a rebuild", &|other| drop(other.reindex(Rebuild::All).unwrap())),
+    ];
+    for (case, scan) in scans {
+        for damage in ["{}", "{ \"title\": "] {
+            let project = Project::new();
+            let mut workspace = project.open();
+            create(&mut workspace, "a");
+            workspace.begin_turn().unwrap();
+            let before = fs::read(project.at(file)).unwrap();
+            project.put(file, damage);
+            project.put(".claude/memory/decisions/new.json", damage);
+            scan(&mut project.open());
+            scan(&mut project.open());
+            let examined = workspace.examine_lane().unwrap();
+            let [
+                Examined::Quarantined { former: Former::Back, .. },
+                Examined::Quarantined { former: Former::None, .. },
+            ] = examined.as_slice()
+            else {
+                panic!("{case}, {damage}: {examined:?}")
+            };
+            assert_eq!(fs::read(project.at(file)).unwrap(), before, "{case}, {damage}");
+            assert_eq!(workspace.examine_lane().unwrap(), [], "{case}, {damage}: once is enough");
+        }
+    }
+}
+
+// It was no memory any more, so nobody missed it.
+#[test]
+fn a_memory_that_was_removed_is_back_and_said() {
+    let file = ".claude/memory/decisions/a.json";
+    let scans: [(&str, &dyn Fn(&Project)); 2] =
+        [("nobody", &|_| {}), ("a scan", &|project| project.open().look_at_every_file().unwrap())];
+    for (case, scan) in scans {
+        let project = Project::new();
+        let mut workspace = project.open();
+        create(&mut workspace, "a");
+        workspace.begin_turn().unwrap();
+        let before = fs::read(project.at(file)).unwrap();
+        fs::remove_dir_all(project.at(".claude/memory/decisions")).unwrap();
+        scan(&project);
+        let examined = workspace.examine_lane().unwrap();
+        assert!(
+            matches!(examined.as_slice(), [Examined::Removed { former: Former::Back, .. }]),
+            "{case}: {examined:?}"
+        );
+        let objection = examined[0].objection().unwrap();
+        assert!(objection.contains("`lorelane retire decision/a"), "{objection}");
+        assert_eq!(fs::read(project.at(file)).unwrap(), before, "{case}");
+        assert_eq!(workspace.examine_lane().unwrap(), [], "{case}");
+        assert_eq!(workspace.index_dump().unwrap(), workspace.rebuilt_dump().unwrap(), "{case}");
+        assert!(workspace.store().verify().is_empty());
+    }
+}
+
+#[test]
+fn a_removed_memory_that_the_journal_does_not_have_is_only_said() {
+    let project = Project::new();
+    let file = ".claude/memory/decisions/a.json";
+    let mut workspace = project.open();
+    create(&mut workspace, "a");
+    project.put(file, &record("a").replace("About a", "About something newer"));
+    workspace.examine_lane().unwrap();
+    fs::remove_file(project.at(file)).unwrap();
+    let examined = workspace.examine_lane().unwrap();
+    let [Examined::Removed { former: Former::NotInJournal, .. }] = examined.as_slice() else {
+        panic!("{examined:?}")
+    };
+    assert!(examined[0].objection().unwrap().contains("`lorelane restore decision/a`"));
+    assert!(!project.at(file).exists());
+    assert_eq!(workspace.examine_lane().unwrap(), []);
+}
+
+// The files are theirs.
+#[test]
+fn what_a_person_removed_before_they_speak_stays_away() {
+    let project = Project::new();
+    let file = ".claude/memory/decisions/a.json";
+    let mut workspace = project.open();
+    create(&mut workspace, "a");
+    workspace.begin_turn().unwrap();
+    fs::remove_file(project.at(file)).unwrap();
+    workspace.begin_turn().unwrap();
+    assert_eq!(workspace.examine_lane().unwrap(), []);
+    assert!(!project.at(file).exists());
+}
+
+#[test]
+fn what_git_took_away_stays_away() {
+    let file = ".claude/memory/decisions/a.json";
+    let git = |project: &Project, words: &[&str]| {
+        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+        let mut command = std::process::Command::new("git");
+        let done = command.arg("-C").arg(project.at("")).args(identity).args(words).output().unwrap();
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    let remove: &dyn Fn(&Project) = &|project| fs::remove_file(project.at(file)).unwrap();
+    let remove_by_git: &dyn Fn(&Project) = &|project| git(project, &["rm", "--quiet", file]);
+    let switch: &dyn Fn(&Project) = &|project| git(project, &["checkout", "--quiet", "without"]);
+    let merge: &dyn Fn(&Project) = &|project| {
+        project.put(".git/MERGE_HEAD", "0");
+        remove(project);
+    };
+    for (case, committed, take_away, stays_away) in [
+        ("a tool, of what git has", true, remove, false),
+        ("a tool, of what git never had", false, remove, false),
+        ("git rm", true, remove_by_git, true),
+        ("another branch", true, switch, true),
+        ("a merge", true, merge, true),
+    ] {
+        let project = Project::new();
+        let mut workspace = project.open();
+        git(&project, &["init", "--quiet"]);
+        git(&project, &["commit", "--quiet", "--allow-empty", "-m", "first"]);
+        git(&project, &["branch", "without"]);
+        create(&mut workspace, "a");
+        if committed {
+            git(&project, &["add", "--force", file]);
+            git(&project, &["commit", "--quiet", "-m", "memory"]);
+        }
+        workspace.begin_turn().unwrap();
+        take_away(&project);
+        let examined = workspace.examine_lane().unwrap();
+        let left = matches!(examined.as_slice(), [Examined::LeftToGit { .. }]);
+        assert_eq!((left, project.at(file).exists()), (stays_away, !stays_away), "{case}: {examined:?}");
+    }
+}
+
 #[test]
 fn one_look_puts_a_bounded_number_of_files_aside() {
     let project = Project::new();
@@ -238,6 +383,7 @@ fn one_look_puts_a_bounded_number_of_files_aside() {
         project.put(&format!(".claude/memory/decisions/n{number}.json"), "{}");
     }
     assert_eq!(workspace.examine_lane().unwrap().len(), 64);
+    assert_eq!(workspace.examine_lane().unwrap().len(), 36, "the next one goes on");
     assert_eq!(workspace.unreadable().unwrap().len(), 0, "an empty object is read, and `doctor` names it");
 }
 
@@ -247,10 +393,9 @@ fn only_the_memory_that_was_overwritten_comes_back() {
     let project = Project::new();
     let file = ".claude/memory/decisions/a.json";
     let mut workspace = project.open();
-    let create = Change::Create { address: address("a"), text: record("a") };
-    workspace.commit(&Plan { changes: vec![create], because: "new".to_owned() }).unwrap();
+    create(&mut workspace, "a");
     project.put(file, &record("a").replace("About a", "About something newer"));
-    workspace.look_at_every_file().unwrap();
+    workspace.examine_lane().unwrap();
     project.put(file, "{}");
     let examined = workspace.examine_lane().unwrap();
     assert!(

@@ -72,6 +72,7 @@ fn report(
                 "WARNING: File is valid but was written directly (bypassed guard): {written}"
             ));
         }
+        Examined::Removed { .. } => reasons.extend(examined.objection()),
         Examined::Foreign { name } => reasons.push(format!(
             "Direct write to non-JSON memory file blocked: {name}. Use memory_write.py instead."
         )),

@@ -42,6 +42,7 @@ fn examine(env: &Env, call: &Call) -> Result<Answer, Failure> {
 
 fn standing(env: &Env, call: &Call) -> Result<Answer, Failure> {
     let mut workspace = open(env, call)?;
+    workspace.begin_turn()?;
     if let Err(failure) = workspace.capture_unread(env) {
         log(env, call, &failure);
     }
@@ -61,6 +62,7 @@ fn brief(env: &Env, call: &Call) -> Result<Answer, Failure> {
         return Ok(Answer::Nothing);
     }
     let mut workspace = open(env, call)?;
+    workspace.begin_turn()?;
     let briefing = workspace.brief(prompt)?;
     let line = Line::of_prompt(env.now, call.client.name(), &call.facts.session, prompt, &briefing);
     account(env, call, &workspace, &line);

@@ -5,26 +5,18 @@
 
 mod call;
 mod clients;
+mod deadline;
 mod job;
 
 use call::{Call, Event};
 use clients::Client;
+use deadline::{Limits, Watch};
 use lorelane_engine::env::Env;
 use lorelane_engine::hooklog;
 use lorelane_engine::setup;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-/// Far below any client's own deadline: nobody waits for a memory.
-const DEADLINE: Duration = Duration::from_millis(200);
-/// A slow machine, or a test on a busy one, may allow more.
-const DEADLINE_VAR: &str = "LORELANE_HOOK_DEADLINE_MS";
-
-const WATCH_STACK_BYTES: usize = 256 << 10;
 
 /// What the client is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,21 +76,15 @@ pub(crate) fn run(env: &Env, arguments: &[OsString]) -> ExitCode {
     };
     let name = format!("{} {}", client.name(), event.name());
     fail_open(env, &name);
-    let deadline =
-        env.var(DEADLINE_VAR).and_then(|ms| ms.parse().ok()).map_or(DEADLINE, Duration::from_millis);
-    // Set by whoever ends the process: the work, or the watch over it.
-    let ending = Arc::new(AtomicBool::new(false));
-    if let Err(fault) = watch(env, &name, deadline, Arc::clone(&ending)) {
-        hooklog::write(env, &name, &format!("no thread could be started: {fault}"));
-        return ExitCode::SUCCESS;
-    }
-    let answered = answer(env, event, client);
-    if ending.swap(true, Ordering::AcqRel) {
-        // Too late: the watch is about to end the process, and nothing may be half said.
-        loop {
-            std::thread::park();
+    let watch = match Watch::start(env, &name, Limits::of(event, env)) {
+        Ok(watch) => watch,
+        Err(fault) => {
+            hooklog::write(env, &name, &format!("no thread could be started: {fault}"));
+            return ExitCode::SUCCESS;
         }
-    }
+    };
+    let answered = answer(env, event, client, &watch);
+    watch.end();
     match answered {
         Ok(said) => said.say(),
         Err(why) => {
@@ -108,22 +94,10 @@ pub(crate) fn run(env: &Env, arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// Ends the process after the deadline, whatever it does: the store is made for that. The work stays on the first
-/// thread, whose stack and heap are there already.
-fn watch(env: &Env, name: &str, deadline: Duration, ending: Arc<AtomicBool>) -> std::io::Result<()> {
-    let (env, name) = (env.clone(), name.to_owned());
-    let watch = move || {
-        std::thread::sleep(deadline);
-        if !ending.swap(true, Ordering::AcqRel) {
-            hooklog::write(&env, &name, &format!("not done after {} ms", deadline.as_millis()));
-            std::process::exit(0);
-        }
-    };
-    std::thread::Builder::new().stack_size(WATCH_STACK_BYTES).spawn(watch).map(drop)
-}
-
-fn answer(env: &Env, event: Event, client: Client) -> Result<Said, String> {
-    let Some(payload) = crate::stdin::read_value() else { return Err("the payload is not JSON".to_owned()) };
+fn answer(env: &Env, event: Event, client: Client, watch: &Watch) -> Result<Said, String> {
+    let payload = crate::stdin::read_value();
+    watch.payload_came();
+    let Some(payload) = payload else { return Err("the payload is not JSON".to_owned()) };
     let call = Call::read(env, event, client, &payload);
     let answer = job::run(env, &call).map_err(|failure| failure.to_string())?;
     Ok(client.say(event, answer.calling(env, client)))

@@ -404,18 +404,39 @@ fn whatever_goes_wrong_the_agent_is_not_disturbed() {
     assert_eq!(bare.hook_log(), "");
 }
 
-#[test]
-fn a_hook_gives_up_at_its_deadline() {
-    let scratch = Scratch::with_jwt();
-    let mut command = scratch.command(&["hook", "prompt"]);
-    command.env("LORELANE_HOOK_DEADLINE_MS", "50");
+/// A hook whose client has not said anything yet.
+fn waiting_hook(scratch: &Scratch, event: &str, deadline_ms: &str) -> std::process::Child {
+    let mut command = scratch.command(&["hook", event]);
+    command.env("LORELANE_HOOK_DEADLINE_MS", deadline_ms);
     let pipe = std::process::Stdio::piped;
-    let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+    command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap()
+}
+
+#[test]
+fn a_hook_gives_up_when_no_payload_comes() {
+    let scratch = Scratch::with_jwt();
+    let mut child = waiting_hook(&scratch, "prompt", "5");
     // A client that keeps its end open and says nothing.
     let open = child.stdin.take().unwrap();
     assert_eq!(scratch.said(&child.wait_with_output().unwrap()).expect(0).text(), "");
-    assert!(scratch.hook_log().contains("not done after 50 ms"), "{}", scratch.hook_log());
+    assert!(scratch.hook_log().contains("no payload came within 50 ms"), "{}", scratch.hook_log());
     drop(open);
+}
+
+// The time counted from the start of the process: a client that wrote late was not guarded.
+#[test]
+fn a_payload_that_comes_late_is_answered() {
+    use std::io::Write;
+    let scratch = Scratch::with_jwt();
+    let mut child = waiting_hook(&scratch, "PreToolUse", "300");
+    let late = payload(&scratch, &tool("Write", "file_path", USE_JWT));
+    let mut input = child.stdin.take().unwrap();
+    // Nothing else shows that time has passed.
+    std::thread::sleep(std::time::Duration::from_millis(350));
+    input.write_all(late.as_bytes()).unwrap();
+    drop(input);
+    let said = scratch.said(&child.wait_with_output().unwrap()).expect(0);
+    assert!(said.out.contains("\"deny\""), "{said:?} {}", scratch.hook_log());
 }
 
 #[test]
@@ -661,6 +682,13 @@ fn a_full_category_is_said_to_the_person_once() {
     "#]],
     );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
+    // Every session said it again.
+    let stop = |session: &str| scratch.stop_hook(&[("session_id", Json::text(session))], &[]);
+    assert_eq!(stop("s-2").expect(0).text(), "");
+    scratch.configure(r#"{"max_memories_per_category": 2}"#);
+    stop("s-3").expect(2);
+    scratch.configure(r#"{"max_memories_per_category": 1}"#);
+    assert!(stop("s-4").expect(0).out.contains("[DECISION] is left out"), "there was room meanwhile");
 }
 
 fn tool(name: &str, key: &str, value: &str) -> [(&'static str, Json); 2] {
@@ -786,21 +814,40 @@ fn what_a_tool_wrote_is_quarantined_also_where_no_index_is() {
     assert!(!scratch.exists(by_hand) && scratch.exists(".claude/memory/decisions/of-before.json"));
 }
 
-// A stat for each of very many files is more than a tool may cost.
+// A stat for each of very many files is more than a tool may cost: each tool looks at some of them.
 #[test]
-fn an_edit_in_place_of_a_large_lane_is_examined_when_the_session_ends() {
-    for event in ["session-end", "pre-compact"] {
+fn an_edit_in_place_of_a_large_lane_is_found_by_its_name_in_its_turn_or_at_the_end() {
+    let large = || {
         let scratch = Scratch::with_jwt();
         for number in 0..1_001 {
             scratch.put(&format!(".claude/memory/runbooks/r{number}.json"), "{}");
         }
         scratch.lorelane("list").expect(0);
         assert_eq!(after(&scratch, "ls"), "");
-        fs::write(scratch.project().join(USE_JWT), "{ \"title\": ").unwrap();
-        assert_eq!(after(&scratch, "python gen.py"), "");
+        scratch
+    };
+    let damage = |scratch: &Scratch| fs::write(scratch.project().join(USE_JWT), "{ \"title\": ").unwrap();
+    let back = "The memory that it had overwritten is back.";
+
+    let scratch = large();
+    damage(&scratch);
+    assert!(after(&scratch, "python fix.py --file=decisions/use-jwt.json").contains(back));
+    damage(&scratch);
+    let turns = (0..4).position(|_| after(&scratch, "python gen.py").contains(back));
+    assert!(turns.is_some(), "1,002 files are looked at in three turns");
+    assert_eq!(after(&scratch, "python gen.py"), "");
+
+    let scratch = large();
+    for event in ["session-end", "pre-compact"] {
+        damage(&scratch);
         assert_eq!(scratch.hook(event, &[]).expect(0).text(), "");
         assert!(scratch.lorelane("show use-jwt").expect(0).out.contains("JWT"), "{event}: it is back");
     }
+    // What changes a folder is seen at once.
+    fs::remove_file(scratch.project().join(USE_JWT)).unwrap();
+    assert!(after(&scratch, "python gen.py").contains("The memory is back"));
+    scratch.put(".claude/memory/runbooks/new.json", "{}");
+    assert!(after(&scratch, "python gen.py").contains("new.json.invalid."));
 }
 
 /// What the client is told after a shell command.

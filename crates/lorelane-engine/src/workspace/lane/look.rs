@@ -3,7 +3,7 @@
 use super::Lane;
 use crate::config::write_plain;
 use crate::disk::{Disk, Kind, Listed};
-use crate::index::{FolderTimes, Index, IndexError, Rebuild, Row, Said, Seen, UNSETTLED};
+use crate::index::{By, FolderTimes, Index, IndexError, Rebuild, Row, Said, Seen, UNSETTLED};
 use crate::workspace::Failure;
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 /// How many files, and bytes of them, are read before their rows are written: a hook has so much time at least, and
 /// the next one goes on from there.
-const PART_FILES: usize = 100;
-const PART_BYTES: u64 = 256 << 10;
+pub(super) const PART_FILES: usize = 100;
+pub(super) const PART_BYTES: u64 = 256 << 10;
 /// The clock of a file system ticks this slowly: a change within a tick leaves the time as it is.
 const TICK_NS: i64 = 20_000_000;
 /// The name of the lane's own folder among those that are looked into.
@@ -38,7 +38,8 @@ impl Lane {
     /// Makes the index fresh if a folder changed since it was written. Costs a stat for each folder when none did.
     pub(in crate::workspace) fn refresh(&mut self) -> Result<(), Failure> {
         let known = self.ask(Index::folder_times)?;
-        if self.times_now(&known) == known { Ok(()) } else { self.look() }
+        let now = self.times_now(&known);
+        if now == known { Ok(()) } else { self.look_where_changed(known, &now) }
     }
 
     /// How every file of a memory looks from outside, without asking the index.
@@ -73,12 +74,13 @@ impl Lane {
             rows.push(self.row(&path));
             bytes += size;
             if rows.len() == PART_FILES || bytes > PART_BYTES {
-                self.take_in(std::mem::take(&mut rows), &FolderTimes::new())?;
+                self.take_in(By::Scan, std::mem::take(&mut rows), &FolderTimes::new())?;
                 bytes = 0;
             }
         }
         let now_ns = self.disk.now_ns();
-        self.take_in(rows, &times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect())
+        let times = times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect();
+        self.take_in(By::Scan, rows, &times)
     }
 
     /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
@@ -135,7 +137,7 @@ impl Lane {
         sheet(&*self.dialect, said, self.emphasis)
     }
 
-    fn take_in(&mut self, rows: Vec<Row>, times: &FolderTimes) -> Result<(), Failure> {
+    pub(super) fn take_in(&mut self, by: By, rows: Vec<Row>, times: &FolderTimes) -> Result<(), Failure> {
         // Asked again inside the index's transaction: a row of a file that was forgotten since it was read would
         // bring its words back behind the one who scrubbed them.
         let (disk, root) = (&*self.disk, &self.root);
@@ -146,7 +148,7 @@ impl Lane {
             _ => row,
         });
         let (dialect, emphasis) = (&*self.dialect, self.emphasis);
-        match self.index.update(standing, times, &|said| sheet(dialect, said, emphasis)) {
+        match self.index.update(by, standing, times, &|said| sheet(dialect, said, emphasis)) {
             Ok(()) => Ok(()),
             Err(fault) => self.replace_index(fault),
         }
@@ -187,7 +189,7 @@ impl Lane {
         let memories = paths.iter().filter(|path| self.dialect.looks_like_one(path.file_name()));
         let rows: Vec<Row> = memories.map(|path| self.row(path)).collect();
         let mut times = self.ask(Index::folder_times)?;
-        self.take_in(rows, &times)?;
+        self.take_in(By::Commit, rows, &times)?;
         let touched: BTreeSet<&str> = paths.iter().flat_map(|path| self.folders_above(path)).collect();
         for folder in touched.iter().copied() {
             let Some(time) = self.time_of(folder) else { continue };
@@ -201,7 +203,7 @@ impl Lane {
             });
             times.insert(folder.to_owned(), if holds_what_is_known { time } else { UNSETTLED });
         }
-        self.take_in(Vec::new(), &times)
+        self.take_in(By::Commit, Vec::new(), &times)
     }
 
     /// The listing as the index has it now: the bytes that a rebuild would give. `None` for a lane without one.
@@ -243,7 +245,7 @@ impl Lane {
         Some(self.disk.stat(&self.folder(folder)).ok()??.mtime_ns)
     }
 
-    fn folder(&self, folder: &str) -> PathBuf {
+    pub(super) fn folder(&self, folder: &str) -> PathBuf {
         if folder == ROOT { self.root.clone() } else { self.root.join(folder) }
     }
 
@@ -365,6 +367,6 @@ fn is_gone(disk: &dyn Disk, root: &Path, path: &RelPath) -> bool {
 }
 
 /// A folder's time, if nothing can happen any more that would leave it the same.
-fn settled(time: i64, now_ns: i64) -> i64 {
+pub(super) fn settled(time: i64, now_ns: i64) -> i64 {
     if now_ns.saturating_sub(time) < TICK_NS { UNSETTLED } else { time }
 }

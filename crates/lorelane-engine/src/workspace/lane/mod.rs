@@ -3,6 +3,7 @@
 //! What concerns more than one lane, or a project's settings, is the workspace's.
 
 mod look;
+mod part;
 
 pub(super) use look::{Found, joined};
 

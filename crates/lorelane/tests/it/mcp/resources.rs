@@ -165,3 +165,33 @@ fn prompts_are_offered_and_filled() {
     assert!(client.ask("prompts/get", r#"{"name": "save_decision"}"#).at("result").is_some());
     client.leave();
 }
+
+// The server took a destroyed memory into the index before the guard came, which then found nothing new.
+#[test]
+fn what_the_server_has_seen_is_still_examined_after_the_tool() {
+    let scratch = Scratch::with_jwt();
+    scratch.hook("session-start", &[]).expect(0);
+    let whole = scratch.read(USE_JWT);
+    let mut client = Client::greeted(&scratch);
+    let command = [
+        ("tool_name", Json::text("Bash")),
+        ("tool_input", Json::Object([("command", Json::text("python gen.py"))].into_iter().collect())),
+    ];
+    for (name, damage, expected) in [
+        ("one", Some("{ \"title\": "), "The memory that it had overwritten is back."),
+        ("two", None, "was removed by hand. The memory is back"),
+    ] {
+        match damage {
+            Some(text) => fs::write(scratch.project().join(USE_JWT), text).unwrap(),
+            None => fs::remove_file(scratch.project().join(USE_JWT)).unwrap(),
+        }
+        // A memory that comes tells when the server has looked.
+        let other = format!(".claude/memory/decisions/{name}.json");
+        scratch.put(&other, whole.replace("use-jwt", name));
+        assert!(client.told("notifications/resources/list_changed").is_some());
+        let said = scratch.hook("after-tool", &command).expect(0);
+        assert!(said.out.contains(expected), "{}", said.text());
+        assert_eq!(scratch.read(USE_JWT), whole);
+    }
+    client.leave();
+}

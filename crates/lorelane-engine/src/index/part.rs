@@ -1,0 +1,112 @@
+//! Questions about a part of the memories: what they cost does not grow with the store, or hardly.
+
+use super::postings::{Having, Postings, Unfiled};
+use super::{ENTRY, Index, IndexError, Seen, entry, unsigned};
+use lorelane_core::corpus::Entry;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::Category;
+use lorelane_core::path::RelPath;
+use lorelane_core::terms::{Language, term_of};
+use rusqlite::{OptionalExtension, Params, params};
+
+impl Index {
+    /// The files of a folder that the index knows, readable or not, and not those of the folders below it. The
+    /// lane's own folder has no name.
+    pub fn seen_in(&self, folder: &str) -> Result<Vec<(RelPath, Seen)>, IndexError> {
+        let (start, end) = match folder {
+            "" => (String::new(), char::MAX.to_string()),
+            // `0` comes right after `/`.
+            _ => (format!("{folder}/"), format!("{folder}0")),
+        };
+        let within = "path > ?1 AND path < ?2 AND instr(substr(path, length(?1) + 1), '/') = 0";
+        self.seen_where(&format!("WHERE {within}"), [start, end])
+    }
+
+    /// The next files after a path, in the order of their paths.
+    pub fn seen_after(&self, path: &str, count: usize) -> Result<Vec<(RelPath, Seen)>, IndexError> {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let mut after = self.seen_where("WHERE path > ?1 ORDER BY path LIMIT ?2", params![path, count])?;
+        after.sort_by(|a, b| a.0.cmp(&b.0));
+        after.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+        Ok(after)
+    }
+
+    /// A file as the index last saw it.
+    pub fn seen_at(&self, path: &RelPath) -> Result<Option<Seen>, IndexError> {
+        Ok(self.seen_where("WHERE path = ?1", [path.as_str()])?.pop().map(|(_, seen)| seen))
+    }
+
+    fn seen_where(
+        &self,
+        wanted: &str,
+        values: impl Params + Clone,
+    ) -> Result<Vec<(RelPath, Seen)>, IndexError> {
+        let fault = self.fault("read");
+        let mut seen = Vec::new();
+        for table in ["memories", "unreadable"] {
+            let sql = format!("SELECT path, size, mtime_ns FROM {table} {wanted}");
+            let mut query = self.db.prepare(&sql).map_err(&fault)?;
+            let mut rows = query.query(values.clone()).map_err(&fault)?;
+            while let Some(row) = rows.next().map_err(&fault)? {
+                let read = |row: &rusqlite::Row<'_>| {
+                    let path = RelPath::parse(row.get_ref(0)?.as_str()?).ok();
+                    Ok::<_, rusqlite::Error>((path, Seen { size: unsigned(row, 1)?, mtime_ns: row.get(2)? }))
+                };
+                let (path, stat) = read(row).map_err(&fault)?;
+                seen.extend(path.map(|path| (path, stat)));
+            }
+        }
+        Ok(seen)
+    }
+
+    /// The active memory of a category that was made last.
+    pub fn last_made(&self, category: Category) -> Result<Option<Entry>, IndexError> {
+        let sql = format!(
+            "SELECT {ENTRY} FROM memories WHERE category = ? AND status = ?
+             ORDER BY created DESC, address LIMIT 1"
+        );
+        let values = [category.name(), Status::Active.name()];
+        let last = self.db.query_row(&sql, values, |row| Ok(entry(row))).optional();
+        Ok(last.map_err(self.fault("read"))?.flatten())
+    }
+
+    /// The active memories of a category that have a word somewhere in their passages, as far as an English text
+    /// would have it: those that changed last, newest first.
+    pub fn newest_having(
+        &self,
+        word: &str,
+        category: Category,
+        limit: usize,
+    ) -> Result<Vec<Entry>, IndexError> {
+        let fault = self.fault("search");
+        let Some(term) = term_of(word, Language::English) else { return Ok(Vec::new()) };
+        let _reading = self.reading().map_err(&fault)?;
+        self.try_newest_having(term, category, limit).map_err(&fault)
+    }
+
+    fn try_newest_having(
+        &self,
+        term: lorelane_core::terms::Term,
+        category: Category,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<Entry>> {
+        let unfiled = Unfiled::read(&self.db)?;
+        let mut having = Having::default();
+        Postings::new(&self.db, &unfiled)?.read(term, u64::MAX, &mut having)?;
+        let mut times = self.db.prepare(
+            "SELECT ifnull(updated, created), address FROM memories WHERE id = ? AND category = ? AND status = ?",
+        )?;
+        let mut newest: Vec<(Option<i64>, String, i64)> = Vec::new();
+        for (id, _) in having.memories {
+            let wanted = params![id, category.name(), Status::Active.name()];
+            newest.extend(times.query_row(wanted, |row| Ok((row.get(0)?, row.get(1)?, id))).optional()?);
+        }
+        newest.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let mut read = self.db.prepare(&format!("SELECT {ENTRY} FROM memories WHERE id = ?"))?;
+        let mut entries = Vec::new();
+        for (_, _, id) in newest.into_iter().take(limit) {
+            entries.extend(read.query_row([id], |row| Ok(entry(row))).optional()?.flatten());
+        }
+        Ok(entries)
+    }
+}

@@ -1,0 +1,93 @@
+//! Looking at a part of the lane, where a look at every file would cost too much.
+
+use super::Lane;
+use super::look::{PART_BYTES, PART_FILES, joined, settled};
+use crate::disk::Listed;
+use crate::index::{By, FolderTimes, Index, Row, Seen};
+use crate::workspace::Failure;
+use lorelane_core::dialect::Extent;
+use lorelane_core::path::RelPath;
+use std::collections::BTreeMap;
+
+impl Lane {
+    /// Looks at every file of the folders whose times are not the `known` ones. One that was cut short left its
+    /// rows, and the next goes on from there. Where not only the files of folders can have changed, looks at all.
+    pub(super) fn look_where_changed(
+        &mut self,
+        known: FolderTimes,
+        now: &FolderTimes,
+    ) -> Result<(), Failure> {
+        let Extent::Folders(folders) = self.dialect.extent() else { return self.look() };
+        if known.is_empty() {
+            return self.look();
+        }
+        let mut times = known;
+        for folder in folders {
+            if times.get(folder) == now.get(folder) {
+                continue;
+            }
+            let Ok(listed) = self.disk.list(&self.folder(folder)) else { return self.look() };
+            self.look_into(folder, &listed.unwrap_or_default(), &times)?;
+            // The time from before it was listed: what came since is seen by the next look.
+            match now.get(folder) {
+                Some(time) => times.insert(folder.to_owned(), settled(*time, self.disk.now_ns())),
+                None => times.remove(folder),
+            };
+        }
+        self.take_in(By::Scan, Vec::new(), &times)
+    }
+
+    fn look_into(&mut self, folder: &str, listed: &[Listed], times: &FolderTimes) -> Result<(), Failure> {
+        let mut known: BTreeMap<RelPath, Seen> =
+            self.ask(|index| index.seen_in(folder))?.into_iter().collect();
+        let mut changed = Vec::new();
+        for file in listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name)) {
+            let Ok(path) = RelPath::parse(&joined(folder, &file.name)) else { continue };
+            let (before, seen) = (known.remove(&path), self.seen(&path));
+            if before != seen {
+                changed.push((path, seen.map_or(0, |seen| seen.size)));
+            }
+        }
+        changed.extend(known.into_keys().map(|gone| (gone, 0)));
+        self.read_changed(changed, times)
+    }
+
+    /// Looks at the next files after a path, in the order of their paths, and at the files with these names. Returns
+    /// where the next look goes on: at the beginning after the last one.
+    pub(in crate::workspace) fn look_at_some(
+        &mut self,
+        after: &str,
+        count: usize,
+        names: &[String],
+    ) -> Result<String, Failure> {
+        let mut some = self.ask(|index| index.seen_after(after, count))?;
+        let end = some.last().filter(|_| some.len() == count).map(|(path, _)| path.as_str().to_owned());
+        let folders: Vec<String> = self.ask(Index::folder_times)?.into_keys().collect();
+        for name in names {
+            for path in folders.iter().filter_map(|folder| RelPath::parse(&joined(folder, name)).ok()) {
+                some.extend(self.ask(|index| index.seen_at(&path))?.map(|seen| (path.clone(), seen)));
+            }
+        }
+        let changed = some.into_iter().filter(|(path, seen)| self.seen(path) != Some(*seen));
+        let changed: Vec<(RelPath, u64)> = changed.map(|(path, seen)| (path, seen.size)).collect();
+        if !changed.is_empty() {
+            let times = self.ask(Index::folder_times)?;
+            self.read_changed(changed, &times)?;
+        }
+        Ok(end.unwrap_or_default())
+    }
+
+    /// Reads files that changed, with their sizes. The times of the folders stay: they were not looked through.
+    fn read_changed(&mut self, changed: Vec<(RelPath, u64)>, times: &FolderTimes) -> Result<(), Failure> {
+        let (mut rows, mut bytes): (Vec<Row>, u64) = (Vec::new(), 0);
+        for (path, size) in changed {
+            rows.push(self.row(&path));
+            bytes += size;
+            if rows.len() == PART_FILES || bytes > PART_BYTES {
+                self.take_in(By::Scan, std::mem::take(&mut rows), times)?;
+                bytes = 0;
+            }
+        }
+        if rows.is_empty() { Ok(()) } else { self.take_in(By::Scan, rows, times) }
+    }
+}
