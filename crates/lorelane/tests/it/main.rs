@@ -13,6 +13,7 @@ mod docs;
 mod forget;
 mod graph;
 mod hooks;
+mod invisible;
 mod mcp;
 mod model;
 mod notes;
