@@ -586,3 +586,14 @@ fn a_usage_error_repeats_no_secret() {
         }
     }
 }
+
+// The hint was to set what was set already (finding 15).
+#[test]
+fn a_secret_in_a_tag_is_refused_with_what_to_do() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("config set secrets redact").expect(0);
+    let secret = ["AKIA", "4TGHN2WQ7VKJX3ZD"].concat();
+    let said = scratch.lorelane(&format!("create decision --title Keys --tag {secret} {DECISION}")).expect(2);
+    assert!(said.err.contains("hint: choose a tag without the value"), "{said:?}");
+    assert!(!said.err.contains("redact") && !said.err.contains(&secret), "{said:?}");
+}
