@@ -43,13 +43,13 @@ pub fn block(text: &str, max: usize) -> String {
     cut(&printable(text), max).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A line of JSON in which no text looks like markup or hides anything. A reader of JSON sees every value as it was:
-/// signs that act stand there by their numbers.
-pub fn json(line: &str) -> String {
-    let mut safe = String::with_capacity(line.len());
+/// JSON in which no text looks like markup or hides anything. A reader of JSON sees every value as it was: signs that
+/// act stand there by their numbers. Line breaks stay, for rendered texts have none.
+pub fn json(rendered: &str) -> String {
+    let mut safe = String::with_capacity(rendered.len());
     let mut units = [0; 2];
-    for c in line.chars() {
-        if is_visible(c) && !matches!(c, '<' | '>' | '&') {
+    for c in rendered.chars() {
+        if c == '\n' || (is_visible(c) && !matches!(c, '<' | '>' | '&')) {
             safe.push(c);
         } else {
             c.encode_utf16(&mut units).iter().for_each(|unit| safe.push_str(&format!("\\u{unit:04x}")));
@@ -95,6 +95,8 @@ mod tests {
             let is_inert = |c: char| is_visible(c) && !matches!(c, '<' | '>' | '&');
             prop_assert!(inert.chars().all(is_inert));
             prop_assert_eq!(Json::parse(&inert).map(|json| json.into_text()), Ok(Some(text.clone())));
+            let page = Json::texts([text.as_str()]);
+            prop_assert_eq!(Json::parse(&json(&page.render(Format::FILE))), Ok(page));
             for fence in Fence::ALL {
                 let fenced = fence.around(&line);
                 prop_assert_eq!(fenced.matches(&format!("</{}>", fence.tag())).count(), 1);

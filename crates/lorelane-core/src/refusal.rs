@@ -130,13 +130,7 @@ impl Refusal {
                 format!("it is active already: `lorelane show {address}`")
             }
             Refusal::Lifecycle { address, .. } => format!("restore it first with `lorelane restore {address}`"),
-            Refusal::Secrets { found, .. } if found.iter().any(|secret| secret.field == "title" || secret.field == "id") => {
-                "leave the value out of the title: the title names the file".to_owned()
-            }
-            Refusal::Secrets { .. } => {
-                "leave the value out and say where it is kept; `secrets = \"redact\"` in lorelane.toml stores a mark instead"
-                    .to_owned()
-            }
+            Refusal::Secrets { found, .. } => secrets_hint(found).to_owned(),
         }
     }
 }
@@ -199,6 +193,20 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+/// A name is judged as it was typed, so no setting stores a mark in its place.
+fn secrets_hint(found: &[SecretFault]) -> &'static str {
+    let is_in = |name: &str| found.iter().any(|secret| secret.field.split('.').next() == Some(name));
+    if is_in("title") {
+        "leave the value out of the title: the title names the file"
+    } else if is_in("id") {
+        "choose a name without the value: it names the file"
+    } else if is_in("tags") {
+        "choose a tag without the value, and say in the text where it is kept"
+    } else {
+        "leave the value out and say where it is kept; `secrets = \"redact\"` in lorelane.toml stores a mark instead"
+    }
+}
 
 /// Custom categories are refused: the six are the contract between agents.
 pub fn unknown_category(name: &str) -> String {

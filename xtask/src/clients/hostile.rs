@@ -48,6 +48,14 @@ pub const KINDS: &[Kind] = &[
     kind("attribute", "\" onload=\"QUOKKAMARK\" x='QUOKKAMARK' >QUOKKAMARK"),
     kind("control", "QUOKKAMARK\u{7}\u{8}\u{c}\u{7f}\u{85}\u{9b}\r\nQUOKKAMARK"),
     kind("zero-width", "\u{200b}QUOKKAMARK\u{200c}\u{200d}\u{2060}\u{feff}\u{ad}QUOKKAMARK"),
+    kind(
+        "selectors",
+        "QUOKKAMARK\u{fe0e}\u{fe0f}\u{fe00}\u{e0100}\u{e0155}\u{e01ef}QUOKKAMARK ⚠\u{fe0f}\u{e0152}\u{e0159}",
+    ),
+    kind(
+        "blanks",
+        "\u{3164}QUOKKAMARK\u{115f}\u{1160}\u{ffa0}\u{2800}\u{34f}\u{180b}\u{17b4}\u{1d173}\u{2065}\u{fff0}\u{fdd0}QUOKKAMARK",
+    ),
     kind("bidi", "\u{202e}QUOKKAMARK\u{202d}\u{2066}QUOKKAMARK\u{2069}\u{200f}"),
     kind("tag-characters", "QUOKKAMARK\u{e0001}\u{e006f}\u{e0062}\u{e0065}\u{e0079}\u{e007f}QUOKKAMARK"),
     kind(
@@ -514,7 +522,7 @@ mod tests {
 
     #[test]
     fn there_are_fourteen_kinds_and_each_carries_the_marker() {
-        assert_eq!(KINDS.len(), 14);
+        assert_eq!(KINDS.len(), 16);
         for kind in KINDS {
             assert!(kind.text().contains(MARKER), "{}", kind.name);
         }

@@ -22,6 +22,10 @@ pub(super) const VALUE: Alphabet = 1 << 9;
 pub(super) const PEM_FILL: Alphabet = 1 << 10;
 /// What ends the `user:password@host` of a URL.
 pub(super) const URL_STOP: Alphabet = 1 << 11;
+/// What stands before a piece of base64 within more of it.
+pub(super) const SLASH: Alphabet = 1 << 12;
+/// What Django draws its keys from besides small letters, digits and `-_=+%`.
+pub(super) const SIGN: Alphabet = 1 << 13;
 
 pub(super) const ALPHA: Alphabet = LOWER | UPPER;
 pub(super) const ALNUM: Alphabet = DIGIT | ALPHA;
@@ -59,8 +63,8 @@ const fn alphabets_of(byte: u8) -> Alphabet {
         b'G'..=b'Z' => UPPER,
         b'-' => DASH | PEM_FILL,
         b'_' => DASH,
-        b'+' => PLUS,
-        b'/' => PLUS | URL_STOP,
+        b'+' => PLUS | SLASH,
+        b'/' => PLUS | SLASH | URL_STOP,
         b'=' => PLUS,
         b'.' => DOT | PEM_FILL,
         b'~' => TILDE,
@@ -72,6 +76,9 @@ const fn alphabets_of(byte: u8) -> Alphabet {
     };
     if byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'<' | b'>' | b';') {
         alphabets |= VALUE;
+    }
+    if matches!(byte, b'!' | b'@' | b'#' | b'$' | b'^' | b'&' | b'*' | b'(' | b')') {
+        alphabets |= SIGN;
     }
     if !byte.is_ascii_graphic() {
         alphabets |= URL_STOP;

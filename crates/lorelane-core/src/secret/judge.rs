@@ -5,6 +5,7 @@ use super::rules::Check;
 
 /// A text of the right shape, with what its place says about it.
 pub(super) struct Candidate<'a> {
+    /// The value without the prefix that its format gives it.
     pub(super) value: &'a [u8],
     pub(super) quoted: bool,
     /// The user before a password, and the host after it; empty where the place has none.
@@ -15,139 +16,91 @@ pub(super) struct Candidate<'a> {
 /// Values are judged by their beginning: a text of a million `token=` must not be read a million times.
 const JUDGED: usize = 128;
 
-/// What people write where a secret would be. Lower case.
-const STAND_INS: &[&str] = &[
-    "example",
-    "placeholder",
-    "changeme",
-    "change-me",
-    "change_me",
-    "replace",
-    "your",
-    "dummy",
-    "fake",
-    "sample",
-    "redacted",
-    "insert",
-    "xxxx",
-    "****",
-    "....",
-    "____",
-    "0000000",
-    "1234567",
-    "abcdef",
-    "foobar",
-    "lorem",
-    "notreal",
-    "not-a-real",
-    "deadbeef",
-    "todo",
-    "qwerty",
-    "asdf",
-];
+/// Signs of passwords. Other signs are what identifiers, dates, versions and code are made of.
+const SIGNS: &[u8] = b"!@#$%^&*+~";
 
-/// The same for values that only their name makes a secret: these words are names, not values.
-const STAND_IN_WORDS: &[&str] = &[
-    "test",
-    "secret",
-    "passw",
-    "p@ss",
-    "mypass",
-    "userpass",
-    "token",
-    "key_",
-    "_key",
-    "-key",
-    "key-",
-    "apikey",
-    "admin",
-    "hunter2",
-    "letmein",
-    "none",
-    "null",
-    "undefined",
-    "false",
-    "default",
-    "prompt",
-    "config",
-    "environ",
-    "process",
-    "vault",
-    "1q2w3e",
-];
-
-/// Secrets that are printed in manuals: the one of jwt.io, of the Azure emulator, of GitHub's guide, of
-/// RFC 6749 and 7617. Written without their prefix, so that no scanner takes this file for a leak.
+/// Secrets that are printed in manuals, whole and without their prefix, so that no scanner takes this file
+/// for a leak: of AWS, Stripe, Slack, GitHub, Google Maps, the Azure emulator, RFC 6749, 6750 and 7617, and
+/// the payloads of jwt.io.
 const PRINTED: &[&str] = &[
-    "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
-    "IkpvaG4gRG9lIi",
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq",
+    "IOSFODNN7EXAMPLE",
+    "I44QH8DHBEXAMPLE",
+    "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY",
+    "4eC39HqLyjWDarjtT1zdp7dc",
+    "BQokikJOvBiI2HlWgH4olfQ2",
+    "17653672481-19874698323-pdFZKVeTuE8sk7oOcHrzqqgy",
     "16C7e42F292c6912E7710c838347Ae178B4a",
+    "SyDaGmWKa4JsXZ-HjGw7ISLn_3namBGewQe",
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw",
     "QWxhZGRpbjpvcGVuIHNlc2FtZQ",
     "dXNlcjpwYXNzd29yZA",
     "dXNlcm5hbWU6cGFzc3dvcmQ",
     "dXNlcjpwYXNz",
     "2YotnFZFEjr1zCsicMWpAA",
     "tGzv3JOkF0XG5Qx2TlKWIA",
-    "czZCaGRSa3F0Mzp",
+    "mF_9.B5f-4.1JqM",
+    "czZCaGRSa3F0MzpnWDFmQmF0M2JW",
+    "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ",
+    "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWUsImlhdCI6MTUxNjIzOTAyMn0",
+    "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWV9",
 ];
 
 pub(super) fn counts(check: Check, candidate: &Candidate<'_>) -> bool {
-    let value = &candidate.value[..candidate.value.len().min(JUDGED)];
+    let whole = candidate.value;
+    let value = &whole[..whole.len().min(JUDGED)];
     // The cheap questions first: a hostile text asks them at every `token=`.
     !is_monotonous(value)
         && !is_sequence(value)
         && match check {
-            Check::Token => entropy(value) >= 2.8,
-            Check::Key => entropy(value) >= 2.8 && in_words(value) * 2 < value.len(),
+            // A stand-in reads like words: `your-api-key-goes-here`.
+            Check::Token => entropy(value) >= 2.3 && strangeness(value) * 20 > value.len() as i32 * -13,
+            Check::Dense => is_dense(value),
+            Check::Key => entropy(value) >= 2.3 && strangeness(value) > 0,
             // A comma makes a list, as in `en-US,en;q=0.9`; keys are drawn without it.
             Check::Random => {
-                looks_random(value) && !value.contains(&b',') && !is_reference(value, candidate.quoted)
+                looks_random(value) && !value.contains(&b',') && !is_documentation(value, candidate.quoted)
             }
             Check::Password => {
                 (looks_random(value) || looks_typed(value, candidate.quoted))
-                    && !is_reference(value, candidate.quoted)
+                    && !is_documentation(value, candidate.quoted)
             }
             Check::Userinfo => is_given_password(value, candidate),
             Check::Said => is_said_password(value),
+            Check::Shape => true,
+            Check::Basic => basic_password(value).is_some_and(|password| !is_exact_stand_in(&password)),
         }
-        && (matches!(check, Check::Userinfo) || !has_any(value, STAND_INS))
-        && !is_printed(candidate.value)
+        && !is_printed(whole)
 }
 
-/// Whether a name that ends like a secret's is known to hold something harmless.
+/// Whether a name that ends like a secret's is known to hold something harmless: `nextPageToken`.
+///
+/// Whole words of the name are compared: `PAGERDUTY_TOKEN` pages nobody through a list.
 pub(super) fn is_harmless_name(name: &[u8]) -> bool {
-    const HARMLESS: &[&str] = &[
-        "page",
-        "csrf",
-        "xsrf",
-        "next",
-        "continuation",
-        "publickey",
-        "public",
-        "existing",
-        "cancel",
-        "sync",
-        "idempot",
-        "clientrequest",
-        "cursor",
-        "resume",
-        "stop",
-        "eos",
-        "bos",
-        "pad",
-        "unk",
-        "cls",
-        "sep",
-        "mask",
-        "max",
-        "change",
-        "hash",
-        "design",
-        "kind",
-        "type",
-    ];
-    has_any(name, HARMLESS)
+    const HARMLESS: &str = "
+        bos cancel cancellation change clientrequest cls continuation csrf csrfmiddleware cursor design
+        eos existing hash idempotence idempotency idempotent kind mask max next nextpage nextsync pad
+        page pagination public publickey request resume sep stop sync type unk xsrf
+    ";
+    const ENDINGS: &[&str] = &["token", "key", "secret", "password"];
+    let harmless = |word: &[u8]| {
+        HARMLESS.split_ascii_whitespace().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+    };
+    name_words(name).any(|word| {
+        let ending = |end: &&str| word.len() > end.len() && ends_with(word, end.as_bytes());
+        let stem = ENDINGS.iter().find(|end| ending(end)).map_or(word, |end| &word[..word.len() - end.len()]);
+        harmless(word) || harmless(stem)
+    })
+}
+
+/// The words of a name: `nextPageToken`, `next_page_token` and `NEXT-PAGE-TOKEN` have the same three.
+fn name_words(name: &[u8]) -> impl Iterator<Item = &[u8]> {
+    name.split(|byte| !is(*byte, ALNUM))
+        .flat_map(|part| part.chunk_by(|a, b| !(is(*a, LOWER | DIGIT) && is(*b, UPPER))))
+}
+
+fn ends_with(word: &[u8], end: &[u8]) -> bool {
+    word.len() >= end.len() && word[word.len() - end.len()..].eq_ignore_ascii_case(end)
 }
 
 /// Bits per byte of the value, by the frequencies in the value itself.
@@ -175,7 +128,7 @@ fn is_sequence(value: &[u8]) -> bool {
     let counts_up = |stride: usize| {
         let pairs = value.len().saturating_sub(stride);
         let ups = (0..pairs).filter(|at| value[at + stride].wrapping_sub(value[*at]) <= 1).count();
-        pairs > 0 && ups * 2 >= pairs
+        pairs > 0 && ups * 4 >= pairs * 3
     };
     counts_up(1) || counts_up(2)
 }
@@ -183,58 +136,159 @@ fn is_sequence(value: &[u8]) -> bool {
 /// Whether the value points to a secret, or is code that yields one, instead of being one.
 fn is_reference(value: &[u8], quoted: bool) -> bool {
     let starts = |head: &str| value.starts_with(head.as_bytes());
-    if [
-        "$", "%", "@", "/", "./", "../", "~/", "{", "&", "!", "arn:", "sha1", "sha256", "sha512", "md5",
-        "enc[",
-    ]
-    .into_iter()
-    .any(starts)
+    if ["{", "arn:", "sha1", "sha256", "sha512", "md5", "enc[", "data:"].into_iter().any(starts)
+        || is_variable(value)
+        || is_path(value)
     {
         return true;
     }
     let has = |text: &str| value.windows(text.len()).any(|window| window == text.as_bytes());
     let colons = value.iter().filter(|byte| **byte == b':').count();
-    let is_number = starts("0x") && value.len() < 34;
-    if colons >= 2 || is_number || has("sha256:") {
-        return true;
-    }
-    if has("://") || has("{{") || has("${") || has("::") || has_any(value, STAND_IN_WORDS) || is_uuid(value) {
+    let is_number = starts("0x") && value.len() < 34 && value[2..].iter().all(|byte| is(*byte, HEX));
+    if colons >= 2 || is_number || is_uuid(value) || ["sha256:", "://", "{{", "${", "::"].into_iter().any(has)
+    {
         return true;
     }
     if quoted {
         return false;
     }
-    let is_field = |name: &[u8]| name.len() <= 16 && name.first().is_some_and(|first| is(*first, ALPHA));
+    let is_field = |name: &[u8]| name.first().is_some_and(|first| is(*first, ALPHA)) && !looks_random(name);
     let mut names = value.split(|byte| *byte == b'.');
     (value.contains(&b'.') && names.all(is_field))
         || value.iter().any(|byte| matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'|' | b','))
 }
 
-/// Whether the value looks drawn at random rather than put together from words.
+/// Whether the value is a variable, an anchor, a tag or a crypt hash: `$TOKEN`, `%PW%`, `*base`, `!Ref x`, `$2b$…`.
 ///
-/// Random text changes between letters and digits all the time; names such as `my-app-v2-k8s` do so
-/// seldom. In mixed case the changes of case count as well: names change it once per word.
+/// A random password may begin with any sign, so the sign alone says nothing: a name must follow it.
+fn is_variable(value: &[u8]) -> bool {
+    const HASHES: &[&str] = &[
+        "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt$", "$pbkdf2",
+    ];
+    let [b'$' | b'%' | b'@' | b'&' | b'!' | b'*', name @ ..] = value else { return false };
+    let bracket = matches!(name.first(), Some(b'{' | b'(' | b'[' | b'<'));
+    let is_hash = HASHES.iter().any(|hash| value.starts_with(hash.as_bytes()));
+    bracket || is_hash || !looks_random(name)
+}
+
+/// Whether the value is a path: its first two folders are words.
+fn is_path(value: &[u8]) -> bool {
+    let ([b'/' | b'.' | b'~', ..], Some(slash)) = (value, value.iter().position(|byte| *byte == b'/')) else {
+        return false;
+    };
+    let folder = |name: &[u8]| name.len() <= 24 && strangeness(name) * 4 <= name.len() as i32;
+    slash <= 2 && value[slash + 1..].split(|byte| *byte == b'/').take(2).all(folder)
+}
+
+/// Whether the value looks drawn at random rather than put together from words.
 fn looks_random(value: &[u8]) -> bool {
-    if value.len() < 8 || entropy(value) < if value.len() < 16 { 2.7 } else { 3.0 } {
+    if value.len() < 8 || entropy(value) < 2.3 {
         return false;
     }
-    let turns = turns(value);
-    if turns >= 3 && turns * 4 >= value.len() {
-        return true;
+    let (strange, length) = (strangeness(value), value.len() as i32);
+    if length < 12 {
+        return strange * 5 >= length * 3;
     }
-    let any = |alphabet| value.iter().any(|byte| is(*byte, alphabet));
-    let letters = value.iter().filter(|byte| is(**byte, ALNUM)).count();
-    // A long value has room for the odd run that looks like a word.
-    let mean_word = if value.len() < 24 { 2.6 } else { 3.0 };
-    let mixed = value.len() >= 16 && letters * 5 >= value.len() * 3 && any(LOWER) && any(UPPER);
-    mixed && letters as f32 <= mean_word * word_count(value) as f32
+    // Digits in three places and nothing that joins words: names have them at their end.
+    let scattered = strange > 0 && turns(value) >= 3 && value.iter().all(|byte| is(*byte, ALNUM));
+    strange * 5 >= length || scattered || is_digest(value)
+}
+
+/// Whether no character is much more frequent than others, as zero bytes are in the base64 of files.
+fn is_dense(value: &[u8]) -> bool {
+    let most = (0..128).map(|byte| value.iter().filter(|other| **other == byte).count()).max();
+    entropy(value) >= 4.7 && most.is_some_and(|most| most * 8 <= value.len() + 8)
+}
+
+/// Whether the value is hexadecimal and long: no word is.
+fn is_digest(value: &[u8]) -> bool {
+    let digits = value.iter().filter(|byte| is(**byte, DIGIT)).count();
+    value.len() >= 16 && digits >= 3 && value.len() - digits >= 3 && value.iter().all(|byte| is(*byte, HEX))
+}
+
+/// How unlike words the value is: about one per character for random text, below zero for names.
+///
+/// Each pair of neighbours is evidence. In words and names most letters are followed by a letter that
+/// often follows them, digits come in groups, capitals begin words, and `-`, `_`, `.` and `/` join them.
+fn strangeness(value: &[u8]) -> i32 {
+    let mut strange = 0;
+    let mut capitals = 0;
+    for pair in value.windows(2) {
+        let (first, second) = (sort(pair[0]), sort(pair[1]));
+        capitals = if first == UPPER { capitals + 1 } else { 0 };
+        strange += match (first, second) {
+            (DIGIT, DIGIT) => 0,
+            (DIGIT, LOWER | UPPER) | (LOWER | UPPER, DIGIT) => 2,
+            (LOWER, UPPER) => 1,
+            (UPPER, LOWER) if capitals > 1 => 1,
+            (LOWER | UPPER, LOWER | UPPER) => {
+                if often_follows(pair[0], pair[1]) {
+                    -1
+                } else {
+                    3
+                }
+            }
+            _ if is(pair[0], DASH | DOT) || pair[0] == b'/' => -2,
+            _ => i32::from(pair.iter().any(|byte| SIGNS.contains(byte))),
+        };
+    }
+    strange
+}
+
+/// The letters that often follow each letter, from `a` on: 97 of 100 pairs in words and names.
+const FOLLOWERS: [&str; 26] = [
+    "bcdfgiklmnprstuvwxy",
+    "aceilorsuy",
+    "acdefhiklmoprstuy",
+    "adeilorsuy",
+    "abcdefgiklmnopqrstuvwxy",
+    "aefgilorstu",
+    "aehilnorsu",
+    "aeiortu",
+    "abcdefgklmnoprstvxz",
+    "e",
+    "aeis",
+    "adefilostuvy",
+    "abeimopstu",
+    "acdefgiklnopstuvy",
+    "abcdfgiklmnoprstuvw",
+    "aehiloprstuy",
+    "u",
+    "abcdefgiklmnoprstuvy",
+    "acehiklmnopqrstuy",
+    "acdefhilmoprstuy",
+    "abcdefgilmnoprst",
+    "aeio",
+    "aehinors",
+    "aceipt",
+    "nopst",
+    "e",
+];
+
+const OFTEN: [u32; 26] = {
+    let mut often = [0; 26];
+    let mut letter = 0;
+    while letter < 26 {
+        let followers = FOLLOWERS[letter].as_bytes();
+        let mut at = 0;
+        while at < followers.len() {
+            often[letter] |= 1 << (followers[at] - b'a');
+            at += 1;
+        }
+        letter += 1;
+    }
+    often
+};
+
+fn often_follows(first: u8, second: u8) -> bool {
+    let index = |letter: u8| letter.to_ascii_lowercase() - b'a';
+    OFTEN[index(first) as usize] & (1 << index(second)) != 0
 }
 
 /// Whether the value looks like a password that a person chose: three sorts of characters in one word.
 fn looks_typed(value: &[u8], quoted: bool) -> bool {
     let any = |alphabet| value.iter().any(|byte| is(*byte, alphabet));
-    // Other signs are what identifiers, dates, versions and code are made of.
-    let sign = value.iter().any(|byte| b"!@#$%^&*+~".contains(byte));
+    let sign = value.iter().any(|byte| SIGNS.contains(byte));
     let sorts = [any(LOWER), any(UPPER), any(DIGIT), sign].into_iter().filter(|sort| *sort).count();
     let letters = value.iter().filter(|byte| is(**byte, ALPHA)).count();
     let enough = sorts >= 3 && (sign || (quoted && any(DIGIT)) || turns(value) >= 3);
@@ -253,6 +307,7 @@ fn is_given_password(value: &[u8], candidate: &Candidate<'_>) -> bool {
         || filled_in
         || value.eq_ignore_ascii_case(candidate.user)
         || is_exact_stand_in(value)
+        || says_so(value)
         || candidate.host.starts_with(b"sha256")
     {
         return false;
@@ -267,7 +322,7 @@ fn is_given_password(value: &[u8], candidate: &Candidate<'_>) -> bool {
 /// Whether a password behind the word `password` in prose is one, and not the next word.
 fn is_said_password(value: &[u8]) -> bool {
     let brackets = value.iter().any(|byte| matches!(byte, b'[' | b'{' | b'(' | b'<'));
-    value.len() >= 6 && !brackets && !is_documentation(value) && is_more_than_a_name(value, true)
+    value.len() >= 6 && !brackets && !is_documentation(value, true) && is_more_than_a_name(value, true)
 }
 
 /// Whether the value can be no variable: `password=db_password` is code as often as it is a setting.
@@ -278,17 +333,71 @@ fn is_more_than_a_name(value: &[u8], quoted: bool) -> bool {
     let letters = value.iter().any(|byte| is(*byte, ALPHA));
     let others = value.iter().any(|byte| !is(*byte, ALPHA | DASH | DOT));
     let long = value.len() >= 12 && entropy(value) >= 3.0;
-    letters && (others || (long && !is_documentation(value) && !is_reference(value, quoted)))
+    letters && (others || (long && !names_itself(value) && !is_documentation(value, quoted)))
 }
 
 fn is_typed_or_random(value: &[u8]) -> bool {
-    (looks_random(value) || looks_typed(value, true)) && !is_documentation(value)
+    (looks_random(value) || looks_typed(value, true)) && !is_documentation(value, true)
 }
 
-fn is_documentation(value: &[u8]) -> bool {
-    has_any(value, STAND_INS)
-        || is_reference(value, true)
-        || has_any(value, &["pass", "pwd", "mysql", "postgres"])
+fn is_documentation(value: &[u8], quoted: bool) -> bool {
+    is_reference(value, quoted) || is_stand_in(value)
+}
+
+/// Whether a value of words calls itself what it is: `db_password_from_vault`.
+fn names_itself(value: &[u8]) -> bool {
+    let own = |word: &[u8]| {
+        ["password", "passwd", "pass", "pwd", "secret", "token", "key", "vault", "env", "config"]
+            .iter()
+            .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+    };
+    name_words(value).any(own)
+}
+
+/// Whether the value is nothing but words that stand for a password, however they are spelled: `P@ssw0rd1!`,
+/// `testPassword123`.
+fn is_stand_in(value: &[u8]) -> bool {
+    const WORDS: &str = "
+        access account admin api app asdf auth bar baz change client correct credential credentials
+        current database db default demo dev dummy enter example fake foo guest hello here hidden
+        initial insert invalid is it key local login masked me mock mongo my mysql name new none not
+        null old our pass passphrase passwd password passwort placeholder postgres postgresql private
+        prod public put pw pwd qwerty real redacted redis removed replace root sample secret service
+        some staging strong super temp test testing the this todo token undefined user valid value very
+        weak with wrong xxx your
+    ";
+    if says_so(value) {
+        return true;
+    }
+    let trimmed = value.iter().rposition(|byte| is(*byte, ALPHA)).map_or(value, |last| &value[..=last]);
+    let letters: Vec<u8> = trimmed.iter().filter_map(|byte| as_letter(*byte)).collect();
+    // Which beginnings of the letters are made of words.
+    let mut made = vec![true];
+    for end in 1..=letters.len() {
+        let ends = |word: &str| letters[..end].ends_with(word.as_bytes()) && made[end - word.len()];
+        made.push(WORDS.split_ascii_whitespace().any(ends));
+    }
+    !letters.is_empty() && made[letters.len()]
+}
+
+/// Whether the value says first that it is none: `example-4f9c1d2b`.
+fn says_so(value: &[u8]) -> bool {
+    const FIRST: &[&str] = &["example", "sample", "dummy", "fake", "placeholder", "your"];
+    let first = value.split(|byte| !is(*byte, ALNUM)).next().unwrap_or(value);
+    first.len() < value.len() && FIRST.iter().any(|word| first.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// The letter that a digit or sign is written for, as in `p@ssw0rd`; none for what joins words.
+fn as_letter(byte: u8) -> Option<u8> {
+    match byte {
+        b'0' => Some(b'o'),
+        b'1' => Some(b'i'),
+        b'3' => Some(b'e'),
+        b'4' | b'@' => Some(b'a'),
+        b'5' | b'$' => Some(b's'),
+        b'7' => Some(b't'),
+        _ => is(byte, ALPHA).then(|| byte.to_ascii_lowercase()),
+    }
 }
 
 /// Whether the value is nothing but what manuals write for a password, as in `your-db-password`.
@@ -376,25 +485,6 @@ fn turns(value: &[u8]) -> usize {
     value.windows(2).filter(turn).count()
 }
 
-/// How many characters stand in runs of four or more letters of one case.
-fn in_words(value: &[u8]) -> usize {
-    let runs = value.chunk_by(|a, b| sort(*a) == sort(*b) && is(*a, ALPHA));
-    runs.map(<[u8]>::len).filter(|length| *length >= 4).sum()
-}
-
-/// How many words and numbers the value would be if it were a name: `getUser2` is three.
-fn word_count(value: &[u8]) -> usize {
-    let runs = value.chunk_by(|a, b| sort(*a) == sort(*b));
-    let mut words = 0;
-    let mut capital = false;
-    for run in runs {
-        let kind = sort(run[0]);
-        words += usize::from(kind != 0 && !(capital && kind == LOWER));
-        capital = kind == UPPER && run.len() == 1;
-    }
-    words
-}
-
 fn sort(byte: u8) -> Alphabet {
     [LOWER, UPPER, DIGIT].into_iter().find(|alphabet| is(byte, *alphabet)).unwrap_or(0)
 }
@@ -406,10 +496,38 @@ fn is_uuid(value: &[u8]) -> bool {
 }
 
 fn is_printed(value: &[u8]) -> bool {
-    // The payload of the jwt.io token stands far into it; it is short enough to be read whole.
-    let read = &value[..value.len().min(512)];
-    let starts = |rest: &[u8], printed: &&str| rest.starts_with(printed.as_bytes());
-    (0..read.len()).any(|at| PRINTED.iter().any(|printed| starts(&read[at..], printed)))
+    /// The longest prefix of a printed secret.
+    const PREFIX: usize = 8;
+    let printed = |text: &[u8]| {
+        let text = &text[..text.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1)];
+        PRINTED.iter().any(|known| text.ends_with(known.as_bytes()) && text.len() <= known.len() + PREFIX)
+    };
+    printed(value) || value.split(|byte| *byte == b'.').any(printed)
+}
+
+/// The password in the base64 of `user:password`, if it is one.
+fn basic_password(value: &[u8]) -> Option<Vec<u8>> {
+    let mut text = Vec::with_capacity(value.len());
+    let (mut bits, mut held) = (0u32, 0);
+    for byte in value.iter().take_while(|byte| **byte != b'=') {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(digit);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            text.push((bits >> held) as u8);
+        }
+    }
+    let colon = text.iter().position(|byte| *byte == b':')?;
+    let printable = text.iter().all(|byte| (b' '..=b'~').contains(byte));
+    (printable && colon > 0 && colon + 4 < text.len()).then(|| text.split_off(colon + 1))
 }
 
 /// Whether one of the words, given in lower case, is in the text in any case.

@@ -11,6 +11,8 @@ mod alphabet;
 mod judge;
 mod pass;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -80,34 +82,4 @@ fn replaced(text: &str, stand_in: impl Fn(&'static str, &str) -> String) -> Cow<
     }
     safe.push_str(&text[copied..]);
     Cow::Owned(safe)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mask_shows_four_characters_at_most_and_none_of_a_short_value() {
-        let table = [
-            ("", "…"),
-            ("hunter2!", "…"),
-            ("elevenchars", "…"),
-            ("twelve_chars", "twel…(12+)"),
-            ("gültig_ist_auch_das", "gült…(12+)"),
-            (&"k".repeat(40), "kkkk…(32+)"),
-            (&"k".repeat(4000), "kkkk…(64+)"),
-        ];
-        for (secret, expected) in table {
-            assert_eq!(mask(secret), expected, "{secret:?}");
-        }
-    }
-
-    #[test]
-    fn rows_of_one_kind_stand_together() {
-        let mut names: Vec<_> = kinds().collect();
-        let listed = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), listed, "a kind is listed twice");
-    }
 }

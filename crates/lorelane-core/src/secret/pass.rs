@@ -10,11 +10,11 @@
 
 use super::Found;
 use super::alphabet::{
-    ALNUM, ALPHA, Alphabet, BASE64, DASH, DIGIT, DOT, HEX, LOWER, PEM_FILL, PLUS, UPPER, URL_STOP, VALUE, is,
-    is_const,
+    ALNUM, ALPHA, Alphabet, BASE64, DASH, DIGIT, DOT, HEX, LOWER, PEM_FILL, PLUS, SLASH, UPPER, URL_STOP,
+    VALUE, is, is_const,
 };
 use super::judge::{self, Candidate};
-use super::rules::{Part, Place, RULES, Rule};
+use super::rules::{OPEN, Part, Place, RULES, Rule};
 use std::ops::Range;
 
 pub(super) const MARKER: &str = "[redacted: ";
@@ -25,6 +25,14 @@ const NEAR: usize = 160;
 const NAME: usize = 64;
 /// The longest part of a URL before its path.
 const AUTHORITY: usize = 256;
+
+/// Where a row's shape was found.
+struct Shaped {
+    span: Range<usize>,
+    /// Where the value begins behind the prefix that all values of its format share.
+    body: usize,
+    quoted: bool,
+}
 
 pub(super) fn run(text: &str) -> Vec<Found> {
     let mut pass = Pass { bytes: text.as_bytes(), floor: 0, value_run: 0..0 };
@@ -64,7 +72,7 @@ impl Pass<'_> {
     /// Finds the secret that begins here, or that an assignment here gives its value.
     fn at(&mut self, at: usize) -> Option<Found> {
         match self.bytes[at] {
-            b':' => self.userinfo(at).or_else(|| self.assignment(at)),
+            b':' => self.userinfo(at).or_else(|| self.assignment(at)).or_else(|| self.word(at)),
             b'=' | b'>' | b',' => self.assignment(at),
             _ => self.word(at),
         }
@@ -72,26 +80,35 @@ impl Pass<'_> {
 
     fn word(&mut self, at: usize) -> Option<Found> {
         let (byte, second) = (self.bytes[at], *self.bytes.get(at + 1)?);
-        let mut rows = FIRST[byte as usize] & SECOND[second as usize];
-        if rows == 0 {
-            return None;
+        let mut rows = both(&FIRST[byte as usize], &SECOND[second as usize]);
+        for (place, table) in [(3, &FOURTH), (5, &SIXTH)] {
+            if rows == [0, 0] {
+                return None;
+            }
+            rows = self.bytes.get(at + place).map_or(rows, |byte| both(&rows, &table[*byte as usize]));
         }
         let before = if is(byte, ALNUM) { self.byte_before(at) } else { None };
         if before.is_some_and(|before| is(before, ALNUM)) {
             return None;
         }
-        while rows != 0 {
-            let row = rows.trailing_zeros() as usize;
-            rows &= rows - 1;
+        while let Some(row) = take_first(&mut rows) {
             if before.is_some_and(|before| is(before, BEFORE[row])) {
                 continue;
             }
             let rule = &RULES[row];
             if let Some(span) = self.fits(rule, at, false) {
-                return Some(Found { kind: rule.kind, span });
+                let led = span.start > at;
+                let found = Found { kind: rule.kind, span };
+                return Some(if led { self.narrowed(found) } else { found });
             }
         }
         None
+    }
+
+    /// A vendor's format says more than the name or the place that led to it.
+    fn narrowed(&mut self, found: Found) -> Found {
+        let start = found.span.start;
+        self.word(start).filter(|narrower| narrower.span.start == start).unwrap_or(found)
     }
 
     /// The byte that a word here would continue: none behind a secret, and none behind the letter of
@@ -118,14 +135,19 @@ impl Pass<'_> {
             if path_like && self.bytes[at] == b':' {
                 continue;
             }
-            let name = plain_name(&self.bytes[name], &mut buffer);
-            if name.len() < 3 {
+            let written = &self.bytes[name];
+            let plain = plain_name(written, &mut buffer);
+            if plain.len() < 3 {
                 continue;
             }
-            for rule in RULES.iter().filter(|rule| names_secret(rule.place, name)) {
+            let mut rows = NAMED;
+            while let Some(row) = take_first(&mut rows) {
+                let rule = &RULES[row];
+                if !names_secret(rule.place, plain, written) {
+                    continue;
+                }
                 let Some(span) = self.fits(rule, start, quoted) else { continue };
-                // A vendor's format says more than the name of the variable.
-                return self.word(span.start).or(Some(Found { kind: rule.kind, span }));
+                return Some(self.narrowed(Found { kind: rule.kind, span }));
             }
         }
         None
@@ -235,29 +257,42 @@ impl Pass<'_> {
             return None;
         }
         let span = at + 1..at + 1 + password.len();
-        self.word(span.start).or(Some(Found { kind: rule.kind, span }))
+        Some(self.narrowed(Found { kind: rule.kind, span }))
     }
 
     /// The span of the secret if the row fits at `at`: its shape, what is near, what the value is like.
     fn fits(&mut self, rule: &Rule, at: usize, quoted: bool) -> Option<Range<usize>> {
-        let (span, quoted) = self.shaped(rule.shape, at, quoted)?;
+        let Shaped { span, body, quoted } = self.shaped(rule.shape, at, quoted)?;
         let near = &self.bytes[self.floor.max(at.saturating_sub(NEAR))..at];
         if !rule.near.is_empty() && !judge::has_any(near, rule.near) {
             return None;
         }
-        let candidate = Candidate { value: &self.bytes[span.clone()], quoted, user: b"", host: b"" };
+        let candidate = Candidate { value: &self.bytes[body..span.end], quoted, user: b"", host: b"" };
         judge::counts(rule.check, &candidate).then_some(span)
     }
 
-    fn shaped(&mut self, shape: &[Part], at: usize, mut quoted: bool) -> Option<(Range<usize>, bool)> {
+    fn shaped(&mut self, shape: &[Part], at: usize, mut quoted: bool) -> Option<Shaped> {
         let mut start = at;
+        let mut body = at;
         let mut end = at;
         for part in shape {
             match *part {
-                Part::Lit(texts) => end += self.one_of(texts, end)?,
+                Part::Lit(texts) => {
+                    let prefix = body == end;
+                    end += self.one_of(texts, end)?;
+                    body = if prefix { end } else { body };
+                }
                 Part::Lead(texts) => {
                     end += self.one_of(texts, end)?;
-                    start = end;
+                    (start, body) = (end, end);
+                }
+                Part::Skip(alphabet, least, most) => {
+                    let length = self.run_length(alphabet, end, most);
+                    if length < least || length > most {
+                        return None;
+                    }
+                    end += length;
+                    (start, body) = (end, end);
                 }
                 Part::Run(alphabet, least, most) => {
                     let length = self.run_length(alphabet, end, most);
@@ -275,10 +310,11 @@ impl Pass<'_> {
                 }
                 Part::Uuid => end = self.uuid_end(end)?,
                 Part::PemBody => end = self.pem_end(end)?,
+                Part::Phrase => end = self.phrase_end(end)?,
                 Part::Assigned(least) => {
                     if !quoted && matches!(self.bytes.get(end), Some(b'"' | b'\'')) {
                         end += 1;
-                        start = end;
+                        (start, body) = (end, end);
                         quoted = true;
                     }
                     end = if quoted { self.quoted_end(end)? } else { self.unquoted_end(end) };
@@ -294,7 +330,7 @@ impl Pass<'_> {
         let rest = &self.bytes[end..];
         let cut_short =
             rest.first().is_some_and(|next| is(*next, ALNUM)) || rest.starts_with(MARKER.as_bytes());
-        (block || !cut_short).then_some((start..end, quoted))
+        (block || !cut_short).then_some(Shaped { span: start..end, body, quoted })
     }
 
     fn one_of(&self, texts: &[&str], at: usize) -> Option<usize> {
@@ -320,11 +356,12 @@ impl Pass<'_> {
         let mut position = at;
         let mut key_end = None;
         let mut has_key = false;
-        while position < self.bytes.len() && !self.bytes[position..].starts_with(b"-----") {
+        let ends = |rest: &[u8]| rest.starts_with(b"-----") || rest.starts_with(b"Private-Lines");
+        while position < self.bytes.len() && !ends(&self.bytes[position..]) {
             let run = self.run_length(BASE64, position, usize::MAX - 1);
             let text = &self.bytes[position..position + run];
             let any = |alphabet| text.iter().any(|byte| is(*byte, alphabet));
-            if run >= 32 && any(DIGIT) && any(LOWER) && any(UPPER) {
+            if run >= 32 && any(LOWER) && any(UPPER) && (any(DIGIT) || run >= 44) {
                 has_key = true;
             }
             if run >= 16 {
@@ -348,6 +385,24 @@ impl Pass<'_> {
             }
             None => key_end,
         }
+    }
+
+    /// The end of 12, 15, 18, 21 or 24 words of three to eight small letters, if a quote or the line ends there.
+    fn phrase_end(&self, at: usize) -> Option<usize> {
+        let (mut end, mut words) = (at, 0);
+        loop {
+            let length = self.run_length(LOWER, end, 8);
+            if !(3..=8).contains(&length) || words == 24 {
+                return None;
+            }
+            (end, words) = (end + length, words + 1);
+            match self.bytes.get(end) {
+                Some(b' ') => end += 1,
+                None | Some(b'"' | b'\'' | b'`' | b'\n' | b'\r' | b'\\') => break,
+                Some(_) => return None,
+            }
+        }
+        (words >= 12 && words % 3 == 0).then_some(end)
     }
 
     /// The end of a value in quotes; `None` unless the quote is closed behind one word.
@@ -388,7 +443,7 @@ impl Pass<'_> {
     }
 }
 
-fn names_secret(place: Place, name: &[u8]) -> bool {
+fn names_secret(place: Place, name: &[u8], written: &[u8]) -> bool {
     match place {
         Place::Anywhere | Place::Userinfo(_) => false,
         Place::NameHas(words) => judge::has_any(name, words),
@@ -396,7 +451,7 @@ fn names_secret(place: Place, name: &[u8]) -> bool {
         Place::NameEnds(words) => {
             let digits = name.iter().rev().take_while(|byte| is(**byte, DIGIT)).count();
             let stem = &name[..name.len() - digits];
-            words.iter().any(|word| stem.ends_with(word.as_bytes())) && !judge::is_harmless_name(name)
+            words.iter().any(|word| stem.ends_with(word.as_bytes())) && !judge::is_harmless_name(written)
         }
     }
 }
@@ -411,28 +466,67 @@ fn plain_name<'a>(name: &[u8], buffer: &'a mut [u8; NAME]) -> &'a [u8] {
     &buffer[..length]
 }
 
-/// Which rows can begin with a byte, and with a second byte, one bit per row. Both are built by the
-/// compiler from the table; together they turn down almost every position without looking at a row.
-type Rows = u128;
+/// Which rows can have a byte in one of four places, one bit per row. The tables are built by the compiler
+/// from the rows; together they turn down almost every position without looking at a row.
+type Rows = [u128; 2];
+
+fn both(some: &Rows, others: &Rows) -> Rows {
+    [some[0] & others[0], some[1] & others[1]]
+}
+
+/// Takes the first row out of the set.
+fn take_first(rows: &mut Rows) -> Option<usize> {
+    let half = usize::from(rows[0] == 0);
+    let row = rows[half].trailing_zeros() as usize;
+    rows[half] &= rows[half].checked_sub(1)?;
+    Some(half * 128 + row)
+}
 
 static FIRST: [Rows; 256] = rows_by_byte(0);
 static SECOND: [Rows; 256] = rows_by_byte(1);
+static FOURTH: [Rows; 256] = rows_by_byte(3);
+static SIXTH: [Rows; 256] = rows_by_byte(5);
 /// What must not stand before a row's secret, or it would be the middle of something longer. It also
 /// keeps open runs linear: none is read from within itself.
 static BEFORE: [Alphabet; RULES.len()] = alphabets_before();
 
+/// The rows that a name gives away: the others are not asked at every `=` and `:`.
+const NAMED: Rows = {
+    let mut rows = [0; 2];
+    let mut row = 0;
+    while row < RULES.len() {
+        if !matches!(RULES[row].place, Place::Anywhere | Place::Userinfo(_)) {
+            rows[row / 128] |= 1 << (row % 128);
+        }
+        row += 1;
+    }
+    rows
+};
+
 const fn rows_by_byte(place: usize) -> [Rows; 256] {
-    assert!(RULES.len() <= Rows::BITS as usize, "the table outgrew its index");
-    let mut table = [0; 256];
+    assert!(RULES.len() <= 256, "the table outgrew its index");
+    let mut table = [[0; 2]; 256];
     let mut row = 0;
     while row < RULES.len() {
         if let Place::Anywhere = RULES[row].place {
-            let mut byte = 0;
-            while byte < 256 {
-                if can_have(&RULES[row].shape[0], place, byte as u8) {
-                    table[byte] |= 1 << row;
+            let (half, bit) = (row / 128, 1 << (row % 128));
+            match located(RULES[row].shape, place) {
+                Some((Part::Lit(texts) | Part::Lead(texts), offset)) => {
+                    let mut text = 0;
+                    while text < texts.len() {
+                        table[texts[text].as_bytes()[offset] as usize][half] |= bit;
+                        text += 1;
+                    }
                 }
-                byte += 1;
+                part => {
+                    let mut byte = 0;
+                    while byte < 256 {
+                        if can_be(part, byte as u8) {
+                            table[byte][half] |= bit;
+                        }
+                        byte += 1;
+                    }
+                }
             }
         }
         row += 1;
@@ -440,37 +534,75 @@ const fn rows_by_byte(place: usize) -> [Rows; 256] {
     table
 }
 
-const fn can_have(part: &Part, place: usize, byte: u8) -> bool {
-    match part {
-        Part::Lit(texts) | Part::Lead(texts) => {
-            let mut text = 0;
-            while text < texts.len() {
-                let bytes = texts[text].as_bytes();
-                if bytes.len() <= place || bytes[place] == byte {
-                    return true;
-                }
-                text += 1;
-            }
-            false
+/// The part of a shape that a place falls into, and where in it; none where that differs from text to text.
+const fn located(shape: &[Part], mut place: usize) -> Option<(Part, usize)> {
+    let mut part = 0;
+    while part < shape.len() {
+        let (least, most) = match shape[part] {
+            Part::Lit(texts) | Part::Lead(texts) => (shortest(texts), longest(texts)),
+            Part::Run(_, least, most) | Part::Skip(_, least, most) => (least, most),
+            Part::Take(_, count) => (count, count),
+            Part::Uuid => (36, 36),
+            Part::PemBody | Part::Phrase | Part::Assigned(_) => (0, OPEN),
+        };
+        if place < least {
+            return Some((shape[part], place));
         }
-        Part::Run(alphabet, least, _) => place >= *least || is_const(byte, *alphabet),
-        Part::Take(alphabet, count) => place >= *count || is_const(byte, *alphabet),
-        Part::Uuid => is_const(byte, HEX),
-        Part::PemBody | Part::Assigned(_) => true,
+        if least != most {
+            return None;
+        }
+        place -= least;
+        part += 1;
     }
+    None
+}
+
+const fn can_be(part: Option<(Part, usize)>, byte: u8) -> bool {
+    match part {
+        Some((Part::Run(alphabet, ..) | Part::Skip(alphabet, ..) | Part::Take(alphabet, _), _)) => {
+            is_const(byte, alphabet)
+        }
+        Some((Part::Uuid, place)) => is_const(byte, if place == 8 { DASH } else { HEX }),
+        _ => true,
+    }
+}
+
+const fn shortest(texts: &[&str]) -> usize {
+    let mut shortest = usize::MAX;
+    let mut text = 0;
+    while text < texts.len() {
+        if texts[text].len() < shortest {
+            shortest = texts[text].len();
+        }
+        text += 1;
+    }
+    shortest
+}
+
+const fn longest(texts: &[&str]) -> usize {
+    let mut longest = 0;
+    let mut text = 0;
+    while text < texts.len() {
+        if texts[text].len() > longest {
+            longest = texts[text].len();
+        }
+        text += 1;
+    }
+    longest
 }
 
 const fn alphabets_before() -> [Alphabet; RULES.len()] {
     let mut table = [0; RULES.len()];
     let mut row = 0;
     while row < RULES.len() {
+        let glued = if RULES[row].short { SLASH } else { 0 };
         let mut part = 0;
         while part < RULES[row].shape.len() && table[row] == 0 {
             if let Part::Run(alphabet, _, most) = RULES[row].shape[part] {
                 // `=` and `/` stand before values and inside base64: such runs must be bounded.
                 let bounded = most < usize::MAX || alphabet & PLUS == 0;
                 assert!(bounded || !matches!(RULES[row].place, Place::Anywhere), "unbounded base64");
-                table[row] = alphabet & !PLUS & (ALPHA | DIGIT | DASH | DOT);
+                table[row] = (alphabet & !PLUS & (ALPHA | DIGIT | DASH | DOT)) | glued;
             }
             part += 1;
         }

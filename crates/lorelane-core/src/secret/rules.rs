@@ -4,7 +4,8 @@
 //! (`sk-ant-` above `sk-`). Rows of one kind stand together.
 
 use super::alphabet::{
-    ALNUM, Alphabet, BASE64, DASH, DIGIT, DOT, HEX, LOWER_ALNUM, PERCENT, TILDE, UPPER_ALNUM, URL64,
+    ALNUM, Alphabet, BASE64, DASH, DIGIT, DOT, HEX, LOWER_ALNUM, PERCENT, PLUS, SIGN, TILDE, UPPER,
+    UPPER_ALNUM, URL64,
 };
 
 /// One format.
@@ -16,6 +17,8 @@ pub(super) struct Rule {
     pub(super) near: &'static [&'static str],
     pub(super) shape: &'static [Part],
     pub(super) check: Check,
+    /// Whether its beginning is so short that pieces of base64 have it.
+    pub(super) short: bool,
 }
 
 /// Where a secret of this format is looked for.
@@ -43,11 +46,15 @@ pub(super) enum Part {
     Lead(&'static [&'static str]),
     /// The longest run of the alphabet; its length must be in the range.
     Run(Alphabet, usize, usize),
+    /// The same, before the secret.
+    Skip(Alphabet, usize, usize),
     /// Exactly so many of the alphabet, whatever follows.
     Take(Alphabet, usize),
     Uuid,
     /// The base64 between a `BEGIN` and an `END` line, and the `END` line.
     PemBody,
+    /// As many words as a recovery phrase has, and nothing behind them.
+    Phrase,
     /// A value as people write it after `=` or `:`, quoted or not, at least so long.
     Assigned(usize),
 }
@@ -59,6 +66,8 @@ pub(super) enum Check {
     Token,
     /// The same, and not made of words: a path has the shape of base64.
     Key,
+    /// As dense as random text: base64 of files has the shape as well, and is not.
+    Dense,
     /// Looks drawn at random: the shape alone says nothing.
     Random,
     /// Looks like a password: random, or letters mixed with digits and signs.
@@ -67,28 +76,39 @@ pub(super) enum Check {
     Userinfo,
     /// The same behind a word that prose has as well: words are let through.
     Said,
+    /// The base64 of `user:password`.
+    Basic,
+    /// Its shape and its name say enough.
+    Shape,
 }
 
-use Part::{Assigned, Lead, Lit, PemBody, Run, Take, Uuid};
+use Part::{Assigned, Lead, Lit, PemBody, Phrase, Run, Skip, Take, Uuid};
 use Place::{Anywhere, NameEnds, NameHas, NameIs, Userinfo};
 
-const OPEN: usize = usize::MAX;
+pub(super) const OPEN: usize = usize::MAX;
+/// What users and databases are called.
+const FIELD: Alphabet = ALNUM | DASH | DOT;
 
 const fn token(kind: &'static str, shape: &'static [Part]) -> Rule {
-    Rule { kind, place: Anywhere, near: &[], shape, check: Check::Token }
+    Rule { kind, place: Anywhere, near: &[], shape, check: Check::Token, short: false }
 }
 
 const fn named(kind: &'static str, place: Place, shape: &'static [Part]) -> Rule {
-    Rule { kind, place, near: &[], shape, check: Check::Key }
+    Rule { kind, place, near: &[], shape, check: Check::Key, short: false }
 }
 
 const fn url(kind: &'static str, schemes: &'static [&'static str]) -> Rule {
-    Rule { kind, place: Userinfo(schemes), near: &[], shape: &[], check: Check::Userinfo }
+    Rule { kind, place: Userinfo(schemes), near: &[], shape: &[], check: Check::Userinfo, short: false }
 }
 
 impl Rule {
     const fn near(mut self, words: &'static [&'static str]) -> Rule {
         self.near = words;
+        self
+    }
+
+    const fn short(mut self) -> Rule {
+        self.short = true;
         self
     }
 
@@ -121,10 +141,43 @@ pub(super) const RULES: &[Rule] = &[
         "Azure AD client secret",
         &[Take(ALNUM, 3), Take(DIGIT, 1), Lit(&["Q~"]), Run(URL64 | DOT | TILDE, 31, 34)],
     ),
+    token("Azure DevOps token", &[Take(ALNUM, 76), Lit(&["AZDO"]), Take(ALNUM, 4)]),
+    named(
+        "Azure DevOps token",
+        NameHas(&["azuredevops", "devopspat", "devopsextpat", "vststoken", "vstspat"]),
+        &[Run(LOWER_ALNUM, 52, 52)],
+    ),
+    token("Amazon MWS token", &[Lit(&["amzn.mws."]), Uuid]),
     token("Alibaba access key", &[Lit(&["LTAI"]), Run(ALNUM, 20, 20)]),
+    token("Tencent Cloud key", &[Lit(&["AKID"]), Run(ALNUM, 32, 32)]).short(),
+    token("Yandex Cloud key", &[Lit(&["AQVN"]), Run(URL64, 35, 38)]).short(),
+    token("Scalingo token", &[Lit(&["tk-us-"]), Run(URL64, 48, 48)]),
+    token("OpenShift token", &[Lit(&["sha256~"]), Run(URL64, 43, 43)]),
+    token("ClickHouse key", &[Lit(&["4b1d"]), Run(ALNUM, 38, 38)]).check(Check::Key),
+    token("Convex key", &[Lit(&["eyJ2MiI6I"]), Run(BASE64, 40, 400)]),
+    named(
+        "service token",
+        NameHas(&[
+            "codecovtoken",
+            "consulhttptoken",
+            "consultoken",
+            "exaapikey",
+            "nomadtoken",
+            "postmarkapitoken",
+            "postmarkservertoken",
+            "postmarktoken",
+            "railwayapitoken",
+            "railwaytoken",
+            "snykapitoken",
+            "snyktoken",
+        ]),
+        &[Uuid],
+    )
+    .check(Check::Token),
     token("DigitalOcean token", &[Lit(&["dop_v1_", "doo_v1_", "dor_v1_"]), Run(HEX, 64, 64)]),
     token("Heroku API key", &[Lit(&["HRKU-"]), Run(URL64, 36, 80)]),
-    named("Heroku API key", NameHas(&["herokuapi", "herokukey", "herokutoken", "herokuauth"]), &[Uuid]),
+    named("Heroku API key", NameHas(&["herokuapi", "herokukey", "herokutoken", "herokuauth"]), &[Uuid])
+        .check(Check::Token),
     named("Cloudflare API token", NameHas(&["cloudflare", "cfapi"]), &[Run(URL64, 37, 40)]),
     token("Cloudflare origin CA key", &[Lit(&["v1.0-"]), Run(HEX, 24, 24), Lit(&["-"]), Run(HEX, 146, 146)]),
     named("Fastly API token", NameHas(&["fastly"]), &[Run(URL64, 32, 32)]),
@@ -141,7 +194,22 @@ pub(super) const RULES: &[Rule] = &[
     token(
         "GitLab token",
         &[
-            Lit(&["glpat-", "gldt-", "glrt-", "glptt-", "glft-", "gloas-", "glcbt-", "glimt-", "glsoat-"]),
+            Lit(&[
+                "glpat-",
+                "gldt-",
+                "glrt-",
+                "glrtr-",
+                "glptt-",
+                "glft-",
+                "gloas-",
+                "glcbt-",
+                "glimt-",
+                "glsoat-",
+                "glffct-",
+                "glagent-",
+                "glwt-",
+                "GR1348941",
+            ]),
             Run(URL64 | DOT, 20, 300),
         ],
     ),
@@ -154,13 +222,34 @@ pub(super) const RULES: &[Rule] = &[
     token("NuGet key", &[Lit(&["oy2"]), Run(LOWER_ALNUM, 43, 43)]),
     token("Clojars token", &[Lit(&["CLOJARS_"]), Run(ALNUM, 60, 60)]),
     token("Artifactory key", &[Lit(&["AKCp"]), Run(ALNUM, 69, 69)]),
+    token("JFrog reference token", &[Lit(&["cmVmdGtu"]), Run(ALNUM, 56, 56)]),
+    token("Sonar token", &[Lit(&["squ_", "sqp_", "sqa_"]), Run(HEX, 40, 40)]),
+    token("Sourcegraph token", &[Lit(&["sgp_local_", "sgp_"]), Run(HEX, 40, 40)]),
+    token("Sourcegraph token", &[Lit(&["sgp_"]), Run(HEX, 16, 16), Lit(&["_"]), Run(HEX, 40, 40)]),
+    token(
+        "Harness token",
+        &[
+            Lit(&["pat.", "sat."]),
+            Run(URL64, 22, 22),
+            Lit(&["."]),
+            Run(HEX, 24, 24),
+            Lit(&["."]),
+            Run(ALNUM, 20, 20),
+        ],
+    ),
+    token("Octopus Deploy key", &[Lit(&["API-"]), Run(UPPER_ALNUM, 25, 32)]),
+    token("Prefect key", &[Lit(&["pnu_", "pnb_"]), Run(LOWER_ALNUM, 36, 36)]),
+    token("Infracost key", &[Lit(&["ico-"]), Run(ALNUM, 32, 32)]),
+    token("Endor Labs key", &[Lit(&["endr+"]), Run(URL64, 16, 16)]),
+    token("Settlemint token", &[Lit(&["sm_pat_", "sm_aat_", "sm_sat_"]), Run(ALNUM, 16, 16)]),
     token("Docker token", &[Lit(&["dckr_pat_", "dckr_oat_"]), Run(URL64, 27, 40)]),
     token("Buildkite token", &[Lit(&["bkua_"]), Run(HEX, 40, 40)]),
     token("CircleCI token", &[Lit(&["CCIPAT_"]), Run(ALNUM, 22, 22), Lit(&["_"]), Run(HEX, 40, 40)]),
-    named(".npmrc auth token", NameIs(&["authtoken"]), &[Uuid]).near(&["//"]),
+    named(".npmrc auth token", NameIs(&["authtoken"]), &[Uuid]).near(&["//"]).check(Check::Token),
     named(".npmrc auth token", NameIs(&["authtoken"]), &[Assigned(16)]).near(&["//"]).check(Check::Random),
     // Language models.
     token("Anthropic API key", &[Lit(&["sk-ant-"]), Run(URL64, 32, OPEN)]),
+    token("Langfuse key", &[Lit(&["sk-lf-"]), Uuid]),
     token("OpenRouter API key", &[Lit(&["sk-or-"]), Run(URL64, 32, 80)]),
     token("OpenAI API key", &[Lit(&["sk-proj-", "sk-svcacct-", "sk-admin-"]), Run(URL64, 40, OPEN)]),
     token("OpenAI API key", &[Lit(&["sk-"]), Run(ALNUM, 32, 64)]),
@@ -169,6 +258,18 @@ pub(super) const RULES: &[Rule] = &[
     token("Replicate token", &[Lit(&["r8_"]), Run(ALNUM, 37, 40)]),
     token("xAI API key", &[Lit(&["xai-"]), Run(ALNUM, 60, 100)]),
     token("Perplexity API key", &[Lit(&["pplx-"]), Run(ALNUM, 40, 64)]),
+    token(
+        "LangSmith key",
+        &[Lit(&["lsv2_pt_", "lsv2_sk_"]), Run(HEX, 32, 32), Lit(&["_"]), Run(HEX, 10, 10)],
+    ),
+    token("Pinecone key", &[Lit(&["pcsk_"]), Run(ALNUM, 4, 8), Lit(&["_"]), Run(ALNUM, 58, 68)]),
+    token("Tavily key", &[Lit(&["tvly-dev-", "tvly-prod-", "tvly-"]), Run(ALNUM, 32, 40)]),
+    token("ElevenLabs key", &[Lit(&["sk_"]), Run(HEX, 48, 48)]),
+    token("Fireworks key", &[Lit(&["fw_"]), Run(ALNUM, 22, 24)]).check(Check::Key),
+    token("Firecrawl key", &[Lit(&["fc-"]), Run(HEX, 32, 32)]),
+    token("Voyage key", &[Lit(&["pa-"]), Run(URL64, 43, 43)]).check(Check::Key),
+    token("Brave Search key", &[Lit(&["BSA"]), Run(URL64, 27, 28)]).check(Check::Key),
+    token("Cursor key", &[Lit(&["key_"]), Run(HEX, 64, 64)]),
     // Messages and mail.
     token(
         "Slack token",
@@ -187,6 +288,19 @@ pub(super) const RULES: &[Rule] = &[
             Run(ALNUM, 6, 24),
             Lit(&["/"]),
             Run(ALNUM, 16, 40),
+        ],
+    ),
+    token(
+        "Teams webhook",
+        &[
+            Lead(&["webhookb2/"]),
+            Uuid,
+            Lit(&["@"]),
+            Uuid,
+            Lit(&["/IncomingWebhook/"]),
+            Run(HEX, 32, 32),
+            Lit(&["/"]),
+            Uuid,
         ],
     ),
     token(
@@ -212,35 +326,56 @@ pub(super) const RULES: &[Rule] = &[
     token("Telegram bot token", &[Run(DIGIT, 8, 10), Lit(&[":AA"]), Run(URL64, 32, 33)]),
     token("SendGrid API key", &[Lit(&["SG."]), Run(URL64, 16, 32), Lit(&["."]), Run(URL64, 16, 64)]),
     token("Mailgun API key", &[Lit(&["key-"]), Run(HEX, 32, 32)]),
-    named(
-        "Mailgun API key",
-        NameHas(&["mailgun"]),
-        &[Run(HEX, 32, 32), Lit(&["-"]), Run(HEX, 8, 8), Lit(&["-"]), Run(HEX, 8, 8)],
-    ),
+    token("Mailgun API key", &[Run(HEX, 32, 32), Lit(&["-"]), Run(HEX, 8, 8), Lit(&["-"]), Run(HEX, 8, 8)]),
     token("Mailchimp API key", &[Run(HEX, 32, 32), Lit(&["-us"]), Run(DIGIT, 1, 2)]),
     token(
         "Brevo API key",
         &[Lit(&["xkeysib-", "xsmtpsib-"]), Run(HEX, 64, 64), Lit(&["-"]), Run(ALNUM, 16, 16)],
     ),
-    token("Twilio API key", &[Lit(&["SK"]), Run(HEX, 32, 32)]).near(&["twilio"]),
+    token("Resend key", &[Lit(&["re_"]), Run(ALNUM, 8, 8), Lit(&["_"]), Run(ALNUM, 24, 24)])
+        .check(Check::Key),
+    token("Twilio API key", &[Lit(&["SK"]), Run(HEX, 32, 32)]),
     named("Twilio auth token", NameHas(&["twilioauth", "twiliotoken"]), &[Run(HEX, 32, 32)]),
     // Payment and shops.
-    token("Stripe key", &[Lit(&["sk_live_", "rk_live_"]), Run(ALNUM, 20, 250)]),
+    token("Stripe key", &[Lit(&["sk_live_", "rk_live_", "sk_test_", "rk_test_"]), Run(ALNUM, 20, 250)]),
     token("Stripe webhook secret", &[Lit(&["whsec_"]), Run(BASE64, 32, 80)]),
     token("Shopify token", &[Lit(&["shpat_", "shpss_", "shpca_", "shppa_"]), Run(HEX, 32, 32)]),
     token("Square token", &[Lit(&["sq0atp-", "sq0csp-"]), Run(URL64, 22, 43)]),
-    token("Square token", &[Lit(&["EAAA"]), Run(URL64, 60, 60)]).near(&["square"]),
+    token("Square token", &[Lit(&["EAAA"]), Run(URL64, 60, 60)]).short().check(Check::Dense),
+    token("Plaid token", &[Lit(&["access-production-", "access-development-", "access-sandbox-"]), Uuid]),
+    token("Adyen key", &[Lit(&["AQE"]), Run(BASE64 | DASH, 85, 240)]).short().check(Check::Dense),
+    token("EasyPost key", &[Lit(&["EZAK", "EZTK"]), Run(ALNUM, 54, 54)]),
+    token("Duffel token", &[Lit(&["duffel_live_", "duffel_test_"]), Run(URL64, 43, 43)]),
+    token("Shippo token", &[Lit(&["shippo_live_", "shippo_test_"]), Run(HEX, 40, 40)]),
+    token("Lob key", &[Lit(&["live_", "test_"]), Run(HEX, 35, 35)]),
     token(
         "Braintree token",
         &[Lit(&["access_token$production$"]), Run(LOWER_ALNUM, 16, 16), Lit(&["$"]), Run(HEX, 32, 32)],
     ),
     token("Razorpay key", &[Lit(&["rzp_live_"]), Run(ALNUM, 14, 14)]),
-    token("Flutterwave key", &[Lit(&["FLWSECK-"]), Run(ALNUM, 32, 32)]),
+    token("Flutterwave key", &[Lit(&["FLWSECK-", "FLWSECK_TEST-"]), Run(ALNUM, 32, 32)]),
+    token("Facebook token", &[Lit(&["EAA"]), Take(UPPER, 1), Run(ALNUM, 79, 400)])
+        .short()
+        .check(Check::Dense),
     token("Facebook token", &[Lit(&["EAA"]), Run(ALNUM, 80, 400)])
         .near(&["facebook", "fb_", "graph", "meta"]),
+    token("X bearer token", &[Lit(&["AAAAAAAAAAAAAAAAAAAAA"]), Run(ALNUM | PERCENT, 60, 140)])
+        .short()
+        .check(Check::Dense),
+    token(
+        "Firebase server key",
+        &[Lit(&["AAAA"]), Run(URL64, 7, 7), Lit(&[":APA91b"]), Run(URL64, 120, 160)],
+    ),
+    named("PagerDuty key", NameHas(&["pagerduty"]), &[Lit(&["u+"]), Run(URL64, 18, 18)]).check(Check::Token),
+    named("Beamer key", NameHas(&["beamer"]), &[Lit(&["b_"]), Run(URL64, 44, 44)]),
     // Watching.
+    token(
+        "Sentry DSN",
+        &[Lead(&["https://", "http://"]), Run(HEX, 32, 32), Lit(&["@"]), Run(ALNUM | DASH | DOT, 4, 80)],
+    ),
     token("Sentry token", &[Lit(&["sntrys_", "sntryu_"]), Run(BASE64 | DASH, 60, 400)]),
     token("New Relic key", &[Lit(&["NRAK-", "NRAL-", "NRII-"]), Run(URL64, 27, 36)]),
+    token("New Relic key", &[Lit(&["NRJS-"]), Run(HEX, 19, 19)]),
     named(
         "Datadog key",
         NameHas(&["datadogapi", "datadogapp", "datadogkey", "ddapikey", "ddappkey"]),
@@ -248,11 +383,15 @@ pub(super) const RULES: &[Rule] = &[
     ),
     token("Grafana token", &[Lit(&["glsa_"]), Run(ALNUM, 32, 32), Lit(&["_"]), Run(HEX, 8, 8)]),
     token("Grafana token", &[Lit(&["glc_"]), Run(BASE64, 32, 400)]),
+    token("Grafana token", &[Lit(&["eyJrIjoi"]), Run(BASE64, 60, 400)]),
+    token("Honeycomb key", &[Lit(&["hcaik_01", "hcxik_01"]), Run(LOWER_ALNUM, 58, 58)]),
+    token("PostHog key", &[Lit(&["phx_"]), Run(ALNUM, 40, 50)]),
     token(
         "Dynatrace token",
         &[Lit(&["dt0c01.", "dt0s01."]), Run(UPPER_ALNUM, 24, 24), Lit(&["."]), Run(UPPER_ALNUM, 64, 64)],
     ),
-    token("LaunchDarkly key", &[Lit(&["sdk-", "api-"]), Uuid]).near(&[
+    token("LaunchDarkly key", &[Lit(&["sdk-"]), Uuid]),
+    token("LaunchDarkly key", &[Lit(&["api-", "mob-"]), Uuid]).near(&[
         "launchdarkly",
         "launch_darkly",
         "ld_",
@@ -266,8 +405,37 @@ pub(super) const RULES: &[Rule] = &[
         &[Lit(&["dp.st.", "dp.pt.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."]), Run(URL64 | DOT, 40, 90)],
     ),
     token("1Password service token", &[Lit(&["ops_eyJ"]), Run(BASE64 | DASH, 100, 2000)]),
+    token(
+        "1Password secret key",
+        &[
+            Lit(&["A3-"]),
+            Run(UPPER_ALNUM, 6, 6),
+            Lit(&["-"]),
+            Run(UPPER_ALNUM, 6, 6),
+            Lit(&["-"]),
+            Run(UPPER_ALNUM, 5, 5),
+            Lit(&["-"]),
+            Run(UPPER_ALNUM, 5, 5),
+            Lit(&["-"]),
+            Run(UPPER_ALNUM, 5, 5),
+            Lit(&["-"]),
+            Run(UPPER_ALNUM, 5, 5),
+        ],
+    ),
+    token(
+        "Defined Networking key",
+        &[Lit(&["dnkey-"]), Run(LOWER_ALNUM, 26, 26), Lit(&["-"]), Run(LOWER_ALNUM, 52, 52)],
+    ),
     token("age secret key", &[Lit(&["AGE-SECRET-KEY-1"]), Run(UPPER_ALNUM, 58, 58)]),
     // Work.
+    token("MaxMind key", &[Take(ALNUM, 6), Lit(&["_"]), Take(ALNUM, 29), Lit(&["_mmk"])]),
+    token("Mapbox token", &[Lit(&["sk.eyJ1Ijoi"]), Run(URL64, 40, 120), Lit(&["."]), Run(URL64, 20, 40)]),
+    token("Intra 42 secret", &[Lit(&["s-s4t2ud-", "u-s4t2ud-"]), Run(HEX, 64, 64)]),
+    token("Typeform token", &[Lit(&["tfp_"]), Run(URL64 | DOT, 40, 64)]),
+    token("Frame.io token", &[Lit(&["fio-u-"]), Run(URL64, 64, 64)]),
+    token("ReadMe key", &[Lit(&["rdme_"]), Run(LOWER_ALNUM, 70, 70)]),
+    token("Stytch secret", &[Lit(&["secret-live-", "secret-test-"]), Run(URL64, 34, 40)]),
+    token("Adafruit key", &[Lit(&["aio_"]), Run(ALNUM, 28, 28)]),
     token("Linear API key", &[Lit(&["lin_api_", "lin_oauth_"]), Run(ALNUM, 40, 64)]),
     token("Notion token", &[Lit(&["ntn_"]), Run(ALNUM, 40, 50)]),
     token("Notion token", &[Lit(&["secret_"]), Run(ALNUM, 43, 43)]),
@@ -277,10 +445,16 @@ pub(super) const RULES: &[Rule] = &[
     token("Postman API key", &[Lit(&["PMAK-"]), Run(HEX, 24, 24), Lit(&["-"]), Run(HEX, 34, 34)]),
     token("HubSpot token", &[Lit(&["pat-na1-", "pat-na2-", "pat-eu1-"]), Uuid]),
     token("Contentful token", &[Lit(&["CFPAT-"]), Run(URL64, 43, 43)]),
-    token("Dropbox token", &[Lit(&["sl.", "sl.u."]), Run(URL64, 120, OPEN)]),
+    token("Dropbox token", &[Lit(&["sl.u.", "sl."]), Run(URL64, 120, OPEN)]),
     named("Okta token", NameHas(&["okta", "ssws"]), &[Lit(&["00"]), Run(URL64, 40, 40)]),
     // Forms that no vendor owns.
+    named("recovery phrase", NameEnds(&["mnemonic", "phrase", "seed"]), &[Phrase]).check(Check::Shape),
+    token(
+        "Django secret key",
+        &[Lit(&["django-insecure-"]), Run(LOWER_ALNUM | DASH | PLUS | PERCENT | SIGN, 50, 50)],
+    ),
     token("private key", PEM),
+    token("PuTTY private key", &[Lead(&["Private-Lines: "]), Skip(DIGIT, 1, 3), PemBody]),
     token(
         "JWT",
         &[
@@ -305,12 +479,59 @@ pub(super) const RULES: &[Rule] = &[
     named(
         "Authorization header",
         NameIs(&["authorization", "proxyauthorization"]),
+        &[Lead(&["Basic ", "basic "]), Run(BASE64 | DASH, 12, OPEN)],
+    )
+    .check(Check::Basic),
+    named(
+        "Authorization header",
+        NameIs(&["authorization", "proxyauthorization"]),
         &[
-            Lead(&["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token ", "ApiKey ", "SSWS "]),
+            Lead(&["Bearer ", "bearer ", "Token ", "token ", "ApiKey ", "SSWS "]),
             Run(BASE64 | DASH | DOT | TILDE, 16, OPEN),
         ],
     )
     .check(Check::Random),
+    named("Docker registry login", NameIs(&["auth"]), &[Run(BASE64, 12, 400)]).check(Check::Basic),
+    token(
+        ".pgpass password",
+        &[
+            Lead(&[":5432:", ":5433:", ":6432:"]),
+            Skip(FIELD, 1, 64),
+            Lead(&[":"]),
+            Skip(FIELD, 1, 64),
+            Lead(&[":"]),
+            Assigned(6),
+        ],
+    )
+    .check(Check::Password),
+    token(
+        "htpasswd hash",
+        &[Lead(&[":"]), Lit(&["$2y$"]), Take(DIGIT, 2), Lit(&["$"]), Run(ALNUM | PLUS | DOT, 53, 53)],
+    ),
+    token(
+        "htpasswd hash",
+        &[
+            Lead(&[":"]),
+            Lit(&["$apr1$"]),
+            Run(ALNUM | PLUS | DOT, 1, 8),
+            Lit(&["$"]),
+            Run(ALNUM | PLUS | DOT, 22, 22),
+        ],
+    ),
+    token(
+        "password on a command line",
+        &[Lead(&[" -u ", " --user "]), Skip(FIELD, 1, 64), Lead(&[":"]), Assigned(6)],
+    )
+    .near(&["curl"])
+    .check(Check::Userinfo),
+    token("password on a command line", &[Lead(&[" -p"]), Assigned(6)])
+        .near(&["mysql", "mariadb"])
+        .check(Check::Userinfo),
+    token("password on a command line", &[Lead(&[" -p "]), Assigned(6)])
+        .near(&["docker login", "podman login"])
+        .check(Check::Userinfo),
+    token("password on a command line", &[Lead(&["sshpass -p ", "sshpass -p"]), Assigned(6)])
+        .check(Check::Userinfo),
     token(".netrc password", &[Lead(&["password "]), Assigned(6)]).near(&["login "]).check(Check::Said),
     token("password", &[Lead(&["--password ", "--passphrase "]), Assigned(8)]).check(Check::Password),
     named("password", NameEnds(&["password", "passwd", "pwd", "passphrase", "dbpass"]), &[Assigned(8)])
@@ -318,7 +539,7 @@ pub(super) const RULES: &[Rule] = &[
     token("API key", &[Lead(&["--api-key ", "--apikey "]), Assigned(16)]).check(Check::Random),
     named(
         "API key",
-        NameEnds(&["apikey", "accesskey", "accountkey", "authkey", "licensekey"]),
+        NameEnds(&["apikey", "accesskey", "accountkey", "authkey", "licensekey", "writekey"]),
         &[Assigned(16)],
     )
     .check(Check::Random),

@@ -65,17 +65,35 @@ pub fn printable(text: &str) -> String {
     text.chars().filter(|c| *c == '\n' || *c == '\t' || is_visible(*c)).collect()
 }
 
-/// Control characters, zero-width and direction marks, and the invisible tag characters change what a reader
-/// sees or what a machine does without being seen themselves.
+/// Whether a reader sees the character. What is not seen can still act on a terminal, turn a line around, or say
+/// something to a model: a run of variation selectors spells bytes.
+///
+/// The class is Unicode's `Default_Ignorable_Code_Point` with the control, format and noncharacters that show
+/// nothing, and the blanks that are no white space. An emoji therefore loses its selector and stays an emoji.
 pub(crate) fn is_visible(c: char) -> bool {
     !(c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+            // Soft hyphen, joiners, fillers of Hangul, vowels and selectors of Khmer and Mongolian.
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
             | '\u{200b}'..='\u{200f}'
             | '\u{2028}'..='\u{202f}'
             | '\u{2060}'..='\u{206f}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}'))
+            // The empty pattern of Braille, and another filler.
+            | '\u{2800}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            // Controls of hieroglyphs, shorthand and music.
+            | '\u{13430}'..='\u{1343f}'
+            | '\u{16fe4}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d159}'
+            | '\u{1d173}'..='\u{1d17a}'
+            // Tags and the other selectors.
+            | '\u{e0000}'..='\u{e0fff}'
+            | '\u{fdd0}'..='\u{fdef}')
+        || (c as u32 & 0xfffe) == 0xfffe)
 }
 
 #[cfg(test)]
@@ -100,6 +118,7 @@ mod tests {
     fn a_line_has_no_breaks_and_nothing_invisible() {
         assert_eq!(one_line(" a\n\tb\u{202e}c\u{200b} \u{a0}d\u{1b}[31m "), "a bc d[31m");
         assert_eq!(one_line("a \u{200b}\u{9b} \u{7} b"), "a b", "a word of nothing leaves no gap");
+        assert_eq!(one_line("a \u{3164}\u{2800} ⚠\u{fe0f}\u{e0101}\u{e0155} b"), "a ⚠ b");
     }
 
     #[test]

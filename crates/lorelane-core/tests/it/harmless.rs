@@ -44,6 +44,9 @@ const FAMILIES: &[Family] = &[
     public_material,
     source_map,
     kubernetes,
+    command,
+    nix,
+    address,
 ];
 
 /// SplitMix64: short, and good enough to draw text.
@@ -493,5 +496,48 @@ fn kubernetes(r: &mut Random) -> String {
         2 => format!("  resourceVersion: \"{}\" uid: {}", r.text(DIGIT, 9), r.uuid()),
         3 => format!("existingSecret: {}-{}", r.name(), r.word()),
         _ => format!("serviceAccountToken: {{ path: {}-token, expirationSeconds: 3607 }}", r.word()),
+    }
+}
+
+/// Options that in other places carry passwords.
+fn command(r: &mut Random) -> String {
+    let (name, word) = (r.name(), r.word());
+    match r.below(9) {
+        0 => format!(
+            "docker run -u {}:{} -p {}:{} {name}",
+            r.below(9999),
+            r.below(99),
+            8000 + r.below(99),
+            443
+        ),
+        1 => format!("curl -u \"$USER:$PASSWORD\" -o {name}.json https://{word}.acme.dev/{}", r.hex(8)),
+        2 => format!("curl -u {word}:{} https://acme.dev", stand_in(r)),
+        3 => format!("mysql -u root -p {name} < {name}-{}.sql", r.hex(8)),
+        4 => format!("mysql --protocol=tcp -P {} -D {name}_{}", r.below(9999), r.hex(4)),
+        5 => format!("mkdir -p{name}/{} && cp -pR {word} {}", r.hex(8), r.hex(12)),
+        6 => format!("git checkout -b {word}/{name}-{} && rsync -az {word} {}:/srv", r.hex(7), r.word()),
+        7 => format!("ssh -p {} {word}@10.{}.0.7 -i ~/.ssh/id_{}", r.below(9999), r.below(255), r.hex(4)),
+        _ => format!("openssl enc -pass env:{} -in {name}.{}", r.secret_name(), r.hex(6)),
+    }
+}
+
+/// Digests and store paths in base 32.
+fn nix(r: &mut Random) -> String {
+    const NIX: &str = "0123456789abcdfghijklmnpqrsvwxyz";
+    match r.below(3) {
+        0 => format!("sha256 = \"{}\";", r.text(NIX, 52)),
+        1 => format!("/nix/store/{}-{}-{}", r.text(NIX, 32), r.name(), r.version()),
+        _ => format!("narHash = \"sha256-{}=\";", r.text(BASE64, 43)),
+    }
+}
+
+/// Numbers that are joined by colons and dots.
+fn address(r: &mut Random) -> String {
+    let groups = [0; 8].map(|_| r.hex(4)).join(":");
+    match r.below(4) {
+        0 => format!("inet6 {groups}/64 scope link"),
+        1 => format!("fe80::{}:{}%eth{} port {}", r.hex(4), r.text(DIGIT, 4), r.below(9), r.below(9999)),
+        2 => format!("{}.acme.dev:5432:{}:{}:*", r.word(), r.word(), r.word()),
+        _ => format!("ether {} {}", [0; 6].map(|_| r.hex(2)).join(":"), r.name()),
     }
 }

@@ -7,7 +7,7 @@ use lorelane_core::leak;
 use lorelane_core::memory::Body;
 use lorelane_core::secret::{Found, kinds, mask, masked, redact, scan};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 struct Example {
     kind: &'static str,
@@ -37,15 +37,12 @@ fn every_example_is_caught_as_its_kind() {
     assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
 }
 
+/// Random values of every row are drawn in the scanner's own tests; these are the ones with their surroundings.
 #[test]
-fn every_kind_has_three_examples_and_every_example_a_kind() {
-    let mut counts: BTreeMap<&str, usize> = kinds().map(|kind| (kind, 0)).collect();
-    assert!(counts.len() >= 45, "{} kinds", counts.len());
-    for example in examples() {
-        *counts.get_mut(example.kind).unwrap_or_else(|| panic!("no rule is of kind {}", example.kind)) += 1;
-    }
-    counts.retain(|_, count| *count < 3);
-    assert!(counts.is_empty(), "too few examples: {counts:?}");
+fn every_example_has_a_kind() {
+    let known: BTreeSet<&str> = kinds().collect();
+    let unknown: Vec<_> = examples().into_iter().filter(|example| !known.contains(example.kind)).collect();
+    assert!(unknown.is_empty(), "no row is of kind {:?}", unknown.first().map(|example| example.kind));
 }
 
 /// Secrets do not come alone on a line: they come in notes, in JSON and in escaped JSON.
@@ -165,6 +162,61 @@ fn a_password_in_its_place_counts_unless_it_is_a_stand_in_as_a_whole() {
     }
 }
 
+/// Keys got through because a stand-in occurred in them: `abcdef`, `fake`, `your` (finding 7).
+#[test]
+fn a_stand_in_is_the_whole_value_and_never_a_part_of_one() {
+    let real = [
+        ["AK", "IAIOSFODNN7ABCDEFG"].concat(),
+        ["AK", "IAQ7EXAMPLE2K5XWZR"].concat(),
+        ["gh", "p_x9MZfakekkQw3Rt7Yp2Lk8Vn4Bd6Hs1Jf5Gw"].concat(),
+        ["sk-a", "nt-api03-Qx7KEYOUr5fLm2Vb9Tz4Wk8Rd3Np6Hs1Jg5Yc"].concat(),
+        ["DB_PASS", "WORD=x9TesTodo7QkLm2V"].concat(),
+        ["DB_PASS", "WORD='$9kTq2!vZr7#Lm4x'"].concat(),
+        ["password: ", "kqzx7vbnwrtp2mfj"].concat(),
+        ["password: ", "xkqzvbnwrtpmfjgh"].concat(),
+        ["PAGERDUTY_TO", "KEN=u+Xk29dkq7LmVb4TzW"].concat(),
+        ["API_SEC", "RET=/k9Tq2vZr7Lm4xB8nW3s+Yd6"].concat(),
+        ["SECRET_KEY", " = '$k3(wq9=z!x7&m2^v@b5*n8-r4_t6+y1)f0#h'"].concat(),
+    ];
+    let missed: Vec<_> = real.iter().filter(|text| scan(text).is_empty()).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+    let stand_ins = [
+        ["AK", "IAIOSFODNN7EXAMPLE"].concat(),
+        ["gh", "p_EXAMPLEexampleEXAMPLEexampleEXAMPLEex"].concat(),
+        ["sk-a", "nt-api03-put-your-own-anthropic-key-in-here-please"].concat(),
+        ["sk_t", "est_4eC39HqLyjWDarjtT1zdp7dc"].concat(),
+        ["xox", "b-not-a-real-token-this-will-not-work"].concat(),
+        "password: \"Passw0rd1!\"".to_owned(),
+        "password: \"testPassword123\"".to_owned(),
+        "api_key = \"your-api-key-goes-here\"".to_owned(),
+        "api_key = example-4f9c1d2b7e8f".to_owned(),
+    ];
+    for text in stand_ins {
+        assert_eq!(scan(&text), [], "{text}");
+    }
+}
+
+/// Commands carry passwords in places of their own (finding 7).
+#[test]
+fn a_password_in_a_command_or_a_login_file_is_caught() {
+    let table = [
+        ("curl -u admin:{} https://x.acme.io", "kMyyHHkju0Vhrf9Z"),
+        ("curl --user admin:'{}' https://x.acme.io", "kMyyHHkju0Vhrf9Z"),
+        ("mysql -h db -u root -p{} app", "kMyyHHkju0Vh"),
+        ("mysqldump -p'{}' app", "kMyy;Hkju0Vh"),
+        ("sshpass -p {} ssh root@10.0.0.4", "Sommer2024!"),
+        ("docker login -u bob -p {} ghcr.io", "kMyyHHkju0Vh"),
+        ("db.acme.io:5432:app:bob:{}", "o3AjR4KCh4UMsNvNGD"),
+        ("machine git.acme.io login bob password {}", "o3AjR4KCh4UMsNvNGD"),
+        ("  \"auth\": \"{}\"", "Ym9iOm80UmN0TUJ6YVNJSmpHak1LZjBv"),
+        ("https://{}@o12.ingest.acme.io/4", "d041bb7e07c32f9a1f9d9e8c32cf1c11"),
+    ];
+    for (text, value) in table {
+        let text = text.replace("{}", value);
+        assert!(!redact(&text).contains(value), "{text}");
+    }
+}
+
 /// A key block glued to a word was let through, as a token in the middle of a longer word is.
 #[test]
 fn a_private_key_is_found_whatever_touches_it() {
@@ -196,7 +248,7 @@ fn harmless_text_raises_no_alarm() {
     alarms.extend(
         scan(&text).into_iter().map(|found| format!("{} in the whole: {}", found.kind, &text[found.span])),
     );
-    assert!(alarms.len() <= 2, "{} alarms:\n{}", alarms.len(), alarms.join("\n"));
+    assert!(alarms.is_empty(), "{} alarms:\n{}", alarms.len(), alarms.join("\n"));
 }
 
 #[test]
@@ -206,6 +258,7 @@ fn our_own_lock_file_and_sources_have_no_secrets() {
         include_str!("../../src/secret/rules.rs"),
         include_str!("../../src/secret/judge.rs"),
         include_str!("../../src/secret/pass.rs"),
+        include_str!("../../src/secret/tests.rs"),
         include_str!("../corpus/secrets.tsv"),
     ];
     for text in texts {
@@ -247,6 +300,14 @@ fn hostile_text_is_read_in_linear_time() {
         "é",
         "&a=",
         "password=a1B2&",
+        "Private-Lines: 1\n",
+        ":5432:a:b:",
+        "curl -u a:",
+        "mysql -p",
+        "sshpass -p ",
+        ":$2y$10$",
+        "AAAA",
+        "django-insecure-",
     ];
     for piece in pieces {
         let text = piece.repeat(1_000_000 / piece.len());

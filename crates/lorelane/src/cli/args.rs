@@ -294,19 +294,19 @@ pub struct Create {
     /// session_summary, decision, runbook, constraint, tech_debt, preference, note, or notes/NAME
     pub category: String,
     /// One line that names the memory
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub title: Option<String>,
     /// What a note says
-    #[arg(long, conflicts_with = "from")]
+    #[arg(long, conflicts_with = "from", allow_hyphen_values = true, value_parser = free_text)]
     pub text: Option<String>,
     /// Of a note: plan, journal, fact, observation or reflection
     #[arg(long = "type", value_name = "TYPE")]
     pub note_type: Option<String>,
     /// Add a tag; can be repeated
-    #[arg(long = "tag", value_name = "TAG")]
+    #[arg(long = "tag", value_name = "TAG", allow_hyphen_values = true, value_parser = free_text)]
     pub tags: Vec<String>,
     /// Set a field; can be repeated
-    #[arg(long, value_name = "PATH=VALUE")]
+    #[arg(long, value_name = "PATH=VALUE", allow_hyphen_values = true, value_parser = free_text)]
     pub set: Vec<String>,
     /// Start from a file (JSON, or Markdown for a note), or from standard input with `-`
     #[arg(long, value_name = "FILE")]
@@ -340,16 +340,16 @@ pub struct Update {
     /// An address such as decision/use-jwt, or a unique name
     pub address: String,
     /// Set a field; can be repeated
-    #[arg(long, value_name = "PATH=VALUE")]
+    #[arg(long, value_name = "PATH=VALUE", allow_hyphen_values = true, value_parser = free_text)]
     pub set: Vec<String>,
     /// Add a tag; can be repeated
-    #[arg(long, value_name = "TAG")]
+    #[arg(long, value_name = "TAG", allow_hyphen_values = true, value_parser = free_text)]
     pub add_tag: Vec<String>,
     /// Take the fields of a file (JSON, or Markdown for a note), or of standard input with `-`; the others stay
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Why, for the memory's history
-    #[arg(long, value_name = "REASON")]
+    #[arg(long, value_name = "REASON", allow_hyphen_values = true, value_parser = free_text)]
     pub because: Option<String>,
     /// Only if the file still has this hash (MD5 or BLAKE3, as `show --json` prints)
     #[arg(long, value_name = "HASH")]
@@ -537,7 +537,7 @@ pub struct Step {
     /// An address such as decision/use-jwt, or a unique name
     pub address: String,
     /// Why, for whoever looks for it later
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", allow_hyphen_values = true, value_parser = free_text)]
     pub reason: String,
     #[command(flatten)]
     pub change: Change,
@@ -548,7 +548,7 @@ pub struct Append {
     /// An address such as notes/auth-plan, or a unique name
     pub address: String,
     /// The text, or `-` for standard input
-    #[arg(default_value = "-", value_name = "TEXT|-")]
+    #[arg(default_value = "-", value_name = "TEXT|-", allow_hyphen_values = true, value_parser = free_text)]
     pub text: String,
     #[command(flatten)]
     pub change: Change,
@@ -620,7 +620,7 @@ pub struct Reject {
     /// An address such as decision/use-jwt, or a unique name
     pub address: String,
     /// Why, for whoever looks for it later
-    #[arg(long, value_name = "REASON")]
+    #[arg(long, value_name = "REASON", allow_hyphen_values = true, value_parser = free_text)]
     pub because: String,
     #[command(flatten)]
     pub change: Change,
@@ -631,7 +631,7 @@ pub struct Forget {
     /// An address such as decision/use-jwt, or a unique name
     pub address: String,
     /// Why, for the log; left out there if it names the memory
-    #[arg(long, value_name = "REASON")]
+    #[arg(long, value_name = "REASON", allow_hyphen_values = true, value_parser = free_text)]
     pub because: Option<String>,
     /// Forget without asking; needed where nobody can be asked
     #[arg(long)]
@@ -694,6 +694,7 @@ pub enum Config {
     /// Change a value in the file where it belongs
     Set {
         key: String,
+        #[arg(allow_negative_numbers = true)]
         value: String,
         #[command(flatten)]
         change: Change,
@@ -735,7 +736,7 @@ pub struct Candidate {
     /// session_summary, decision, runbook, constraint, tech_debt or preference
     pub category: String,
     /// What was learned
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
     pub new_info: String,
     /// What happened to the subject
     #[arg(long, value_name = "EVENT", value_parser = lorelane_core::candidate::LIFECYCLE_EVENTS)]
@@ -769,6 +770,28 @@ pub struct Compat {
     /// The script and its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "SCRIPT")]
     pub arguments: Vec<String>,
+}
+
+/// A text that may begin with `-`. One that is an option of ours means that the text was forgotten: `--reason --dry-run`
+/// must not retire anything.
+fn free_text(text: &str) -> Result<String, String> {
+    match text.starts_with('-') && is_option(&Cli::command(), text) {
+        true => Err("this is an option: its text is missing".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
+fn is_option(command: &clap::Command, text: &str) -> bool {
+    let is_text = |option: &clap::Arg| {
+        let long = option.get_long().is_some_and(|name| text.strip_prefix("--") == Some(name));
+        long || option
+            .get_short()
+            .is_some_and(|name| text.strip_prefix('-') == Some(name.to_string().as_str()))
+    };
+    let help = ["-h", "--help", "-V", "--version"];
+    help.contains(&text)
+        || command.get_arguments().any(is_text)
+        || command.get_subcommands().any(|sub| is_option(sub, text))
 }
 
 /// The command with its help in groups.

@@ -387,7 +387,7 @@ pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
     for (key, value) in verdict.as_object().map(Object::iter).into_iter().flatten() {
         document.set(key, value.clone());
     }
-    say::out_raw(&format!("{}\n", Json::Object(document).render(Format::FILE)));
+    say::out_json(&Json::Object(document), Format::FILE);
     Ok(Ending::Done)
 }
 

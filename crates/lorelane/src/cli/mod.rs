@@ -18,6 +18,7 @@ mod why;
 
 use args::{Cli, Command, command};
 use clap::FromArgMatches;
+use lorelane_core::secret;
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::ffi::OsString;
@@ -68,10 +69,14 @@ impl Session<'_> {
 }
 
 pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
-    let words = std::iter::once(OsString::from("lorelane")).chain(arguments);
-    let cli = match command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches))
+    let words: Vec<OsString> = std::iter::once(OsString::from("lorelane")).chain(arguments).collect();
+    let cli = match command().try_get_matches_from(&words).and_then(|matches| Cli::from_arg_matches(&matches))
     {
         Ok(cli) => cli,
+        Err(fault) if fault.use_stderr() => {
+            say::err(&without_secrets(fault.to_string().trim_end(), &words));
+            return ExitCode::from(2);
+        }
         Err(fault) => fault.exit(),
     };
     let mut env = env.clone();
@@ -96,6 +101,18 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
             ExitCode::from(if nothing_there { 1 } else { 2 })
         }
     }
+}
+
+/// What the parser says of the words, without the secrets in them. It repeats a word alone, where nothing tells that
+/// it is one: the words before it do.
+fn without_secrets(said: &str, words: &[OsString]) -> String {
+    let typed: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let line = typed.join(" ");
+    let secrets = secret::scan(&line);
+    secrets.into_iter().fold(said.to_owned(), |said, found| {
+        let value = &line[found.span];
+        said.replace(value, &secret::mask(value))
+    })
 }
 
 fn dispatch(session: &Session<'_>, command: Command) -> Outcome {

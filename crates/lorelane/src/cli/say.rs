@@ -1,6 +1,7 @@
 //! Words for people and documents for machines. Results go to stdout, everything else to stderr.
 
 use lorelane_core::change::{Deed, Notice, Outcome, Receipt};
+use lorelane_core::fence;
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::refusal::Refusal;
@@ -37,7 +38,12 @@ pub fn document(members: impl IntoIterator<Item = (&'static str, Json)>) {
     let mut object = Object::new();
     object.set("v", Json::number(1));
     members.into_iter().for_each(|(key, value)| object.set(key, value));
-    out_raw(&format!("{}\n", Json::Object(object).render(Format::FILE)));
+    out_json(&Json::Object(object), Format::FILE);
+}
+
+/// Prints JSON. Agents read it too, so what would act or hide in it is written by its number, as the server does.
+pub fn out_json(json: &Json, format: Format) {
+    out_raw(&format!("{}\n", fence::json(&json.render(format))));
 }
 
 pub fn notices(notices: &[Notice]) {

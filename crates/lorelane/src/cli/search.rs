@@ -182,8 +182,7 @@ fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
                 vec![("line", Json::number(number)), ("error", Json::text(why))]
             }
         };
-        let answer = Json::Object(answer.into_iter().collect());
-        say::out_raw(&format!("{}\n", answer.render(Format::LINE)));
+        say::out_json(&Json::Object(answer.into_iter().collect()), Format::LINE);
     }
     Ok(if all_answered { Ending::Done } else { Ending::Nothing })
 }

@@ -19,6 +19,7 @@ mod write_guard;
 
 use lorelane_core::change::Notice;
 use lorelane_core::secret;
+use lorelane_core::text::printable;
 use lorelane_engine::env::Env;
 use std::io::Write;
 use std::process::ExitCode;
@@ -92,8 +93,8 @@ impl Said {
 
     /// A reader that is gone is no reason to panic.
     fn say(self) -> ExitCode {
-        let _ = std::io::stderr().write_all(secret::masked(&self.err).as_bytes());
-        let _ = std::io::stdout().write_all(secret::masked(&self.out).as_bytes());
+        let _ = std::io::stderr().write_all(printable(&secret::masked(&self.err)).as_bytes());
+        let _ = std::io::stdout().write_all(printable(&secret::masked(&self.out)).as_bytes());
         ExitCode::from(self.code)
     }
 }

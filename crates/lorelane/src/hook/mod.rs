@@ -11,6 +11,8 @@ mod job;
 use call::{Call, Event};
 use clients::Client;
 use deadline::{Limits, Watch};
+use lorelane_core::secret;
+use lorelane_core::text::printable;
 use lorelane_engine::env::Env;
 use lorelane_engine::hooklog;
 use lorelane_engine::setup;
@@ -71,7 +73,9 @@ pub(crate) fn run(env: &Env, arguments: &[OsString]) -> ExitCode {
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let Some((event, client)) = wanted(&words) else {
         // A line for whoever set the hook up by hand; clients show it to nobody.
-        eprintln!("lorelane hook: it cannot be told what `{}` asks for\n{}", words.join(" "), usage());
+        let words = words.join(" ");
+        let asked = printable(&secret::masked(&words));
+        eprintln!("lorelane hook: it cannot be told what `{asked}` asks for\n{}", usage());
         return ExitCode::SUCCESS;
     };
     let name = format!("{} {}", client.name(), event.name());

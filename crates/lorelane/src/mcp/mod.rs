@@ -22,6 +22,7 @@ mod tools;
 mod watch;
 
 use desk::Desk;
+use lorelane_core::secret;
 use lorelane_core::text::printable;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
@@ -41,7 +42,8 @@ pub fn run(env: &Env, clock: fn() -> Timestamp, words: &[String]) -> ExitCode {
     match Options::read(words).and_then(|options| serve(env, clock, &options)) {
         Ok(()) => ExitCode::SUCCESS,
         Err((what, hint)) => {
-            eprintln!("{}", printable(&format!("error: {what}\nhint: {hint}")));
+            let text = format!("error: {what}\nhint: {hint}");
+            eprintln!("{}", printable(&secret::masked(&text)));
             ExitCode::from(2)
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::scratch::{CONFIG, DECISION, LANE, LISTING, MARKS, Said, Scratch, USE_JWT};
 use expect_test::{Expect, expect};
+use lorelane_core::json::Json;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -529,4 +530,67 @@ fn unprivileged_what_may_not_be_written_is_refused_and_reads_go_on() {
     scratch.lorelane("reindex").expect(0);
     assert!(scratch.lorelane("doctor").expect(1).out.contains("the index cannot be kept"));
     chmod(&cache, 0o755);
+}
+
+// A text that begins with `-` was taken for an option (finding 31).
+#[test]
+fn a_text_may_begin_with_a_dash() {
+    let scratch = Scratch::with_store();
+    scratch
+        .lorelane(
+            "create decision --title '-x flag is needed' --tag cli --set 'context=- slow' \
+             --set decision=-x --set rationale=-5",
+        )
+        .expect(0);
+    let address = "decision/x-flag-is-needed";
+    let update = format!("update {address} --because '- measured' --set 'rationale=-5 ms'");
+    scratch.lorelane(&update).expect(0);
+    scratch.lorelane("candidate decision --new-info '-x is gone'").expect(0);
+    scratch.lorelane("create notes/steps --text '- one'").expect(0);
+    scratch.lorelane("append notes/steps '- two'").expect(0);
+    assert!(scratch.read(".memories/steps.md").contains("- one\n\n- two"));
+    // A forgotten text does not swallow the option behind it.
+    for line in ["--reason --dry-run", "--reason -h"] {
+        let said = scratch.lorelane(&format!("retire {address} {line}")).expect(2);
+        assert!(said.err.contains("its text is missing"), "{said:?}");
+    }
+    scratch.lorelane(&format!("retire {address} --reason '-x is gone' --dry-run")).expect(0);
+    let shown = scratch.json(&format!("show {address}"));
+    assert_eq!(shown.at("memory.title").and_then(Json::as_text), Some("-x flag is needed"));
+    assert_eq!(shown.at("memory.record_status").and_then(Json::as_text), Some("active"));
+}
+
+// The parser repeated a whole private key (finding 31).
+#[test]
+fn a_usage_error_repeats_no_secret() {
+    let scratch = Scratch::with_store();
+    let body = "oZamf20iiM/FtYfnrSoCBqwClFCLAFsaqVJyKX8ksvnXA66q";
+    let key = ["-----BEGIN RSA ", "PRIVATE KEY-----\n", body, "\n-----END RSA ", "PRIVATE KEY-----"].concat();
+    let token = ["gh", "p_x9MZQwKkQw3Rt7Yp2Lk8Vn4Bd6Hs1Jf5Gw2z"].concat();
+    for words in [
+        ["show", key.as_str()],
+        ["list", &format!("--tags={token}")],
+        ["status", &token],
+        ["--password", "Xk29dkq7LmVb4TzW"],
+        ["hook", &token],
+        ["mcp", &token],
+        ["compat", &token],
+    ] {
+        let said = scratch.said(&scratch.command(&words).output().unwrap());
+        assert!(!said.err.is_empty(), "{words:?}");
+        for secret in [body, &token, "Xk29dkq7LmVb4TzW"] {
+            assert!(!said.text().contains(secret), "{words:?}: {}", said.text());
+        }
+    }
+}
+
+// The hint was to set what was set already (finding 15).
+#[test]
+fn a_secret_in_a_tag_is_refused_with_what_to_do() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("config set secrets redact").expect(0);
+    let secret = ["AKIA", "4TGHN2WQ7VKJX3ZD"].concat();
+    let said = scratch.lorelane(&format!("create decision --title Keys --tag {secret} {DECISION}")).expect(2);
+    assert!(said.err.contains("hint: choose a tag without the value"), "{said:?}");
+    assert!(!said.err.contains("redact") && !said.err.contains(&secret), "{said:?}");
 }

@@ -15,6 +15,7 @@ mod graph;
 mod hooks;
 #[cfg(target_os = "linux")]
 mod hostile;
+mod invisible;
 mod mcp;
 mod model;
 mod notes;
