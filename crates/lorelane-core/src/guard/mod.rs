@@ -88,8 +88,8 @@ pub enum Usual {
 pub struct Fence {
     /// The lane's folder under each of its names; none where no store is known.
     pub lanes: Vec<String>,
-    /// Where the marks lie, under each of its names.
-    pub marks: Vec<String>,
+    /// The file of the marks, where a store is known.
+    pub marks: Option<String>,
     pub usual: Usual,
     pub case: Case,
 }
@@ -187,8 +187,8 @@ impl Fence {
                     Relation::Inside(inside) => return Some(denial(target, &inside, exists)),
                 }
             }
-            let marks = self.marks.iter().map(|marks| self.relation(&names, target, marks));
-            if marks.into_iter().any(|relation| !matches!(relation, Relation::Apart)) {
+            let marks = self.marks.as_ref().map(|marks| self.relation(&names, target, marks));
+            if !matches!(marks, None | Some(Relation::Apart)) {
                 return Some(marks_denial(target));
             }
         }

@@ -28,7 +28,7 @@ fn disk(path: &str) -> Resolved {
 fn judge(tool: &ToolUse) -> Option<Denial> {
     let fence = Fence {
         lanes: vec!["/p/.claude/memory".to_owned()],
-        marks: vec!["/p/.lorelane/marks.jsonl".to_owned()],
+        marks: Some("/p/.lorelane/marks.jsonl".to_owned()),
         usual: Usual::WhereItExists,
         case: Case::Counts,
     };
@@ -393,7 +393,7 @@ fn a_writing_tool_is_judged_by_its_path() {
 #[test]
 fn where_the_disk_ignores_case_the_fence_does() {
     for (case, denied) in [(Case::Counts, false), (Case::Ignored, true)] {
-        let (lanes, marks) = (vec!["/p/.claude/memory".to_owned()], Vec::new());
+        let (lanes, marks) = (vec!["/p/.claude/memory".to_owned()], None);
         let fence = Fence { lanes, marks, usual: Usual::WhereItExists, case };
         let targets = write("/P/.Claude/MEMORY/decisions/x.json").targets(&AROUND);
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{case:?}");
@@ -404,7 +404,7 @@ fn where_the_disk_ignores_case_the_fence_does() {
 fn the_usual_folder_is_fenced_by_name_where_the_scripts_did() {
     let targets = write("/elsewhere/.claude/memory/x.json").targets(&AROUND);
     for (usual, denied) in [(Usual::WhereItExists, false), (Usual::ByName, true)] {
-        let fence = Fence { lanes: Vec::new(), marks: Vec::new(), usual, case: Case::Counts };
+        let fence = Fence { lanes: Vec::new(), marks: None, usual, case: Case::Counts };
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{usual:?}");
     }
 }
