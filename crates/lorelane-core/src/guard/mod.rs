@@ -49,6 +49,8 @@ pub enum Reach {
     One,
     /// Everything below as well.
     Tree,
+    /// What lies in other folders is put into this one, folders included.
+    Spread,
 }
 
 /// A place that a use of a tool writes to or takes away.
@@ -88,8 +90,8 @@ pub enum Usual {
 pub struct Fence {
     /// The lane's folder under each of its names; none where no store is known.
     pub lanes: Vec<String>,
-    /// Where the marks lie, under each of its names.
-    pub marks: Vec<String>,
+    /// The file of the marks, where a store is known.
+    pub marks: Option<String>,
     pub usual: Usual,
     pub case: Case,
 }
@@ -164,7 +166,8 @@ impl Fence {
 
     fn deny(&self, target: &Target, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
         if let Some(inside) = self.lanes.iter().find_map(|lane| self.inside_by_name(target, lane)) {
-            return (inside != SETTINGS).then(|| denial(target, &inside, None));
+            let inside: Vec<String> = inside.iter().map(|name| Word::text_of(name)).collect();
+            return (inside != [SETTINGS]).then(|| denial(target, &inside.join("/"), None));
         }
         let resolved = target.resolved(resolve);
         // As it is written and as the disk has it: either may be the lane.
@@ -187,8 +190,8 @@ impl Fence {
                     Relation::Inside(inside) => return Some(denial(target, &inside, exists)),
                 }
             }
-            let marks = self.marks.iter().map(|marks| self.relation(&names, target, marks));
-            if marks.into_iter().any(|relation| !matches!(relation, Relation::Apart)) {
+            let marks = self.marks.as_ref().map(|marks| self.relation(&names, target, marks));
+            if !matches!(marks, None | Some(Relation::Apart)) {
                 return Some(marks_denial(target));
             }
         }
@@ -197,7 +200,7 @@ impl Fence {
 
     /// The path below a lane that is known by its folder's name alone: where it begins, only the shell knows. Two names,
     /// because many folders are called `memory`.
-    fn inside_by_name(&self, target: &Target, lane: &str) -> Option<String> {
+    fn inside_by_name<'t>(&self, target: &'t Target, lane: &str) -> Option<&'t [Vec<Atom>]> {
         let lane: Vec<&str> = names(lane).collect();
         let folder = lane.get(lane.len().checked_sub(2)?..)?;
         let is = |name: &Vec<Atom>, wanted: &str| {
@@ -205,8 +208,7 @@ impl Fence {
         };
         let at =
             target.after.windows(2).position(|pair| is(&pair[0], folder[0]) && is(&pair[1], folder[1]))?;
-        let inside: Vec<String> = target.after[at + 2..].iter().map(|name| Word::text_of(name)).collect();
-        Some(inside.join("/"))
+        Some(&target.after[at + 2..])
     }
 
     /// The lane of whatever project this path is in, if it goes through the usual folder and that exists.

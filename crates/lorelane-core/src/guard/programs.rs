@@ -425,13 +425,13 @@ impl Given {
             // `ln TARGET` makes a link in the current folder.
             return written(self.operands.iter().map(Word::last_name));
         };
-        let below = self.sources().iter().map(|source| {
-            // What is in a folder with a slash behind it may land without the folder.
-            let reach = if source.ends_with('/') { Reach::One } else { reach };
-            Touch { word: source.last_name().below(&destination), act: Act::Write, reach }
-        });
-        let whole = Touch { word: destination.clone(), act: Act::Write, reach: Reach::One };
-        std::iter::once(whole).chain(below).collect()
+        // One that ends with a slash or a dot, or whose place the destination takes, is spread out in it.
+        let is_spread = |source: &Word| source.ends_with('/') || source.last_name().is(".");
+        let is_spread = reach == Reach::Tree && (self.has("-T") || self.sources().iter().any(is_spread));
+        let whole = if is_spread { Reach::Spread } else { Reach::One };
+        let into = |word: Word, reach: Reach| Touch { word, act: Act::Write, reach };
+        let below = self.sources().iter().map(|source| into(source.last_name().below(&destination), reach));
+        std::iter::once(into(destination.clone(), whole)).chain(below).collect()
     }
 }
 

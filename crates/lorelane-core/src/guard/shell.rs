@@ -167,8 +167,8 @@ impl Shell<'_> {
 
     /// What `find` deletes, and the commands that it runs on what it finds below its folders.
     fn find(&mut self, words: &[Word], depth: usize) {
-        let is_test = |word: &&Word| word.starts_with('-') || word.is("(") || word.is("!");
-        let tests = words.iter().position(|word| is_test(&word)).unwrap_or(words.len());
+        let is_test = |word: &Word| word.starts_with('-') || word.is("(") || word.is("!");
+        let tests = words.iter().position(is_test).unwrap_or(words.len());
         let (folders, tests) = words.split_at(tests);
         let here = [Word::of(".")];
         let folders = if folders.is_empty() { &here } else { folders };

@@ -27,7 +27,7 @@ fn disk(path: &str) -> Resolved {
 fn judge(tool: &ToolUse) -> Option<Denial> {
     let fence = Fence {
         lanes: vec!["/p/.claude/memory".to_owned()],
-        marks: vec!["/p/.lorelane/marks.jsonl".to_owned()],
+        marks: Some("/p/.lorelane/marks.jsonl".to_owned()),
         usual: Usual::WhereItExists,
         case: Case::Counts,
     };
@@ -145,10 +145,10 @@ const DENIED: &[&str] = &[
     "vim +wq /p/.claude/memory/decisions/use-jwt.json",
     "awk -i inplace '{print}' /p/.claude/memory/decisions/use-jwt.json",
     "gawk -iinplace '{print}' /p/.claude/memory/decisions/use-jwt.json",
-    "awk '{ print $1 > \"/p/.claude/memory/x\" }' a",
-    "awk '{ print >>\"../.claude/memory/x\" }' a",
-    "sed -n '/a/w /p/.claude/memory/x' a",
-    "sed 's/a/b/w ../.claude/memory/x' a",
+    "awk '{ print $1 > \"/p/.claude/memory/decisions/x.json\" }' a",
+    "awk '{ print >>\"../.claude/memory/decisions/x.json\" }' a",
+    "sed -n '/a/w /p/.claude/memory/decisions/x.json' a",
+    "sed 's/a/b/w ../.claude/memory/decisions/x.json' a",
     "ruby -i -pe '$_.upcase!' /p/.claude/memory/decisions/use-jwt.json",
     "ruby -i.bak -pe '1' /p/.claude/memory/decisions/use-jwt.json",
     "busybox rm /p/.claude/memory/index.md",
@@ -157,19 +157,19 @@ const DENIED: &[&str] = &[
     "tar xf /tmp/m.tar --directory=/p/.claude/memory",
     "cd /p && tar xf /tmp/m.tar .claude/memory/index.md",
     "cd ../.claude/memory && tar xf /tmp/m.tar",
-    "tar -cf /p/.claude/memory/x.tar src",
+    "tar -cf /p/.claude/memory/decisions/x.json src",
     "unzip /tmp/m.zip -d /p/.claude/memory",
     "unzip -qo /tmp/m.zip -d../.claude/memory",
     "curl -o /p/.claude/memory/decisions/x.json https://example.org",
     "curl -sSLo /p/.claude/memory/decisions/x.json https://example.org",
-    "curl --output=/p/.claude/memory/x https://example.org",
+    "curl --output=/p/.claude/memory/decisions/x.json https://example.org",
     "cd /p/.claude/memory && curl -O https://example.org/x",
     "wget -O /p/.claude/memory/decisions/x.json https://example.org",
-    "wget -qO../.claude/memory/x https://example.org",
+    "wget -qO../.claude/memory/decisions/x.json https://example.org",
     "wget -P /p/.claude/memory https://example.org/x",
     "sort -o /p/.claude/memory/index.md /p/.claude/memory/index.md",
     "sort -uo/p/.claude/memory/index.md a",
-    "split -l 10 a /p/.claude/memory/x-",
+    "split -l 10 a /p/.claude/memory/decisions/x.json",
     "yq -i '.a = 1' /p/.claude/memory/decisions/use-jwt.json",
     "yq e --inplace .a /p/.claude/memory/decisions/use-jwt.json",
     "prettier --write /p/.claude/memory/decisions/*.json",
@@ -392,7 +392,7 @@ fn a_writing_tool_is_judged_by_its_path() {
 #[test]
 fn where_the_disk_ignores_case_the_fence_does() {
     for (case, denied) in [(Case::Counts, false), (Case::Ignored, true)] {
-        let (lanes, marks) = (vec!["/p/.claude/memory".to_owned()], Vec::new());
+        let (lanes, marks) = (vec!["/p/.claude/memory".to_owned()], None);
         let fence = Fence { lanes, marks, usual: Usual::WhereItExists, case };
         let targets = write("/P/.Claude/MEMORY/decisions/x.json").targets(&AROUND);
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{case:?}");
@@ -403,7 +403,7 @@ fn where_the_disk_ignores_case_the_fence_does() {
 fn the_usual_folder_is_fenced_by_name_where_the_scripts_did() {
     let targets = write("/elsewhere/.claude/memory/x.json").targets(&AROUND);
     for (usual, denied) in [(Usual::WhereItExists, false), (Usual::ByName, true)] {
-        let fence = Fence { lanes: Vec::new(), marks: Vec::new(), usual, case: Case::Counts };
+        let fence = Fence { lanes: Vec::new(), marks: None, usual, case: Case::Counts };
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{usual:?}");
     }
 }

@@ -54,7 +54,7 @@ fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
 /// The lane of this folder's project under both of its names: the one without links, and that in the project.
 fn fence(start: &Path, usual: Usual) -> Fence {
     let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
-    let (mut lanes, mut marks) = (Vec::new(), Vec::new());
+    let (mut lanes, mut marks) = (Vec::new(), None);
     if let Ok(located) = locate(&RealDisk, start)
         && located.lane.is_dir()
     {
@@ -63,7 +63,7 @@ fn fence(start: &Path, usual: Usual) -> Fence {
         if !lanes.contains(&named) {
             lanes.push(named);
         }
-        marks.push(normal(&text(&located.project.join(MARKS_FOLDER).join(MARKS_FILE))));
+        marks = Some(normal(&text(&located.project.join(MARKS_FOLDER).join(MARKS_FILE))));
     }
     Fence { lanes, marks, usual, case }
 }

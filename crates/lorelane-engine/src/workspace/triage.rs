@@ -173,14 +173,16 @@ impl Workspace {
 
     /// Reads what transcripts did not have yet when their sessions stopped, and keeps what they leave to be saved.
     pub fn capture_unread(&mut self, env: &Env) -> Result<(), Failure> {
+        let mut outcome = Ok(());
         for Unread { session, client, path, .. } in self.captures().take_unread() {
             if let Some(format) = Format::of_client(&client) {
                 let spoken = Spoken::Transcript { path: &path, format, last: "" };
                 let turn = Turn { client: &client, session: &session, spoken, may_ask: MayAsk::No };
-                self.capture(env, &turn)?;
+                // One that cannot be read keeps nobody from the others.
+                outcome = outcome.and(self.capture(env, &turn).map(drop));
             }
         }
-        Ok(())
+        outcome
     }
 
     /// Those of the full categories that nobody was told of yet. Once there was room in one, it is news again.

@@ -169,11 +169,18 @@ fn every_client_that_can_go_on_is_asked_in_its_form() {
         payload.set(key, Json::text(transcript.to_str().unwrap()));
         payload.set("stop_hook_active", Json::Bool(false));
         let session = if client == "copilot" { "sessionId" } else { "session_id" };
-        payload.set(session, Json::text(client));
         payload.remove("background_tasks");
         payload.remove("last_assistant_message");
         payload.remove("prompt_response");
-        let said = scratch.hook_of(client, "stop", &Json::Object(payload).render(Format::LINE));
+        let mut stop = |name: &str, vars: &[(&str, &str)]| {
+            payload.set(session, Json::text(format!("{client}-{name}")));
+            let payload = Json::Object(payload.clone()).render(Format::LINE);
+            scratch.hook_with(client, "stop", &payload, vars)
+        };
+        // Nothing here tells that somebody is there, which only Claude Code would tell in another way.
+        let unasked = stop("alone", &[("CLAUDE_CODE_SESSION_ATTENDED", "0")]);
+        assert_eq!((unasked.code, unasked.text().as_str()), (Some(0), ""), "{client}");
+        let said = stop("asked", &[("LORELANE_STOP_UNATTENDED", "ask")]);
         let (text, code) = match client {
             "claude-code" | "codex" => (said.err.clone(), Some(2)),
             _ => (said.out.clone(), Some(0)),
