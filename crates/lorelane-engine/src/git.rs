@@ -131,8 +131,7 @@ pub fn taken_away<'f>(project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
     for head in LAST_HEADS {
         known.extend(ask(&["ls-tree", "-r", "-z", "--name-only", head]).unwrap_or_default());
     }
-    let is_in =
-        |list: &[u8], file: &Path| list.split(|byte| *byte == 0).any(|name| name == named_here(file));
+    let is_in = |list: &[u8], file: &Path| list.split(|byte| *byte == 0).any(|name| name == named_here(file));
     let files = files.iter().map(PathBuf::as_path);
     files.filter(|file| is_in(&known, file) && !is_in(&missed, file)).collect()
 }

@@ -50,9 +50,8 @@ impl Row {
     }
 
     pub fn verdict(&self) -> Verdict {
-        Target::of(self.job, self.size).map_or(Verdict::Unjudged, |target| {
-            target.judge(self.size, self.empties(), self.peak_mb)
-        })
+        Target::of(self.job, self.size)
+            .map_or(Verdict::Unjudged, |target| target.judge(self.size, self.empties(), self.peak_mb))
     }
 
     /// How many empty processes cost as much: the figure that can be compared across machines.
