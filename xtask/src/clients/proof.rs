@@ -208,9 +208,9 @@ mod tests {
                 Choice { only: Some(only.to_owned()), scenario: Some(scenario.to_owned()), keep: false };
             proofs(&chosen_clients(&choice)?, &choice).map(|proofs| proofs.len())
         };
-        assert_eq!(choose("claude-code", "guard"), Ok(4));
-        assert_eq!(choose("claude-code-2.1.197", "guard"), Ok(2));
-        assert_eq!(choose("claude-code", "hostile"), Ok(14));
+        assert_eq!(choose("claude-code", "guard"), Ok(6));
+        assert_eq!(choose("claude-code-2.1.197", "guard"), Ok(3));
+        assert_eq!(choose("claude-code", "hostile"), Ok(16));
         assert_eq!(choose("claude-code", "hostile-bidi"), Ok(1));
         assert_eq!(choose("codex", "guard"), Ok(1));
         assert!(choose("codex", "stop-asks").unwrap_err().to_string().contains("prompt-matches"));

@@ -19,7 +19,7 @@ use crate::memory::{Address, Category};
 use crate::path::RelPath;
 use crate::policy::DEFAULT_ROOT;
 use std::fmt;
-use word::{Atom, Word, matches};
+use word::{Atom, Word, matches, may_end_with};
 
 /// The settings may be written by hand: they are no memory.
 const SETTINGS: &str = "memory-config.json";
@@ -166,8 +166,7 @@ impl Fence {
 
     fn deny(&self, target: &Target, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
         if let Some(inside) = self.lanes.iter().find_map(|lane| self.inside_by_name(target, lane)) {
-            let inside: Vec<String> = inside.iter().map(|name| Word::text_of(name)).collect();
-            return (inside != [SETTINGS]).then(|| denial(target, &inside.join("/"), None));
+            return self.protects(inside, target).then(|| denial(target, &text_of(inside), None));
         }
         let resolved = target.resolved(resolve);
         // As it is written and as the disk has it: either may be the lane.
@@ -184,10 +183,12 @@ impl Fence {
             let usual = self.usual_lane(path, resolve);
             for lane in self.lanes.iter().map(String::as_str).chain(usual.as_deref()) {
                 match self.relation(&names, target, lane) {
-                    Relation::Apart => {}
-                    Relation::Around => return Some(around(target)),
-                    Relation::Inside(inside) if inside == SETTINGS => {}
-                    Relation::Inside(inside) => return Some(denial(target, &inside, exists)),
+                    Relation::Around if self.has_records(lane, resolve) => return Some(around(target)),
+                    Relation::Inside([]) if !self.has_records(lane, resolve) => {}
+                    Relation::Inside(inside) if self.protects(inside, target) => {
+                        return Some(denial(target, &text_of(inside), exists));
+                    }
+                    Relation::Apart | Relation::Around | Relation::Inside(_) => {}
                 }
             }
             let marks = self.marks.as_ref().map(|marks| self.relation(&names, target, marks));
@@ -204,7 +205,7 @@ impl Fence {
         let lane: Vec<&str> = names(lane).collect();
         let folder = lane.get(lane.len().checked_sub(2)?..)?;
         let is = |name: &Vec<Atom>, wanted: &str| {
-            !name.contains(&Atom::Run) && !name.contains(&Atom::One) && matches(name, wanted, self.case)
+            name.iter().all(|atom| matches!(atom, Atom::Char(_))) && matches(name, wanted, self.case)
         };
         let at =
             target.after.windows(2).position(|pair| is(&pair[0], folder[0]) && is(&pair[1], folder[1]))?;
@@ -224,27 +225,54 @@ impl Fence {
         (!known && (self.usual == Usual::ByName || resolve(&lane).exists)).then_some(lane)
     }
 
-    fn relation(&self, path: &[Vec<Atom>], target: &Target, lane: &str) -> Relation {
+    /// Whether the target may be a file of ours: a listing, or JSON in a category's folder. Other files in the lane's
+    /// folder are not: Claude Code's own memory is Markdown in `.claude/memory`, too.
+    fn protects(&self, inside: &[Vec<Atom>], target: &Target) -> bool {
+        if self.usual == Usual::ByName {
+            return text_of(inside) != SETTINGS;
+        }
+        let may_be = |pattern: &[Atom], name: &str| matches(pattern, name, self.case);
+        let is_folder =
+            |pattern: &[Atom]| Category::ALL.iter().any(|category| may_be(pattern, category.folder()));
+        match inside {
+            // A copy to the folder is judged by the name that it gets there.
+            [] => target.open || target.act == Act::Remove || target.reach != Reach::One,
+            [name] => is_folder(name) || may_be(name, LISTING),
+            [folder, file] => is_folder(folder) && may_end_with(file, ".json", self.case),
+            _ => false,
+        }
+    }
+
+    /// Whether the folder has anything of a lane in it; it may be Claude Code's own memory alone.
+    fn has_records(&self, lane: &str, resolve: &dyn Fn(&str) -> Resolved) -> bool {
+        let mut names = Category::ALL.iter().map(|category| category.folder()).chain([LISTING, SETTINGS]);
+        self.usual == Usual::ByName || names.any(|name| resolve(&format!("{lane}/{name}")).exists)
+    }
+
+    fn relation<'p>(&self, path: &'p [Vec<Atom>], target: &Target, lane: &str) -> Relation<'p> {
         let lane: Vec<&str> = names(lane).collect();
         let alike = path.iter().zip(&lane).all(|(pattern, name)| matches(pattern, name, self.case));
         if !alike {
             return Relation::Apart;
         }
         if path.len() >= lane.len() {
-            let inside: Vec<String> = path[lane.len()..].iter().map(|name| Word::text_of(name)).collect();
-            return Relation::Inside(inside.join("/"));
+            return Relation::Inside(&path[lane.len()..]);
         }
         if target.reach == Reach::Tree && !target.open { Relation::Around } else { Relation::Apart }
     }
 }
 
 /// How a target lies to a lane.
-enum Relation {
+enum Relation<'p> {
     Apart,
     /// The lane lies below it and would go with it.
     Around,
-    /// The path below the lane's root; empty for the root.
-    Inside(String),
+    /// The names below the lane's root; none for the root.
+    Inside(&'p [Vec<Atom>]),
+}
+
+fn text_of(names: &[Vec<Atom>]) -> String {
+    names.iter().map(|name| Word::text_of(name)).collect::<Vec<_>>().join("/")
 }
 
 fn around(target: &Target) -> Denial {

@@ -295,7 +295,9 @@ impl Program {
                 let folder = given.values_of(options).last().unwrap_or_else(|| Word::of("."));
                 let is_whole = |name: &Word| name.starts_with('/') || name.starts_with('~');
                 let place = |name: &Word| if is_whole(name) { name.clone() } else { name.below(&folder) };
-                written(operands().skip(*names).map(place).chain([folder.clone()]))
+                let mut touches = written(operands().skip(*names).map(place));
+                touches.push(Touch { word: folder.clone(), act: Act::Write, reach: Reach::Spread });
+                touches
             }
             Touches::Landed(recursive) => given.landed(self.reach(recursive, &given)),
             Touches::LandedHere(_) if given.lands_elsewhere() => Vec::new(),

@@ -218,7 +218,7 @@ pub(super) fn matches(pattern: &[Atom], name: &str, case: Case) -> bool {
     let mut last_run: Option<(usize, usize)> = None;
     while n < name.len() {
         match pattern.get(p) {
-            Some(Atom::Run) => {
+            Some(Atom::Run | Atom::Unknown) => {
                 last_run = Some((p, n));
                 p += 1;
                 continue;
@@ -238,7 +238,21 @@ pub(super) fn matches(pattern: &[Atom], name: &str, case: Case) -> bool {
         last_run = Some((run, taken + 1));
         (p, n) = (run + 1, taken + 1);
     }
-    pattern[p..].iter().all(|atom| *atom == Atom::Run)
+    pattern[p..].iter().all(|atom| matches!(atom, Atom::Run | Atom::Unknown))
+}
+
+/// Whether a name that the pattern means may end like this.
+pub(super) fn may_end_with(pattern: &[Atom], end: &str, case: Case) -> bool {
+    let mut atoms = pattern.iter().rev();
+    for c in end.chars().rev() {
+        match atoms.next() {
+            Some(Atom::Run | Atom::Unknown) => return true,
+            Some(Atom::One) => {}
+            Some(Atom::Char(known)) if same(*known, c, case) => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 fn same(a: char, b: char, case: Case) -> bool {

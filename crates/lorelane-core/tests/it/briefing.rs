@@ -256,7 +256,7 @@ fn the_standing_context_keeps_to_any_budget_and_says_something() {
     };
     let standing = Standing { preferences: (0..300).map(named).collect(), ..Standing::default() };
     let next = r#"{"goal": "g", "outcome": "partial", "completed": [], "next_actions": ["next"]}"#;
-    let long = format!("\"{}\"", "a-very-long-name-".repeat(7));
+    let long = format!("\"{}end\"", "a-very-long-name-".repeat(4));
     let session = memory(Category::SessionSummary, &[("id", &long), ("content", next)]);
     for max in [100, 150, 200, 250, 600, 2_400] {
         let policy = policy(&[("briefing.max_tokens", &max.to_string())]);

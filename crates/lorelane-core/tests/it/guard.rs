@@ -48,13 +48,13 @@ const DENIED: &[&str] = &[
     "echo '{}' > ../.claude/memory/decisions/x.json",
     "echo '{}' >> /p/.claude/memory/decisions/x.json",
     "echo '{}' >| /p/.claude/memory/decisions/x.json",
-    "make &> /p/.claude/memory/log",
-    "make &>>/p/.claude/memory/log",
-    "make 2> /p/.claude/memory/log",
-    "make >& /p/.claude/memory/log",
+    "make &> /p/.claude/memory/decisions/log.json",
+    "make &>>/p/.claude/memory/index.md",
+    "make 2> /p/.claude/memory/index.md",
+    "make >& /p/.claude/memory/index.md",
     "exec 3<>/p/.claude/memory/decisions/x.json",
     "cat > /p/.claude/memory/decisions/x.json <<'EOF'\n{\"a\": \"it's\"}\nEOF",
-    "cat <<-EOF >/p/.claude/memory/x\n\ta\n\tEOF\n",
+    "cat <<-EOF >/p/.claude/memory/index.md\n\ta\n\tEOF\n",
     ": > \"/p/.claude/memory/decisions/use-jwt.json\"",
     // Writers.
     "echo '{}' | tee /p/.claude/memory/decisions/x.json",
@@ -126,7 +126,7 @@ const DENIED: &[&str] = &[
     "rm ${CLAUDE_PROJECT_DIR}/.claude/memory/decisions/\"$name\".json",
     "cd .. && rm $PWD/.claude/memory/index.md",
     "D=/p/.claude/memory; rm $D/index.md",
-    "cd ~ && cd /p && export F=.claude/memory/x && echo > $F",
+    "cd ~ && cd /p && export F=.claude/memory/index.md && echo > $F",
     "rm /p/link/decisions/use-jwt.json",
     "rm -rf /p/link/",
     "rm -rf /p/link/*",
@@ -135,6 +135,13 @@ const DENIED: &[&str] = &[
     "cd /p/.claude/memory && ls | wc -l; rm index.md",
     "rm /q/.claude/memory/decisions/x.json",
     "lorelane list > /p/.claude/memory/decisions/x.json",
+    // Patterns and words of the shell that may be ours.
+    "rm /p/.claude/memory/*.md",
+    "rm /p/.claude/memory/$file",
+    "rm /p/.claude/memory/*/*",
+    "mv /tmp/index.md /p/.claude/memory/",
+    "cp -r /tmp/decisions /p/.claude/memory/",
+    "cp $FILE /p/.claude/memory/",
     // Programs that were not in the table (finding 16).
     "patch /p/.claude/memory/decisions/use-jwt.json < /tmp/x.patch",
     "patch -d /p/.claude/memory -p1 < /tmp/x.patch",
@@ -261,6 +268,18 @@ const ALLOWED: &[&str] = &[
     "mv /tmp/a /tmp/b",
     "python3 -c \"open('/p/.claude/memory/x', 'w')\"",
     "export A=1; cd /tmp; rm -rf .claude/memory",
+    // Files in the same folder that are not ours: Claude Code keeps Markdown there (finding 17).
+    "echo '- [a](a.md)' >> /p/.claude/memory/MEMORY.md",
+    "rm /p/.claude/memory/old-topic.md",
+    "mv /tmp/topic.md /p/.claude/memory/",
+    "cp /tmp/topic.md ../.claude/memory",
+    "sed -i s/a/b/ /p/.claude/memory/{MEMORY,topic}.md",
+    "rm /p/.claude/memory/decisions/*.md",
+    "rm -rf /p/.claude/memory/archive",
+    "mkdir -p /p/.claude/memory/topics && mv /p/.claude/memory/a.md /p/.claude/memory/topics/",
+    "echo x > \"$ROOT/.claude/memory/MEMORY.md\"",
+    "rm -rf /q/.claude/memory",
+    "rm -rf /q/.claude",
     // The same programs, reading or elsewhere.
     "patch --dry-run /p/.claude/memory/decisions/use-jwt.json < /tmp/x.patch",
     "patch -p1 < /p/.claude/memory/x.patch",
@@ -370,9 +389,9 @@ fn a_writing_tool_is_judged_by_its_path() {
     for (path, denied) in [
         ("/p/.claude/memory/decisions/use-jwt.json", true),
         ("../.claude/memory/decisions/x.json", true),
-        ("/p/link/x.json", true),
-        ("/p/.claude/memory", true),
-        ("/p/.claude/memory/notes/memory-config.json", true),
+        ("/p/link/decisions/x.json", true),
+        ("/p/.claude/memory", false),
+        ("/p/.claude/memory/notes/memory-config.json", false),
         ("/q/.claude/memory/decisions/x.json", true),
         ("/p/.claude/memory/memory-config.json", false),
         ("/p/.claude/memory/../settings.json", false),
@@ -415,7 +434,7 @@ fn a_denial_names_the_command_to_use_instead() {
         write("/p/.claude/memory/decisions/use-jwt.json"),
         write("/p/.claude/memory/decisions/new.json"),
         write("/p/.claude/memory/index.md"),
-        write("/p/.claude/memory/notes/a.md"),
+        write("/p/.claude/memory/runbooks/a.json"),
         shell("rm ../.claude/memory/decisions/use-jwt.json"),
         shell("mv ../.claude/memory/decisions/*.json /tmp"),
         shell("sed -i s/a/b/ ../.claude/memory/decisions/*.json"),
@@ -434,8 +453,8 @@ fn a_denial_names_the_command_to_use_instead() {
         hint: use `lorelane create decision --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder
         cannot write /p/.claude/memory/index.md: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
         hint: `index.md` is derived from the memories; `lorelane reindex` writes it anew
-        cannot write /p/.claude/memory/notes/a.md: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
-        hint: use `lorelane create CATEGORY --title TITLE --set FIELD=VALUE` for a new memory, `lorelane update ADDRESS --set FIELD=VALUE --because REASON` for one that exists
+        cannot write /p/.claude/memory/runbooks/a.json: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        hint: use `lorelane create runbook --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder
         cannot remove ../.claude/memory/decisions/use-jwt.json with `rm`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
         hint: use `lorelane retire decision/use-jwt --reason REASON`
         cannot move ../.claude/memory/decisions/*.json with `mv`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
@@ -458,7 +477,7 @@ fn a_denial_names_the_command_to_use_instead() {
 
 #[test]
 fn a_denial_is_one_line_and_a_hint_whatever_was_typed() {
-    let hostile = format!("/p/.claude/memory/a\n\u{202e}\u{1b}[31m{}", "x".repeat(5_000));
+    let hostile = format!("/p/.claude/memory/decisions/a\n\u{202e}\u{1b}[31m{}.json", "x".repeat(5_000));
     let text = judge(&write(&hostile)).unwrap().to_string();
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(text.chars().count() < 800 && !text.contains(['\u{202e}', '\u{1b}']), "{text}");
@@ -490,7 +509,7 @@ fn enormous_and_hostile_commands_are_read_within_bounds() {
         format!("a=xxxxxxxx; {} {}", "a=$a$a;".repeat(20), "$a ".repeat(big / 3)),
         format!("rm {}", "../".repeat(big / 3)),
         format!("rm {}", "*".repeat(big)),
-        format!("cat > /p/.claude/memory/x <<E\n{}\nE\n", "x\n".repeat(big)),
+        format!("cat > /p/.claude/memory/index.md <<E\n{}\nE\n", "x\n".repeat(big)),
         "bash <<E\n".repeat(big / 9),
         "xargs rm a | ".repeat(big / 13),
         "xargs ".repeat(big / 6),
@@ -506,7 +525,7 @@ fn enormous_and_hostile_commands_are_read_within_bounds() {
         let targets = shell(&text).targets(&AROUND);
         let head: String = text.chars().take(20).collect();
         assert!(targets.len() <= 256, "{head}: {} targets", targets.len());
-        assert_eq!(judge(&shell(&text)).is_some(), text.contains("/memory/x"), "{head}");
+        assert_eq!(judge(&shell(&text)).is_some(), text.contains("/memory/index.md"), "{head}");
     }
 }
 
@@ -532,7 +551,7 @@ proptest! {
     // Quotes around a path do not hide it.
     #[test]
     fn a_quoted_name_in_the_lane_is_found(name in "[a-zé日 $*'\"]{1,20}") {
-        let quoted = format!("'{}'", format!("/p/.claude/memory/{name}").replace('\'', "'\\''"));
+        let quoted = format!("'{}'", format!("/p/.claude/memory/decisions/{name}.json").replace('\'', "'\\''"));
         let (writes, reads) = (format!("echo x >{quoted}"), format!("cat {quoted}"));
         prop_assert!(judge(&shell(&writes)).is_some());
         prop_assert!(judge(&shell(&reads)).is_none());
@@ -557,7 +576,7 @@ fn a_command_is_judged_where_it_runs() {
         ("rm index.md", None, false),
         ("cat index.md", Some("/p/.claude/memory"), false),
         ("cd /p/src && rm index.md", Some("/p/.claude/memory"), false),
-        ("echo hi > $PWD/x", Some("/p/.claude/memory"), true),
+        ("echo hi > $PWD/index.md", Some("/p/.claude/memory"), true),
     ] {
         assert_eq!(denied(&ToolUse::of_command(command, folder)), expected, "{command} in {folder:?}");
     }
@@ -571,7 +590,7 @@ fn a_list_of_arguments_is_a_command() {
         (&["rm", "-rf", "/p/.claude/memory", "build"], true),
         (&["tee", "/p/.claude/memory/decisions/it's.json"], true),
         (&["bash", "-lc", "rm -rf /p/.claude/memory"], true),
-        (&["/bin/sh", "-c", "echo {} > /p/.claude/memory/x"], true),
+        (&["/bin/sh", "-c", "echo {} > /p/.claude/memory/index.md"], true),
         (&["bash", "-o", "pipefail", "-c", "rm -rf /p/.claude/memory"], true),
         // No shell takes these apart.
         (&["echo", ">", "/p/.claude/memory/x"], false),
@@ -618,7 +637,7 @@ fn a_patch_is_judged_by_every_file_it_names() {
         ("*** Add File: ../.claude/memory/decisions/x.json", None, true),
         ("*** Update File: /p/.claude/memory/decisions/use-jwt.json", None, true),
         ("*** Delete File: /p/link/decisions/use-jwt.json\r", None, true),
-        ("*** Update File: a.rs\n*** Move to: ../.claude/memory/a.json", None, true),
+        ("*** Update File: a.rs\n*** Move to: ../.claude/memory/runbooks/a.json", None, true),
         ("*** Add File: decisions/x.json", Some("/p/.claude/memory"), true),
         ("*** Add File: /p/src/x.json", Some("/p/.claude/memory"), false),
         ("*** Add File: src/x.json", None, false),

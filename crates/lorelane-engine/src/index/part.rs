@@ -7,7 +7,7 @@ use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::Category;
 use lorelane_core::path::RelPath;
 use lorelane_core::terms::{Language, term_of};
-use rusqlite::{OptionalExtension, Params, params};
+use rusqlite::{OptionalExtension, ToSql, params};
 
 impl Index {
     /// The files of a folder that the index knows, readable or not, and not those of the folders below it. The
@@ -19,7 +19,7 @@ impl Index {
             _ => (format!("{folder}/"), format!("{folder}0")),
         };
         let within = "path > ?1 AND path < ?2 AND instr(substr(path, length(?1) + 1), '/') = 0";
-        self.seen_where(&format!("WHERE {within}"), [start, end])
+        self.seen_where(&format!("WHERE {within}"), params![start, end])
     }
 
     /// The next files after a path, in the order of their paths.
@@ -33,20 +33,16 @@ impl Index {
 
     /// A file as the index last saw it.
     pub fn seen_at(&self, path: &RelPath) -> Result<Option<Seen>, IndexError> {
-        Ok(self.seen_where("WHERE path = ?1", [path.as_str()])?.pop().map(|(_, seen)| seen))
+        Ok(self.seen_where("WHERE path = ?1", params![path.as_str()])?.pop().map(|(_, seen)| seen))
     }
 
-    fn seen_where(
-        &self,
-        wanted: &str,
-        values: impl Params + Clone,
-    ) -> Result<Vec<(RelPath, Seen)>, IndexError> {
+    fn seen_where(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<(RelPath, Seen)>, IndexError> {
         let fault = self.fault("read");
         let mut seen = Vec::new();
         for table in ["memories", "unreadable"] {
             let sql = format!("SELECT path, size, mtime_ns FROM {table} {wanted}");
             let mut query = self.db.prepare(&sql).map_err(&fault)?;
-            let mut rows = query.query(values.clone()).map_err(&fault)?;
+            let mut rows = query.query(values).map_err(&fault)?;
             while let Some(row) = rows.next().map_err(&fault)? {
                 let read = |row: &rusqlite::Row<'_>| {
                     let path = RelPath::parse(row.get_ref(0)?.as_str()?).ok();

@@ -277,7 +277,7 @@ impl Lane {
                 } else if quarantine::is_aside(name) {
                     let Finding { check, what, hint } = quarantined(&format!("{}/{name}", category.folder()));
                     found(check, what, &hint);
-                } else if !name.ends_with(".json") {
+                } else if !name.ends_with(".json") && !name.ends_with(".md") {
                     found(
                         "file",
                         format!("{}/{name} is not a memory", category.folder()),
@@ -308,10 +308,9 @@ impl Lane {
         }
     }
 
-    /// Their paths, in order; at least one more than are named, if there are more. Hidden files are their tools'
-    /// business, and a folder that `memory_root` names may hold other things than JSON.
+    /// Their paths, in order; at least one more than are named, if there are more. Only JSON can be taken for a memory:
+    /// Claude Code keeps its own as Markdown in the same folder. Hidden files are their tools' business.
     fn strays(&self) -> Vec<String> {
-        let is_ours_alone = self.root.ends_with(DEFAULT_ROOT);
         let belongs = |name: &str| {
             name == LISTING
                 || name == RECORDS_CONFIG
@@ -329,7 +328,7 @@ impl Lane {
                 let path = joined(&folder, &name);
                 if kind == disk::Kind::Folder {
                     folders.push(path);
-                } else if is_ours_alone || name.ends_with(".json") {
+                } else if name.ends_with(".json") {
                     strays.push(path);
                 }
             }

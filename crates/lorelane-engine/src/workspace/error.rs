@@ -50,6 +50,10 @@ pub enum Failure {
     NotesTaken {
         file: PathBuf,
     },
+    /// Where the listing goes is a file that somebody else wrote.
+    ForeignListing {
+        file: PathBuf,
+    },
     /// What the state folder holds of a memory cannot be removed from here.
     Sheltered {
         state: PathBuf,
@@ -105,6 +109,9 @@ impl Failure {
             Failure::NoNote { .. } => Some("update one of them with what the others say".to_owned()),
             Failure::NotesThere { .. } => Some("`lorelane config get notes.storage` says where".to_owned()),
             Failure::NotesTaken { .. } => Some("rename or remove one of the two, then try again".to_owned()),
+            Failure::ForeignListing { .. } => {
+                Some("rename it, then run `lorelane reindex`; memories are saved and found without it".to_owned())
+            }
             Failure::Sheltered { .. } => Some(
                 "run it where that folder can be written; `lorelane retire` takes it out of recall meanwhile"
                     .to_owned(),
@@ -154,6 +161,9 @@ impl fmt::Display for Failure {
             }
             Failure::NotesTaken { file } => {
                 write!(f, "cannot move the notes: {} exists", file.display())
+            }
+            Failure::ForeignListing { file } => {
+                write!(f, "cannot write {}: it exists and was not made by lorelane", file.display())
             }
             Failure::Sheltered { state } => write!(
                 f,

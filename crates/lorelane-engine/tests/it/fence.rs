@@ -92,7 +92,7 @@ fn a_lane_is_fenced_from_any_folder_of_its_project() {
     let missing = guard(
         &project.env(),
         &project.at("no/such/folder"),
-        &ToolUse::Write { path: project.at(".claude/memory/x").to_str().unwrap().to_owned() },
+        &ToolUse::Write { path: project.at(".claude/memory/index.md").to_str().unwrap().to_owned() },
     );
     assert!(missing.is_some(), "a folder that is gone hides no lane");
 }
@@ -116,7 +116,7 @@ fn the_lane_is_where_the_configuration_says() {
     let project = Project::new();
     project.put(".claude/memory/memory-config.json", r#"{"memory_root": "docs/memories"}"#);
     assert!(!project.denies_write("../docs/memories/decisions/x.json"), "it is not there yet");
-    fs::create_dir_all(project.at("docs/memories")).unwrap();
+    fs::create_dir_all(project.at("docs/memories/decisions")).unwrap();
     assert!(project.denies_write("../docs/memories/decisions/x.json"));
     assert!(project.denies_command("rm -r ../docs"));
     assert!(!project.denies_write("../.claude/memory/memory-config.json"));
@@ -134,8 +134,7 @@ fn a_link_that_leads_into_the_lane_is_followed() {
     symlink("round", project.at("src/round")).unwrap();
     symlink("/", project.at("src/root")).unwrap();
     fs::create_dir(project.at("src/real")).unwrap();
-    for path in ["lane/x.json", "twice/x.json", "twice/not/there/x.json", "dangling.json", "lane/../memory/x"]
-    {
+    for path in ["lane/decisions/x.json", "twice/x.json", "dangling.json", "lane/../memory/index.md"] {
         assert!(project.denies_write(path), "{path}");
     }
     for path in
@@ -237,15 +236,16 @@ fn create(workspace: &mut Workspace, name: &str) {
 #[test]
 fn what_others_indexed_meanwhile_is_examined_all_the_same() {
     let file = ".claude/memory/decisions/a.json";
-    let scans: [(&str, &dyn Fn(&mut Workspace)); 5] = [
-        ("nobody", &|_| {}),
-        ("a look at every file", &|other| other.look_at_every_file().unwrap()),
-        ("a prompt", &|other| {
+    type Scan = fn(&mut Workspace);
+    let scans: [(&str, Scan); 5] = [
+        ("nobody", |_| {}),
+        ("a look at every file", |other| other.look_at_every_file().unwrap()),
+        ("a prompt", |other| {
             other.begin_turn().unwrap();
             other.brief("auth sessions").unwrap();
         }),
-        ("a reindex", &|other| drop(other.reindex(Rebuild::Changed).unwrap())),
-        ("a rebuild", &|other| drop(other.reindex(Rebuild::All).unwrap())),
+        ("a reindex", |other| drop(other.reindex(Rebuild::Changed).unwrap())),
+        ("a rebuild", |other| drop(other.reindex(Rebuild::All).unwrap())),
     ];
     for (case, scan) in scans {
         for damage in ["{}", "{ \"title\": "] {
@@ -276,8 +276,9 @@ fn what_others_indexed_meanwhile_is_examined_all_the_same() {
 #[test]
 fn a_memory_that_was_removed_is_back_and_said() {
     let file = ".claude/memory/decisions/a.json";
-    let scans: [(&str, &dyn Fn(&Project)); 2] =
-        [("nobody", &|_| {}), ("a scan", &|project| project.open().look_at_every_file().unwrap())];
+    type Scan = fn(&Project);
+    let scans: [(&str, Scan); 2] =
+        [("nobody", |_| {}), ("a scan", |project| project.open().look_at_every_file().unwrap())];
     for (case, scan) in scans {
         let project = Project::new();
         let mut workspace = project.open();

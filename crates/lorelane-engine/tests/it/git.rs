@@ -57,7 +57,11 @@ impl Trap {
                 .success()
         );
         self.put(&format!("{folder}/{RECORD}"), "{}\n");
-        fs::write(imitation.join("config"), "[core]\n\tbare = false\n\tworktree = ../sub\n").unwrap();
+        fs::write(
+            imitation.join("config"),
+            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ../sub\n",
+        )
+        .unwrap();
         self.arm(&imitation);
         imitation
     }

@@ -5,7 +5,7 @@ use super::payload::Payload;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_engine::env::Env;
-use lorelane_engine::workspace::{Examined, Failure, Workspace, guard};
+use lorelane_engine::workspace::{Examined, Failure, Workspace, guard_by_name};
 use std::path::Path;
 
 pub(super) fn run(env: &Env) -> Said {
@@ -13,7 +13,7 @@ pub(super) fn run(env: &Env) -> Said {
     let Some(payload) = Payload::read(env) else { return said };
     let mut reasons = Vec::new();
     // What the guard has nothing to say about needs no workspace.
-    for tool in payload.uses.iter().filter(|tool| guard(env, &payload.folder, tool).is_some()) {
+    for tool in payload.uses.iter().filter(|tool| guard_by_name(env, &payload.folder, tool).is_some()) {
         let examined = match tool {
             ToolUse::Write { path } => {
                 let path = payload.folder.join(path);

@@ -175,7 +175,7 @@ fn hostile(mass: Mass) -> Scratch {
     );
     git(&scratch, &["init", "--quiet", "--bare", "../imitation"]);
     arm(&scratch, "project/.git", "");
-    arm(&scratch, "imitation", "\tbare = false\n\tworktree = ../imitation\n");
+    arm(&scratch, "imitation", "\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ../imitation\n");
     scratch.put(&format!("../imitation/{USE_JWT}"), scratch.read(USE_JWT));
     weaken(&scratch);
     litter(&scratch, mass);

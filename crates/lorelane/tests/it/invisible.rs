@@ -96,7 +96,8 @@ fn no_command_prints_what_nobody_sees() {
 #[test]
 fn no_hook_says_what_nobody_sees() {
     let scratch = hostile();
-    let prompt = scratch.hook("prompt", &[("prompt", Json::text(format!("why do we use{} JWT?", some())))]);
+    let prompt =
+        scratch.hook("prompt", &[("prompt", Json::text(format!("why do we use{} JWT for auth?", some())))]);
     assert!(prompt.out.contains("use-jwt"), "{prompt:?}");
     let start = scratch.hook("session-start", &[("source", Json::text("startup"))]);
     assert!(start.out.contains("use-jwt"), "{start:?}");
@@ -105,8 +106,11 @@ fn no_hook_says_what_nobody_sees() {
     let denial = scratch.hook("before-tool", &[("tool_name", Json::text("Write")), ("tool_input", input)]);
     assert!(denial.out.contains("\"deny\""), "{denial:?}");
     let transcript = scratch.folder.join("transcript.jsonl");
-    let decided =
-        format!("We decided to use pnpm over npm because the workspace{} links are strict.", some());
+    let decided = format!(
+        "We decided to use pnpm over npm because the workspace{} links are strict.\\nWe chose it instead of yarn due to \
+         the lockfile size.",
+        some()
+    );
     let line = format!(
         r#"{{"type":"assistant","message":{{"id":"m1","content":[{{"type":"text","text":"{decided}"}}]}}}}"#
     );
@@ -116,7 +120,8 @@ fn no_hook_says_what_nobody_sees() {
         ("transcript_path", Json::text(transcript.to_str().unwrap())),
         ("stop_hook_active", Json::Bool(false)),
     ];
-    let stop = scratch.hook_of("claude-code", "stop", &payload(&scratch, &members));
+    let asked = [("LORELANE_STOP_UNATTENDED", "ask")];
+    let stop = scratch.hook_with("claude-code", "stop", &payload(&scratch, &members), &asked);
     assert!(stop.text().contains("pnpm"), "{stop:?}");
     for (face, said) in [("prompt", prompt), ("start", start), ("denial", denial), ("stop", stop)] {
         assert_seen(face, &said);

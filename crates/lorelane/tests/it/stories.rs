@@ -222,6 +222,39 @@ fn a_memory_lives_from_its_creation_to_its_end() {
     );
 }
 
+// Many repositories commit Claude Code's own memory there, as Markdown (finding 17).
+#[test]
+fn the_folder_is_shared_with_claude_codes_own_memory() {
+    let scratch = Scratch::new();
+    let theirs = [
+        ("MEMORY.md", "# Project\n\n- [Deploys](deploys.md)\n"),
+        ("deploys.md", "---\ntype: project\n---\nTuesdays\n"),
+        ("archive/old.md", "old\n"),
+        ("decisions/log.md", "kept here by hand\n"),
+        ("index.md", "# My own index\n"),
+    ];
+    for (name, text) in theirs {
+        scratch.put(&format!("{LANE}/{name}"), text);
+    }
+    scratch.lorelane("init").expect(0);
+    let said = scratch.decide("Use JWT").expect(0).err;
+    assert!(said.contains("index.md: it exists and was not made by lorelane"), "{said}");
+    for (name, text) in theirs {
+        assert_eq!(scratch.read(&format!("{LANE}/{name}")), text, "{name}");
+    }
+    let said = scratch.lorelane("doctor").expect(1).out;
+    assert!(
+        said.contains("index.md") && !said.contains("MEMORY.md") && !said.contains("deploys.md"),
+        "{said}"
+    );
+    assert!(!said.contains("log.md") && !said.contains("old.md"), "{said}");
+    assert!(scratch.lorelane("search jwt").expect(0).out.contains("decision/use-jwt"));
+    // Once it is out of the way, the listing comes.
+    std::fs::remove_file(scratch.project().join(LANE).join("index.md")).unwrap();
+    scratch.lorelane("reindex").expect(0);
+    scratch.lorelane("doctor").expect(0);
+}
+
 // `doctor` named `decisions/notes.txt` and not a memory that stood beside the folder where it would be read.
 #[test]
 fn doctor_names_files_that_lie_where_nobody_reads_them() {
@@ -230,7 +263,7 @@ fn doctor_names_files_that_lie_where_nobody_reads_them() {
         scratch.put(&format!("{LANE}/{part}"), "x");
     }
     scratch.lorelane("doctor").expect(0);
-    for stray in ["foo.json", "weird/x.json", "weird/deep/y.txt"] {
+    for stray in ["foo.json", "weird/x.json", "weird/deep/y.json"] {
         scratch.put(&format!("{LANE}/{stray}"), "{}");
     }
     check(
@@ -238,7 +271,7 @@ fn doctor_names_files_that_lie_where_nobody_reads_them() {
         &expect![[r#"
         file: foo.json lies in no category's folder, so nobody reads it
           hint: save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere
-        file: weird/deep/y.txt lies in no category's folder, so nobody reads it
+        file: weird/deep/y.json lies in no category's folder, so nobody reads it
           hint: save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere
         file: weird/x.json lies in no category's folder, so nobody reads it
           hint: save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere
@@ -252,7 +285,7 @@ fn doctor_names_files_that_lie_where_nobody_reads_them() {
     assert_eq!(said.matches("so nobody reads it").count(), 20, "{said}");
     assert!(said.contains("more than 20 files lie in no category's folder"), "{said}");
 
-    // A folder that `memory_root` names may hold other things.
+    // A folder may hold other things.
     let scratch = Scratch::with_store();
     scratch.lorelane("config set memory_root docs").expect(0);
     scratch.put("docs/readme.md", "# Hello");
@@ -638,7 +671,7 @@ fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
         undone: pin decision/use-jwt
     "#]],
     );
-    scratch.put(".claude/memory/index.md", "edited by hand\n");
+    scratch.put(".claude/memory/index.md", "# Memory Index\n\nedited by hand\n");
     scratch.put(USE_JWT, scratch.read(USE_JWT).replace("Slow", "By hand"));
     check(
         &scratch.lorelane("undo").text(),

@@ -4,6 +4,7 @@ use super::fields::{self, Field, Kind, Need};
 use crate::change::Assignment;
 use crate::json::{Document, Json, Object};
 use crate::memory::{Address, Category};
+use crate::secret;
 use crate::text::cut;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
@@ -190,7 +191,11 @@ pub fn add_tags(record: &mut Object, tags: &[String]) {
         Some(value) => value.to_texts(),
         None => Vec::new(),
     };
-    let new = tags.iter().map(|tag| super::fix::safe_tag(tag)).filter(|tag| !tag.is_empty());
+    // A secret stays as it was typed: in lower case it would not be recognised when the draft is judged.
+    let safe = |tag: &String| {
+        if secret::scan(tag).is_empty() { super::fix::safe_tag(tag) } else { tag.clone() }
+    };
+    let new = tags.iter().map(safe).filter(|tag| !tag.is_empty());
     for tag in new.collect::<Vec<_>>() {
         if !all.contains(&tag) {
             all.push(tag);

@@ -7,6 +7,7 @@ use crate::index::{By, FolderTimes, Index, IndexError, Rebuild, Row, Said, Seen,
 use crate::workspace::Failure;
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::records::is_listing;
 use lorelane_core::dialect::{Dialect, Extent, Reading};
 use lorelane_core::embed::Table;
 use lorelane_core::lifecycle::Status;
@@ -22,6 +23,8 @@ pub(super) const PART_FILES: usize = 100;
 pub(super) const PART_BYTES: u64 = 256 << 10;
 /// The clock of a file system ticks this slowly: a change within a tick leaves the time as it is.
 const TICK_NS: i64 = 20_000_000;
+/// So much of a file tells whether it is a listing.
+const LISTING_START: usize = 4_096;
 /// The name of the lane's own folder among those that are looked into.
 const ROOT: &str = "";
 
@@ -228,7 +231,19 @@ impl Lane {
 
     pub(in crate::workspace) fn put_listing(&mut self) -> Result<(), Failure> {
         let Some((path, text)) = self.listing()? else { return Ok(()) };
-        Ok(write_plain(&*self.disk, &self.file(&path), text.as_bytes())?)
+        let file = self.file(&path);
+        if self.is_foreign(&file) {
+            return Err(Failure::ForeignListing { file });
+        }
+        Ok(write_plain(&*self.disk, &file, text.as_bytes())?)
+    }
+
+    /// Whether somebody's own text stands where the listing goes.
+    fn is_foreign(&self, file: &Path) -> bool {
+        let Ok(Some(stat)) = self.disk.stat(file) else { return false };
+        let length = usize::try_from(stat.len).unwrap_or(usize::MAX).min(LISTING_START);
+        let start = self.disk.open(file).and_then(|mut pieces| pieces.read_at(0, length));
+        start.is_ok_and(|start| !is_listing(&String::from_utf8_lossy(&start)))
     }
 
     /// The times of the folders that are looked into. What a tree has of them only the index knows without looking:
