@@ -1,7 +1,7 @@
 //! Settings: every key with its value and where it comes from.
 
 use super::args::Config;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{Ending, Outcome, Session, Trouble, say, trust};
 use lorelane_core::json::{Format, Json};
 use lorelane_core::policy::{self, Setting};
 use std::fmt::Write as _;
@@ -17,6 +17,7 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
                 say::document([
                     ("settings", Json::List(settings.iter().map(|setting| setting_json(setting)).collect())),
                     ("problems", Json::texts(problems)),
+                    ("held_back", trust::without_words(&workspace.policy().held_back)),
                 ]);
             } else {
                 let mut text = String::new();
@@ -32,6 +33,9 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
             }
             for problem in &workspace.policy().problems {
                 say::err(&format!("warning: {problem}"));
+            }
+            for held in &workspace.policy().held_back {
+                say::err(&format!("warning: held back until `lorelane trust`: {held}"));
             }
         }
         Config::Get { key } => {
