@@ -116,19 +116,24 @@ pub(super) fn settled(
     }
     let trust = Trust::of(project, folders);
     let is_trusted = trust.covers(disk, &policy)
-        || was_worked_in(disk, folders, &[lane, &project.join(NOTES_ROOT)])
+        || take_for_known(disk, folders, &[lane, &project.join(NOTES_ROOT)])
             && trust.record(disk, &policy, Because::Journal, now).is_ok();
     if is_trusted { policy.trusting() } else { policy }
 }
 
-/// Whether a version that did not ask for trust has changed one of these lanes, and none that does. The journal is
-/// the user's own: no repository can bring it.
-fn was_worked_in(disk: &dyn Disk, folders: Option<&Folders>, lanes: &[&Path]) -> bool {
+/// Whether a version that did not ask for trust has changed one of these lanes, and none that does; says yes once.
+/// The journal is the user's own: no repository can bring it.
+fn take_for_known(disk: &dyn Disk, folders: Option<&Folders>, lanes: &[&Path]) -> bool {
     let states: Vec<PathBuf> =
         lanes.iter().map(|lane| lane_state(folders, &Folders::lane_key(lane))).collect();
     let has_changes = |state: &PathBuf| matches!(disk.stat(&state.join(JOURNAL)), Ok(Some(stat)) if stat.kind == Kind::File && stat.len > 0);
     let is_known = |state: &PathBuf| matches!(disk.stat(&state.join(KNOWN)), Ok(Some(_)));
-    states.iter().any(has_changes) && !states.iter().any(is_known)
+    if states.iter().any(is_known) {
+        return false;
+    }
+    let mut worked_in = states.iter().filter(|state| has_changes(state)).peekable();
+    worked_in.peek().is_some()
+        && worked_in.all(|state| disk.create_new(&state.join(KNOWN), b"", None).is_ok())
 }
 
 fn keys(weakenings: &[Weakening]) -> String {

@@ -3,7 +3,7 @@
 use super::args::Config;
 use super::{Ending, Outcome, Session, Trouble, say, trust};
 use lorelane_core::json::{Format, Json};
-use lorelane_core::policy::{self, Setting};
+use lorelane_core::policy::{self, Setting, Weakening};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -34,9 +34,7 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
             for problem in &workspace.policy().problems {
                 say::err(&format!("warning: {problem}"));
             }
-            for held in &workspace.policy().held_back {
-                say::err(&format!("warning: held back until `lorelane trust`: {held}"));
-            }
+            say_held(&workspace.policy().held_back);
         }
         Config::Get { key } => {
             let Some(setting) = workspace.policy().get(key) else {
@@ -45,6 +43,7 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
                     "`lorelane config list` shows all",
                 ));
             };
+            say_held(workspace.policy().held_back.iter().filter(|held| held.key == *key));
             if session.json {
                 say::document([("setting", setting_json(setting))]);
             } else {
@@ -73,6 +72,12 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
         }
     }
     Ok(Ending::Done)
+}
+
+fn say_held<'h>(held_back: impl IntoIterator<Item = &'h Weakening>) {
+    for held in held_back {
+        say::err(&format!("warning: held back until `lorelane trust`: {held}"));
+    }
 }
 
 fn shown(setting: &Setting) -> String {

@@ -403,7 +403,7 @@ fn memories_that_a_new_root_hides_are_named() {
 }
 
 #[test]
-fn secrets_are_refused_redacted_or_allowed_as_the_project_says_before_the_user() {
+fn secrets_are_refused_redacted_or_allowed_as_a_trusted_project_says_before_the_user() {
     let with_secret =
         format!("create decision --title 'Reach the bucket' {DECISION} --set 'context=the key is {SECRET}'");
     // What the project says, what the user says, and what is stored.
@@ -425,6 +425,7 @@ fn secrets_are_refused_redacted_or_allowed_as_the_project_says_before_the_user()
             let file = scratch.home().join("config/lorelane.toml");
             fs::write(file, format!("secrets = \"{value}\"\n")).unwrap();
         }
+        scratch.lorelane("trust --yes").expect(0);
         let said = scratch.lorelane(&with_secret);
         assert!(!said.text().contains(SECRET), "{}", said.text());
         let file = ".claude/memory/decisions/reach-the-bucket.json";

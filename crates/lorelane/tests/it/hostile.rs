@@ -375,7 +375,7 @@ fn assert_unweakened(scratch: &Scratch, folder: &Path) {
     }
     let leak = format!("create decision --title Leak {DECISION} --set 'context=key AKIAQ3EGRIAAGZ6JHXWE'");
     assert!(run(&leak).err.contains("SECRET_ERROR"));
-    let decided = "We decided to use pnpm over npm because the workspace links are strict and npm hoists.";
+    let decided = r"We decided to use pnpm over npm because the links are strict.\nWe chose it instead of yarn due to its size.";
     let line = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"TEXT"}]}}"#;
     fs::write(scratch.home().join("transcript.jsonl"), line.replace("TEXT", decided)).unwrap();
     for line in

@@ -19,13 +19,24 @@ const HELD: [&str; 6] = [
     "secrets",
     "stop.unattended",
 ];
-const DECIDED: &str =
-    "We decided to use pnpm over npm because the workspace links are strict and npm hoists.";
+const DECIDED: &str = r"We decided to use pnpm over npm because the workspace links are strict.\nWe chose it instead of yarn due to the lockfile size.";
+
+const STATUS_OF_THE_SERVER: &str = concat!(
+    r#"{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}"#,
+    "\n",
+    r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#,
+    "\n",
+    r#"{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "memory_status", "arguments": {}}}"#,
+    "\n",
+);
 
 /// A repository as it was cloned: with a memory, and with settings.
 fn cloned(config: &str, toml: &str) -> Scratch {
     let scratch = Scratch::new();
     scratch.git(&["init", "--quiet"]);
+    for (key, value) in [("user.name", "A"), ("user.email", "a@b.c")] {
+        scratch.git(&["config", key, value]);
+    }
     let record = Scratch::with_jwt().read(USE_JWT);
     scratch.put(USE_JWT, record);
     scratch.put(CONFIG, config);
@@ -141,6 +152,12 @@ fn what_is_held_back_is_said_by_everything_that_tells_how_the_project_is() {
         }
     }
     assert_eq!(keys(&scratch.json("status"), "held_back"), HELD);
+    assert!(
+        scratch.lorelane("config get secrets").expect(0).err.contains("held back until `lorelane trust`")
+    );
+    let served = scratch.lorelane_with_input("mcp", STATUS_OF_THE_SERVER).expect(0).out;
+    assert!(served.contains("held back until the user trusts this project: `secrets`"), "{served}");
+    assert!(!served.contains("Zebra"), "{served}");
     // Who trusts it has seen it.
     let shown = scratch.lorelane("trust").expect(2);
     for told in [WORDS, "\"allow\"", "secrets in new text would no longer be refused", "lorelane.toml"] {
@@ -295,7 +312,6 @@ fn memories_elsewhere_are_read_and_not_written_until_the_project_is_trusted() {
         "retire use-jwt",
         "pin use-jwt",
         "create note --title N --text t",
-        "gc --yes",
         "undo",
         "reindex",
         "init",
