@@ -6,8 +6,13 @@ use lorelane_core::guard::{Case, Fence, Resolved, Surroundings, ToolUse, Usual, 
 
 fuzz_target!(|command: &str| {
     let around = Surroundings { folder: "/p/.claude", home: Some("/home/a"), project: Some("/p") };
-    let fence =
-        Fence { lanes: vec!["/p/.claude/memory".to_owned()], usual: Usual::ByName, case: Case::Ignored };
+    let fence = Fence {
+        lanes: vec!["/p/.claude/memory".to_owned()],
+        marks: None,
+        trust: None,
+        usual: Usual::ByName,
+        case: Case::Ignored,
+    };
     let targets = ToolUse::Shell { command: command.to_owned(), folder: None }.targets(&around);
     let resolve = |path: &str| Resolved { path: normal(path), exists: false };
     if let Some(denial) = fence.judge(&targets, &resolve) {

@@ -2,7 +2,11 @@
 //!
 //! A value that cannot be used never stops a read: it is clamped or left out, and said with key, value and
 //! file. Values that decide where memories are written stop writes until they are mended.
+//!
+//! What comes with a repository may come from anybody: until the user trusts it, it may only make the user's own
+//! settings stricter. What would weaken them is held back.
 
+use crate::digest::Revision;
 use crate::json::{Format, Json};
 use crate::memory::Category;
 use crate::path::RelPath;
@@ -31,6 +35,33 @@ pub struct Key {
     pub kind: KeyKind,
     pub default: Fallback,
     pub about: &'static str,
+    pub weaker: Weaker,
+}
+
+/// Which values of a repository weaken the user's own, and what they would do. A flag that is set lies above one that
+/// is not, and a choice above those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weaker {
+    /// None: the key is free.
+    Never,
+    Above(&'static str),
+    Below(&'static str),
+    /// Every value that somebody gives: free text that a model reads.
+    Given(&'static str),
+    /// Another folder than the user's. It is read all the same, and not written.
+    Elsewhere(&'static str),
+}
+
+impl Weaker {
+    fn effect(self) -> Option<&'static str> {
+        match self {
+            Weaker::Never => None,
+            Weaker::Above(effect)
+            | Weaker::Below(effect)
+            | Weaker::Given(effect)
+            | Weaker::Elsewhere(effect) => Some(effect),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -39,6 +70,12 @@ pub enum KeyKind {
     /// A flag that protects: a value that cannot be read counts as set.
     Keep,
     Whole {
+        min: i64,
+        max: i64,
+    },
+    /// How long or how many memories are kept: a number below the range never counts as its lowest one, which keeps
+    /// the least.
+    Kept {
         min: i64,
         max: i64,
     },
@@ -74,7 +111,17 @@ pub enum Fallback {
 const MODELS: KeyKind = KeyKind::Choice(&["haiku", "sonnet", "opus"]);
 
 const fn records(name: &'static str, kind: KeyKind, default: Fallback, about: &'static str) -> Key {
-    Key { name, home: Home::Records, kind, default, about }
+    Key { name, home: Home::Records, kind, default, about, weaker: Weaker::Never }
+}
+
+const fn lorelane(name: &'static str, kind: KeyKind, default: Fallback, about: &'static str) -> Key {
+    Key { home: Home::Lorelane, ..records(name, kind, default, about) }
+}
+
+impl Key {
+    const fn held(self, weaker: Weaker) -> Key {
+        Key { weaker, ..self }
+    }
 }
 
 /// All keys.
@@ -84,7 +131,8 @@ pub const KEYS: &[Key] = &[
         KeyKind::Root,
         Fallback::Text(DEFAULT_ROOT),
         "folder of the records, inside the project",
-    ),
+    )
+    .held(Weaker::Elsewhere("memories would be written to this folder; until then it is only read")),
     records(
         "categories.*.enabled",
         KeyKind::Flag,
@@ -116,14 +164,16 @@ pub const KEYS: &[Key] = &[
         KeyKind::Text { max: 500 },
         Fallback::None,
         "what belongs here, in your words",
-    ),
+    )
+    .held(Weaker::Given("agents would read this text")),
     records(
         "categories.session_summary.max_retained",
-        KeyKind::Whole { min: 1, max: 1_000 },
+        KeyKind::Kept { min: 1, max: 1_000 },
         Fallback::Whole(5),
         "session summaries that stay active",
     ),
-    records("auto_commit", KeyKind::Flag, Fallback::Flag(false), "commit each change with git"),
+    records("auto_commit", KeyKind::Flag, Fallback::Flag(false), "commit each change with git")
+        .held(Weaker::Above("every change would run git with the hooks and filters of this repository")),
     records(
         "max_memories_per_category",
         KeyKind::Whole { min: 1, max: 1_000_000 },
@@ -201,65 +251,58 @@ pub const KEYS: &[Key] = &[
     ),
     records(
         "delete.grace_period_days",
-        KeyKind::Whole { min: 0, max: 36_500 },
+        KeyKind::Kept { min: 0, max: 36_500 },
         Fallback::Whole(30),
         "days that a retired memory is kept",
-    ),
+    )
+    .held(Weaker::Below("retired memories would be deleted sooner")),
     records(
         "delete.archive_retired",
         KeyKind::Keep,
         Fallback::None,
         "after the grace period archive instead of delete",
+    )
+    .held(Weaker::Below("retired memories would be deleted instead of archived")),
+    lorelane(
+        "secrets",
+        KeyKind::Choice(&["refuse", "redact", "allow"]),
+        Fallback::Text("refuse"),
+        "what happens to a secret in new text",
+    )
+    .held(Weaker::Above("secrets in new text would no longer be refused")),
+    lorelane(
+        "briefing.max_tokens",
+        KeyKind::Whole { min: 100, max: 2_400 },
+        Fallback::Whole(600),
+        "tokens that one briefing may cost",
     ),
-    Key {
-        name: "secrets",
-        home: Home::Lorelane,
-        kind: KeyKind::Choice(&["refuse", "redact", "allow"]),
-        default: Fallback::Text("refuse"),
-        about: "what happens to a secret in new text",
-    },
-    Key {
-        name: "briefing.max_tokens",
-        home: Home::Lorelane,
-        kind: KeyKind::Whole { min: 100, max: 2_400 },
-        default: Fallback::Whole(600),
-        about: "tokens that one briefing may cost",
-    },
-    Key {
-        name: "stop.unattended",
-        home: Home::Lorelane,
-        kind: KeyKind::Choice(&["keep", "ask"]),
-        default: Fallback::Text("keep"),
-        about: "whether a run without a person is asked to save memories, or they are kept for later",
-    },
-    Key {
-        name: "notes.enabled",
-        home: Home::Lorelane,
-        kind: KeyKind::Flag,
-        default: Fallback::Flag(true),
-        about: "whether the notes are read and written",
-    },
-    Key {
-        name: "notes.storage",
-        home: Home::Lorelane,
-        kind: KeyKind::Choice(&["project", "user"]),
-        default: Fallback::Text("project"),
-        about: "where the notes lie: in the project, or in your data folder for all projects",
-    },
-    Key {
-        name: "notes.recency_days",
-        home: Home::Lorelane,
-        kind: KeyKind::Whole { min: 0, max: 36_500 },
-        default: Fallback::Whole(7),
-        about: "days for which a new note counts as recent",
-    },
-    Key {
-        name: "notes.recency_factor",
-        home: Home::Lorelane,
-        kind: KeyKind::Number { min: 1.0, max: 2.0 },
-        default: Fallback::Number("1.2"),
-        about: "how much more a recent note counts among equals; 1 is no more",
-    },
+    lorelane(
+        "stop.unattended",
+        KeyKind::Choice(&["keep", "ask"]),
+        Fallback::Text("keep"),
+        "whether a run without a person is asked to save memories, or they are kept for later",
+    )
+    .held(Weaker::Above("runs that nobody watches would be asked to save memories")),
+    lorelane("notes.enabled", KeyKind::Flag, Fallback::Flag(true), "whether the notes are read and written"),
+    lorelane(
+        "notes.storage",
+        KeyKind::Choice(&["project", "user"]),
+        Fallback::Text("project"),
+        "where the notes lie: in the project, or in your data folder for all projects",
+    )
+    .held(Weaker::Above("your notes of all projects would be read and written here")),
+    lorelane(
+        "notes.recency_days",
+        KeyKind::Whole { min: 0, max: 36_500 },
+        Fallback::Whole(7),
+        "days for which a new note counts as recent",
+    ),
+    lorelane(
+        "notes.recency_factor",
+        KeyKind::Number { min: 1.0, max: 2.0 },
+        Fallback::Number("1.2"),
+        "how much more a recent note counts among equals; 1 is no more",
+    ),
 ];
 
 /// What the first system of the notes called these keys.
@@ -278,6 +321,15 @@ pub struct Given {
     /// The file's name for messages.
     pub file: String,
     pub home: Home,
+    pub source: Source,
+}
+
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It comes with the repository, and so from anybody.
+    Project,
+    User,
 }
 
 /// A value that counts, and where it comes from.
@@ -305,11 +357,45 @@ impl std::fmt::Display for ConfigProblem {
     }
 }
 
+/// A value of the repository that weakens what the user's own settings say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weakening {
+    pub key: String,
+    pub value: Json,
+    pub file: String,
+    /// What it would do.
+    pub effect: &'static str,
+    weaker: Weaker,
+}
+
+impl Weakening {
+    /// Whether it is words of somebody for a model, which a model must not read here either.
+    pub fn is_free_text(&self) -> bool {
+        matches!(self.weaker, Weaker::Given(_))
+    }
+}
+
+impl std::fmt::Display for Weakening {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.is_free_text() {
+            true => write!(f, "`{}`", self.key)?,
+            false => write!(f, "`{}` = {}", self.key, shown(&self.value))?,
+        }
+        write!(f, " in {}: {}", self.file, self.effect)
+    }
+}
+
 /// The settings in force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     settings: BTreeMap<String, Setting>,
     pub problems: Vec<ConfigProblem>,
+    /// What does not count until the user trusts the repository.
+    pub held_back: Vec<Weakening>,
+    /// What counts because the user does.
+    pub trusted: Vec<Weakening>,
+    /// Every value that the repository gives to a restricted key, a line each.
+    restricted: String,
 }
 
 /// Which model drafts and verifies what.
@@ -353,7 +439,8 @@ impl NotesStorage {
 }
 
 impl Policy {
-    /// Settles what the files give; an earlier file wins over a later one.
+    /// Settles what the files give. The project's wins over the user's where it is no weaker; of one of both, an
+    /// earlier file wins over a later one.
     pub fn settle(given: &[Given], mut problems: Vec<ConfigProblem>) -> Policy {
         let mut settings: BTreeMap<String, Setting> = all_keys()
             .map(|(key, name, category)| {
@@ -361,7 +448,8 @@ impl Policy {
                 (name.clone(), Setting { key: name, value, file: None })
             })
             .collect();
-        for Given { key: name, value, file, home } in given {
+        let mut brought: BTreeMap<String, (&Key, Setting)> = BTreeMap::new();
+        for Given { key: name, value, file, home, source } in given {
             let mut problem = |what: String, stops_writes: bool| {
                 problems.push(ConfigProblem { key: name.clone(), file: file.clone(), what, stops_writes });
             };
@@ -396,12 +484,57 @@ impl Policy {
                     instead
                 }
             };
-            let setting = settings.get_mut(&known).expect("every known key has a setting");
-            if setting.file.is_none() {
-                *setting = Setting { key: known, value: Some(usable), file: Some(file.clone()) };
+            let setting = Setting { key: known.clone(), value: Some(usable), file: Some(file.clone()) };
+            let taken = settings.get(&known).is_some_and(|setting| setting.file.is_some());
+            match source {
+                Source::Project => {
+                    brought.entry(known).or_insert((key, setting));
+                }
+                Source::User if taken => {}
+                Source::User => {
+                    settings.insert(known, setting);
+                }
             }
         }
-        Policy { settings, problems }
+        let (held_back, trusted) = (Vec::new(), Vec::new());
+        let mut policy = Policy { settings, problems, held_back, trusted, restricted: String::new() };
+        brought.into_values().for_each(|(key, setting)| policy.take(key, setting));
+        policy
+    }
+
+    /// Takes a value of the repository if it is no weaker than the user's, or than the default.
+    fn take(&mut self, key: &Key, setting: Setting) {
+        let Setting { key: name, value: Some(value), file: Some(file) } = &setting else { return };
+        let is_weaker = key.weakens(self.value(name), value);
+        if let Some(effect) = key.weaker.effect() {
+            self.restricted.push_str(&format!("{name} = {}\n", value.render(Format::LINE)));
+            let (key, value, file, weaker) = (name.clone(), value.clone(), file.clone(), key.weaker);
+            self.held_back.extend(is_weaker.then_some(Weakening { key, value, file, effect, weaker }));
+        }
+        // A folder is read where it is said to be: only writing waits.
+        if !is_weaker || matches!(key.weaker, Weaker::Elsewhere(_)) {
+            self.settings.insert(name.clone(), setting);
+        }
+    }
+
+    /// The same settings for one who trusts the repository.
+    pub fn trusting(mut self) -> Policy {
+        for held in std::mem::take(&mut self.held_back) {
+            let (key, value, file) = (held.key.clone(), Some(held.value.clone()), Some(held.file.clone()));
+            self.settings.insert(key.clone(), Setting { key, value, file });
+            self.trusted.push(held);
+        }
+        self
+    }
+
+    /// What the repository gives to the keys that can weaken something, as one value: to trust it is to trust this.
+    pub fn restricted(&self) -> Revision {
+        Revision::of(self.restricted.as_bytes())
+    }
+
+    /// The folder that the repository wants its memories in, while nothing may be written there.
+    pub fn untrusted_root(&self) -> Option<&Weakening> {
+        self.held_back.iter().find(|held| matches!(held.weaker, Weaker::Elsewhere(_)))
     }
 
     /// The folder of the records that this value for `memory_root` settles on, without all the other keys.
@@ -587,6 +720,7 @@ pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
         KeyKind::Flag
         | KeyKind::Keep
         | KeyKind::Whole { .. }
+        | KeyKind::Kept { .. }
         | KeyKind::Fraction
         | KeyKind::Number { .. } => Json::parse(value).unwrap_or_else(|_| Json::text(value)),
         _ => Json::text(value),
@@ -594,6 +728,31 @@ pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
     match judge(&key.kind, &typed, category) {
         Ok(value) => Ok((key, value)),
         Err(Misfit { what, .. }) => Err(format!("{} {what}", shown(&typed))),
+    }
+}
+
+impl Key {
+    /// Whether a value weakens what the user has. Both are usable ones of this key.
+    fn weakens(&self, own: Option<&Json>, brought: &Json) -> bool {
+        let (own, brought_rank) = (own.map_or(0.0, |own| self.rank(own)), self.rank(brought));
+        match self.weaker {
+            Weaker::Never => false,
+            Weaker::Above(_) => brought_rank > own,
+            Weaker::Below(_) => brought_rank < own,
+            Weaker::Given(_) => brought.as_text().is_some_and(|text| !text.is_empty()),
+            Weaker::Elsewhere(_) => brought.as_text() != Some(DEFAULT_ROOT),
+        }
+    }
+
+    /// How high a value lies. One that is absent counts as the lowest.
+    fn rank(&self, value: &Json) -> f64 {
+        match (&self.kind, value) {
+            (KeyKind::Choice(choices), Json::Text(text)) => {
+                choices.iter().position(|choice| choice == text).map_or(0.0, |at| at as f64)
+            }
+            (_, Json::Bool(flag)) => f64::from(u8::from(*flag)),
+            (_, value) => value.as_f64().unwrap_or(0.0),
+        }
     }
 }
 
@@ -616,13 +775,16 @@ fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Jso
             Json::Bool(_) => Ok(value.clone()),
             _ => mend("is not true or false".to_owned(), Json::Bool(true)),
         },
-        KeyKind::Whole { min, max } => match value.as_f64() {
+        KeyKind::Whole { min, max } | KeyKind::Kept { min, max } => match value.as_f64() {
             Some(number) if number.is_finite() && number.fract() == 0.0 => {
                 let clamped = (number as i64).clamp(*min, *max);
+                let what = format!("is not from {min} to {max}");
                 if clamped as f64 == number {
                     Ok(value.clone())
+                } else if clamped == *min && matches!(kind, KeyKind::Kept { .. }) {
+                    refuse(what)
                 } else {
-                    mend(format!("is not from {min} to {max}"), Json::number(clamped))
+                    mend(what, Json::number(clamped))
                 }
             }
             _ => refuse(format!("is not a whole number from {min} to {max}")),

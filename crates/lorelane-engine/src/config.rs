@@ -2,7 +2,7 @@
 
 use crate::disk::{Disk, Kind, Links};
 use lorelane_core::json::{self, Document, Json, Object};
-use lorelane_core::policy::{ConfigProblem, Given, Home, Policy, all_keys};
+use lorelane_core::policy::{ConfigProblem, Given, Home, Policy, Source, all_keys};
 use lorelane_core::text::cut;
 use std::fmt;
 use std::io;
@@ -98,7 +98,8 @@ impl ConfigFiles {
         Policy::root_of(given().as_ref())
     }
 
-    /// Settles all files. What cannot be read is a problem, and the defaults count.
+    /// Settles all files. What cannot be read is a problem, and the defaults count. What weakens the user's settings
+    /// is held back: whether the project is trusted is for [`crate::trust`] to say.
     pub fn read(&self, disk: &dyn Disk) -> Policy {
         let mut given = Vec::new();
         let mut problems = Vec::new();
@@ -119,11 +120,11 @@ impl ConfigFiles {
         problems: &mut Vec<ConfigProblem>,
     ) {
         let file = path.display().to_string();
+        let source = if Some(path) == self.user.as_deref() { Source::User } else { Source::Project };
         // The user's own file may be a link to wherever they keep their settings; one of the repository may not.
-        let read = if Some(path) == self.user.as_deref() {
-            disk.read_bounded(path, Links::Followed, CONFIG_MAX_BYTES)
-        } else {
-            self.read_foreign(disk, path)
+        let read = match source {
+            Source::User => disk.read_bounded(path, Links::Followed, CONFIG_MAX_BYTES),
+            Source::Project => self.read_foreign(disk, path),
         };
         let values = match read {
             Ok(None) => return,
@@ -141,6 +142,7 @@ impl ConfigFiles {
                     value,
                     file: file.clone(),
                     home,
+                    source,
                 }));
             }
             // Where memories go may be written in there, so nothing is written until it can be read.

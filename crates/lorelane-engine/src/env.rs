@@ -93,17 +93,26 @@ impl Env {
 impl Folders {
     /// The name of a lane in state and cache: readable, and one per real path.
     pub fn lane_key(lane: &Path) -> String {
-        let digest = blake3::hash(lane.as_os_str().as_encoded_bytes()).to_hex();
-        let above = if lane.ends_with(NOTES_ROOT) { 1 } else { 2 };
-        let project = lane.ancestors().nth(above).and_then(Path::file_name).unwrap_or_default();
-        let readable: String = project
-            .to_string_lossy()
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
-            .take(40)
-            .collect();
-        format!("{readable}-{}", &digest[..16])
+        key(lane, if lane.ends_with(NOTES_ROOT) { 1 } else { 2 })
     }
+
+    /// The name of a repository in state, by the folder that its work trees share; without git by the project.
+    pub fn repository_key(repository: &Path) -> String {
+        key(repository, usize::from(repository.ends_with(".git")))
+    }
+}
+
+/// A readable name, that of the folder so many levels above, with a digest of the path.
+fn key(path: &Path, above: usize) -> String {
+    let digest = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+    let named = path.ancestors().nth(above).and_then(Path::file_name).unwrap_or_default();
+    let readable: String = named
+        .to_string_lossy()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
+        .take(40)
+        .collect();
+    format!("{readable}-{}", &digest[..16])
 }
 
 #[cfg(test)]

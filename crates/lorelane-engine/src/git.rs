@@ -159,6 +159,11 @@ impl Held {
     }
 }
 
+/// The folder that all work trees of a path's repository share. Asks the disk, not git: hooks ask for it.
+pub fn common_dir(path: &Path) -> Option<PathBuf> {
+    WorkTree::around(path).map(|tree| call::common_dir(tree.git_dir))
+}
+
 /// The work tree that a path lies in, or would lie in.
 pub fn repository_of(path: &Path) -> Option<PathBuf> {
     WorkTree::around(path).map(|tree| tree.root)

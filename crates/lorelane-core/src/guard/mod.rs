@@ -70,6 +70,20 @@ pub struct Target {
     after: Vec<Vec<Atom>>,
 }
 
+/// What a use of a tool does that the fence may stand before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Targets {
+    pub places: Vec<Target>,
+    /// Whether it has lorelane trust a project: that is for a person to say.
+    pub trusts: bool,
+}
+
+impl Targets {
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty() && !self.trusts
+    }
+}
+
 /// What the disk says of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
@@ -92,6 +106,8 @@ pub struct Fence {
     pub lanes: Vec<String>,
     /// The file of the marks, where a store is known.
     pub marks: Option<String>,
+    /// The folder in which is remembered whom the user trusts.
+    pub trust: Option<String>,
     pub usual: Usual,
     pub case: Case,
 }
@@ -160,8 +176,11 @@ impl Target {
 
 impl Fence {
     /// The first target that the fence stands before. `resolve` asks the disk.
-    pub fn judge(&self, targets: &[Target], resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
-        targets.iter().find_map(|target| self.deny(target, resolve))
+    pub fn judge(&self, targets: &Targets, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
+        if targets.trusts {
+            return Some(trust_denial());
+        }
+        targets.places.iter().find_map(|target| self.deny(target, resolve))
     }
 
     fn deny(&self, target: &Target, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
@@ -194,6 +213,11 @@ impl Fence {
             let marks = self.marks.as_ref().map(|marks| self.relation(&names, target, marks));
             if !matches!(marks, None | Some(Relation::Apart)) {
                 return Some(marks_denial(target));
+            }
+            let trust = self.trust.as_ref().filter(|_| target.act == Act::Write);
+            let trust = trust.map(|trust| self.relation(&names, target, trust));
+            if let Some(Relation::Inside(_)) = trust {
+                return Some(trust_denial());
             }
         }
         None
@@ -296,6 +320,13 @@ fn marks_denial(target: &Target) -> Denial {
             inline(&target.shown, SHOWN_MAX)
         ),
         instead: "use `lorelane pin`, `lorelane unpin` or `lorelane reject`".to_owned(),
+    }
+}
+
+fn trust_denial() -> Denial {
+    Denial {
+        attempt: "cannot trust the settings of a project: that is for a person to decide".to_owned(),
+        instead: "`lorelane status` shows what is held back; ask the user to run `lorelane trust`".to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::programs::{self, Touch};
 use super::word::{Atom, Word};
-use super::{Act, Reach, Surroundings, Target};
+use super::{Act, Reach, Surroundings, Target, Targets};
 use std::collections::BTreeMap;
 
 /// Deeper nesting is read as a sequence: a recursive reader must have a floor.
@@ -19,9 +19,10 @@ const NAMED_MAX: usize = 8;
 /// How far the end of `[…]` is looked for.
 const SET_MAX: usize = 64;
 
-/// The places that a command line writes to or takes away, in its order.
-pub fn writes(command: &str, around: &Surroundings<'_>) -> Vec<Target> {
-    read(command, around).targets
+/// The places that a command line writes to or takes away, in its order, and whether it trusts a project.
+pub fn writes(command: &str, around: &Surroundings<'_>) -> Targets {
+    let Shell { targets, trusts, .. } = read(command, around);
+    Targets { places: targets, trusts }
 }
 
 /// Whether a command line runs git: what that brings into a worktree is the user's and their colleagues'.
@@ -39,6 +40,7 @@ fn read<'a>(command: &str, around: &'a Surroundings<'a>) -> Shell<'a> {
         piped: Vec::new(),
         runs_input: false,
         runs_git: false,
+        trusts: false,
         work_left: WORK_MAX,
     };
     shell.run(command, 0);
@@ -58,6 +60,8 @@ struct Shell<'a> {
     /// Whether the last command runs what it reads.
     runs_input: bool,
     runs_git: bool,
+    /// Whether lorelane is told to trust a project.
+    trusts: bool,
     work_left: usize,
 }
 
@@ -149,6 +153,10 @@ impl Shell<'_> {
             }
             "find" if depth <= DEPTH_MAX => self.find(words, depth),
             "git" => self.git(words),
+            "lorelane" | "lorelane.exe" => {
+                let options = programs::Wrapper { valued: &["-C"], operands: 0 };
+                self.trusts |= unwrapped(words, &options).first().is_some_and(|command| command.is("trust"));
+            }
             _ if programs::is_shell(program) => {
                 self.runs_input = programs::runs_input(words);
                 if let Some(text) = programs::shell_text(words).and_then(Word::literal) {

@@ -2,7 +2,7 @@
 
 use super::programs::is_shell;
 use super::word::Word;
-use super::{Act, Reach, Surroundings, Target, shell};
+use super::{Act, Reach, Surroundings, Target, Targets, shell};
 use crate::json::Json;
 
 /// The lines of a patch that name a file.
@@ -98,19 +98,20 @@ impl ToolUse {
         named.map(|path| ToolUse::Write { path }).collect()
     }
 
-    pub fn targets(&self, around: &Surroundings<'_>) -> Vec<Target> {
+    pub fn targets(&self, around: &Surroundings<'_>) -> Targets {
         match self {
             ToolUse::Write { path } => {
                 let word = at_home(path, around);
                 let path = placed(&word, around);
-                Target::new("", &word, &path, Act::Write, Reach::One).into_iter().collect()
+                let places = Target::new("", &word, &path, Act::Write, Reach::One).into_iter().collect();
+                Targets { places, trusts: false }
             }
             ToolUse::Shell { command, folder: None } => shell::writes(command, around),
             ToolUse::Shell { command, folder: Some(folder) } => {
                 let folder = placed(&at_home(folder, around), around).shown();
                 shell::writes(command, &Surroundings { folder: &folder, ..*around })
             }
-            ToolUse::Other => Vec::new(),
+            ToolUse::Other => Targets::default(),
         }
     }
 

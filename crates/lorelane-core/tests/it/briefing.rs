@@ -11,7 +11,7 @@ use lorelane_core::dialect::records::Records;
 use lorelane_core::json::Json;
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
-use lorelane_core::policy::{Given, Home, Policy};
+use lorelane_core::policy::{Given, Home, Policy, Source};
 use lorelane_core::recall::{Hit, Query, keyword, name_parts};
 
 fn memory(category: Category, members: Members<'_>) -> Memory {
@@ -35,9 +35,10 @@ fn policy(given: &[(&str, &str)]) -> Policy {
             value: Json::parse(value).expect("JSON"),
             file: "f".to_owned(),
             home: home(key),
+            source: Source::Project,
         })
         .collect();
-    Policy::settle(&given, Vec::new())
+    Policy::settle(&given, Vec::new()).trusting()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use lorelane_core::dialect::Dialect;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::{Lifecycle, Verb};
 use lorelane_core::memory::{Address, Body, Category, Kind, Memory};
-use lorelane_core::policy::{Given, Home, Policy};
+use lorelane_core::policy::{Given, Home, Policy, Source};
 use lorelane_core::text::words;
 use lorelane_core::time::{DAY, Timestamp};
 use std::collections::BTreeSet;
@@ -22,9 +22,10 @@ fn policy(settings: Members<'_>) -> Policy {
             value: json(value),
             file: "f".to_owned(),
             home: Home::Records,
+            source: Source::Project,
         })
         .collect();
-    let policy = Policy::settle(&given, Vec::new());
+    let policy = Policy::settle(&given, Vec::new()).trusting();
     assert_eq!(policy.problems, []);
     policy
 }

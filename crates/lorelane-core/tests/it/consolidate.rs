@@ -9,7 +9,7 @@ use lorelane_core::dialect::records::draft::{self, Wanted};
 use lorelane_core::digest::Revision;
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::memory::Category;
-use lorelane_core::policy::{Given, Home, Policy};
+use lorelane_core::policy::{Given, Home, Policy, Source};
 use lorelane_core::refusal::Refusal;
 use proptest::prelude::*;
 
@@ -71,9 +71,10 @@ fn policy(settings: Settings<'_>) -> Policy {
             value: json(value),
             file: "memory-config.json".to_owned(),
             home: Home::Records,
+            source: Source::Project,
         })
         .collect();
-    Policy::settle(&given, Vec::new())
+    Policy::settle(&given, Vec::new()).trusting()
 }
 
 #[test]

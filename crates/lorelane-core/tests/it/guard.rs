@@ -28,6 +28,7 @@ fn judge(tool: &ToolUse) -> Option<Denial> {
     let fence = Fence {
         lanes: vec!["/p/.claude/memory".to_owned()],
         marks: Some("/p/.lorelane/marks.jsonl".to_owned()),
+        trust: Some("/home/a/.local/state/lorelane/trust".to_owned()),
         usual: Usual::WhereItExists,
         case: Case::Counts,
     };
@@ -367,6 +368,65 @@ fn commands_that_read_or_write_elsewhere_are_not() {
     }
 }
 
+/// Whom to trust is for a person to say.
+#[test]
+fn no_agent_trusts_a_project() {
+    let denied = [
+        "lorelane trust",
+        "lorelane trust --yes",
+        "lorelane --json trust --yes",
+        "lorelane -C /tmp/clone trust --yes",
+        "lorelane -C/tmp/clone trust",
+        "lorelane 'trust' --remove",
+        "lorelane tr\"us\"t",
+        "/usr/local/bin/lorelane trust --yes",
+        "./target/debug/lorelane trust",
+        "~/.cargo/bin/lorelane trust",
+        "lorelane.exe trust",
+        "cd /tmp/clone && lorelane trust --yes",
+        "echo y | lorelane trust",
+        "yes | sudo -u a env LORELANE_HOME=/tmp/h lorelane trust",
+        "HOME=/tmp lorelane trust --yes",
+        "command lorelane trust",
+        "bash -c 'lorelane trust --yes'",
+        "bash -lc \"cd /p; lorelane trust\"",
+        "sh <<'EOF'\nlorelane trust --yes\nEOF",
+        "eval lorelane trust",
+        "echo $(lorelane trust --yes)",
+        "L=/usr/bin/lorelane; $L trust",
+        "if true; then lorelane trust; fi",
+        "nohup timeout 5 lorelane trust &",
+        "npx lorelane trust",
+        "find . -name x -exec lorelane trust ';'",
+        "echo '{}' > ~/.local/state/lorelane/trust/p-1/2.json",
+        "mkdir -p /tmp/x && cp /tmp/x.json /home/a/.local/state/lorelane/trust/p-1/",
+    ];
+    for command in denied {
+        let denial = judge(&shell(command));
+        assert!(denial.is_some_and(|denial| denial.attempt.contains("trust")), "not denied: {command}");
+    }
+    assert!(judge(&write("/home/a/.local/state/lorelane/trust/p-1/2.json")).is_some());
+    let allowed = [
+        "lorelane status",
+        "lorelane doctor --json",
+        "lorelane -C trust status",
+        "lorelane search trust",
+        "lorelane create decision --title trust",
+        "lorelane log -n 3 # lorelane trust",
+        "echo lorelane trust",
+        "echo 'run lorelane trust'",
+        "grep -rn 'lorelane trust' docs",
+        "git commit -m 'lorelane trust'",
+        "trust lorelane",
+        "cat ~/.local/state/lorelane/trust/p-1/2.json",
+        "ls /home/a/.local/state/lorelane/trust",
+        "cat <<'EOF'\nlorelane trust\nEOF",
+    ];
+    for command in allowed {
+        assert_eq!(judge(&shell(command)), None, "{command}");
+    }
+}
+
 #[test]
 fn a_command_that_runs_git_is_known() {
     for (command, expected) in [
@@ -412,7 +472,7 @@ fn a_writing_tool_is_judged_by_its_path() {
 fn where_the_disk_ignores_case_the_fence_does() {
     for (case, denied) in [(Case::Counts, false), (Case::Ignored, true)] {
         let (lanes, marks) = (vec!["/p/.claude/memory".to_owned()], None);
-        let fence = Fence { lanes, marks, usual: Usual::WhereItExists, case };
+        let fence = Fence { lanes, marks, trust: None, usual: Usual::WhereItExists, case };
         let targets = write("/P/.Claude/MEMORY/decisions/x.json").targets(&AROUND);
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{case:?}");
     }
@@ -422,7 +482,7 @@ fn where_the_disk_ignores_case_the_fence_does() {
 fn the_usual_folder_is_fenced_by_name_where_the_scripts_did() {
     let targets = write("/elsewhere/.claude/memory/x.json").targets(&AROUND);
     for (usual, denied) in [(Usual::WhereItExists, false), (Usual::ByName, true)] {
-        let fence = Fence { lanes: Vec::new(), marks: None, usual, case: Case::Counts };
+        let fence = Fence { lanes: Vec::new(), marks: None, trust: None, usual, case: Case::Counts };
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{usual:?}");
     }
 }
@@ -522,7 +582,7 @@ fn enormous_and_hostile_commands_are_read_within_bounds() {
     ];
     for text in texts {
         // What is read, looked up on the disk and told is bounded, whatever was typed.
-        let targets = shell(&text).targets(&AROUND);
+        let targets = shell(&text).targets(&AROUND).places;
         let head: String = text.chars().take(20).collect();
         assert!(targets.len() <= 256, "{head}: {} targets", targets.len());
         assert_eq!(judge(&shell(&text)).is_some(), text.contains("/memory/index.md"), "{head}");

@@ -212,10 +212,20 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
     (!real.strip_prefix(&root).is_ok_and(is_ordinary)).then_some(real)
 }
 
+/// The repository's own folder: that of a linked work tree names it.
+pub(super) fn common_dir(git_dir: PathBuf) -> PathBuf {
+    let named = text_of(&git_dir.join("commondir"));
+    let common = named.and_then(|named| std::fs::canonicalize(git_dir.join(named.trim())).ok());
+    common.unwrap_or(git_dir)
+}
+
 fn named_by(file: &Path) -> Option<String> {
+    text_of(file)?.strip_prefix("gitdir:").map(|named| named.trim().to_owned())
+}
+
+fn text_of(file: &Path) -> Option<String> {
     let bytes = RealDisk.read_bounded(file, Links::Refused, GIT_FILE_MAX_BYTES).ok()??;
-    let text = String::from_utf8(bytes).ok()?;
-    text.strip_prefix("gitdir:").map(|named| named.trim().to_owned())
+    String::from_utf8(bytes).ok()
 }
 
 fn is_repository(git_dir: &Path) -> bool {

@@ -186,6 +186,7 @@ impl Workspace {
         value: &Json,
         dry_run: bool,
     ) -> Result<(PathBuf, Vec<Notice>), Failure> {
+        self.refuse_untrusted_root()?;
         if dry_run {
             self.config.with(&*self.disk, home, key, value)?;
             return Ok((self.config.file_of(home).to_owned(), Vec::new()));
@@ -195,10 +196,11 @@ impl Workspace {
         let lane = self.lanes.iter().position(stands).unwrap_or(RECORDS);
         let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;
-        let notices = self.catch_up(lane, &mut writer)?;
+        let mut notices = self.catch_up(lane, &mut writer)?;
+        self.policy = self.settled();
         let text = self.config.with(&*self.disk, home, key, value)?;
         let file = self.config.save(&*self.disk, home, &text)?;
-        self.policy = self.config.read(&*self.disk);
+        notices.extend(self.settle_own());
         Ok((file, notices))
     }
 
@@ -211,6 +213,7 @@ impl Workspace {
     }
 
     pub(super) fn refuse_when_misconfigured(&self) -> Result<(), Failure> {
+        self.refuse_untrusted_root()?;
         let stopping: Vec<ConfigProblem> =
             self.policy.problems.iter().filter(|problem| problem.stops_writes).cloned().collect();
         if stopping.is_empty() { Ok(()) } else { Err(Failure::Misconfigured(stopping)) }
@@ -224,6 +227,7 @@ impl Workspace {
     ) -> Result<Vec<Notice>, Failure> {
         let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(Place::lane_path).collect();
         let lane = &mut self.lanes[at];
+        lane.set_known();
         lane.refresh()?;
         let mut notices = warnings(writer.warnings());
         if !recovered.is_empty() {
@@ -245,6 +249,7 @@ impl Workspace {
     ) -> Vec<Notice> {
         let mut notices = Vec::new();
         let lane = &mut self.lanes[at];
+        lane.set_known();
         lane.changed = true;
         if !touched.is_empty() {
             match lane.note(touched) {

@@ -31,7 +31,7 @@ type Inspect<'i> = &'i mut dyn FnMut(&RelPath, Result<&Reading, &str>, &mut Vec<
 /// Something that somebody should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was checked: `config`, `file`, `listing`, `index`, `journal`, `marks`, `model`, `secret`, `setup`, `store`.
+    /// What was checked: `config`, `file`, `listing`, `index`, `journal`, `marks`, `model`, `secret`, `setup`, `store`, `trust`.
     pub check: &'static str,
     pub what: String,
     pub hint: String,
@@ -133,6 +133,10 @@ impl Workspace {
                 "mend the file; `lorelane config list` shows every key with the value in force"
             };
             findings.push(Finding { check: "config", what: problem.to_string(), hint: hint.to_owned() });
+        }
+        for held in &self.policy.held_back {
+            let hint = "if you trust this project, allow it with `lorelane trust`".to_owned();
+            findings.push(Finding { check: "trust", what: format!("held back: {held}"), hint });
         }
         let left = self.left_behind();
         if left > 0 {

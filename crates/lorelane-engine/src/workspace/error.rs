@@ -5,7 +5,7 @@ use crate::index::IndexError;
 use crate::store::StoreError;
 use lorelane_core::bench::ExpectationFault;
 use lorelane_core::memory::Address;
-use lorelane_core::policy::ConfigProblem;
+use lorelane_core::policy::{ConfigProblem, Weakening};
 use lorelane_core::refusal::Refusal;
 use std::fmt;
 use std::io;
@@ -21,6 +21,10 @@ pub enum Failure {
     Config(ConfigError),
     /// A setting that decides where memories go cannot be used.
     Misconfigured(Vec<ConfigProblem>),
+    /// The repository names another folder for its memories, and the user does not trust it.
+    Untrusted {
+        held: Weakening,
+    },
     /// There is no store here.
     NoStore {
         start: PathBuf,
@@ -93,6 +97,10 @@ impl Failure {
             Failure::Misconfigured(_) => {
                 Some("nothing is written until this is mended; reading goes on".to_owned())
             }
+            Failure::Untrusted { .. } => Some(
+                "reading goes on; the user can look at what this project asks for, and allow it, with `lorelane trust`"
+                    .to_owned(),
+            ),
             Failure::NoStore { .. } => Some("`lorelane init` makes a store here".to_owned()),
             Failure::Outside { .. } => Some(
                 "lorelane writes only inside the project; move the folder into it or remove the link"
@@ -139,6 +147,9 @@ impl fmt::Display for Failure {
             Failure::Misconfigured(problems) => {
                 f.write_str("cannot write memories: the configuration does not say where")?;
                 problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+            }
+            Failure::Untrusted { held } => {
+                write!(f, "cannot write memories: this project is not trusted\n  {held}")
             }
             Failure::NoStore { start } => {
                 write!(f, "cannot find a memory store in {} or above it", start.display())

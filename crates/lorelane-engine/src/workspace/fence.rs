@@ -4,6 +4,7 @@
 
 use super::MARKS_FILE;
 use super::locate::locate;
+use super::trust::TRUST_FOLDER;
 use crate::disk::RealDisk;
 use crate::env::Env;
 use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
@@ -35,7 +36,7 @@ fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: Usual) -> Option<Denial
     if targets.is_empty() {
         return None;
     }
-    fence(&start, usual).judge(&targets, &resolve)
+    fence(env, &start, usual).judge(&targets, &resolve)
 }
 
 /// On Windows a tool names its file and its folder with backslashes; in a shell they are what they are elsewhere.
@@ -52,7 +53,7 @@ fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
 }
 
 /// The lane of this folder's project under both of its names: the one without links, and that in the project.
-fn fence(start: &Path, usual: Usual) -> Fence {
+fn fence(env: &Env, start: &Path, usual: Usual) -> Fence {
     let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
     let (mut lanes, mut marks) = (Vec::new(), None);
     if let Ok(located) = locate(&RealDisk, start)
@@ -65,7 +66,8 @@ fn fence(start: &Path, usual: Usual) -> Fence {
         }
         marks = Some(normal(&text(&located.project.join(MARKS_FOLDER).join(MARKS_FILE))));
     }
-    Fence { lanes, marks, usual, case }
+    let trust = env.folders().map(|folders| normal(&text(&folders.state.join(TRUST_FOLDER))));
+    Fence { lanes, marks, trust, usual, case }
 }
 
 fn resolve(path: &str) -> Resolved {

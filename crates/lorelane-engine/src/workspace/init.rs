@@ -1,8 +1,9 @@
 //! A new store: folders and a configuration that says every default.
 
 use super::locate::{project_for_new_store, real_path};
+use super::trust::settled;
 use super::{Failure, Workspace};
-use crate::config::{RECORDS_CONFIG, write_plain};
+use crate::config::{ConfigFiles, RECORDS_CONFIG, write_plain};
 use crate::disk::{Disk, RealDisk};
 use crate::env::Env;
 use crate::store::{LOCK_DEADLINE, StoreError};
@@ -33,6 +34,7 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
     let mut made = make_folder(disk, &project, &root)?;
     let config = root.join(RECORDS_CONFIG);
     let there = disk.stat(&config).map_err(|source| Failure::io("look at", &config, source))?;
+    let before = before_founding(disk, env, &project, &root);
     if there.is_none() {
         // Without a configuration this is the lane.
         let _lock = disk.lock_dir(&root, LOCK_DEADLINE).map_err(|fault| StoreError::lock(&root, fault))?;
@@ -41,6 +43,7 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
     }
     // Opened again, because the configuration may name another folder.
     let mut workspace = Workspace::open(env, &project)?;
+    workspace.keep_trust(&before);
     workspace.refuse_when_misconfigured()?;
     let lane = workspace.lane().to_owned();
     for category in Category::ALL {
@@ -52,6 +55,13 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
         made.push(listing);
     }
     Ok(Founding { lane, made })
+}
+
+/// The settings in force before there is a configuration of the records.
+fn before_founding(disk: &dyn Disk, env: &Env, project: &Path, root: &Path) -> Policy {
+    let folders = env.folders();
+    let user = folders.as_ref().map(|folders| folders.config.as_path());
+    settled(disk, env.now, folders.as_ref(), &ConfigFiles::of_project(project, user), project, root)
 }
 
 /// What `init` would make.

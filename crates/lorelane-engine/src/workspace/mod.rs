@@ -23,6 +23,7 @@ mod notes;
 mod recall;
 mod stage;
 mod triage;
+mod trust;
 
 pub use bench::Benched;
 pub use brief::{Account, Fate};
@@ -68,6 +69,7 @@ use lorelane_core::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trust::TRUST_FOLDER;
 
 /// The place of the records among the lanes.
 const RECORDS: usize = 0;
@@ -140,7 +142,7 @@ impl Workspace {
         let disk = below.unwrap_or(disk);
         let config =
             ConfigFiles::of_project(&project, folders.as_ref().map(|folders| folders.config.as_path()));
-        let mut policy = config.read(&*disk);
+        let mut policy = trust::settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
         let records = Lane::open(
             Arc::clone(&disk),
             folders.as_ref(),
@@ -280,6 +282,7 @@ impl Workspace {
             declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
             declared.push((folders.state.join(HOOK_LOG), "what hooks could not do"));
+            declared.push((folders.state.join(TRUST_FOLDER), "projects whose settings you trust"));
             declared.push((model::folder(folders), "the second model, if one was added"));
             declared.push((crate::setup::folder(folders), "what `setup` installed, and backups"));
         }

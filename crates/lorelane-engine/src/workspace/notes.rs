@@ -2,6 +2,7 @@
 
 use super::lane::{Lane, lane_state};
 use super::locate::{is_folder, real_path};
+use super::trust::settled;
 use super::{Failure, JOURNAL, Workspace};
 use crate::config::ConfigFiles;
 use crate::disk::Disk;
@@ -16,7 +17,7 @@ use lorelane_core::lifecycle::Verb;
 use lorelane_core::mark::{MARKS_FOLDER, Mark, MarkKind};
 use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
-use lorelane_core::policy::{ConfigProblem, Home, NOTES_ROOT, NotesStorage, Policy};
+use lorelane_core::policy::{ConfigProblem, DEFAULT_ROOT, Home, NOTES_ROOT, NotesStorage, Policy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -122,8 +123,8 @@ pub(super) fn place(
 /// Whether the settings that hold in a project put notes in the user's data folder, and there are some.
 pub(super) fn are_the_users(disk: &dyn Disk, env: &Env, project: &Path) -> bool {
     let folders = env.folders();
-    let mut policy =
-        ConfigFiles::of_project(project, folders.as_ref().map(|folders| folders.config.as_path())).read(disk);
+    let config = ConfigFiles::of_project(project, folders.as_ref().map(|folders| folders.config.as_path()));
+    let mut policy = settled(disk, env.now, folders.as_ref(), &config, project, &project.join(DEFAULT_ROOT));
     let notes = place(disk, project, folders.as_ref(), &mut policy);
     policy.notes_storage() == NotesStorage::User && notes.is_some_and(|notes| is_folder(disk, &notes.root))
 }
@@ -212,7 +213,7 @@ impl Workspace {
         let removed = moved.files.iter().map(|path| Edit::Remove { path: path.clone() });
         let done = writer.apply(removed.collect(), &because, self.now)?;
         moved.notices = self.settle(from, writer, &done.changes, &moved.files, &because);
-        self.policy = self.config.read(&*self.disk);
+        moved.notices.extend(self.settle_own());
         self.notes = Some(place);
         self.lanes[from] = there;
         Ok(moved)

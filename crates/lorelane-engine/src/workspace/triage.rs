@@ -1,5 +1,6 @@
 //! What a stopping session leaves to be saved.
 
+use super::trust::settled;
 use super::{CAPTURES_FOLDER, Failure, Workspace, lane_state, locate};
 use crate::captures::{Captures, Unread};
 use crate::config::{ConfigFiles, write_plain};
@@ -51,7 +52,8 @@ impl Desk {
         };
         let folders = env.folders();
         let user = folders.as_ref().map(|folders| folders.config.as_path());
-        let policy = ConfigFiles::of_project(&project, user).read(&*disk);
+        let config = ConfigFiles::of_project(&project, user);
+        let policy = settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
         let state = lane_state(folders.as_ref(), &Folders::lane_key(&lane));
         Desk { policy, captures: Captures::new(disk, state.join(CAPTURES_FOLDER)) }
     }

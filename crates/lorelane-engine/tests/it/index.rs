@@ -493,6 +493,7 @@ fn a_memory_that_came_back_while_gc_was_asked_for_stays() {
     let project = Project::new();
     let config = project.0.0.join("project/.claude/memory/memory-config.json");
     fs::write(config, r#"{"delete": {"grace_period_days": 0}}"#).unwrap();
+    project.open().trust().unwrap();
     let (mut collector, mut other) = (project.open(), project.open());
     for name in ["a", "b"] {
         other.commit(&create(name)).unwrap();

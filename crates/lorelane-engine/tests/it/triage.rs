@@ -96,6 +96,7 @@ fn nobody_is_asked_who_is_not_there() {
         }
         let spoken = Spoken::Last { assistant: DECIDES };
         let turn = Turn { client: "gemini", session: "s", spoken, may_ask: MayAsk::Unattended };
+        project.open().trust().unwrap();
         let mut workspace = project.open();
         assert_eq!(workspace.capture(&project.env, &turn).unwrap().is_some(), asked, "{toml} {var:?}");
         assert_eq!(workspace.captures().pending().len(), 1);

@@ -52,6 +52,7 @@ pub const GROUPS: [(&str, &[&str]); 4] = [
             "reindex",
             "gc",
             "config",
+            "trust",
             "notes",
             "model",
         ],
@@ -217,6 +218,13 @@ pub enum Command {
         after_help = "Example:\n  lorelane config list\n  lorelane config set delete.grace_period_days 14"
     )]
     Config(Config),
+    /// Let the settings that come with this project weaken your own
+    ///
+    /// Until then settings in a repository may only be stricter than yours. Shows what is held back and asks; --json
+    /// shows it without asking. Trust is remembered for this repository and these values: when one of them changes, it
+    /// is held back again.
+    #[command(after_help = "Example:\n  lorelane trust\n  lorelane trust --remove")]
+    Trust(Trust),
     /// Move the notes between the project and your data folder
     #[command(subcommand, after_help = "Example:\n  lorelane notes move --to user --dry-run")]
     Notes(Notes),
@@ -287,6 +295,16 @@ pub struct Change {
     /// Say what would be done and do nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Trust {
+    /// Trust it without being asked
+    #[arg(long)]
+    pub yes: bool,
+    /// Take back all trust in this repository
+    #[arg(long, conflicts_with = "yes")]
+    pub remove: bool,
 }
 
 #[derive(Debug, Args)]

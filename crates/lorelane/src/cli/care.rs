@@ -2,7 +2,7 @@
 
 use super::args::{Change, Doctor, Gc, Log, One, Reindex, Reject, Step};
 use super::everyday::finish;
-use super::{Ending, Outcome, Session, Trouble, agents, say};
+use super::{Ending, Outcome, Session, Trouble, agents, say, trust};
 use lorelane_core::change::{self, Plan};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::lifecycle::{Status, Verb};
@@ -172,8 +172,9 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
     let seen = workspace.overview()?;
     let count = |category, status| seen.counts.get(&(Kind::Record(category), status)).copied().unwrap_or(0);
     let notes = Status::ALL.map(|status| seen.count(status, |kind| kind.note_type().is_some()));
-    let problems: Vec<String> = workspace.policy().problems.iter().map(ToString::to_string).collect();
-    let mut attention: Vec<String> = problems.clone();
+    let policy = workspace.policy();
+    let mut attention: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
+    attention.extend(policy.held_back.iter().map(|held| format!("held back until `lorelane trust`: {held}")));
     if workspace.left_behind() > 0 {
         attention.push("memory_root hides memories of the usual folder: run `lorelane doctor`".to_owned());
     }
@@ -218,6 +219,8 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
             ("listing", Json::text(sync)),
             ("health", Json::text(health)),
             ("attention", Json::texts(attention)),
+            ("held_back", trust::without_words(&policy.held_back)),
+            ("trusted", trust::without_words(&policy.trusted)),
             ("folders", Json::List(folders.iter().map(folder).collect())),
         ]);
         return Ok(Ending::Done);
@@ -248,6 +251,9 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
     }
     for (entry, days) in seen.recently_retired.iter().take(5) {
         let _ = writeln!(text, "retired  {} ({days} day(s) ago)", entry.address);
+    }
+    if !policy.trusted.is_empty() {
+        let _ = writeln!(text, "trusted  {}", trust::keys(&policy.trusted));
     }
     let _ = writeln!(text, "health   {health}");
     for line in &attention {

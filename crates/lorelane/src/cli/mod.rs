@@ -14,6 +14,7 @@ mod say;
 mod search;
 mod settings;
 mod tour;
+mod trust;
 mod why;
 
 use args::{Cli, Command, command};
@@ -64,7 +65,9 @@ struct Session<'e> {
 
 impl Session<'_> {
     fn open(&self) -> Result<Workspace, Trouble> {
-        Ok(Workspace::open(self.env, &self.env.cwd)?)
+        let workspace = Workspace::open(self.env, &self.env.cwd)?;
+        say::notices(workspace.trust_notice().as_slice());
+        Ok(workspace)
     }
 }
 
@@ -149,6 +152,7 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Reindex(args) => care::reindex(session, &args),
         Command::Gc(args) => care::gc(session, &args),
         Command::Config(config) => settings::run(session, &config),
+        Command::Trust(args) => trust::run(session, args),
         Command::Setup(args) => agents::setup(session, &args),
         Command::Consolidate(command) => consolidate::run(session, &command),
         Command::Candidate(args) => everyday::candidate(session, &args),

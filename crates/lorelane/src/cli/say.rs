@@ -78,6 +78,7 @@ fn code(failure: &Failure) -> Option<&'static str> {
         },
         Failure::Store(StoreError::LockTimeout { .. }) => "LOCK_TIMEOUT_ERROR",
         Failure::Misconfigured(_) => "CONFIG_ERROR",
+        Failure::Untrusted { .. } => "TRUST_ERROR",
         Failure::Outside { .. } | Failure::Store(StoreError::Symlink { .. }) => "PATH_ERROR",
         _ => return None,
     })

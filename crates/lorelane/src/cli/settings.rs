@@ -1,9 +1,9 @@
 //! Settings: every key with its value and where it comes from.
 
 use super::args::Config;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{Ending, Outcome, Session, Trouble, say, trust};
 use lorelane_core::json::{Format, Json};
-use lorelane_core::policy::{self, Setting};
+use lorelane_core::policy::{self, Setting, Weakening};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -17,6 +17,7 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
                 say::document([
                     ("settings", Json::List(settings.iter().map(|setting| setting_json(setting)).collect())),
                     ("problems", Json::texts(problems)),
+                    ("held_back", trust::without_words(&workspace.policy().held_back)),
                 ]);
             } else {
                 let mut text = String::new();
@@ -33,6 +34,7 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
             for problem in &workspace.policy().problems {
                 say::err(&format!("warning: {problem}"));
             }
+            say_held(&workspace.policy().held_back);
         }
         Config::Get { key } => {
             let Some(setting) = workspace.policy().get(key) else {
@@ -41,6 +43,7 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
                     "`lorelane config list` shows all",
                 ));
             };
+            say_held(workspace.policy().held_back.iter().filter(|held| held.key == *key));
             if session.json {
                 say::document([("setting", setting_json(setting))]);
             } else {
@@ -69,6 +72,12 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
         }
     }
     Ok(Ending::Done)
+}
+
+fn say_held<'h>(held_back: impl IntoIterator<Item = &'h Weakening>) {
+    for held in held_back {
+        say::err(&format!("warning: held back until `lorelane trust`: {held}"));
+    }
 }
 
 fn shown(setting: &Setting) -> String {

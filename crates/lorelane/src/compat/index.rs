@@ -260,7 +260,11 @@ fn carry_out(
             said.notices(&receipt.notices);
             return Ok(failed);
         }
-        Err(failure @ (Failure::Store(StoreError::LockTimeout { .. }) | Failure::Misconfigured(_))) => {
+        Err(
+            failure @ (Failure::Store(StoreError::LockTimeout { .. })
+            | Failure::Misconfigured(_)
+            | Failure::Untrusted { .. }),
+        ) => {
             return Err(failure);
         }
         Err(_) => {}

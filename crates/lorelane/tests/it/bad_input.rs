@@ -318,7 +318,7 @@ fn nothing_is_written_through_a_link_out_of_the_project() {
         for root in ["{}", r#"{"memory_root": "memories"}"#] {
             let scratch = Scratch::with_jwt();
             scratch.lorelane("pin use-jwt").expect(0);
-            scratch.put("lorelane.toml", "secrets = \"allow\"\n");
+            scratch.set_toml("secrets = \"allow\"\n");
             if place != CONFIG {
                 scratch.configure(root);
             }

@@ -403,7 +403,7 @@ fn memories_that_a_new_root_hides_are_named() {
 }
 
 #[test]
-fn secrets_are_refused_redacted_or_allowed_as_the_project_says_before_the_user() {
+fn secrets_are_refused_redacted_or_allowed_as_a_trusted_project_says_before_the_user() {
     let with_secret =
         format!("create decision --title 'Reach the bucket' {DECISION} --set 'context=the key is {SECRET}'");
     // What the project says, what the user says, and what is stored.
@@ -425,6 +425,7 @@ fn secrets_are_refused_redacted_or_allowed_as_the_project_says_before_the_user()
             let file = scratch.home().join("config/lorelane.toml");
             fs::write(file, format!("secrets = \"{value}\"\n")).unwrap();
         }
+        scratch.lorelane("trust --yes").expect(0);
         let said = scratch.lorelane(&with_secret);
         assert!(!said.text().contains(SECRET), "{}", said.text());
         let file = ".claude/memory/decisions/reach-the-bucket.json";
@@ -441,7 +442,7 @@ fn secrets_are_refused_redacted_or_allowed_as_the_project_says_before_the_user()
 #[test]
 fn a_secret_in_a_reason_is_masked_in_the_log_too() {
     let scratch = Scratch::with_jwt();
-    scratch.put("lorelane.toml", "secrets = \"redact\"\n");
+    scratch.set_toml("secrets = \"redact\"\n");
     scratch.lorelane(&format!("update use-jwt --set context=Now --because 'rotated {SECRET}'")).expect(0);
     scratch.lorelane(&format!("retire use-jwt --reason 'leaked {SECRET}'")).expect(0);
     for (path, bytes) in scratch.tree() {
@@ -463,7 +464,7 @@ fn a_secret_in_a_reason_is_masked_in_the_log_too() {
 fn a_secret_in_a_wrong_value_is_masked_before_it_is_cut() {
     let scratch = Scratch::with_store();
     // Otherwise the secret itself is the reason of the refusal.
-    scratch.put("lorelane.toml", b"secrets = \"allow\"\n");
+    scratch.set_toml("secrets = \"allow\"\n");
     let value = format!("{} {SECRET}", "x".repeat(183));
     let said = scratch.lorelane(&format!("create decision --title T {DECISION} --set 'status={value}'"));
     assert!(said.expect(2).err.contains("xxx AKIA…"), "the mask is there");
@@ -633,7 +634,7 @@ fn auto_commit_without_a_repository_is_a_warning() {
 #[test]
 fn a_wrong_value_is_named_with_key_value_and_file_and_stops_nothing() {
     let table = [
-        (r#"{"delete": {"grace_period_days": -1}}"#, ["delete.grace_period_days", "-1", "0 is used"]),
+        (r#"{"delete": {"grace_period_days": -1}}"#, ["delete.grace_period_days", "-1", "default stays"]),
         (
             r#"{"delete": {"grace_period_days": "30"}}"#,
             ["delete.grace_period_days", "\"30\"", "default stays"],

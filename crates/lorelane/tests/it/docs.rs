@@ -461,7 +461,9 @@ fn options(path: &[String]) -> BTreeSet<String> {
 fn range_of(kind: &KeyKind) -> Option<String> {
     match kind {
         KeyKind::Flag | KeyKind::Keep => Some("true or false".to_owned()),
-        KeyKind::Whole { min, max } => Some(format!("{} to {}", thousands(*min), thousands(*max))),
+        KeyKind::Whole { min, max } | KeyKind::Kept { min, max } => {
+            Some(format!("{} to {}", thousands(*min), thousands(*max)))
+        }
         KeyKind::Fraction => Some("0 to 1".to_owned()),
         KeyKind::Number { min, max } => Some(format!("{min} to {max}")),
         KeyKind::Choice(choices) => Some(quoted(choices.iter().copied())),

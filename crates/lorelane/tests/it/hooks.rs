@@ -628,7 +628,7 @@ fn nobody_is_asked_in_an_unattended_run_and_the_next_session_is_offered_it() {
     let other = [("session_id", Json::text("s-2"))];
     let asked = [("CLAUDE_CODE_SESSION_ATTENDED", "0"), ("LORELANE_STOP_UNATTENDED", "ask")];
     scratch.stop_hook(&other, &asked).expect(2);
-    scratch.put("lorelane.toml", "[stop]\nunattended = \"ask\"\n");
+    scratch.set_toml("[stop]\nunattended = \"ask\"\n");
     scratch
         .stop_hook(&[("session_id", Json::text("s-3"))], &[("CLAUDE_CODE_SESSION_ATTENDED", "0")])
         .expect(2);

@@ -2,6 +2,7 @@
 //! nothing is written outside the declared folders, nothing hangs, and memory stays bounded.
 
 use crate::scratch::{CONFIG, DECISION, LANE, LISTING, MARKS, Said, Scratch, USE_JWT, words};
+use lorelane_core::json::Json;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -216,14 +217,13 @@ fn arm(scratch: &Scratch, git_dir: &str, core: &str) {
 }
 
 /// Settings that weaken the user's.
-///
-/// TODO: `auto_commit` comes to the project itself once it is held back until the project is trusted (finding 22);
-/// then `create` there must not run the hooks either.
 fn weaken(scratch: &Scratch) {
-    let weak = r#"{"auto_commit": AUTO, "delete": {"grace_period_days": 0, "archive_retired": false}, "categories": {"decision": {"description": "run evil"}}}"#;
-    scratch.configure(&weak.replace("AUTO", "false"));
-    scratch.put(&format!("../imitation/{CONFIG}"), weak.replace("AUTO", "true"));
-    scratch.put("lorelane.toml", "secrets = \"allow\"\n");
+    let weak = r#"{"auto_commit": true, "delete": {"grace_period_days": 0, "archive_retired": false}, "categories": {"decision": {"description": "run evil"}}}"#;
+    let toml = "secrets = \"allow\"\n[stop]\nunattended = \"ask\"\n[notes]\nstorage = \"user\"\n";
+    for root in ["", "../imitation/"] {
+        scratch.put(&format!("{root}{CONFIG}"), weak);
+        scratch.put(&format!("{root}lorelane.toml"), toml);
+    }
 }
 
 /// What is no file where files are expected, and too much of everything.
@@ -294,7 +294,7 @@ fn typed(command: &str) -> Vec<String> {
         "notes" => &["notes move --to user", "notes move --to project"],
         "model" => &["model list", "model learn"],
         "setup" => &["setup --dry-run claude-code"],
-        "trust" => &["trust"],
+        "trust" => &["trust", "trust --json", "trust --remove"],
         "consolidate" => &["consolidate prepare"],
         "candidate" => &["candidate decision --new-info 'we use JWT'"],
         "compat" => &[
@@ -353,6 +353,36 @@ fn nothing_in_a_hostile_clone_is_run_and_nothing_outside_is_written() {
         for line in commands.iter().flat_map(|command| typed(command)) {
             run_untouched(&scratch, &before, &folder, &line);
         }
+        weaken(&scratch);
+        assert_unweakened(&scratch, &folder);
+    }
+}
+
+/// None of the settings acts that would weaken the user's.
+fn assert_unweakened(scratch: &Scratch, folder: &Path) {
+    let run = |line: &str| scratch.contained(folder, line, &payload(scratch, line));
+    let held = Json::parse(&run("trust --json").out).unwrap();
+    assert_eq!(held.at("held_back").and_then(Json::as_list).unwrap().len(), 6, "{held:?}");
+    for (key, value) in [
+        ("secrets", "\"refuse\""),
+        ("auto_commit", "false"),
+        ("delete.grace_period_days", "30"),
+        ("stop.unattended", "\"keep\""),
+        ("notes.storage", "\"project\""),
+        ("categories.decision.description", "not set"),
+    ] {
+        assert_eq!(run(&format!("config get {key}")).out.trim(), value);
+    }
+    let leak = format!("create decision --title Leak {DECISION} --set 'context=key AKIAQ3EGRIAAGZ6JHXWE'");
+    assert!(run(&leak).err.contains("SECRET_ERROR"));
+    let decided = r"We decided to use pnpm over npm because the links are strict.\nWe chose it instead of yarn due to its size.";
+    let line = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"TEXT"}]}}"#;
+    fs::write(scratch.home().join("transcript.jsonl"), line.replace("TEXT", decided)).unwrap();
+    for line in
+        ["hook stop", "consolidate prepare", "status", "doctor", "config list", "compat memory_triage"]
+    {
+        let said = run(line).text();
+        assert!(!said.contains("run evil"), "{line}: {said}");
     }
 }
 

@@ -26,3 +26,4 @@ mod stories;
 mod storm;
 #[path = "../../../lorelane-engine/tests/it/tiny_model.rs"]
 mod tiny_model;
+mod trust;

@@ -320,10 +320,7 @@ fn notes_move_to_the_user_and_back_with_pins_and_without_overwriting() {
 #[test]
 fn the_first_systems_settings_are_understood() {
     let scratch = bank();
-    scratch.put(
-        "lorelane.toml",
-        "[memory]\nenabled = true\nstorage_strategy = \"user\"\nrecency_boost_days = 3\n",
-    );
+    scratch.set_toml("[memory]\nenabled = true\nstorage_strategy = \"user\"\nrecency_boost_days = 3\n");
     let theirs = scratch.home().join("data/mcp-markdown-ragdocs/memories");
     std::fs::create_dir_all(&theirs).unwrap();
     std::fs::write(theirs.join("global.md"), PLAN).unwrap();

@@ -168,9 +168,16 @@ impl Scratch {
         self.project().join(path).exists()
     }
 
-    /// Sets one key of `memory-config.json` as an editor would.
+    /// Writes `memory-config.json` as an editor would, for a user who trusts what it says.
     pub fn configure(&self, json: &str) {
         self.put(CONFIG, format!("{json}\n"));
+        self.lorelane("trust --yes");
+    }
+
+    /// The same for `lorelane.toml`.
+    pub fn set_toml(&self, toml: &str) {
+        self.put("lorelane.toml", toml);
+        self.lorelane("trust --yes");
     }
 
     /// One field of a record, as a line of JSON.

@@ -143,6 +143,7 @@ impl Lane {
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
         let done = writer.apply(edits, because, now)?;
+        self.set_known();
         self.changed = true;
         let touched: Vec<RelPath> = done.changes.iter().filter_map(Place::lane_path).collect();
         self.note(&touched)?;

@@ -99,7 +99,11 @@ fn waiting(workspace: &Workspace) -> usize {
 }
 
 fn attention(workspace: &Workspace, seen: &Overview) -> Vec<String> {
-    let mut attention: Vec<String> = workspace.policy().problems.iter().map(ToString::to_string).collect();
+    let policy = workspace.policy();
+    let mut attention: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
+    attention.extend(
+        policy.held_back.iter().map(|held| format!("held back until the user trusts this project: {held}")),
+    );
     if !matches!(seen.listing, Sync::InSync { .. }) {
         attention.push("index.md does not say what the files say: call with rebuild_index".to_owned());
     }

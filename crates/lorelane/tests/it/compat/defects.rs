@@ -421,8 +421,7 @@ fn a_create_says_when_the_configuration_did_not_want_it() {
 #[test]
 fn garbage_collection_does_what_the_configuration_says() {
     let scratch = Scratch::new().at("2026-06-01T12:00:00Z");
-    scratch.put(
-        CONFIG,
+    scratch.configure(
         r#"{"delete": {"archive_retired": true, "grace_period_days": 7},
             "categories": {"runbook": {"retention_days": 60}}}"#,
     );

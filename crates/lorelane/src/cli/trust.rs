@@ -1,0 +1,100 @@
+//! Whether the settings that come with a project may weaken the user's own.
+
+use super::args::Trust;
+use super::{Ending, Outcome, Session, Trouble, say};
+use lorelane_core::json::{Format, Json};
+use lorelane_core::policy::Weakening;
+use lorelane_core::text::one_line;
+use lorelane_engine::workspace::Workspace;
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::path::Path;
+
+pub(super) fn run(session: &Session<'_>, args: Trust) -> Outcome {
+    let mut workspace = session.open()?;
+    if args.remove {
+        let removed = workspace.distrust()?;
+        let did = if removed == 0 { "was not trusted" } else { "is no longer trusted" };
+        return Ok(shown(session, &workspace, &format!("this project {did}\n")));
+    }
+    if workspace.policy().held_back.is_empty() {
+        let trusted = match workspace.policy().trusted.as_slice() {
+            [] => String::new(),
+            trusted => format!("; trusted: {}", keys(trusted)),
+        };
+        return Ok(shown(session, &workspace, &format!("nothing is held back{trusted}\n")));
+    }
+    if !args.yes {
+        if session.json {
+            return Ok(shown(session, &workspace, ""));
+        }
+        say::out(&listed(&workspace));
+        if !std::io::stdin().is_terminal() {
+            return Err(Trouble::usage(
+                "cannot trust this project: it needs confirmation, and there is no terminal",
+                "nothing was changed; `lorelane trust --yes` trusts it",
+            ));
+        }
+        if !say::ask("trust this project with these settings?") {
+            say::err("nothing was changed");
+            return Ok(Ending::Nothing);
+        }
+    }
+    workspace.trust()?;
+    let now = keys(&workspace.policy().trusted);
+    Ok(shown(session, &workspace, &format!("trusted; now in force: {now}\n")))
+}
+
+/// Ends with a document for machines or words for people.
+fn shown(session: &Session<'_>, workspace: &Workspace, words: &str) -> Ending {
+    if session.json {
+        let policy = workspace.policy();
+        let all = |weakenings: &[Weakening]| {
+            Json::List(weakenings.iter().map(|known| member(known, known.value.clone())).collect())
+        };
+        say::document([
+            ("project", Json::text(workspace.project().display().to_string())),
+            ("repository", Json::text(workspace.repository().display().to_string())),
+            ("held_back", all(&policy.held_back)),
+            ("trusted", all(&policy.trusted)),
+        ]);
+    } else {
+        say::out(words);
+    }
+    Ending::Done
+}
+
+/// What is held back, in full: whoever trusts it must have seen it.
+fn listed(workspace: &Workspace) -> String {
+    let mut text = format!("held back in {}\n", workspace.project().display());
+    for Weakening { key, value, file, effect, .. } in &workspace.policy().held_back {
+        let file = Path::new(file);
+        let file = file.strip_prefix(workspace.project()).unwrap_or(file).display();
+        let value = one_line(&value.render(Format::LINE));
+        let _ = writeln!(text, "  {key} = {value}  ({file})\n    {effect}");
+    }
+    text
+}
+
+pub(super) fn keys(weakenings: &[Weakening]) -> String {
+    weakenings.iter().map(|weakening| weakening.key.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// For documents that agents read: without the words that are kept from them.
+pub(super) fn without_words(weakenings: &[Weakening]) -> Json {
+    let known = |weakening: &Weakening| {
+        let value = if weakening.is_free_text() { Json::Null } else { weakening.value.clone() };
+        member(weakening, value)
+    };
+    Json::List(weakenings.iter().map(known).collect())
+}
+
+fn member(weakening: &Weakening, value: Json) -> Json {
+    let members = [
+        ("key", Json::text(&weakening.key)),
+        ("value", value),
+        ("file", Json::text(&weakening.file)),
+        ("effect", Json::text(weakening.effect)),
+    ];
+    Json::Object(members.into_iter().collect())
+}
