@@ -262,8 +262,7 @@ impl Fence {
             // A copy to the folder is judged by the name that it gets there.
             [] => target.open || target.act == Act::Remove || target.reach != Reach::One,
             [name] => is_folder(name) || may_be(name, LISTING),
-            [folder, file] => is_folder(folder) && may_end_with(file, ".json", self.case),
-            _ => false,
+            [folder, .., file] => is_folder(folder) && may_end_with(file, ".json", self.case),
         }
     }
 

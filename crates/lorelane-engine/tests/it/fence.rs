@@ -134,7 +134,13 @@ fn a_link_that_leads_into_the_lane_is_followed() {
     symlink("round", project.at("src/round")).unwrap();
     symlink("/", project.at("src/root")).unwrap();
     fs::create_dir(project.at("src/real")).unwrap();
-    for path in ["lane/decisions/x.json", "twice/x.json", "dangling.json", "lane/../memory/index.md"] {
+    for path in [
+        "lane/decisions/x.json",
+        "twice/x.json",
+        "twice/not/there/x.json",
+        "dangling.json",
+        "lane/../memory/index.md",
+    ] {
         assert!(project.denies_write(path), "{path}");
     }
     for path in
