@@ -16,6 +16,15 @@ const TAIL: u64 = 16 * 1024;
 /// No line is longer: one that names 10,000 files has 2 MB.
 const LINE_MAX: u64 = 16 << 20;
 
+/// What earlier writers left to be settled.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// A change that was interrupted.
+    pub(super) open: Option<Intent>,
+    /// The changes at the end that were taken back. Their temporary files may still be there.
+    pub(super) refused: Vec<Intent>,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Book {
     pub(super) journal: PathBuf,
@@ -59,7 +68,7 @@ impl Book {
         store: &Store,
         folder: &Path,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(Book, Option<Intent>), StoreError> {
+    ) -> Result<(Book, Left), StoreError> {
         let (journal, blobs) = (folder.join(JOURNAL), folder.join(BLOBS));
         let chain = tail(store, &journal)?;
         match chain.tail {
@@ -71,6 +80,7 @@ impl Book {
             }
             Tail::Damaged => return Err(StoreError::JournalDamaged { journal, offset: chain.end }),
         }
+        let refused = refused_last(&chain.lines);
         let last = chain.lines.into_iter().next_back();
         if last.as_ref().is_some_and(is_void) {
             // Its writer may have been killed before the sync. We go on from the files as they are, so a
@@ -84,7 +94,7 @@ impl Book {
             newest: last.as_ref().map_or(0, |line| line.event.number()),
             end: chain.end,
         };
-        Ok((book, last.and_then(open_intent)))
+        Ok((book, Left { open: last.and_then(open_intent), refused }))
     }
 
     /// The number of a change that was interrupted and has not been settled.
@@ -146,6 +156,19 @@ fn cannot_create_there(kind: ErrorKind) -> bool {
 
 fn is_void(line: &Line) -> bool {
     matches!(line.event, Event::Void(_))
+}
+
+/// The changes since the last one that was made, as far as this part of the journal shows them.
+fn refused_last(lines: &[Line]) -> Vec<Intent> {
+    let (mut refused, mut void) = (Vec::new(), None);
+    for line in lines.iter().rev() {
+        match &line.event {
+            Event::Void(number) => void = Some(*number),
+            Event::Intent(intent) if void == Some(intent.number) => refused.push(intent.clone()),
+            Event::Intent(_) | Event::Done(_) => break,
+        }
+    }
+    refused
 }
 
 fn open_intent(line: Line) -> Option<Intent> {

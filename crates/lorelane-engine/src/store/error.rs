@@ -43,7 +43,13 @@ pub enum StoreError {
         journal: PathBuf,
         number: u64,
     },
-    /// A change failed half-way and could not be taken back; its intent stays for the next writer.
+    /// An earlier change was interrupted and cannot be taken back now, so none may follow it.
+    Interrupted {
+        number: u64,
+        source: Box<StoreError>,
+    },
+    /// A change failed when some of it was in place, and could not be taken back. The next writer finds it done or
+    /// takes it back: the one error after which the change may have happened.
     Unsettled {
         number: u64,
         source: Box<StoreError>,
@@ -64,9 +70,7 @@ pub enum Warning {
     TornJournal { journal: PathBuf, offset: u64 },
     /// The marks ended in what a crash left of a line; it was cut.
     TornMarks { path: PathBuf, bytes: usize },
-    /// An interrupted change was completed.
-    Completed { number: u64 },
-    /// An interrupted change was taken back, because these files were changed since.
+    /// An interrupted change was taken back; these files were changed since and stay as they are.
     TakenBack { number: u64, changed_outside: Vec<String> },
     /// An interrupted change cannot be completed: the bytes it speaks of are gone.
     Abandoned { number: u64 },
@@ -149,9 +153,13 @@ impl fmt::Display for StoreError {
                  hint: make any change once from outside the sandbox, then try again",
                 journal.display()
             ),
+            StoreError::Interrupted { number, source } => {
+                write!(f, "cannot write: change {number} was interrupted and cannot be taken back yet: {source}")
+            }
             StoreError::Unsettled { number, source } => write!(
                 f,
-                "cannot complete change {number}, nor take it back; the next write will settle it: {source}"
+                "change {number} failed when some of it was in place, and could not be taken back. The next change \
+                 takes it back, or keeps it if all of it is in place: {source}"
             ),
         }
     }
@@ -161,7 +169,7 @@ impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             StoreError::Io { source, .. } => Some(source),
-            StoreError::Unsettled { source, .. } => Some(source),
+            StoreError::Unsettled { source, .. } | StoreError::Interrupted { source, .. } => Some(source),
             _ => None,
         }
     }
@@ -197,12 +205,13 @@ impl fmt::Display for Warning {
             Warning::TornMarks { path, bytes } => {
                 write!(f, "cut the torn end of {}: {bytes} bytes that a crash left of a mark", path.display())
             }
-            Warning::Completed { number } => write!(f, "completed change {number}, which was interrupted"),
-            Warning::TakenBack { number, changed_outside } => write!(
-                f,
-                "took back change {number}, which was interrupted: {} changed since",
-                changed_outside.join(", ")
-            ),
+            Warning::TakenBack { number, changed_outside } => {
+                write!(f, "took back change {number}, which was interrupted")?;
+                match changed_outside.as_slice() {
+                    [] => Ok(()),
+                    paths => write!(f, "; {} changed since and stays as it is", paths.join(", ")),
+                }
+            }
             Warning::Abandoned { number } => write!(
                 f,
                 "left change {number}, which was interrupted, as it is: its bytes are no longer in the journal"

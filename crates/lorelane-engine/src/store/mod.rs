@@ -1,12 +1,15 @@
 //! The crash-safe store of one lane: the only place that writes memories.
 //!
-//! A change is journalled before it touches a file and can be completed or taken back from the journal
-//! alone, so a writer killed anywhere leaves nothing half-done: the next writer settles it. The order is
+//! A change is journalled before it touches a file and can be taken back from the journal alone, so a writer
+//! killed anywhere leaves nothing half-done: the next writer settles it. The order is
 //!
 //! 1. append because, paths, old and new bytes to the pack, sync it;
-//! 2. append the intent to the journal, sync it: from here on the change will happen, or be taken back;
+//! 2. append the intent to the journal, sync it: from here on the change can be taken back;
 //! 3. write temporary files, sync them, append marks, sync them, rename, sync the folders;
 //! 4. append `done`, unsynced: when it is lost, the next writer finds the files as intended and says so again.
+//!
+//! A change that is refused never happens: whatever it left is taken back, at once or by the next writer. Only
+//! [`StoreError::Unsettled`] leaves that open, where files were changed and the disk then refused everything.
 //!
 //! Readers take no lock and see the files as they are. Two locks exist, always taken in this order: the
 //! lane's folder, then the folder of the marks, which several lanes share.
@@ -226,8 +229,9 @@ impl Store {
         warnings: &mut Vec<Warning>,
         touched: &mut Vec<Place>,
     ) -> Result<Book, StoreError> {
-        let (mut book, open) = Book::open(self, folder, warnings)?;
-        if let Some(intent) = open {
+        let (mut book, left) = Book::open(self, folder, warnings)?;
+        self.settle_refused(&book, &left.refused)?;
+        if let Some(intent) = left.open {
             self.recover(&mut book, &intent, superseded, warnings, touched)?;
         }
         Ok(book)

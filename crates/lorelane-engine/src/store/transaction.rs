@@ -29,7 +29,7 @@ pub struct Transaction<'s> {
     pub(super) book: Book,
     /// A change that is made and not yet called done.
     unfinished: Option<u64>,
-    /// A change that could neither be made nor taken back: nothing may follow it here.
+    /// A change that the journal leaves open: nothing may follow it here.
     stuck: Option<u64>,
     warnings: Vec<Warning>,
     recovered: Vec<Place>,
@@ -209,7 +209,10 @@ impl<'s> Transaction<'s> {
                     warnings,
                 })
             }
-            Err(Failed::TakenBack(error)) => self.renounce(number, &earlier, error),
+            Err(Failed::TakenBack(error)) => {
+                self.renounce(number, &earlier);
+                Err(error)
+            }
             Err(Failed::Stuck(error)) => {
                 self.stuck = Some(number);
                 Err(StoreError::Unsettled { number, source: Box::new(error) })
@@ -252,32 +255,29 @@ impl<'s> Transaction<'s> {
         Ok(Intent { number, undoes, at, because, steps, moved_from: None })
     }
 
-    /// The point of no return: from here on the change will happen, or be taken back by name.
+    /// From here on the change is made as a whole, or taken back by name.
     fn announce(&mut self, intent: Intent, earlier: &Book) -> Result<(), StoreError> {
         let number = intent.number;
         let mut events: Vec<Event> = self.unfinished.map(Event::Done).into_iter().collect();
         events.push(Event::Intent(intent));
         let announced = self.book.append(self.store, &events).and_then(|()| self.book.sync(self.store));
         if let Err(error) = announced {
-            if self.book.retract(self.store, earlier).is_ok() {
-                return Err(error);
+            if self.book.retract(self.store, earlier).is_err() {
+                self.stuck = Some(number);
             }
-            self.stuck = Some(number);
-            return Err(StoreError::Unsettled { number, source: Box::new(error) });
+            return Err(error);
         }
         self.unfinished = None;
         Ok(())
     }
 
-    /// Says that a change was taken back; on a full disk, where that cannot be said, forgets its intent.
-    fn renounce(&mut self, number: u64, earlier: &Book, error: StoreError) -> Result<Receipt, StoreError> {
-        // Synced, or the next writer after a power cut would make the change that was reported as failed.
+    /// Says that a change was taken back; on a full disk, where that cannot be said, forgets its intent. Where the
+    /// journal takes neither, the next writer finds all files as before and says it then.
+    fn renounce(&mut self, number: u64, earlier: &Book) {
         let said =
             self.book.append(self.store, &[Event::Void(number)]).and_then(|()| self.book.sync(self.store));
-        if said.is_ok() || self.book.retract(self.store, earlier).is_ok() {
-            return Err(error);
+        if said.is_err() && self.book.retract(self.store, earlier).is_err() {
+            self.stuck = Some(number);
         }
-        self.stuck = Some(number);
-        Err(StoreError::Unsettled { number, source: Box::new(error) })
     }
 }
