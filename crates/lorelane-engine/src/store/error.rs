@@ -19,6 +19,7 @@ pub enum StoreError {
     LockTimeout {
         what: PathBuf,
         waited: Duration,
+        others: Others,
     },
     Symlink {
         path: PathBuf,
@@ -56,6 +57,15 @@ pub enum StoreError {
     },
 }
 
+/// What those did who had the lock while somebody waited for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// Nothing was changed in all the time that was waited.
+    Idle,
+    /// They took turns, and this writer never had one.
+    Busy,
+}
+
 /// Something the user should hear about although the change goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
@@ -87,8 +97,43 @@ impl StoreError {
 
     pub(crate) fn lock(path: &Path, fault: LockFault) -> StoreError {
         match fault {
-            LockFault::Timeout { waited } => StoreError::LockTimeout { what: path.to_owned(), waited },
+            LockFault::Timeout { waited } => {
+                StoreError::LockTimeout { what: path.to_owned(), waited, others: Others::Idle }
+            }
             LockFault::Io(source) => StoreError::Io { attempt: "lock", path: path.to_owned(), source },
+        }
+    }
+}
+
+impl StoreError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            StoreError::Io { source, .. } => io_hint(source).to_owned(),
+            // Our own locks end with their holder; a script that was killed leaves its folder behind.
+            StoreError::LockTimeout { what, .. } if what.ends_with(LOCK_FOLDER) => {
+                format!("if no script is running, remove {}", what.display())
+            }
+            StoreError::LockTimeout { others: Others::Idle, .. } => {
+                "try again when it has finished".to_owned()
+            }
+            StoreError::LockTimeout { others: Others::Busy, .. } => {
+                "try again when fewer write at the same time".to_owned()
+            }
+            StoreError::Symlink { .. } => "replace the link by the file or folder itself".to_owned(),
+            StoreError::NotAFile { .. } => "move it away".to_owned(),
+            StoreError::NothingToUndo => "`lorelane log` shows what was changed".to_owned(),
+            StoreError::ChangedOutside { number, .. } => {
+                format!("edit the file by hand; the log shows what change {number} did")
+            }
+            StoreError::Purged { .. } => "older changes cannot be undone either".to_owned(),
+            StoreError::JournalDamaged { .. } => {
+                "the memories are not affected; move that file away to start a new journal".to_owned()
+            }
+            StoreError::Waiting { .. } => {
+                "make any change once from outside the sandbox, then try again".to_owned()
+            }
+            StoreError::Interrupted { source, .. } | StoreError::Unsettled { source, .. } => source.hint(),
         }
     }
 }
@@ -97,64 +142,55 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreError::Io { attempt, path, source } => {
-                write!(f, "cannot {attempt} {}: {source}", path.display())?;
-                write!(f, "\nhint: {}", io_hint(source))
+                write!(f, "cannot {attempt} {}: {source}", path.display())
             }
-            StoreError::LockTimeout { what, waited } => {
-                write!(
-                    f,
-                    "cannot lock {}: another writer held it for {:.1} s, so nothing was written\nhint: ",
-                    what.display(),
-                    waited.as_secs_f64()
-                )?;
-                // Our own locks end with their holder; a script that was killed leaves its folder behind.
-                match what.ends_with(LOCK_FOLDER) {
-                    true => write!(f, "if no script is running, remove {}", what.display()),
-                    false => f.write_str("try again when it has finished"),
+            StoreError::LockTimeout { what, waited, others } => {
+                let (what, seconds) = (what.display(), waited.as_secs_f64());
+                match others {
+                    Others::Idle => write!(
+                        f,
+                        "cannot lock {what}: it was taken for {seconds:.1} s in which nothing was changed, so nothing was written"
+                    ),
+                    Others::Busy => write!(
+                        f,
+                        "cannot lock {what}: other writers took turns for {seconds:.1} s, so nothing was written"
+                    ),
                 }
             }
             StoreError::Symlink { path } => write!(
                 f,
-                "cannot write {}: it is a symbolic link, and following it could leave the lane\n\
-                 hint: replace the link by the file or folder itself",
+                "cannot write {}: it is a symbolic link, and following it could leave the lane",
                 path.display()
             ),
             StoreError::NotAFile { path } => write!(
                 f,
-                "cannot write {}: something that is not a regular file or folder stands there\n\
-                 hint: move it away",
+                "cannot write {}: something that is not a regular file or folder stands there",
                 path.display()
             ),
             StoreError::NothingToUndo => {
-                f.write_str(
-                    "cannot undo: the journal of this lane has no change that is not undone already\nhint: `lorelane log` shows what was changed",
-                )
+                f.write_str("cannot undo: the journal of this lane has no change that is not undone already")
             }
             StoreError::ChangedOutside { path, number } => write!(
                 f,
-                "cannot undo change {number}: {path} was changed since, and undoing would lose that\n\
-                 hint: edit the file by hand; the log shows what change {number} did"
+                "cannot undo change {number}: {path} was changed since, and undoing would lose that"
             ),
-            StoreError::Purged { number } => {
-                write!(
-                    f,
-                    "cannot undo change {number}: it touched a memory that was forgotten, and its bytes were purged for good\nhint: older changes cannot be undone either"
-                )
-            }
-            StoreError::JournalDamaged { journal, offset } => write!(
+            StoreError::Purged { number } => write!(
                 f,
-                "cannot write: the journal {} is damaged at byte {offset}\n\
-                 hint: the memories are not affected; move that file away to start a new journal",
-                journal.display()
+                "cannot undo change {number}: it touched a memory that was forgotten, and its bytes were purged for good"
             ),
+            StoreError::JournalDamaged { journal, offset } => {
+                write!(f, "cannot write: the journal {} is damaged at byte {offset}", journal.display())
+            }
             StoreError::Waiting { journal, number } => write!(
                 f,
-                "cannot write: change {number} was interrupted, and its journal {} cannot be written from here\n\
-                 hint: make any change once from outside the sandbox, then try again",
+                "cannot write: change {number} was interrupted, and its journal {} cannot be written from here",
                 journal.display()
             ),
             StoreError::Interrupted { number, source } => {
-                write!(f, "cannot write: change {number} was interrupted and cannot be taken back yet: {source}")
+                write!(
+                    f,
+                    "cannot write: change {number} was interrupted and cannot be taken back yet: {source}"
+                )
             }
             StoreError::Unsettled { number, source } => write!(
                 f,

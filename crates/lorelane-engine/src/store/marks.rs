@@ -26,7 +26,7 @@ impl Store {
             Some(Kind::Symlink) => return Err(StoreError::Symlink { path: folder.clone() }),
             Some(_) => return Err(StoreError::NotAFile { path: folder.clone() }),
         }
-        let lock = self.lock(folder, Sabotage::SkipMarksLock)?;
+        let lock = self.lock(folder, &[self.marks_file()], Sabotage::SkipMarksLock)?;
         self.refuse_unless_file(&self.marks_file())?;
         Ok(lock)
     }

@@ -82,7 +82,8 @@ impl Failure {
     pub fn hint(&self) -> Option<String> {
         match self {
             Failure::Refused(refusal) => Some(refusal.hint()),
-            Failure::Store(_) | Failure::Config(_) => None,
+            Failure::Store(fault) => Some(fault.hint()),
+            Failure::Config(fault) => Some(fault.hint().to_owned()),
             Failure::Index(_) => {
                 Some("the index is derived: delete it and run `lorelane reindex`".to_owned())
             }
