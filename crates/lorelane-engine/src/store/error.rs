@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lorelane_core::path::RelPath;
+
 use super::LOCK_FOLDER;
 use crate::disk::LockFault;
 
@@ -28,6 +30,10 @@ pub enum StoreError {
         path: PathBuf,
     },
     NothingToUndo,
+    /// All that is left to undo are changes of files that were deleted since.
+    OnlyDeleted {
+        path: RelPath,
+    },
     ChangedOutside {
         path: String,
         number: u64,
@@ -82,6 +88,8 @@ pub enum Warning {
     TornMarks { path: PathBuf, bytes: usize },
     /// An interrupted change was taken back; these files were changed since and stay as they are.
     TakenBack { number: u64, changed_outside: Vec<String> },
+    /// A change was not undone, because this file of it was deleted since.
+    PassedOver { number: u64, path: RelPath },
     /// An interrupted change cannot be completed: the bytes it speaks of are gone.
     Abandoned { number: u64 },
 }
@@ -122,13 +130,17 @@ impl StoreError {
             }
             StoreError::Symlink { .. } => "replace the link by the file or folder itself".to_owned(),
             StoreError::NotAFile { .. } => "move it away".to_owned(),
+            StoreError::OnlyDeleted { .. } => {
+                "`lorelane restore` brings such a memory back, `lorelane doctor` names them".to_owned()
+            }
             StoreError::NothingToUndo => "`lorelane log` shows what was changed".to_owned(),
             StoreError::ChangedOutside { number, .. } => {
                 format!("edit the file by hand; the log shows what change {number} did")
             }
             StoreError::Purged { .. } => "older changes cannot be undone either".to_owned(),
-            StoreError::JournalDamaged { .. } => {
-                "the memories are not affected; move that file away to start a new journal".to_owned()
+            StoreError::JournalDamaged { journal, .. } => {
+                let folder = journal.parent().unwrap_or(journal).display();
+                format!("the memories are not affected; move the folder {folder} away to start a new log")
             }
             StoreError::Waiting { .. } => {
                 "make any change once from outside the sandbox, then try again".to_owned()
@@ -166,6 +178,10 @@ impl fmt::Display for StoreError {
                 f,
                 "cannot write {}: something that is not a regular file or folder stands there",
                 path.display()
+            ),
+            StoreError::OnlyDeleted { path } => write!(
+                f,
+                "cannot undo: what is left are changes of files that were deleted outside lorelane, such as {path}"
             ),
             StoreError::NothingToUndo => {
                 f.write_str("cannot undo: the journal of this lane has no change that is not undone already")
@@ -247,6 +263,9 @@ impl fmt::Display for Warning {
                     [] => Ok(()),
                     paths => write!(f, "; {} changed since and stays as it is", paths.join(", ")),
                 }
+            }
+            Warning::PassedOver { number, path } => {
+                write!(f, "passed over change {number}: {path} was deleted outside lorelane")
             }
             Warning::Abandoned { number } => write!(
                 f,

@@ -26,6 +26,7 @@ mod recover;
 mod shelter;
 pub mod simulation;
 mod transaction;
+mod undo;
 mod write;
 
 use std::collections::BTreeSet;
@@ -43,10 +44,11 @@ pub use error::{Others, StoreError, Warning};
 pub use journal::Digest;
 pub use lock::LOCK_DEADLINE;
 use lock::LOCK_FOLDER;
-pub use log::{Changed, Entry, Fault, Outcome, Recent};
+pub use log::{Changed, Entry, Fault, Outcome, Outside, Recent, Upcoming};
 pub use purge::Unwanted;
 use simulation::Sabotage;
 pub use transaction::{Receipt, Transaction};
+pub use undo::nothing_left;
 
 /// The folders one lane's store writes in; nothing is ever written outside them.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use lorelane_core::path::RelPath;
 
 use super::book::Book;
 use super::journal::{Event, Intent, Step};
-use super::pack::{Blob, Held, Parcel};
+use super::pack::{Pack, Parcel};
 use super::simulation::Sabotage;
 use super::write::{Failed, Target, Work, folders};
 use super::{Place, Store, StoreError, Warning, marks};
@@ -50,7 +50,7 @@ impl Store {
         touched: &mut Vec<Place>,
     ) -> Result<(), StoreError> {
         let number = intent.number;
-        let Resolved::Deeds(deeds) = self.resolve(book, intent)? else {
+        let Resolved::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? else {
             warnings.push(Warning::Abandoned { number });
             return book.append(self, &[Event::Void(number)]);
         };
@@ -105,7 +105,7 @@ impl Store {
     /// take. The next change would lie in such a folder and take it for an old one.
     pub(super) fn settle_refused(&self, book: &Book, refused: &[Intent]) -> Result<(), StoreError> {
         for intent in refused {
-            if let Resolved::Deeds(deeds) = self.resolve(book, intent)? {
+            if let Resolved::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? {
                 self.sweep_around(&deeds)?;
                 self.harden(&deeds)?;
             }
@@ -113,36 +113,23 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn resolve(&self, book: &Book, intent: &Intent) -> Result<Resolved, StoreError> {
+    pub(super) fn resolve(&self, pack: &mut Pack, intent: &Intent) -> Result<Resolved, StoreError> {
         let mut deeds = Vec::new();
         for step in &intent.steps {
-            let Some(deed) = self.deed(book, step)? else { return Ok(Resolved::Gone) };
+            let Some(deed) = deed(pack, step)? else { return Ok(Resolved::Gone) };
             deeds.push(deed);
         }
         Ok(Resolved::Deeds(deeds))
     }
 
-    fn deed(&self, book: &Book, step: &Step) -> Result<Option<Deed>, StoreError> {
-        let bytes = |blob: Blob| match book.blob(self, blob)? {
-            Held::Bytes(bytes) => Ok(Some(bytes)),
-            Held::Purged | Held::Damaged => Ok::<_, StoreError>(None),
-        };
-        match step {
-            Step::Mark { text, seen } => Ok(bytes(*text)?.map(|text| Deed::Mark { text, seen: *seen })),
-            Step::Unmark { text, seen } => Ok(bytes(*text)?.map(|text| Deed::Unmark { text, seen: *seen })),
-            Step::File { path, old, new, mode } => {
-                let Some(path) = bytes(*path)?.and_then(|path| lane_path(&path)) else { return Ok(None) };
-                let mut contents = [None, None];
-                for (content, blob) in contents.iter_mut().zip([old, new]) {
-                    if let Some(blob) = blob {
-                        let Some(bytes) = bytes(*blob)? else { return Ok(None) };
-                        *content = Some(bytes);
-                    }
-                }
-                let [old, new] = contents;
-                Ok(Some(Deed::File { path, old, new, mode: *mode }))
+    /// Whether all of a change is in place.
+    pub(super) fn is_done(&self, deeds: &[Deed]) -> Result<bool, StoreError> {
+        for deed in deeds {
+            if self.state(deed)? != State::After {
+                return Ok(false);
             }
         }
+        Ok(true)
     }
 
     fn state(&self, deed: &Deed) -> Result<State, StoreError> {
@@ -211,6 +198,25 @@ impl Store {
         }
         Ok(())
     }
+}
+
+fn deed(pack: &mut Pack, step: &Step) -> Result<Option<Deed>, StoreError> {
+    Ok(match step {
+        Step::Mark { text, seen } => pack.held(*text)?.map(|text| Deed::Mark { text, seen: *seen }),
+        Step::Unmark { text, seen } => pack.held(*text)?.map(|text| Deed::Unmark { text, seen: *seen }),
+        Step::File { path, old, new, mode } => {
+            let Some(path) = pack.held(*path)?.and_then(|path| lane_path(&path)) else { return Ok(None) };
+            let mut contents = [None, None];
+            for (content, blob) in contents.iter_mut().zip([old, new]) {
+                if let Some(blob) = blob {
+                    let Some(bytes) = pack.held(*blob)? else { return Ok(None) };
+                    *content = Some(bytes);
+                }
+            }
+            let [old, new] = contents;
+            Some(Deed::File { path, old, new, mode: *mode })
+        }
+    })
 }
 
 /// The files that have to be written for these deeds.

@@ -5,7 +5,9 @@ use super::notes::FORMER_INDEX;
 use super::{Failure, LISTING_MAX_BYTES, Workspace};
 use crate::config::RECORDS_CONFIG;
 use crate::disk::{self, Listed};
+use crate::git;
 use crate::index::{Index, IndexError, Wanted};
+use crate::store::Outside;
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::LISTING;
 use lorelane_core::dialect::{Extent, Reading};
@@ -17,12 +19,15 @@ use lorelane_core::memory::{Category, Kind};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::DEFAULT_ROOT;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// A memory that is revised this often may have lost its subject.
 const HEAVILY_REVISED: u64 = 5;
 const RECENT_DAYS: i64 = 7;
 /// So many files that belong to no category are named; more of them have one reason.
 const STRAYS_MAX: usize = 20;
+/// So many memories are named that git removed.
+const TAKEN_MAX: usize = 5;
 /// A `memory_root` may lie in a large tree: after so many folders no further one is looked into.
 const STRAY_FOLDERS_MAX: usize = 200;
 
@@ -35,6 +40,14 @@ pub struct Finding {
     pub check: &'static str,
     pub what: String,
     pub hint: String,
+}
+
+/// What is wrong, and what only looks so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnosis {
+    pub findings: Vec<Finding>,
+    /// What is as somebody wanted it.
+    pub notes: Vec<String>,
 }
 
 /// How the lane is, at a glance.
@@ -100,19 +113,19 @@ impl Workspace {
     }
 
     /// Everything that is wrong, in the order of the checks.
-    pub fn diagnose(&mut self, secrets: bool) -> Result<Vec<Finding>, Failure> {
-        let mut findings = Vec::new();
+    pub fn diagnose(&mut self, secrets: bool) -> Result<Diagnosis, Failure> {
+        let (mut findings, mut notes) = (Vec::new(), Vec::new());
         self.refresh()?;
         self.check_config(&mut findings);
         for lane in &mut self.lanes {
             lane.check_folders(&mut findings);
             lane.check_contents(secrets, &mut findings)?;
             lane.check_listing(&mut findings)?;
-            lane.check_journal(&mut findings);
+            notes.extend(lane.check_journal(&self.project, &mut findings));
         }
         self.check_marks(&mut findings);
         self.check_model(&mut findings);
-        Ok(findings)
+        Ok(Diagnosis { findings, notes })
     }
 
     /// Only whether the indexes say what the files say.
@@ -399,25 +412,46 @@ impl Lane {
         Ok(())
     }
 
-    fn check_journal(&self, findings: &mut Vec<Finding>) {
+    /// Returns what git took away, which is no harm.
+    fn check_journal(&self, project: &Path, findings: &mut Vec<Finding>) -> Option<String> {
+        let mut found = |what, hint: String| findings.push(Finding { check: "journal", what, hint });
         for fault in self.store.verify() {
-            let hint = "the memories are untouched, but the log cannot be trusted from there on".to_owned();
-            findings.push(Finding { check: "journal", what: fault.to_string(), hint });
+            let hint = "the memories are untouched, but the log cannot be trusted from there on";
+            found(fault.to_string(), hint.to_owned());
         }
-        let changed = match self.store.changed_outside() {
-            Ok(changed) => changed,
+        let Outside { changed, deleted } = match self.store.outside() {
+            Ok(outside) => outside,
             Err(fault) => {
-                let what = fault.to_string().lines().next().unwrap_or_default().to_owned();
-                let hint = "whether it was changed without lorelane cannot be told".to_owned();
-                return findings.push(Finding { check: "journal", what, hint });
+                let hint = "whether it was changed without lorelane cannot be told";
+                found(fault.to_string(), hint.to_owned());
+                return None;
             }
         };
         for path in changed {
-            let what = format!("{path} was changed without lorelane since its last receipt");
-            let hint =
-                "no harm: its last change cannot be undone, the next one starts from the file".to_owned();
-            findings.push(Finding { check: "journal", what, hint });
+            found(
+                format!("{path} was changed without lorelane since its last receipt"),
+                "no harm: its last change cannot be undone, the next one starts from the file".to_owned(),
+            );
         }
+        let files: Vec<PathBuf> = deleted.iter().map(|path| self.file(path)).collect();
+        let by_git = git::taken_away(project, &files);
+        let (taken, deleted): (Vec<&RelPath>, Vec<&RelPath>) =
+            deleted.iter().partition(|path| by_git.contains(&self.file(path).as_path()));
+        for path in deleted {
+            // What lay in quarantine has no address, and is no memory.
+            let Some(address) = self.dialect.address_of(path) else { continue };
+            found(
+                format!("{path} was deleted outside lorelane, and the log has it"),
+                format!(
+                    "`lorelane restore {address}` brings it back, `lorelane forget {address}` takes it out of the log"
+                ),
+            );
+        }
+        (!taken.is_empty()).then(|| {
+            let names: Vec<&str> = taken.iter().take(TAKEN_MAX).map(|path| path.as_str()).collect();
+            let more = if taken.len() > TAKEN_MAX { ", …" } else { "" };
+            format!("git removed {} of the memories in the log: {}{more}", taken.len(), names.join(", "))
+        })
     }
 }
 

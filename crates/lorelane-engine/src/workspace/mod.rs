@@ -28,7 +28,7 @@ pub use bench::Benched;
 pub use brief::{Account, Fate};
 pub use commit::Logged;
 pub use consolidate::{End, How, Report, Task, Work};
-pub use doctor::{Finding, Overview, Sync};
+pub use doctor::{Diagnosis, Finding, Overview, Sync};
 pub use error::{Failure, Unclear};
 pub use examine::{Examined, Former, examine_after};
 pub use fence::{guard, guard_by_name};
@@ -428,6 +428,35 @@ impl Workspace {
         }
         let near = if same.is_empty() { similar(&self.entries(Wanted::default())?, name) } else { same };
         Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near }))
+    }
+
+    /// The memory that a person means to restore: also one whose file was deleted outside, while the log has it.
+    pub fn find_to_restore(&mut self, typed: &str) -> Result<Address, Failure> {
+        let unclear = match self.find(typed) {
+            Err(Failure::Unclear(unclear)) => unclear,
+            found => return found,
+        };
+        let asked = Address::parse(typed);
+        let mut same = self.deleted_outside()?;
+        same.retain(|address| {
+            let called = !typed.contains('/') && address.name() == typed;
+            called || Some(address) == asked.as_ref() || self.listed_path(address) == typed
+        });
+        match same.as_slice() {
+            [] => Err(Failure::Unclear(unclear)),
+            [only] => Ok(only.clone()),
+            _ => Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near: same })),
+        }
+    }
+
+    /// Memories whose files are gone, while the log has their bytes.
+    fn deleted_outside(&self) -> Result<Vec<Address>, Failure> {
+        let mut deleted = Vec::new();
+        for lane in &self.lanes {
+            let paths = lane.store.outside()?.deleted;
+            deleted.extend(paths.iter().filter_map(|path| lane.dialect.address_of(path)));
+        }
+        Ok(deleted)
     }
 
     /// The memories that are called so: records by their slug, notes by their path or the last part of it, and if

@@ -207,7 +207,7 @@ impl Workspace {
         // First, because it may not be possible.
         let text = self.config.with(&*self.disk, Home::Lorelane, "notes.storage", &Json::text(to.name()))?;
         let mut there = place.open(&self.disk, self.folders.as_ref());
-        there.apply(self.copies(from, &moved.files)?, &because, self.now)?;
+        there.apply(self.copies(from, &moved.files)?, &because, self.now, writer.order())?;
         self.config.save(&*self.disk, Home::Lorelane, &text)?;
         let removed = moved.files.iter().map(|path| Edit::Remove { path: path.clone() });
         let done = writer.apply(removed.collect(), &because, self.now)?;

@@ -232,6 +232,12 @@ impl Stage<'_> {
 
     fn step(&mut self, address: &Address, verb: Verb, reason: &str) -> Result<(), Failure> {
         let path = self.place(address)?;
+        if verb == (Verb::Restore { from: None })
+            && self.bytes(&path)?.is_none()
+            && let Some(last) = self.lane.store.last_written(&path)?
+        {
+            return self.put_back(address, &path, last);
+        }
         let standing = self.standing(address, &path)?;
         if let Some(to) = self.leads_to(address, verb)? {
             return self.relocate(&standing, &to, verb, reason);
@@ -253,6 +259,34 @@ impl Stage<'_> {
             Lifecycle::Active => None,
         };
         self.outcome(&after, path, Deed::Stepped { to, reason: reason.unwrap_or_default() });
+        Ok(())
+    }
+
+    /// Brings a file back that was deleted outside, as the log has it last, and makes the memory active. A deleted
+    /// note comes back to the trash.
+    fn put_back(&mut self, address: &Address, path: &RelPath, last: Vec<u8>) -> Result<(), Failure> {
+        let standing = self.standing_in(address, path, last)?;
+        self.staged.notices.push(Notice::warning(format!(
+            "{path} was deleted outside lorelane: this is its last version in the log"
+        )));
+        let verb = Verb::Restore { from: None };
+        let step = match self.lane.dialect.restored_to(address) {
+            Some(_) => Step::Already(standing.memory.lifecycle.status()),
+            None => lifecycle::step(&standing.memory, verb, "", self.workspace.now)?,
+        };
+        let (edits, memory) = match step {
+            Step::Already(_) => {
+                let put = dialect::Edit::Put { path: path.clone(), text: standing.text };
+                (vec![put], standing.memory)
+            }
+            Step::Changed(after) => {
+                let (text, before) = (Some(standing.text.as_str()), Some(&standing.memory));
+                (self.lane.dialect.write(text, before, Some(&after))?, *after)
+            }
+        };
+        self.take(edits);
+        let to = memory.lifecycle.status();
+        self.outcome(&memory, path.clone(), Deed::Stepped { to, reason: String::new() });
         Ok(())
     }
 
@@ -413,6 +447,10 @@ impl Stage<'_> {
 
     fn standing(&self, address: &Address, path: &RelPath) -> Result<Standing, Failure> {
         let bytes = self.bytes(path)?.ok_or_else(|| Refusal::Missing { address: address.clone() })?;
+        self.standing_in(address, path, bytes)
+    }
+
+    fn standing_in(&self, address: &Address, path: &RelPath, bytes: Vec<u8>) -> Result<Standing, Failure> {
         let reading = self.lane.dialect.read(path, &bytes);
         let why = || reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
         let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };

@@ -538,14 +538,14 @@ fn what_is_undone_is_told_per_journal_and_as_undo_does_it() {
     let sheltered = [(1, None, false), (2, None, false)];
     assert_eq!(told(), [&in_state[..], &sheltered[..]].concat());
     assert_eq!(store.log().unwrap()[2].undid.as_deref(), Some("a test"));
-    assert_eq!(store.next_undo().unwrap().unwrap().because.as_deref(), Some("not called done"));
+    assert_eq!(store.next_undo().unwrap().entry.unwrap().because.as_deref(), Some("not called done"));
     undo(&store).unwrap();
     assert_eq!(in_lane(&disk, "b.json").as_deref(), Some("1"));
-    assert_eq!(store.next_undo().unwrap().unwrap().number, 1);
+    assert_eq!(store.next_undo().unwrap().entry.unwrap().number, 1);
     disk.heal();
     for left in [Some(1), None] {
         undo(&store).unwrap();
-        assert_eq!(store.next_undo().unwrap().map(|entry| entry.number), left);
+        assert_eq!(store.next_undo().unwrap().entry.map(|entry| entry.number), left);
     }
 }
 
@@ -576,6 +576,109 @@ fn a_file_changed_outside_is_reported_and_not_undone() {
     assert_eq!(store.changed_outside().unwrap(), [path("a.json")]);
     assert!(matches!(undo(&store), Err(StoreError::ChangedOutside { number: 1, .. })));
     assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("ours and theirs"));
+}
+
+// A memory that somebody deleted blocked every older undo.
+#[test]
+fn an_undo_passes_over_changes_of_deleted_files() {
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("a.json", "1")]).unwrap();
+    commit(&store, vec![put("b.json", "1")]).unwrap();
+    commit(&store, vec![put("a.json", "2")]).unwrap();
+    commit(&store, vec![put("b.json", "2"), put("c.json", "1")]).unwrap();
+    disk.remove_file(Path::new("/p/lane/b.json")).unwrap();
+    let outside = store.outside().unwrap();
+    assert_eq!((outside.changed, outside.deleted), (vec![], vec![path("b.json")]));
+
+    // What is left is undone in its order; of a change that touched a deleted file nothing is.
+    for expected in [3, 1] {
+        let upcoming = store.next_undo().unwrap();
+        assert_eq!(upcoming.entry.map(|entry| entry.number), Some(expected));
+        let mut transaction = store.begin().unwrap();
+        let receipt = transaction.undo(NOW).unwrap();
+        transaction.finish().unwrap();
+        assert_eq!(receipt.warnings, upcoming.passed_over);
+        assert_eq!(receipt.warnings[0], Warning::PassedOver { number: 4, path: path("b.json") });
+    }
+    assert_eq!((in_lane(&disk, "a.json"), in_lane(&disk, "c.json").as_deref()), (None, Some("1")));
+    let error = undo(&store).unwrap_err();
+    assert!(matches!(error, StoreError::OnlyDeleted { .. }), "{error}");
+    assert_eq!(store.last_written(&path("b.json")).unwrap().as_deref(), Some(b"2".as_slice()));
+}
+
+// `undo --dry-run` promised what `undo` refused.
+#[test]
+fn a_preview_of_an_undo_says_what_the_undo_says() {
+    type Harm = fn(&SimDisk);
+    let harms: [(&str, Harm); 5] = [
+        ("none", |_| {}),
+        ("changed", |disk| disk.append(Path::new("/p/lane/a.json"), b"!").unwrap()),
+        ("deleted", |disk| disk.remove_file(Path::new("/p/lane/a.json")).unwrap()),
+        ("unmarked", |disk| disk.truncate(Path::new("/p/.lorelane/marks.jsonl"), 0).unwrap()),
+        ("purged", |disk| {
+            let zeroes = vec![0; disk.peek(Path::new("/s/lane/blobs")).unwrap().len()];
+            disk.overwrite_at(Path::new("/s/lane/blobs"), 0, &zeroes).unwrap();
+        }),
+    ];
+    for (name, harm) in harms {
+        let disk = SimDisk::new(1);
+        let store = sim_store(&disk);
+        commit(&store, vec![put("b.json", "1")]).unwrap();
+        commit(&store, vec![put("a.json", "1"), mark("{\"n\":1}")]).unwrap();
+        // A third change was interrupted: whoever writes next takes it back first.
+        let dying = disk.process();
+        disk.fail_when(|call| (call.verb == Verb::CreateNew).then_some(ErrorKind::Other));
+        commit(&sim_store(&dying), vec![put("c.json", "1")]).unwrap_err();
+        disk.heal();
+        let journal = disk.peek(Path::new("/s/lane/journal")).unwrap();
+        let last = journal[..journal.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+        disk.truncate(Path::new("/s/lane/journal"), last as u64).unwrap();
+        harm(&disk);
+        let upcoming = store.next_undo().unwrap();
+        let promised = match (&upcoming.refused, &upcoming.entry) {
+            (Some(refused), _) => Err(refused.to_string()),
+            (None, entry) => Ok(entry.as_ref().map(|entry| entry.number)),
+        };
+        let undone = undo(&store).map_err(|error| error.to_string());
+        let undone = undone.map(|()| store.log().unwrap().last().unwrap().undoes);
+        assert_eq!(promised, undone, "{name}");
+    }
+}
+
+// A journal that was cut at the end of a line, emptied or deleted was called whole.
+#[test]
+fn a_journal_without_its_end_is_named() {
+    let whole = |disk: &SimDisk| disk.peek(Path::new("/s/lane/journal")).unwrap();
+    let filled = || {
+        let disk = SimDisk::new(1);
+        for number in 0..3 {
+            commit(&sim_store(&disk), vec![put("a.json", &number.to_string())]).unwrap();
+        }
+        disk
+    };
+    let text = whole(&filled());
+    let ends: Vec<usize> = (0..text.len()).filter(|at| *at == 0 || text[at - 1] == b'\n').collect();
+    // The last line is a `done`, which a crash may take along.
+    let (last, cuts) = ends.split_last().unwrap();
+    for cut in cuts {
+        let disk = filled();
+        disk.truncate(Path::new("/s/lane/journal"), *cut as u64).unwrap();
+        let cut_off = [Fault::Cut { journal: "/s/lane/journal".into() }];
+        assert_eq!(sim_store(&disk).verify(), cut_off, "cut at {cut}");
+        // A change after that does not hide it.
+        commit(&sim_store(&disk), vec![put("b.json", "1")]).unwrap();
+        assert_eq!(sim_store(&disk).verify(), cut_off, "cut at {cut}, and written since");
+    }
+    let disk = filled();
+    disk.truncate(Path::new("/s/lane/journal"), *last as u64).unwrap();
+    assert_eq!(sim_store(&disk).verify(), []);
+
+    for gone in [&["journal"] as &[&str], &["journal", "head"]] {
+        let disk = filled();
+        gone.iter().for_each(|name| disk.remove_file(&Path::new("/s/lane").join(name)).unwrap());
+        assert_eq!(sim_store(&disk).verify(), [Fault::Cut { journal: "/s/lane/journal".into() }], "{gone:?}");
+    }
 }
 
 #[test]

@@ -138,10 +138,17 @@ impl Lane {
             .map_err(|source| Failure::io("read", &file, source))
     }
 
-    /// Makes a change that stands for itself, and tells the index.
-    pub(super) fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp) -> Result<(), Failure> {
+    /// Makes a change that stands for itself, and tells the index. It follows the one with that place in the order.
+    pub(super) fn apply(
+        &mut self,
+        edits: Vec<Edit>,
+        because: &str,
+        now: Timestamp,
+        order: u64,
+    ) -> Result<(), Failure> {
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
+        writer.comes_after(order);
         let done = writer.apply(edits, because, now)?;
         self.changed = true;
         let touched: Vec<RelPath> = done.changes.iter().filter_map(Place::lane_path).collect();
