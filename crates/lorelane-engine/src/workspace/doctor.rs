@@ -123,6 +123,7 @@ impl Workspace {
             lane.check_listing(&mut findings)?;
             notes.extend(lane.check_journal(&self.project, &mut findings));
         }
+        self.check_moved_notes(&mut findings);
         self.check_marks(&mut findings);
         self.check_model(&mut findings);
         Ok(Diagnosis { findings, notes })
@@ -175,6 +176,16 @@ impl Workspace {
         }
     }
 
+    /// Whoever was killed while notes moved has some of them twice.
+    fn check_moved_notes(&self, findings: &mut Vec<Finding>) {
+        let Some((other, files)) = self.copies_left() else { return };
+        let what =
+            format!("{} notes lie in {} as well: a move was interrupted", files.len(), other.root.display());
+        let to = self.policy.notes_storage().name();
+        let hint = format!("`lorelane notes move --to {to}` removes those copies");
+        findings.push(Finding { check: "file", what, hint });
+    }
+
     fn check_marks(&self, findings: &mut Vec<Finding>) {
         let mut found = |what, hint: &str| {
             findings.push(Finding { check: "marks", what, hint: hint.to_owned() });
@@ -214,6 +225,15 @@ impl Lane {
         }
     }
 
+    /// A name that is no text names no memory, and nobody could say which file is meant.
+    fn check_names(&self, folder: &str, findings: &mut Vec<Finding>) {
+        let names = self.disk.unreadable_names(&self.root.join(folder)).unwrap_or_default();
+        for name in names.into_iter().take(STRAYS_MAX) {
+            let what = format!("{} has a name that is not UTF-8, so nobody reads it", joined(folder, &name));
+            findings.push(Finding { check: "file", what, hint: "rename it".to_owned() });
+        }
+    }
+
     fn check_tree(&self, findings: &mut Vec<Finding>) {
         let mut found =
             |what, hint: &str| findings.push(Finding { check: "file", what, hint: hint.to_owned() });
@@ -224,11 +244,12 @@ impl Lane {
                 "remove it if nothing else uses these notes",
             );
         }
-        for folder in self.files().times.into_keys() {
-            let listed = match self.disk.list(&self.root.join(&folder)) {
+        let folders: Vec<String> = self.files().times.into_keys().collect();
+        for folder in &folders {
+            let listed = match self.disk.list(&self.root.join(folder)) {
                 Ok(listed) => listed.unwrap_or_default(),
                 Err(fault) => {
-                    let named = self.root.join(&folder).display().to_string();
+                    let named = self.root.join(folder).display().to_string();
                     found(
                         format!("{named} cannot be listed, so nothing in it is read: {fault}"),
                         "check who may read there",
@@ -239,18 +260,24 @@ impl Lane {
             for Listed { name, kind } in listed {
                 if name.starts_with(".lorelane-") && name.ends_with(".tmp") {
                     found(
-                        format!("{} was left by an interrupted write", joined(&folder, &name)),
+                        format!("{} was left by an interrupted write", joined(folder, &name)),
                         "the next change removes it",
                     );
                 } else if kind == disk::Kind::Symlink && !name.starts_with('.') {
-                    let what = format!("{} is a link, so nothing behind it is read", joined(&folder, &name));
+                    let what = format!("{} is a link, so nothing behind it is read", joined(folder, &name));
                     found(what, "put what it leads to in its place");
                 }
             }
         }
+        for folder in &folders {
+            self.check_names(folder, findings);
+        }
     }
 
     fn check_categories(&self, findings: &mut Vec<Finding>) {
+        for folder in std::iter::once("").chain(Category::ALL.map(Category::folder)) {
+            self.check_names(folder, findings);
+        }
         for listed in self.disk.list(&self.root).ok().flatten().unwrap_or_default() {
             if quarantine::is_aside(&listed.name) {
                 findings.push(quarantined(&listed.name));

@@ -34,7 +34,7 @@ pub use examine::{Examined, Former, examine_after};
 pub use fence::{guard, guard_by_name};
 pub use forget::{Checked, Did, Forgotten, InGit};
 pub use graph::{Comparison, Duplicate, Duplicates, Inbound, Links};
-pub use init::{Founding, init, plan_init};
+pub use init::{Founding, init, init_on, plan_init};
 pub use locate::{Located, locate, locate_root};
 pub use meaning::Learned;
 pub use notes::{Merge, Moved};
@@ -397,8 +397,10 @@ impl Workspace {
 
     /// The memory that has this address, or had it before it was renamed.
     pub fn at(&self, address: &Address) -> Option<Address> {
-        if self.exists(address) {
-            return Some(address.clone());
+        let known =
+            std::iter::once(address.clone()).chain(address.spellings()).find(|spelled| self.exists(spelled));
+        if known.is_some() {
+            return known;
         }
         let marks = self.marks();
         Some(marks.follow(address)).filter(|now| self.exists(now)).cloned()
@@ -465,13 +467,18 @@ impl Workspace {
         let bare = !typed.contains('/');
         let note = typed.strip_suffix(".md").unwrap_or(typed);
         let records = Category::ALL.into_iter().filter(|_| bare).map(|of| Address::record(of, name));
+        let notes = Address::note(note).map(|note| [note.clone()].into_iter().chain(note.spellings()));
+        let note_here = notes.into_iter().flatten().find(|note| self.exists(note));
         let mut same: Vec<Address> =
-            records.chain(Address::note(note)).filter(|address| self.exists(address)).collect();
+            records.filter(|address| self.exists(address)).chain(note_here).collect();
         if !same.is_empty() || self.lanes.len() == 1 {
             return Ok(same);
         }
         let asked = Address::parse(typed).or_else(|| Address::note(note));
-        let is_last = |address: &Address| address.name().rsplit('/').next() == Some(note);
+        let is_last = |address: &Address| {
+            let last = |address: &Address| address.name().rsplit('/').next() == Some(note);
+            last(address) || address.spellings().iter().any(last)
+        };
         let was_called = |address: &Address| {
             let former = restored(address);
             former.is_some_and(|former| Some(&former) == asked.as_ref() || bare && is_last(&former))
