@@ -48,6 +48,11 @@ fn run(folder: &Path, args: &[&str], fault: &str) -> Result<(), String> {
             if fault == "loses-creates" && slug.starts_with("storm-memory-w0") {
                 return Ok(());
             }
+            let starved = folder.join(format!("starved-{slug}"));
+            if fault == "starves-writers" && slug.contains("-w0") && !starved.exists() {
+                fs::write(starved, "").map_err(|error| error.to_string())?;
+                return Err("error[LOCK_TIMEOUT_ERROR]: no turn came".to_owned());
+            }
             if let Json::Object(fields) = &mut record {
                 fields.set("changes", Json::List(vec![]));
             }

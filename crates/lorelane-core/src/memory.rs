@@ -343,6 +343,12 @@ impl Address {
         is_slug(name).then(|| Address::record(category, name))
     }
 
+    /// The same name in the ways that systems write its letters: composed, and taken apart.
+    pub fn spellings(&self) -> [Address; 2] {
+        let spelled = |name: String| Address { group: self.group.clone(), name };
+        [spelled(self.name.nfc().collect()), spelled(self.name.nfd().collect())]
+    }
+
     pub fn category(&self) -> Option<Category> {
         Category::parse(&self.group)
     }

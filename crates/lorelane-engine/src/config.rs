@@ -44,30 +44,36 @@ pub enum ConfigError {
     },
 }
 
+impl ConfigError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ConfigError::Io { .. } => "check that its folder exists and may be written",
+            ConfigError::Broken { .. } => "mend the file first",
+            ConfigError::Outside { .. } => "put a real folder in the place of the link",
+            ConfigError::Symlink { .. } => {
+                "lorelane writes only inside its declared folders; change the file it points to"
+            }
+        }
+    }
+}
+
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConfigError::Io { attempt, path, source } => {
-                write!(
-                    f,
-                    "cannot {attempt} {}: {source}\nhint: check that its folder exists and may be written",
-                    path.display()
-                )
+                write!(f, "cannot {attempt} {}: {source}", path.display())
             }
-            ConfigError::Broken { path, why } => {
-                write!(f, "cannot change {}: {why}\nhint: mend the file first", path.display())
-            }
+            ConfigError::Broken { path, why } => write!(f, "cannot change {}: {why}", path.display()),
             ConfigError::Outside { path, real } => write!(
                 f,
-                "cannot change {}: its folder is {}, outside the project\nhint: put a real folder in the place of the link",
+                "cannot change {}: its folder is {}, outside the project",
                 path.display(),
                 real.display()
             ),
-            ConfigError::Symlink { path } => write!(
-                f,
-                "cannot change {}: it is a symlink\nhint: lorelane writes only inside its declared folders; change the file it points to",
-                path.display()
-            ),
+            ConfigError::Symlink { path } => {
+                write!(f, "cannot change {}: it is a symlink", path.display())
+            }
         }
     }
 }

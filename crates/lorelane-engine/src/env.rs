@@ -12,6 +12,46 @@ pub struct Env {
     pub vars: BTreeMap<String, String>,
 }
 
+/// The variables that mean something to us. `main` brings these and no others, and only these can be asked for.
+macro_rules! variables {
+    ($($variable:ident = $name:literal,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Var { $($variable),* }
+
+        impl Var {
+            pub const ALL: &[Var] = &[$(Var::$variable),*];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Var::$variable => $name),* }
+            }
+        }
+    };
+}
+
+variables! {
+    Home = "HOME",
+    UserProfile = "USERPROFILE",
+    AppData = "APPDATA",
+    LocalAppData = "LOCALAPPDATA",
+    XdgConfigHome = "XDG_CONFIG_HOME",
+    XdgCacheHome = "XDG_CACHE_HOME",
+    XdgStateHome = "XDG_STATE_HOME",
+    XdgDataHome = "XDG_DATA_HOME",
+    LorelaneHome = "LORELANE_HOME",
+    LorelaneNow = "LORELANE_NOW",
+    LorelaneHookDeadlineMs = "LORELANE_HOOK_DEADLINE_MS",
+    LorelaneStopUnattended = "LORELANE_STOP_UNATTENDED",
+    LorelaneMcpToken = "LORELANE_MCP_TOKEN",
+    ClaudeCodeSessionAttended = "CLAUDE_CODE_SESSION_ATTENDED",
+    ClaudeCodeEntrypoint = "CLAUDE_CODE_ENTRYPOINT",
+    ClaudeProjectDir = "CLAUDE_PROJECT_DIR",
+    ClaudeConfigDir = "CLAUDE_CONFIG_DIR",
+    CodexHome = "CODEX_HOME",
+    Visual = "VISUAL",
+    Editor = "EDITOR",
+    Path = "PATH",
+}
+
 /// The user's folders that lorelane may write in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folders {
@@ -36,21 +76,21 @@ impl Folders {
 }
 
 impl Env {
-    pub fn var(&self, name: &str) -> Option<&str> {
-        self.vars.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    pub fn var(&self, var: Var) -> Option<&str> {
+        self.vars.get(var.name()).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    fn path(&self, name: &str) -> Option<PathBuf> {
-        self.var(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    fn path(&self, var: Var) -> Option<PathBuf> {
+        self.var(var).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
     pub fn home(&self) -> Option<PathBuf> {
-        self.path("HOME").or_else(|| self.path("USERPROFILE"))
+        self.path(Var::Home).or_else(|| self.path(Var::UserProfile))
     }
 
     /// `LORELANE_HOME` puts everything in one place; else each system's own convention counts.
     pub fn folders(&self) -> Option<Folders> {
-        if let Some(all) = self.path("LORELANE_HOME") {
+        if let Some(all) = self.path(Var::LorelaneHome) {
             return Some(Folders {
                 config: all.join("config"),
                 cache: all.join("cache"),
@@ -62,7 +102,7 @@ impl Env {
         let home = self.home();
         let below = |path: &str| home.as_ref().map(|home| home.join(path));
         let own = |base: PathBuf| base.join("lorelane");
-        let pick = |var: &str, mac: &str, windows: &str, unix: &str| {
+        let pick = |var: Var, mac: &str, windows: Var, unix: &str| {
             let convention = if cfg!(target_os = "macos") {
                 below(mac)
             } else if cfg!(windows) {
@@ -73,19 +113,20 @@ impl Env {
             self.path(var).or(convention).map(own)
         };
         // Windows has one local folder for both: apart, so that deleting the cache never takes a journal along.
-        let apart = |folder: PathBuf, var: &str, name: &str| {
+        let apart = |folder: PathBuf, var: Var, name: &str| {
             if cfg!(windows) && self.path(var).is_none() { folder.join(name) } else { folder }
         };
-        let cache = pick("XDG_CACHE_HOME", "Library/Caches", "LOCALAPPDATA", ".cache")?;
-        let state = pick("XDG_STATE_HOME", "Library/Application Support", "LOCALAPPDATA", ".local/state")?;
-        let data = pick("XDG_DATA_HOME", "Library/Application Support", "LOCALAPPDATA", ".local/share")?;
-        let former = self.path("XDG_DATA_HOME").or_else(|| below(".local/share"))?;
+        let cache = pick(Var::XdgCacheHome, "Library/Caches", Var::LocalAppData, ".cache")?;
+        let state =
+            pick(Var::XdgStateHome, "Library/Application Support", Var::LocalAppData, ".local/state")?;
+        let data = pick(Var::XdgDataHome, "Library/Application Support", Var::LocalAppData, ".local/share")?;
+        let former = self.path(Var::XdgDataHome).or_else(|| below(".local/share"))?;
         Some(Folders {
-            data: apart(data, "XDG_DATA_HOME", "data"),
+            data: apart(data, Var::XdgDataHome, "data"),
             former_notes: former.join(FORMER_NOTES),
-            config: pick("XDG_CONFIG_HOME", "Library/Application Support", "APPDATA", ".config")?,
-            cache: apart(cache, "XDG_CACHE_HOME", "cache"),
-            state: apart(state, "XDG_STATE_HOME", "state"),
+            config: pick(Var::XdgConfigHome, "Library/Application Support", Var::AppData, ".config")?,
+            cache: apart(cache, Var::XdgCacheHome, "cache"),
+            state: apart(state, Var::XdgStateHome, "state"),
         })
     }
 }

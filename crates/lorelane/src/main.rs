@@ -8,34 +8,10 @@ mod mcp;
 mod stdin;
 
 use lorelane_core::time::Timestamp;
-use lorelane_engine::env::Env;
+use lorelane_engine::env::{Env, Var};
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The variables that mean something to us; nothing else of the environment is looked at.
-const VARS: [&str; 20] = [
-    "HOME",
-    "USERPROFILE",
-    "APPDATA",
-    "LOCALAPPDATA",
-    "XDG_CONFIG_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_STATE_HOME",
-    "LORELANE_HOME",
-    "LORELANE_NOW",
-    "LORELANE_HOOK_DEADLINE_MS",
-    "LORELANE_STOP_UNATTENDED",
-    "CLAUDE_CODE_SESSION_ATTENDED",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_PROJECT_DIR",
-    "VISUAL",
-    "EDITOR",
-    "PATH",
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
-    "LORELANE_MCP_TOKEN",
-];
 
 fn main() -> ExitCode {
     // A backtrace would cost tens of milliseconds and tell the user nothing.
@@ -86,12 +62,13 @@ fn clock() -> Timestamp {
 }
 
 fn capture() -> Result<Env, String> {
-    let vars = VARS.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();
+    let brought = |var: &Var| Some((var.name().to_owned(), std::env::var(var.name()).ok()?));
+    let vars = Var::ALL.iter().filter_map(brought).collect();
     let cwd = std::env::current_dir().map_err(|fault| {
         format!("cannot tell the current folder: {fault}\nhint: change to a folder that exists")
     })?;
     let mut env = Env { now: clock(), cwd, vars };
-    if let Some(fixed) = env.var("LORELANE_NOW") {
+    if let Some(fixed) = env.var(Var::LorelaneNow) {
         let read = Timestamp::parse(fixed);
         env.now = read
             .ok_or_else(|| {

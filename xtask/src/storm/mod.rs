@@ -39,6 +39,8 @@ pub struct Report {
     pub updates: usize,
     pub killed: usize,
     pub retries: usize,
+    /// How often the lock could not be had.
+    pub locked_out: usize,
     /// Empty when the store kept every promise.
     pub faults: Vec<String>,
 }
@@ -57,8 +59,13 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     let report = storm.run()?;
     println!(
         "{processes} processes × {writes} writes, seed {seed}: {} creates and {} updates acknowledged, \
-         {} killed, {} retried",
-        report.creates, report.updates, report.killed, report.retries
+         {} killed, {} retried, {} of them refused for the lock ({:.2} %)",
+        report.creates,
+        report.updates,
+        report.killed,
+        report.retries,
+        report.locked_out,
+        report.locked_out_percent()
     );
     for fault in &report.faults {
         println!("fault: {fault}");
@@ -73,7 +80,19 @@ const UPDATES_PER_MEMORY: usize = 40;
 const RETRIES_MAX: usize = 50;
 
 /// Refusals that tell the writer to try again.
-const TRY_AGAIN: &[&str] = &["LOCK_TIMEOUT", "OCC_CONFLICT"];
+const LOCKED_OUT: &str = "LOCK_TIMEOUT";
+const TRY_AGAIN: &[&str] = &[LOCKED_OUT, "OCC_CONFLICT"];
+
+/// Writers take turns: of a hundred attempts so many may be refused because none came.
+const LOCKED_OUT_MAX_PERCENT: f64 = 0.5;
+
+impl Report {
+    /// The share of all attempts that the lock refused.
+    pub fn locked_out_percent(&self) -> f64 {
+        let attempts = self.creates + self.updates + self.killed + self.retries;
+        100.0 * self.locked_out as f64 / attempts.max(1) as f64
+    }
+}
 
 /// One planned write. The token is found in the store exactly if the write took effect.
 #[derive(Clone, Debug)]
@@ -105,6 +124,7 @@ struct Witness {
     updates: Vec<(String, String)>,
     killed: usize,
     retries: usize,
+    locked_out: usize,
     faults: Vec<String>,
 }
 
@@ -131,18 +151,25 @@ impl Storm {
             all.updates.extend(witness.updates);
             all.killed += witness.killed;
             all.retries += witness.retries;
+            all.locked_out += witness.locked_out;
             all.faults.extend(witness.faults);
         }
         // The next writer completes or undoes what a killed one left behind.
         self.calm_write(&sandbox, "The calm after the storm")?;
         all.faults.extend(verify::faults(&sandbox, &self.binary, &all.creates, &all.updates)?);
-        Ok(Report {
+        let mut report = Report {
             creates: all.creates.len(),
             updates: all.updates.len(),
             killed: all.killed,
             retries: all.retries,
+            locked_out: all.locked_out,
             faults: all.faults,
-        })
+        };
+        let share = report.locked_out_percent();
+        if share > LOCKED_OUT_MAX_PERCENT {
+            report.faults.push(format!("the lock refused {share:.2} % of all attempts"));
+        }
+        Ok(report)
     }
 
     fn plan(&self, writer: usize) -> Vec<Write> {
@@ -166,7 +193,7 @@ impl Storm {
                 // By ticket, not by writer: all of them fight for the same memory at the same time.
                 Kind::Update => shared_address(ticket.fetch_add(1, Ordering::Relaxed) / UPDATES_PER_MEMORY),
             };
-            match self.persist(sandbox, write, &address, &mut usual, &mut witness.retries) {
+            match self.persist(sandbox, write, &address, &mut usual, &mut witness) {
                 Ok(End::Acknowledged) if write.kind == Kind::Create => {
                     witness.creates.push(write.token.clone());
                 }
@@ -191,14 +218,17 @@ impl Storm {
         write: &Write,
         address: &str,
         usual: &mut Duration,
-        retries: &mut usize,
+        witness: &mut Witness,
     ) -> Result<End, Failure> {
         for _ in 0..RETRIES_MAX {
             let start = Instant::now();
             let kill_after = write.kill_at.map(|share| *usual * share as u32 / 1000);
             let end = self.attempt(sandbox, write, address, kill_after)?;
             match &end {
-                End::Refused(why) if TRY_AGAIN.iter().any(|code| why.contains(code)) => *retries += 1,
+                End::Refused(why) if TRY_AGAIN.iter().any(|code| why.contains(code)) => {
+                    witness.retries += 1;
+                    witness.locked_out += usize::from(why.contains(LOCKED_OUT));
+                }
                 End::Acknowledged => {
                     *usual = start.elapsed();
                     return Ok(end);

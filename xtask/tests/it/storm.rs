@@ -41,6 +41,7 @@ fn every_broken_promise_is_seen() {
         ("loses-updates", "was acknowledged and is lost"),
         ("leaves-temps", "is left over"),
         ("fails-verify", "the chain is broken"),
+        ("starves-writers", "the lock refused"),
     ] {
         let report = storm(fault, 0);
         assert!(report.faults.iter().any(|found| found.contains(expected)), "{fault}: {:?}", report.faults);

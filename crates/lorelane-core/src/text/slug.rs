@@ -21,6 +21,11 @@ pub fn slug(title: &str) -> String {
     slug
 }
 
+/// What names have in common that are one file where capitals and compositions do not count.
+pub fn file_key(name: &str) -> String {
+    name.nfc().flat_map(char::to_lowercase).nfc().collect()
+}
+
 /// Whether a text is a slug: `^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$`.
 pub fn is_slug(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

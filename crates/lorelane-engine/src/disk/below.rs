@@ -160,6 +160,10 @@ impl Disk for ProjectDisk {
         RealDisk.list(folder)
     }
 
+    fn unreadable_names(&self, folder: &Path) -> io::Result<Vec<String>> {
+        RealDisk.unreadable_names(folder)
+    }
+
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         RealDisk.stat(path)
     }

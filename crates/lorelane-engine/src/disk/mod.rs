@@ -111,6 +111,10 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>>;
     /// Names and stats are looked at by path, also below a project: they are only a reason to open something.
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>>;
+    /// Names in a folder that are no text, made readable. Nothing can be done with them here.
+    fn unreadable_names(&self, _folder: &Path) -> io::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
     /// Does not follow links.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
 
@@ -166,6 +170,15 @@ pub trait Disk: Send + Sync + fmt::Debug {
             waited += POLL;
         }
     }
+}
+
+/// Whether a call failed because too many files are open: that says nothing of the file.
+pub(crate) fn is_exhausted(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let codes = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].map(rustix::io::Errno::raw_os_error);
+    #[cfg(not(unix))]
+    let codes = [4];
+    error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
 fn not_regular() -> io::Error {

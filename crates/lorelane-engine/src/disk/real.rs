@@ -46,6 +46,18 @@ impl Disk for RealDisk {
         Ok(Some(listed))
     }
 
+    fn unreadable_names(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let Some(entries) = present(fs::read_dir(folder))? else { return Ok(Vec::new()) };
+        let mut names = Vec::new();
+        for entry in entries {
+            if let Err(name) = entry?.file_name().into_string() {
+                names.push(name.to_string_lossy().into_owned());
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         let Some(metadata) = present(fs::symlink_metadata(path))? else { return Ok(None) };
         let mtime_ns = metadata.modified().map(since_epoch_ns)?;

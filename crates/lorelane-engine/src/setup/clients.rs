@@ -1,7 +1,7 @@
 //! The table: which client gets what, and where it keeps it.
 
 use super::{Client, hook_line, plugin};
-use crate::env::Env;
+use crate::env::{Env, Var};
 use lorelane_core::json::{Entry, Format, Json, Object, Owned, Where};
 use std::path::{Path, PathBuf};
 
@@ -74,19 +74,21 @@ const COPILOT: &[Hook] = &[
 
 /// The folder in which a client keeps its settings.
 pub(super) fn folder(client: Client, env: &Env) -> Option<PathBuf> {
-    let named = |name: &str| env.var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let named = |var: Var| env.var(var).map(PathBuf::from).filter(|path| path.is_absolute());
     let below = |path: &str| env.home().map(|home| home.join(path));
     match client {
-        Client::ClaudeCode => named("CLAUDE_CONFIG_DIR").or_else(|| below(".claude")),
-        Client::Codex => named("CODEX_HOME").or_else(|| below(".codex")),
+        Client::ClaudeCode => named(Var::ClaudeConfigDir).or_else(|| below(".claude")),
+        Client::Codex => named(Var::CodexHome).or_else(|| below(".codex")),
         Client::Gemini => below(".gemini"),
         Client::Copilot => below(".copilot"),
         Client::Opencode => {
-            named("XDG_CONFIG_HOME").or_else(|| below(".config")).map(|config| config.join("opencode"))
+            named(Var::XdgConfigHome).or_else(|| below(".config")).map(|config| config.join("opencode"))
         }
         Client::Cursor => below(".cursor"),
         Client::Windsurf => below(".codeium/windsurf"),
-        Client::Zed => named("XDG_CONFIG_HOME").or_else(|| below(".config")).map(|config| config.join("zed")),
+        Client::Zed => {
+            named(Var::XdgConfigHome).or_else(|| below(".config")).map(|config| config.join("zed"))
+        }
     }
 }
 

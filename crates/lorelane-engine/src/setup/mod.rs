@@ -14,7 +14,7 @@ mod settings;
 
 use crate::config::write_plain;
 use crate::disk::{Disk, Kind, RealDisk};
-use crate::env::{Env, Folders};
+use crate::env::{Env, Folders, Var};
 use crate::store::LOCK_DEADLINE;
 use crate::workspace::Finding;
 use lorelane_core::json::Entry;
@@ -353,7 +353,7 @@ fn hook_line(program: &str, words: &str) -> String {
 }
 
 fn on_path(env: &Env, name: &str) -> Option<PathBuf> {
-    let path = env.var("PATH")?;
+    let path = env.var(Var::Path)?;
     std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 

@@ -4,17 +4,28 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::journal::{Chain, Digest, Event, Intent, Line, Tail};
-use super::pack::{Blob, Held, Pack};
+use super::pack::Pack;
 use super::simulation::Sabotage;
 use super::{Store, StoreError, Warning};
 
 pub(super) const JOURNAL: &str = "journal";
 pub(super) const BLOBS: &str = "blobs";
+/// Names the line of the newest change that was made. A chain that was cut at the end of a line is whole by itself.
+pub(super) const HEAD: &str = "head";
 
 /// Enough for the last lines of any usual journal; doubled until a whole line is in sight.
 const TAIL: u64 = 16 * 1024;
 /// No line is longer: one that names 10,000 files has 2 MB.
 const LINE_MAX: u64 = 16 << 20;
+
+/// What earlier writers left to be settled.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// A change that was interrupted.
+    pub(super) open: Option<Intent>,
+    /// The changes at the end that were taken back. Their temporary files may still be there.
+    pub(super) refused: Vec<Intent>,
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct Book {
@@ -24,8 +35,21 @@ pub(super) struct Book {
     last_line: Digest,
     /// Number of the newest change.
     pub(super) newest: u64,
+    /// The newest place among the changes of all lanes.
+    pub(super) order: u64,
     /// Length of the journal; what lies behind it is not ours.
     end: u64,
+    head: PathBuf,
+    witness: Witness,
+}
+
+/// What the file beside the journal says of its last line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Witness {
+    Absent,
+    Agrees,
+    /// The line is gone. The file stays as it is, so that `verify` goes on saying so.
+    Contradicts,
 }
 
 impl Book {
@@ -59,7 +83,7 @@ impl Book {
         store: &Store,
         folder: &Path,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(Book, Option<Intent>), StoreError> {
+    ) -> Result<(Book, Left), StoreError> {
         let (journal, blobs) = (folder.join(JOURNAL), folder.join(BLOBS));
         let chain = tail(store, &journal)?;
         match chain.tail {
@@ -71,20 +95,36 @@ impl Book {
             }
             Tail::Damaged => return Err(StoreError::JournalDamaged { journal, offset: chain.end }),
         }
+        let refused = refused_last(&chain.lines);
+        let recent: Vec<Digest> = chain.lines.iter().map(|line| line.own).collect();
+        let order = newest_order(&chain.lines);
         let last = chain.lines.into_iter().next_back();
         if last.as_ref().is_some_and(is_void) {
             // Its writer may have been killed before the sync. We go on from the files as they are, so a
             // power cut must not bring the change back.
             store.disk.sync_file(&journal).map_err(StoreError::io("sync", &journal))?;
         }
+        let head = folder.join(HEAD);
+        let witness = match named_by(store, &head)? {
+            None => Witness::Absent,
+            Some(line) if recent.contains(&line) => Witness::Agrees,
+            // An older line, if a power cut took what was written there last.
+            Some(line) => match read_all(store, &journal)?.lines.iter().any(|known| known.own == line) {
+                true => Witness::Agrees,
+                false => Witness::Contradicts,
+            },
+        };
         let book = Book {
             journal,
             blobs,
+            order,
+            head,
+            witness,
             last_line: last.as_ref().map_or_else(Digest::genesis, |line| line.own),
             newest: last.as_ref().map_or(0, |line| line.event.number()),
             end: chain.end,
         };
-        Ok((book, last.and_then(open_intent)))
+        Ok((book, Left { open: last.and_then(open_intent), refused }))
     }
 
     /// The number of a change that was interrupted and has not been settled.
@@ -98,22 +138,44 @@ impl Book {
         Ok(last.and_then(open_intent).map(|intent| intent.number))
     }
 
+    /// The place of the newest change among those of all lanes.
+    pub(super) fn order_in(store: &Store, folder: &Path) -> Result<u64, StoreError> {
+        Ok(newest_order(&tail(store, &folder.join(JOURNAL))?.lines))
+    }
+
     /// Appends events in one write; on failure the journal is as before, or has a torn end.
     pub(super) fn append(&mut self, store: &Store, events: &[Event]) -> Result<(), StoreError> {
-        let (mut text, mut last_line, mut newest) = (String::new(), self.last_line, self.newest);
+        let (mut text, mut last_line) = (String::new(), self.last_line);
+        let (mut newest, mut order) = (self.newest, self.order);
         for event in events {
             let (line, own) = Line::write(event, last_line);
             text.push_str(&line);
             last_line = own;
             newest = event.number();
+            if let Event::Intent(intent) = event {
+                order = order.max(intent.order);
+            }
         }
         if let Err(source) = store.disk.append(&self.journal, text.as_bytes()) {
             let _ = store.disk.truncate(&self.journal, self.end);
             return Err(StoreError::Io { attempt: "write", path: self.journal.clone(), source });
         }
         self.end += text.len() as u64;
-        (self.last_line, self.newest) = (last_line, newest);
+        (self.last_line, self.newest, self.order) = (last_line, newest, order);
         Ok(())
+    }
+
+    /// Names the last line, which is synced, beside the journal. A failure leaves an older one named, which is there too.
+    pub(super) fn testify(&mut self, store: &Store) {
+        let line = head_line(self.last_line);
+        let named = match self.witness {
+            Witness::Agrees => store.disk.overwrite_at(&self.head, 0, line.as_bytes()),
+            Witness::Absent => store.disk.append(&self.head, line.as_bytes()),
+            Witness::Contradicts => return,
+        };
+        if named.is_ok() {
+            self.witness = Witness::Agrees;
+        }
     }
 
     pub(super) fn sync(&self, store: &Store) -> Result<(), StoreError> {
@@ -129,12 +191,11 @@ impl Book {
     }
 
     pub(super) fn read_all(&self, store: &Store) -> Result<Chain, StoreError> {
-        let bytes = store.read_file(&self.journal)?.unwrap_or_default();
-        Ok(Chain::read(&bytes, 0, Some(Digest::genesis())))
+        read_all(store, &self.journal)
     }
 
-    pub(super) fn blob(&self, store: &Store, blob: Blob) -> Result<Held, StoreError> {
-        Pack::open(&*store.disk, self.blobs.clone())?.read(blob)
+    pub(super) fn pack(&self, store: &Store) -> Result<Pack, StoreError> {
+        Pack::open(&*store.disk, self.blobs.clone())
     }
 }
 
@@ -144,8 +205,48 @@ fn cannot_create_there(kind: ErrorKind) -> bool {
     matches!(kind, PermissionDenied | ReadOnlyFilesystem | Unsupported | InvalidInput)
 }
 
+fn read_all(store: &Store, journal: &Path) -> Result<Chain, StoreError> {
+    let bytes = store.read_file(journal)?.unwrap_or_default();
+    Ok(Chain::read(&bytes, 0, Some(Digest::genesis())))
+}
+
+/// The line that the file beside the journal names. What a crash left of that file names none.
+pub(super) fn named_by(store: &Store, head: &Path) -> Result<Option<Digest>, StoreError> {
+    let bytes = store.read_file(head)?.unwrap_or_default();
+    let line = std::str::from_utf8(&bytes).ok().and_then(|text| Digest::parse(text.split(' ').next()?));
+    Ok(line.filter(|line| head_line(*line).as_bytes() == bytes))
+}
+
+/// Signed, because a power cut may leave half of one and half of another.
+fn head_line(line: Digest) -> String {
+    let name = line.to_string();
+    let signature = Digest::of(name.as_bytes());
+    format!("{name} {signature}\n")
+}
+
+fn newest_order(lines: &[Line]) -> u64 {
+    let newest = lines.iter().rev().find_map(|line| match &line.event {
+        Event::Intent(intent) => Some(intent.order),
+        Event::Done(_) | Event::Void(_) => None,
+    });
+    newest.unwrap_or(0)
+}
+
 fn is_void(line: &Line) -> bool {
     matches!(line.event, Event::Void(_))
+}
+
+/// The changes since the last one that was made, as far as this part of the journal shows them.
+fn refused_last(lines: &[Line]) -> Vec<Intent> {
+    let (mut refused, mut void) = (Vec::new(), None);
+    for line in lines.iter().rev() {
+        match &line.event {
+            Event::Void(number) => void = Some(*number),
+            Event::Intent(intent) if void == Some(intent.number) => refused.push(intent.clone()),
+            Event::Intent(_) | Event::Done(_) => break,
+        }
+    }
+    refused
 }
 
 fn open_intent(line: Line) -> Option<Intent> {
@@ -165,7 +266,8 @@ fn tail(store: &Store, journal: &Path) -> Result<Chain, StoreError> {
         }
         if let Some(newline) = bytes.iter().position(|byte| *byte == b'\n') {
             let chain = Chain::read(&bytes[newline + 1..], offset + newline as u64 + 1, None);
-            if !chain.lines.is_empty() {
+            // The newest change is in sight, however long its line is.
+            if chain.lines.iter().any(|line| matches!(line.event, Event::Intent(_))) {
                 return Ok(chain);
             }
         }

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lorelane_core::path::RelPath;
+
 use super::LOCK_FOLDER;
 use crate::disk::LockFault;
 
@@ -19,6 +21,7 @@ pub enum StoreError {
     LockTimeout {
         what: PathBuf,
         waited: Duration,
+        others: Others,
     },
     Symlink {
         path: PathBuf,
@@ -27,6 +30,10 @@ pub enum StoreError {
         path: PathBuf,
     },
     NothingToUndo,
+    /// All that is left to undo are changes of files that were deleted since.
+    OnlyDeleted {
+        path: RelPath,
+    },
     ChangedOutside {
         path: String,
         number: u64,
@@ -43,11 +50,26 @@ pub enum StoreError {
         journal: PathBuf,
         number: u64,
     },
-    /// A change failed half-way and could not be taken back; its intent stays for the next writer.
+    /// An earlier change was interrupted and cannot be taken back now, so none may follow it.
+    Interrupted {
+        number: u64,
+        source: Box<StoreError>,
+    },
+    /// A change failed when some of it was in place, and could not be taken back. The next writer finds it done or
+    /// takes it back: the one error after which the change may have happened.
     Unsettled {
         number: u64,
         source: Box<StoreError>,
     },
+}
+
+/// What those did who had the lock while somebody waited for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// Nothing was changed in all the time that was waited.
+    Idle,
+    /// They took turns, and this writer never had one.
+    Busy,
 }
 
 /// Something the user should hear about although the change goes on.
@@ -64,10 +86,10 @@ pub enum Warning {
     TornJournal { journal: PathBuf, offset: u64 },
     /// The marks ended in what a crash left of a line; it was cut.
     TornMarks { path: PathBuf, bytes: usize },
-    /// An interrupted change was completed.
-    Completed { number: u64 },
-    /// An interrupted change was taken back, because these files were changed since.
+    /// An interrupted change was taken back; these files were changed since and stay as they are.
     TakenBack { number: u64, changed_outside: Vec<String> },
+    /// A change was not undone, because this file of it was deleted since.
+    PassedOver { number: u64, path: RelPath },
     /// An interrupted change cannot be completed: the bytes it speaks of are gone.
     Abandoned { number: u64 },
 }
@@ -83,8 +105,47 @@ impl StoreError {
 
     pub(crate) fn lock(path: &Path, fault: LockFault) -> StoreError {
         match fault {
-            LockFault::Timeout { waited } => StoreError::LockTimeout { what: path.to_owned(), waited },
+            LockFault::Timeout { waited } => {
+                StoreError::LockTimeout { what: path.to_owned(), waited, others: Others::Idle }
+            }
             LockFault::Io(source) => StoreError::Io { attempt: "lock", path: path.to_owned(), source },
+        }
+    }
+}
+
+impl StoreError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            StoreError::Io { source, .. } => io_hint(source).to_owned(),
+            // Our own locks end with their holder; a script that was killed leaves its folder behind.
+            StoreError::LockTimeout { what, .. } if what.ends_with(LOCK_FOLDER) => {
+                format!("if no script is running, remove {}", what.display())
+            }
+            StoreError::LockTimeout { others: Others::Idle, .. } => {
+                "try again when it has finished".to_owned()
+            }
+            StoreError::LockTimeout { others: Others::Busy, .. } => {
+                "try again when fewer write at the same time".to_owned()
+            }
+            StoreError::Symlink { .. } => "replace the link by the file or folder itself".to_owned(),
+            StoreError::NotAFile { .. } => "move it away".to_owned(),
+            StoreError::OnlyDeleted { .. } => {
+                "`lorelane restore` brings such a memory back, `lorelane doctor` names them".to_owned()
+            }
+            StoreError::NothingToUndo => "`lorelane log` shows what was changed".to_owned(),
+            StoreError::ChangedOutside { number, .. } => {
+                format!("edit the file by hand; the log shows what change {number} did")
+            }
+            StoreError::Purged { .. } => "older changes cannot be undone either".to_owned(),
+            StoreError::JournalDamaged { journal, .. } => {
+                let folder = journal.parent().unwrap_or(journal).display();
+                format!("the memories are not affected; move the folder {folder} away to start a new log")
+            }
+            StoreError::Waiting { .. } => {
+                "make any change once from outside the sandbox, then try again".to_owned()
+            }
+            StoreError::Interrupted { source, .. } | StoreError::Unsettled { source, .. } => source.hint(),
         }
     }
 }
@@ -93,65 +154,64 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreError::Io { attempt, path, source } => {
-                write!(f, "cannot {attempt} {}: {source}", path.display())?;
-                write!(f, "\nhint: {}", io_hint(source))
+                write!(f, "cannot {attempt} {}: {source}", path.display())
             }
-            StoreError::LockTimeout { what, waited } => {
-                write!(
-                    f,
-                    "cannot lock {}: another writer held it for {:.1} s, so nothing was written\nhint: ",
-                    what.display(),
-                    waited.as_secs_f64()
-                )?;
-                // Our own locks end with their holder; a script that was killed leaves its folder behind.
-                match what.ends_with(LOCK_FOLDER) {
-                    true => write!(f, "if no script is running, remove {}", what.display()),
-                    false => f.write_str("try again when it has finished"),
+            StoreError::LockTimeout { what, waited, others } => {
+                let (what, seconds) = (what.display(), waited.as_secs_f64());
+                match others {
+                    Others::Idle => write!(
+                        f,
+                        "cannot lock {what}: it was taken for {seconds:.1} s in which nothing was changed, so nothing was written"
+                    ),
+                    Others::Busy => write!(
+                        f,
+                        "cannot lock {what}: other writers took turns for {seconds:.1} s, so nothing was written"
+                    ),
                 }
             }
             StoreError::Symlink { path } => write!(
                 f,
-                "cannot write {}: it is a symbolic link, and following it could leave the lane\n\
-                 hint: replace the link by the file or folder itself",
+                "cannot write {}: it is a symbolic link, and following it could leave the lane",
                 path.display()
             ),
             StoreError::NotAFile { path } => write!(
                 f,
-                "cannot write {}: something that is not a regular file or folder stands there\n\
-                 hint: move it away",
+                "cannot write {}: something that is not a regular file or folder stands there",
                 path.display()
             ),
+            StoreError::OnlyDeleted { path } => write!(
+                f,
+                "cannot undo: what is left are changes of files that were deleted outside lorelane, such as {path}"
+            ),
             StoreError::NothingToUndo => {
-                f.write_str(
-                    "cannot undo: the journal of this lane has no change that is not undone already\nhint: `lorelane log` shows what was changed",
-                )
+                f.write_str("cannot undo: the journal of this lane has no change that is not undone already")
             }
             StoreError::ChangedOutside { path, number } => write!(
                 f,
-                "cannot undo change {number}: {path} was changed since, and undoing would lose that\n\
-                 hint: edit the file by hand; the log shows what change {number} did"
+                "cannot undo change {number}: {path} was changed since, and undoing would lose that"
             ),
-            StoreError::Purged { number } => {
-                write!(
-                    f,
-                    "cannot undo change {number}: it touched a memory that was forgotten, and its bytes were purged for good\nhint: older changes cannot be undone either"
-                )
-            }
-            StoreError::JournalDamaged { journal, offset } => write!(
+            StoreError::Purged { number } => write!(
                 f,
-                "cannot write: the journal {} is damaged at byte {offset}\n\
-                 hint: the memories are not affected; move that file away to start a new journal",
-                journal.display()
+                "cannot undo change {number}: it touched a memory that was forgotten, and its bytes were purged for good"
             ),
+            StoreError::JournalDamaged { journal, offset } => {
+                write!(f, "cannot write: the journal {} is damaged at byte {offset}", journal.display())
+            }
             StoreError::Waiting { journal, number } => write!(
                 f,
-                "cannot write: change {number} was interrupted, and its journal {} cannot be written from here\n\
-                 hint: make any change once from outside the sandbox, then try again",
+                "cannot write: change {number} was interrupted, and its journal {} cannot be written from here",
                 journal.display()
             ),
+            StoreError::Interrupted { number, source } => {
+                write!(
+                    f,
+                    "cannot write: change {number} was interrupted and cannot be taken back yet: {source}"
+                )
+            }
             StoreError::Unsettled { number, source } => write!(
                 f,
-                "cannot complete change {number}, nor take it back; the next write will settle it: {source}"
+                "change {number} failed when some of it was in place, and could not be taken back. The next change \
+                 takes it back, or keeps it if all of it is in place: {source}"
             ),
         }
     }
@@ -161,7 +221,7 @@ impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             StoreError::Io { source, .. } => Some(source),
-            StoreError::Unsettled { source, .. } => Some(source),
+            StoreError::Unsettled { source, .. } | StoreError::Interrupted { source, .. } => Some(source),
             _ => None,
         }
     }
@@ -197,12 +257,16 @@ impl fmt::Display for Warning {
             Warning::TornMarks { path, bytes } => {
                 write!(f, "cut the torn end of {}: {bytes} bytes that a crash left of a mark", path.display())
             }
-            Warning::Completed { number } => write!(f, "completed change {number}, which was interrupted"),
-            Warning::TakenBack { number, changed_outside } => write!(
-                f,
-                "took back change {number}, which was interrupted: {} changed since",
-                changed_outside.join(", ")
-            ),
+            Warning::TakenBack { number, changed_outside } => {
+                write!(f, "took back change {number}, which was interrupted")?;
+                match changed_outside.as_slice() {
+                    [] => Ok(()),
+                    paths => write!(f, "; {} changed since and stays as it is", paths.join(", ")),
+                }
+            }
+            Warning::PassedOver { number, path } => {
+                write!(f, "passed over change {number}: {path} was deleted outside lorelane")
+            }
             Warning::Abandoned { number } => write!(
                 f,
                 "left change {number}, which was interrupted, as it is: its bytes are no longer in the journal"

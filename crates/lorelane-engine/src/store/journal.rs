@@ -4,13 +4,14 @@
 //! pack of blobs, never a user's text: purging zeroes blobs and the chain of hashes still verifies.
 //!
 //! ```text
-//! plan 7 1700000000 <because> file <path> <old> <new> <mode> mark <seen> <text> <prev> <own>
+//! plan 7 1700000000 <because> file <path> <old> <new> <mode> mark <seen> <text> order 9 <prev> <own>
 //! undo 8 7 1700000000 <because> ...
 //! done 7 <prev> <own>        the files are in the state the plan names
 //! void 7 <prev> <own>        the plan was taken back
 //! ```
 //!
-//! A blob is written `offset:length:digest`, its absence `-`. A plan that ends in `from <hash>` was moved
+//! A blob is written `offset:length:digest`, its absence `-`. `order` counts the changes of all lanes that a project
+//! has open: clocks are set back, and each lane has numbers of its own. A plan that ends in `from <hash>` was moved
 //! here from the journal inside the lane; it is settled by itself.
 
 use std::fmt::{self, Write as _};
@@ -39,6 +40,8 @@ pub(super) struct Intent {
     pub(super) at: Timestamp,
     pub(super) because: Blob,
     pub(super) steps: Vec<Step>,
+    /// Its place among the changes of all lanes; 0 where nobody counted.
+    pub(super) order: u64,
     pub(super) moved_from: Option<Digest>,
 }
 
@@ -173,7 +176,7 @@ impl Intent {
     fn parse(number: u64, undoes: Option<u64>, words: &mut SplitAsciiWhitespace<'_>) -> Option<Intent> {
         let at = Timestamp(words.next()?.parse().ok()?);
         let because = Blob::parse(words.next()?)?;
-        let (mut steps, mut moved_from) = (Vec::new(), None);
+        let (mut steps, mut order, mut moved_from) = (Vec::new(), 0, None);
         while let Some(verb) = words.next() {
             match verb {
                 "file" => steps.push(Step::File {
@@ -189,11 +192,12 @@ impl Intent {
                         _ => Step::Unmark { text, seen },
                     });
                 }
+                "order" => order = words.next()?.parse().ok()?,
                 "from" => moved_from = Some(Digest::parse(words.next()?)?),
                 _ => return None,
             }
         }
-        Some(Intent { number, undoes, at, because, steps, moved_from })
+        Some(Intent { number, undoes, at, because, steps, order, moved_from })
     }
 }
 
@@ -225,6 +229,9 @@ impl fmt::Display for Event {
                 Step::Mark { text, seen } => write!(f, " mark {seen} {text}")?,
                 Step::Unmark { text, seen } => write!(f, " unmark {seen} {text}")?,
             }
+        }
+        if intent.order > 0 {
+            write!(f, " order {}", intent.order)?;
         }
         match intent.moved_from {
             Some(origin) => write!(f, " from {origin}"),

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
-use super::book::{BLOBS, JOURNAL};
+use super::book::{BLOBS, Book, HEAD, JOURNAL, named_by};
 use super::journal::{Chain, Digest, Event, Intent, Line, Step, Tail};
 use super::pack::{Blob, Held, Pack};
 use super::recover::lane_path;
-use super::{Place, Store, StoreError};
+use super::{Place, Store, StoreError, Warning};
 
 /// One change, as the journal tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Entry {
     /// Whether a later change undoes this one.
     pub undone: bool,
     pub at: Timestamp,
+    /// Its place among the changes of all lanes; 0 where nobody counted.
+    pub order: u64,
     /// `None` once purged.
     pub because: Option<String>,
     pub changes: Vec<Changed>,
@@ -39,6 +41,17 @@ pub struct Recent {
     pub entries: Vec<Entry>,
     /// How many changes there are in all.
     pub total: usize,
+}
+
+/// What an undo would do.
+#[derive(Debug, Default)]
+pub struct Upcoming {
+    /// The change that it would take back.
+    pub entry: Option<Entry>,
+    /// Why it would refuse to.
+    pub refused: Option<StoreError>,
+    /// The changes before that one which it passes over.
+    pub passed_over: Vec<Warning>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,10 +93,22 @@ pub enum Fault {
         journal: PathBuf,
         number: u64,
     },
+    /// Its end is missing: a change that was made is not in it.
+    Cut {
+        journal: PathBuf,
+    },
     Unreadable {
         journal: PathBuf,
         why: String,
     },
+}
+
+/// Paths that are not as their last receipt left them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outside {
+    pub changed: Vec<RelPath>,
+    /// Gone, while the journal has the bytes.
+    pub deleted: Vec<RelPath>,
 }
 
 /// What a path should contain by its last receipt.
@@ -118,18 +143,10 @@ impl Store {
         Ok(Recent { entries, total })
     }
 
-    /// The change that an undo would take back, as long as the state folder can be written: the newest in
-    /// the lane, which an undo moves over first, or else the newest in the state folder.
-    pub fn next_undo(&self) -> Result<Option<Entry>, StoreError> {
-        for folder in self.journals()?.iter().rev() {
-            let chain = self.chain(folder)?;
-            let told = told(&chain.lines);
-            let undone = undone(&told);
-            if let Some(at) = undoable(&told, &undone) {
-                return entry(&mut self.pack(folder)?, &told, &undone, at).map(Some);
-            }
-        }
-        Ok(None)
+    /// The place of this lane's newest change among those of all lanes.
+    pub fn newest_order(&self) -> Result<u64, StoreError> {
+        let orders = self.journals()?.into_iter().map(|folder| Book::order_in(self, &folder));
+        orders.collect::<Result<Vec<_>, _>>().map(|orders| orders.into_iter().max().unwrap_or(0))
     }
 
     /// Checks the chain of hashes and every blob. An open change at the end is no fault.
@@ -145,8 +162,21 @@ impl Store {
 
     /// The paths that differ from their last receipt.
     pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
-        let mut changed = Vec::new();
+        let Outside { mut changed, deleted } = self.outside()?;
+        changed.extend(deleted);
+        changed.sort();
+        Ok(changed)
+    }
+
+    /// What became of files without the store.
+    pub fn outside(&self) -> Result<Outside, StoreError> {
+        let mut outside = Outside::default();
         for (path, known) in self.known()? {
+            let is_deleted = matches!(known, Known::Bytes(_)) && self.kind(&self.file(&path))?.is_none();
+            if is_deleted {
+                outside.deleted.push(path);
+                continue;
+            }
             let same = match (known, self.read_file(&self.file(&path))) {
                 (Known::Purged, _) => true,
                 // Something else than a file of memories is in its place.
@@ -155,10 +185,10 @@ impl Store {
                 (Known::Bytes(bytes), now) => now? == Some(bytes),
             };
             if !same {
-                changed.push(path);
+                outside.changed.push(path);
             }
         }
-        Ok(changed)
+        Ok(outside)
     }
 
     /// What the last change of this path left there. `None` if that was nothing, or its bytes are purged.
@@ -243,11 +273,19 @@ impl Store {
         Ok(known)
     }
 
+    /// Whether there is no journal beside bytes that one spoke of: it is made before them. The one inside the lane goes
+    /// before them, too.
+    fn is_gone(&self, folder: &Path) -> bool {
+        let len = |name| self.disk.stat(&folder.join(name)).map(|stat| stat.map(|stat| stat.len));
+        folder == self.home.state && matches!((len(BLOBS), len(JOURNAL)), (Ok(Some(1..)), Ok(None)))
+    }
+
     fn verify_one(&self, folder: &Path) -> Vec<Fault> {
         let journal = folder.join(JOURNAL);
-        // The pack comes second: then it holds all that the lines speak of.
-        let read = self.chain(folder).and_then(|chain| Ok((chain, self.pack(folder)?)));
-        let (chain, mut pack) = match read {
+        // In this order each holds all that the one before speaks of.
+        let read = named_by(self, &folder.join(HEAD))
+            .and_then(|named| Ok((named, self.chain(folder)?, self.pack(folder)?)));
+        let (named, chain, mut pack) = match read {
             Ok(read) => read,
             Err(error) => return vec![Fault::Unreadable { journal, why: error.to_string() }],
         };
@@ -256,6 +294,10 @@ impl Store {
             Tail::Whole => {}
             Tail::Torn => faults.push(Fault::TornEnd { journal: journal.clone(), offset: chain.end }),
             Tail::Damaged => faults.push(Fault::BrokenChain { journal: journal.clone(), offset: chain.end }),
+        }
+        let is_missed = |named: Digest| chain.lines.iter().all(|line| line.own != named);
+        if chain.tail != Tail::Damaged && (named.is_some_and(is_missed) || self.is_gone(folder)) {
+            faults.push(Fault::Cut { journal: journal.clone() });
         }
         let told = told(&chain.lines);
         for (at, (intent, outcome)) in told.iter().enumerate() {
@@ -280,7 +322,7 @@ impl Store {
     }
 }
 
-fn entry(
+pub(super) fn entry(
     pack: &mut Pack,
     told: &[(&Intent, Outcome)],
     undone: &BTreeSet<u64>,
@@ -315,6 +357,7 @@ fn entry(
         undid: undid.map(|at| reason(told[at].0)).transpose()?.flatten(),
         undone: undone.contains(&intent.number),
         at: intent.at,
+        order: intent.order,
         because: reason(intent)?,
         changes,
         outcome,
@@ -343,22 +386,10 @@ pub(super) fn told(lines: &[Line]) -> Vec<(&Intent, Outcome)> {
     told
 }
 
-/// The numbers of the changes that a later one undoes. An undo that is still open counts: whoever writes
-/// next completes it.
+/// The numbers of the changes that a later one undoes. An undo that is still open counts: it is being made.
 pub(super) fn undone(told: &[(&Intent, Outcome)]) -> BTreeSet<u64> {
     let effective = told.iter().filter(|(_, outcome)| *outcome != Outcome::Void);
     effective.filter_map(|(intent, _)| intent.undoes).collect()
-}
-
-/// The place of the newest change that is neither void, nor undone, nor itself an undo. A line without steps only
-/// tells that something was forgotten.
-pub(super) fn undoable(told: &[(&Intent, Outcome)], undone: &BTreeSet<u64>) -> Option<usize> {
-    told.iter().rposition(|(intent, outcome)| {
-        *outcome != Outcome::Void
-            && intent.undoes.is_none()
-            && !intent.steps.is_empty()
-            && !undone.contains(&intent.number)
-    })
 }
 
 impl fmt::Display for Fault {
@@ -377,6 +408,13 @@ impl fmt::Display for Fault {
             ),
             Fault::Unsettled { journal, number } => {
                 write!(f, "change {number} in {} was never settled", journal.display())
+            }
+            Fault::Cut { journal } => {
+                write!(
+                    f,
+                    "the end of the journal {} is missing: it lacks a change that was made",
+                    journal.display()
+                )
             }
             Fault::Unreadable { journal, why } => write!(f, "cannot check {}: {why}", journal.display()),
         }

@@ -26,7 +26,7 @@ impl Store {
             Some(Kind::Symlink) => return Err(StoreError::Symlink { path: folder.clone() }),
             Some(_) => return Err(StoreError::NotAFile { path: folder.clone() }),
         }
-        let lock = self.lock(folder, Sabotage::SkipMarksLock)?;
+        let lock = self.lock(folder, &[self.marks_file()], Sabotage::SkipMarksLock)?;
         self.refuse_unless_file(&self.marks_file())?;
         Ok(lock)
     }
@@ -64,6 +64,21 @@ impl Store {
         *len_before = Some(len);
         self.disk.append(&path, &bytes).map_err(StoreError::io("append to", &path))?;
         self.sync_file(&path, Sabotage::SkipMarksSync)
+    }
+
+    /// Takes away what a crash left of an append of these lines.
+    pub(super) fn cut_begun_marks(
+        &self,
+        lines: &[u8],
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), StoreError> {
+        let (path, content) = (self.marks_file(), self.read_marks()?);
+        let len = without_begun(self.sound_marks(&content, warnings), lines).len();
+        if len < content.len() {
+            self.disk.truncate(&path, len as u64).map_err(StoreError::io("cut the torn end of", &path))?;
+            self.sync_file(&path, Sabotage::SkipMarksSync)?;
+        }
+        Ok(())
     }
 
     /// The marks without what a crash left at their end, for a writer that is about to cut it.
@@ -113,6 +128,18 @@ pub(super) fn without(content: &[u8], lines: &[u8]) -> Vec<u8> {
         content.drain(at..at + lines.len());
     }
     content
+}
+
+/// The content without the first of `lines` at its end, if only some of them are there.
+fn without_begun<'c>(content: &'c [u8], lines: &[u8]) -> &'c [u8] {
+    let line_ends = lines.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
+    // With its line end, or cut before it.
+    let ends = line_ends.rev().flat_map(|at| [at + 1, at]).filter(|end| *end < lines.len());
+    let begun = ends.into_iter().find_map(|end| {
+        let rest = content.strip_suffix(&lines[..end])?;
+        ends_line(rest).then_some(rest)
+    });
+    begun.unwrap_or(content)
 }
 
 fn occurrences(content: &[u8], lines: &[u8]) -> Vec<usize> {

@@ -1,12 +1,15 @@
 //! The crash-safe store of one lane: the only place that writes memories.
 //!
-//! A change is journalled before it touches a file and can be completed or taken back from the journal
-//! alone, so a writer killed anywhere leaves nothing half-done: the next writer settles it. The order is
+//! A change is journalled before it touches a file and can be taken back from the journal alone, so a writer
+//! killed anywhere leaves nothing half-done: the next writer settles it. The order is
 //!
 //! 1. append because, paths, old and new bytes to the pack, sync it;
-//! 2. append the intent to the journal, sync it: from here on the change will happen, or be taken back;
+//! 2. append the intent to the journal, sync it: from here on the change can be taken back;
 //! 3. write temporary files, sync them, append marks, sync them, rename, sync the folders;
 //! 4. append `done`, unsynced: when it is lost, the next writer finds the files as intended and says so again.
+//!
+//! A change that is refused never happens: whatever it left is taken back, at once or by the next writer. Only
+//! [`StoreError::Unsettled`] leaves that open, where files were changed and the disk then refused everything.
 //!
 //! Readers take no lock and see the files as they are. Two locks exist, always taken in this order: the
 //! lane's folder, then the folder of the marks, which several lanes share.
@@ -14,6 +17,7 @@
 mod book;
 mod error;
 mod journal;
+mod lock;
 mod log;
 mod marks;
 mod pack;
@@ -22,6 +26,7 @@ mod recover;
 mod shelter;
 pub mod simulation;
 mod transaction;
+mod undo;
 mod write;
 
 use std::collections::BTreeSet;
@@ -33,20 +38,17 @@ use std::time::Duration;
 
 use lorelane_core::path::RelPath;
 
-use crate::disk::{Disk, Kind, LockGuard, POLL, READ_MAX_BYTES};
+use crate::disk::{Disk, READ_MAX_BYTES};
 use book::Book;
-pub use error::{StoreError, Warning};
+pub use error::{Others, StoreError, Warning};
 pub use journal::Digest;
-pub use log::{Changed, Entry, Fault, Outcome, Recent};
+pub use lock::LOCK_DEADLINE;
+use lock::LOCK_FOLDER;
+pub use log::{Changed, Entry, Fault, Outcome, Outside, Recent, Upcoming};
 pub use purge::Unwanted;
 use simulation::Sabotage;
 pub use transaction::{Receipt, Transaction};
-
-/// How long a writer waits for another before it gives up.
-pub const LOCK_DEADLINE: Duration = Duration::from_secs(5);
-/// The old scripts hold their lock folder for well under a second; one this old has no living owner.
-const LOCK_FOLDER_STALE: Duration = Duration::from_secs(60);
-const LOCK_FOLDER: &str = ".index.lockdir";
+pub use undo::nothing_left;
 
 /// The folders one lane's store writes in; nothing is ever written outside them.
 #[derive(Clone, Debug)]
@@ -126,7 +128,7 @@ impl Store {
     /// is written then.
     pub fn begin(&self) -> Result<Transaction<'_>, StoreError> {
         self.create_folder(&self.home.lane)?;
-        let lock = self.lock(&self.home.lane, Sabotage::SkipLock)?;
+        let lock = self.lock_lane()?;
         let mut warnings = Vec::new();
         self.wait_for_old_scripts(&mut warnings)?;
         let mut touched = Vec::new();
@@ -152,37 +154,6 @@ impl Store {
     fn read_file(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
         let max = if path.starts_with(&self.home.state) { u64::MAX } else { READ_MAX_BYTES };
         self.disk.read_regular(path, max).map_err(StoreError::io("read", path))
-    }
-
-    fn lock(&self, folder: &Path, sabotage: Sabotage) -> Result<LockGuard, StoreError> {
-        if self.sabotage == Some(sabotage) {
-            return Ok(LockGuard::of_nothing());
-        }
-        self.disk.lock_dir(folder, self.lock_deadline).map_err(|fault| StoreError::lock(folder, fault))
-    }
-
-    /// The shell scripts that wrote these lanes before us lock by making a folder. We hold our own lock
-    /// already, so that a script that finishes is not followed by another lorelane first.
-    fn wait_for_old_scripts(&self, warnings: &mut Vec<Warning>) -> Result<(), StoreError> {
-        let path = self.home.lane.join(LOCK_FOLDER);
-        let mut waited = Duration::ZERO;
-        loop {
-            let stat = self.disk.stat(&path).map_err(StoreError::io("look at", &path))?;
-            let Some(stat) = stat.filter(|stat| stat.kind == Kind::Folder) else { return Ok(()) };
-            let age_ns = self.disk.now_ns().saturating_sub(stat.mtime_ns);
-            // A stamp this far ahead is from another clock: waiting for it to age could take years.
-            if age_ns.unsigned_abs() >= LOCK_FOLDER_STALE.as_nanos() as u64 {
-                let age = u64::try_from(age_ns).ok().map(Duration::from_nanos);
-                // Not removed: it is not ours, and a script that is only slow would lose its lock.
-                warnings.push(Warning::StaleLockFolder { path, age });
-                return Ok(());
-            }
-            if waited >= self.lock_deadline {
-                return Err(StoreError::LockTimeout { what: path, waited });
-            }
-            self.disk.pause(POLL);
-            waited += POLL;
-        }
     }
 
     /// Opens the journal in the state folder, or the one inside the lane where that is not possible,
@@ -226,8 +197,9 @@ impl Store {
         warnings: &mut Vec<Warning>,
         touched: &mut Vec<Place>,
     ) -> Result<Book, StoreError> {
-        let (mut book, open) = Book::open(self, folder, warnings)?;
-        if let Some(intent) = open {
+        let (mut book, left) = Book::open(self, folder, warnings)?;
+        self.settle_refused(&book, &left.refused)?;
+        if let Some(intent) = left.open {
             self.recover(&mut book, &intent, superseded, warnings, touched)?;
         }
         Ok(book)

@@ -1,8 +1,8 @@
 //! Settles a change that was journalled and interrupted.
 //!
-//! When every file is as before or as intended, the change is completed; when a file is neither, somebody
-//! changed it since, and what the change did elsewhere is taken back. Either way the whole change is
-//! settled, never a part of it.
+//! When every file is as intended, the change is done. Otherwise what it did is taken back: nobody was told that it
+//! was made, and whoever was told that it was not must never see it happen. Completing it would need nothing less
+//! than the journal to record each failure, and a disk that fails may refuse that too.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use lorelane_core::path::RelPath;
 
 use super::book::Book;
 use super::journal::{Event, Intent, Step};
-use super::pack::{Blob, Held, Parcel};
+use super::pack::{Pack, Parcel};
 use super::simulation::Sabotage;
 use super::write::{Failed, Target, Work, folders};
 use super::{Place, Store, StoreError, Warning, marks};
@@ -50,9 +50,7 @@ impl Store {
         touched: &mut Vec<Place>,
     ) -> Result<(), StoreError> {
         let number = intent.number;
-        // A killed writer may have left the intent in the page cache only; what follows must not outlive it.
-        self.sync_file(&book.journal, Sabotage::SkipIntentSync)?;
-        let Resolved::Deeds(deeds) = self.resolve(book, intent)? else {
+        let Resolved::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? else {
             warnings.push(Warning::Abandoned { number });
             return book.append(self, &[Event::Void(number)]);
         };
@@ -78,60 +76,60 @@ impl Store {
             let with_state = deeds.iter().zip(&states);
             with_state.filter(move |(_, state)| **state == wanted).map(|(deed, _)| deed.clone())
         };
-        let changed_outside: Vec<String> =
-            in_state(State::Foreign).map(|deed| deed.place().to_string()).collect();
-        let todo: Vec<Deed> = match changed_outside.is_empty() {
-            true => in_state(State::Before).collect(),
+        let is_done = states.iter().all(|state| matches!(state, State::After | State::Superseded));
+        let back: Vec<Deed> = match is_done {
+            true => Vec::new(),
             false => in_state(State::After).map(Deed::reversed).collect(),
         };
-        self.sweep_around(&deeds)?;
-        let work = work(self, &todo, warnings)?;
-        self.perform(&work, warnings).map_err(|failed| match failed {
-            Failed::TakenBack(error) => error,
-            Failed::Stuck(error) => StoreError::Unsettled { number, source: Box::new(error) },
-        })?;
-        self.harden(&deeds)?;
-        if changed_outside.is_empty() {
-            if states.contains(&State::Before) {
-                warnings.push(Warning::Completed { number });
+        let interrupted = |error| StoreError::Interrupted { number, source: Box::new(error) };
+        for deed in in_state(State::Before) {
+            if let Deed::Mark { text, .. } = deed {
+                self.cut_begun_marks(&text, warnings).map_err(interrupted)?;
             }
+        }
+        self.sweep_around(&deeds).map_err(interrupted)?;
+        let work = work(self, &back, warnings).map_err(interrupted)?;
+        self.perform(&work, warnings)
+            .map_err(|(Failed::TakenBack(error) | Failed::Stuck(error))| interrupted(error))?;
+        self.harden(&deeds).map_err(interrupted)?;
+        if is_done {
             return book.append(self, &[Event::Done(number)]);
         }
+        let changed_outside = in_state(State::Foreign).map(|deed| deed.place().to_string()).collect();
         warnings.push(Warning::TakenBack { number, changed_outside });
         book.append(self, &[Event::Void(number)])?;
         book.sync(self)
     }
 
-    pub(super) fn resolve(&self, book: &Book, intent: &Intent) -> Result<Resolved, StoreError> {
+    /// Puts in order what refused changes may have left: temporary files, and new folders whose names the disk did not
+    /// take. The next change would lie in such a folder and take it for an old one.
+    pub(super) fn settle_refused(&self, book: &Book, refused: &[Intent]) -> Result<(), StoreError> {
+        for intent in refused {
+            if let Resolved::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? {
+                self.sweep_around(&deeds)?;
+                self.harden(&deeds)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn resolve(&self, pack: &mut Pack, intent: &Intent) -> Result<Resolved, StoreError> {
         let mut deeds = Vec::new();
         for step in &intent.steps {
-            let Some(deed) = self.deed(book, step)? else { return Ok(Resolved::Gone) };
+            let Some(deed) = deed(pack, step)? else { return Ok(Resolved::Gone) };
             deeds.push(deed);
         }
         Ok(Resolved::Deeds(deeds))
     }
 
-    fn deed(&self, book: &Book, step: &Step) -> Result<Option<Deed>, StoreError> {
-        let bytes = |blob: Blob| match book.blob(self, blob)? {
-            Held::Bytes(bytes) => Ok(Some(bytes)),
-            Held::Purged | Held::Damaged => Ok::<_, StoreError>(None),
-        };
-        match step {
-            Step::Mark { text, seen } => Ok(bytes(*text)?.map(|text| Deed::Mark { text, seen: *seen })),
-            Step::Unmark { text, seen } => Ok(bytes(*text)?.map(|text| Deed::Unmark { text, seen: *seen })),
-            Step::File { path, old, new, mode } => {
-                let Some(path) = bytes(*path)?.and_then(|path| lane_path(&path)) else { return Ok(None) };
-                let mut contents = [None, None];
-                for (content, blob) in contents.iter_mut().zip([old, new]) {
-                    if let Some(blob) = blob {
-                        let Some(bytes) = bytes(*blob)? else { return Ok(None) };
-                        *content = Some(bytes);
-                    }
-                }
-                let [old, new] = contents;
-                Ok(Some(Deed::File { path, old, new, mode: *mode }))
+    /// Whether all of a change is in place.
+    pub(super) fn is_done(&self, deeds: &[Deed]) -> Result<bool, StoreError> {
+        for deed in deeds {
+            if self.state(deed)? != State::After {
+                return Ok(false);
             }
         }
+        Ok(true)
     }
 
     fn state(&self, deed: &Deed) -> Result<State, StoreError> {
@@ -200,6 +198,25 @@ impl Store {
         }
         Ok(())
     }
+}
+
+fn deed(pack: &mut Pack, step: &Step) -> Result<Option<Deed>, StoreError> {
+    Ok(match step {
+        Step::Mark { text, seen } => pack.held(*text)?.map(|text| Deed::Mark { text, seen: *seen }),
+        Step::Unmark { text, seen } => pack.held(*text)?.map(|text| Deed::Unmark { text, seen: *seen }),
+        Step::File { path, old, new, mode } => {
+            let Some(path) = pack.held(*path)?.and_then(|path| lane_path(&path)) else { return Ok(None) };
+            let mut contents = [None, None];
+            for (content, blob) in contents.iter_mut().zip([old, new]) {
+                if let Some(blob) = blob {
+                    let Some(bytes) = pack.held(*blob)? else { return Ok(None) };
+                    *content = Some(bytes);
+                }
+            }
+            let [old, new] = contents;
+            Some(Deed::File { path, old, new, mode: *mode })
+        }
+    })
 }
 
 /// The files that have to be written for these deeds.

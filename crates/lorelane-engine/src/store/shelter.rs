@@ -8,10 +8,10 @@ use std::path::PathBuf;
 
 use lorelane_core::path::RelPath;
 
-use super::book::{BLOBS, Book, JOURNAL};
+use super::book::{BLOBS, Book, HEAD, JOURNAL};
 use super::journal::{Digest, Event, Intent, Step};
 use super::log::{Outcome, told};
-use super::pack::{Blob, Held, Parcel};
+use super::pack::{Blob, Pack, Parcel};
 use super::recover::lane_path;
 use super::simulation::Sabotage;
 use super::{Store, StoreError, Warning};
@@ -36,7 +36,7 @@ impl Store {
             Some(Kind::Symlink) => return Err(StoreError::Symlink { path: shelter }),
             Some(_) => return Err(StoreError::NotAFile { path: shelter }),
         }
-        for name in [JOURNAL, BLOBS] {
+        for name in [HEAD, JOURNAL, BLOBS] {
             self.refuse_unless_file(&shelter.join(name))?;
         }
         Ok(true)
@@ -45,12 +45,12 @@ impl Store {
     /// The paths that sheltered receipts changed. A change that is still open in the state folder is older
     /// than those: its unsynced `done` was seen by the sheltered writer and lost by a power cut since.
     pub(super) fn paths_in(&self, sheltered: &Book) -> Result<BTreeSet<RelPath>, StoreError> {
-        let mut paths = BTreeSet::new();
+        let (mut paths, mut pack) = (BTreeSet::new(), sheltered.pack(self)?);
         for (intent, outcome) in told(&sheltered.read_all(self)?.lines) {
             for step in &intent.steps {
                 let Step::File { path, .. } = step else { continue };
                 if outcome != Outcome::Void
-                    && let Held::Bytes(path) = sheltered.blob(self, *path)?
+                    && let Some(path) = pack.held(*path)?
                 {
                     paths.extend(lane_path(&path));
                 }
@@ -81,6 +81,7 @@ impl Store {
 
         let pack = book.blobs.clone();
         let mut parcel = Parcel::new(&*self.disk, &pack).map_err(StoreError::io("look at", &pack))?;
+        let mut from = sheltered.pack(self)?;
         let (mut events, mut newest) = (Vec::new(), book.newest);
         for (intent, outcome) in told(&lines) {
             let origin = origins[&intent.number];
@@ -88,7 +89,7 @@ impl Store {
             if outcome == Outcome::Void || moved.contains_key(&origin) {
                 continue;
             }
-            let Some(mut copy) = self.repacked(sheltered, &mut parcel, intent)? else { continue };
+            let Some(mut copy) = repacked(&mut from, &mut parcel, intent)? else { continue };
             newest += 1;
             copy.number = newest;
             copy.undoes = intent.undoes.and_then(|undone| moved.get(origins.get(&undone)?).copied());
@@ -116,7 +117,8 @@ impl Store {
     /// that change would be made again over whatever followed it.
     fn remove_shelter(&self) -> Result<(), StoreError> {
         let shelter = self.shelter();
-        for name in [JOURNAL, BLOBS] {
+        // The file that names its last line goes before it: alone it would contradict the next journal here.
+        for name in [HEAD, JOURNAL, BLOBS] {
             let path = shelter.join(name);
             if self.disk.stat(&path).map_err(StoreError::io("look at", &path))?.is_some() {
                 self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;
@@ -125,38 +127,28 @@ impl Store {
         }
         self.disk.remove_dir(&shelter).map_err(StoreError::io("remove", &shelter))
     }
+}
 
-    /// `None` when the bytes are gone: a receipt that explains nothing is not worth moving.
-    fn repacked(
-        &self,
-        from: &Book,
-        parcel: &mut Parcel<'_>,
-        intent: &Intent,
-    ) -> Result<Option<Intent>, StoreError> {
-        let mut gone = false;
-        let mut repack = |blob: Blob| -> Result<Blob, StoreError> {
-            let bytes = match from.blob(self, blob)? {
-                Held::Bytes(bytes) => bytes,
-                Held::Purged | Held::Damaged => {
-                    gone = true;
-                    Vec::new()
+/// `None` when the bytes are gone: a receipt that explains nothing is not worth moving.
+fn repacked(from: &mut Pack, parcel: &mut Parcel<'_>, intent: &Intent) -> Result<Option<Intent>, StoreError> {
+    let mut gone = false;
+    let mut repack = |blob: Blob| -> Result<Blob, StoreError> {
+        let bytes = from.held(blob)?;
+        gone |= bytes.is_none();
+        Ok(parcel.add(&bytes.unwrap_or_default()))
+    };
+    let mut copy = intent.clone();
+    copy.because = repack(copy.because)?;
+    for step in &mut copy.steps {
+        match step {
+            Step::File { path, old, new, .. } => {
+                *path = repack(*path)?;
+                for blob in [old, new].into_iter().flatten() {
+                    *blob = repack(*blob)?;
                 }
-            };
-            Ok(parcel.add(&bytes))
-        };
-        let mut copy = intent.clone();
-        copy.because = repack(copy.because)?;
-        for step in &mut copy.steps {
-            match step {
-                Step::File { path, old, new, .. } => {
-                    *path = repack(*path)?;
-                    for blob in [old, new].into_iter().flatten() {
-                        *blob = repack(*blob)?;
-                    }
-                }
-                Step::Mark { text, .. } | Step::Unmark { text, .. } => *text = repack(*text)?,
             }
+            Step::Mark { text, .. } | Step::Unmark { text, .. } => *text = repack(*text)?,
         }
-        Ok((!gone).then_some(copy))
     }
+    Ok((!gone).then_some(copy))
 }

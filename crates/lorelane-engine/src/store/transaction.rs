@@ -6,8 +6,9 @@ use lorelane_core::time::Timestamp;
 use super::book::Book;
 use super::journal::{Event, Intent};
 use super::pack::Parcel;
-use super::recover::{Deed, Resolved, work};
+use super::recover::{Deed, work};
 use super::simulation::Sabotage;
+use super::undo::nothing_left;
 use super::write::Failed;
 use super::{Edit, Place, Store, StoreError, Warning, log, marks};
 use crate::disk::LockGuard;
@@ -29,7 +30,7 @@ pub struct Transaction<'s> {
     pub(super) book: Book,
     /// A change that is made and not yet called done.
     unfinished: Option<u64>,
-    /// A change that could neither be made nor taken back: nothing may follow it here.
+    /// A change that the journal leaves open: nothing may follow it here.
     stuck: Option<u64>,
     warnings: Vec<Warning>,
     recovered: Vec<Place>,
@@ -81,23 +82,28 @@ impl<'s> Transaction<'s> {
     pub fn undo(&mut self, now: Timestamp) -> Result<Receipt, StoreError> {
         let chain = self.book.read_all(self.store)?;
         let told = log::told(&chain.lines);
-        let newest = log::undoable(&told, &log::undone(&told)).ok_or(StoreError::NothingToUndo)?;
-        let (intent, _) = told[newest];
-        let number = intent.number;
-        let Resolved::Deeds(done) = self.store.resolve(&self.book, intent)? else {
-            return Err(StoreError::Purged { number });
-        };
+        let upcoming = self.store.upcoming(&told, &mut self.book.pack(self.store)?)?;
+        let Some(at) = upcoming.at else { return Err(nothing_left(&upcoming.passed_over)) };
+        let (number, done) = (told[at].0.number, upcoming.deeds_of(told[at].0)?);
         let shares_marks = done.iter().any(|deed| !matches!(deed, Deed::File { .. }));
         let _marks_lock = if shares_marks { Some(self.store.lock_marks()?) } else { None };
-        let mut deeds = Vec::new();
-        for deed in done.into_iter().rev() {
-            deeds.push(self.reversed(deed, number)?);
-        }
-        let receipt = self.commit(&deeds, Some(number), &format!("undo of {number}"), now)?;
+        let deeds = self.store.reversed(done, number)?;
+        let mut receipt = self.commit(&deeds, Some(number), &format!("undo of {number}"), now)?;
+        receipt.warnings.extend(upcoming.passed_over);
         if shares_marks {
             self.store.remove_empty_marks();
         }
         Ok(receipt)
+    }
+
+    /// Puts the change behind those that other lanes have made; `order` is the newest of them.
+    pub fn comes_after(&mut self, order: u64) {
+        self.book.order = self.book.order.max(order);
+    }
+
+    /// The newest place among the changes of all lanes, as far as this writer knows.
+    pub fn order(&self) -> u64 {
+        self.book.order
     }
 
     /// Says in the journal that everything is in place. Call it when the index knows the change.
@@ -140,43 +146,13 @@ impl<'s> Transaction<'s> {
         let at = match known {
             Some(at) => at,
             None => {
-                files.push(self.untouched(path)?);
+                files.push(self.store.untouched(path)?);
                 files.len() - 1
             }
         };
         match &mut files[at] {
             Deed::File { new, .. } => Ok(new),
             Deed::Mark { .. } | Deed::Unmark { .. } => unreachable!("only files are drafted"),
-        }
-    }
-
-    fn untouched(&self, path: RelPath) -> Result<Deed, StoreError> {
-        let file = self.store.file(&path);
-        self.store.refuse_unless_inside(&file)?;
-        let old = self.store.read_file(&file)?;
-        let stat = self.store.disk.stat(&file).map_err(StoreError::io("look at", &file))?;
-        Ok(Deed::File { path, new: old.clone(), old, mode: stat.and_then(|stat| stat.mode) })
-    }
-
-    fn reversed(&self, deed: Deed, number: u64) -> Result<Deed, StoreError> {
-        match deed {
-            Deed::File { path, old, new, mode } => {
-                let Deed::File { old: now, mode: mode_now, .. } = self.untouched(path.clone())? else {
-                    unreachable!("an untouched file is a file")
-                };
-                if now != new {
-                    return Err(StoreError::ChangedOutside { path: path.to_string(), number });
-                }
-                Ok(Deed::File { path, old: now, new: old, mode: mode.or(mode_now) })
-            }
-            Deed::Mark { text, .. } => match marks::count(&self.store.read_marks()?, &text) {
-                0 => Err(StoreError::ChangedOutside { path: Place::Marks.to_string(), number }),
-                seen => Ok(Deed::Unmark { text, seen }),
-            },
-            Deed::Unmark { text, .. } => {
-                let seen = marks::count(&self.store.read_marks()?, &text);
-                Ok(Deed::Mark { text, seen })
-            }
         }
     }
 
@@ -202,6 +178,7 @@ impl<'s> Transaction<'s> {
             .and_then(|work| self.store.perform(&work, &mut warnings));
         match done {
             Ok(()) => {
+                self.book.testify(self.store);
                 self.unfinished = Some(number);
                 Ok(Receipt {
                     number: Some(number),
@@ -209,7 +186,10 @@ impl<'s> Transaction<'s> {
                     warnings,
                 })
             }
-            Err(Failed::TakenBack(error)) => self.renounce(number, &earlier, error),
+            Err(Failed::TakenBack(error)) => {
+                self.renounce(number, &earlier);
+                Err(error)
+            }
             Err(Failed::Stuck(error)) => {
                 self.stuck = Some(number);
                 Err(StoreError::Unsettled { number, source: Box::new(error) })
@@ -249,35 +229,33 @@ impl<'s> Transaction<'s> {
         let steps = deeds.iter().map(|deed| deed.pack(&mut parcel)).collect();
         parcel.append(pack).map_err(StoreError::io("write", pack))?;
         self.store.sync_file(pack, Sabotage::SkipBlobSync)?;
-        Ok(Intent { number, undoes, at, because, steps, moved_from: None })
+        let order = self.book.order + 1;
+        Ok(Intent { number, undoes, at, because, steps, order, moved_from: None })
     }
 
-    /// The point of no return: from here on the change will happen, or be taken back by name.
+    /// From here on the change is made as a whole, or taken back by name.
     fn announce(&mut self, intent: Intent, earlier: &Book) -> Result<(), StoreError> {
         let number = intent.number;
         let mut events: Vec<Event> = self.unfinished.map(Event::Done).into_iter().collect();
         events.push(Event::Intent(intent));
         let announced = self.book.append(self.store, &events).and_then(|()| self.book.sync(self.store));
         if let Err(error) = announced {
-            if self.book.retract(self.store, earlier).is_ok() {
-                return Err(error);
+            if self.book.retract(self.store, earlier).is_err() {
+                self.stuck = Some(number);
             }
-            self.stuck = Some(number);
-            return Err(StoreError::Unsettled { number, source: Box::new(error) });
+            return Err(error);
         }
         self.unfinished = None;
         Ok(())
     }
 
-    /// Says that a change was taken back; on a full disk, where that cannot be said, forgets its intent.
-    fn renounce(&mut self, number: u64, earlier: &Book, error: StoreError) -> Result<Receipt, StoreError> {
-        // Synced, or the next writer after a power cut would make the change that was reported as failed.
+    /// Says that a change was taken back; on a full disk, where that cannot be said, forgets its intent. Where the
+    /// journal takes neither, the next writer finds all files as before and says it then.
+    fn renounce(&mut self, number: u64, earlier: &Book) {
         let said =
             self.book.append(self.store, &[Event::Void(number)]).and_then(|()| self.book.sync(self.store));
-        if said.is_ok() || self.book.retract(self.store, earlier).is_ok() {
-            return Err(error);
+        if said.is_err() && self.book.retract(self.store, earlier).is_err() {
+            self.stuck = Some(number);
         }
-        self.stuck = Some(number);
-        Err(StoreError::Unsettled { number, source: Box::new(error) })
     }
 }

@@ -1,6 +1,6 @@
 //! Puts files in place: all temporary files first, then the marks, then the renames.
 //!
-//! A full disk shows while temporary files are written, before any memory has changed. What fails
+//! A full or read-only disk shows while temporary files are written, before any memory has changed. What fails
 //! later is taken back here, in the process that failed, not left to recovery.
 
 use std::collections::BTreeSet;
@@ -52,7 +52,9 @@ impl Store {
     pub(super) fn perform(&self, work: &Work, warnings: &mut Vec<Warning>) -> Result<(), Failed> {
         let mut progress = Progress::default();
         let Err(error) = self.attempt(work, &mut progress, warnings) else { return Ok(()) };
-        match self.take_back(work, &progress) {
+        let taken_back = self.take_back(work, &progress);
+        self.tidy(&progress);
+        match taken_back {
             Ok(()) => Err(Failed::TakenBack(error)),
             Err(_) => Err(Failed::Stuck(error)),
         }
@@ -131,11 +133,10 @@ impl Store {
         write().map_err(StoreError::io("write", path))
     }
 
+    /// Gives every file and the marks their former content, for good.
     fn take_back(&self, work: &Work, progress: &Progress) -> Result<(), StoreError> {
-        for temp in progress.temps.iter().skip(progress.replaced).flatten() {
-            self.remove_if_there(temp)?;
-        }
-        for target in work.targets[..progress.replaced.min(work.targets.len())].iter().rev() {
+        let replaced = &work.targets[..progress.replaced.min(work.targets.len())];
+        for target in replaced.iter().rev() {
             let back = Target {
                 path: target.path.clone(),
                 old: target.new.clone(),
@@ -145,32 +146,52 @@ impl Store {
             match &back.new {
                 Some(bytes) => {
                     let mut backward = Progress::default();
-                    self.stage(&back, bytes, &mut backward)?;
-                    self.replace(&back, backward.temps[0].as_deref())?;
+                    let put = self.stage(&back, bytes, &mut backward);
+                    let put = put.and_then(|()| self.replace(&back, backward.temps[0].as_deref()));
+                    if put.is_err() {
+                        self.tidy(&backward);
+                    }
+                    put?;
                 }
                 None => self.remove_if_there(&back.path)?,
             }
         }
         if let Some(len) = progress.marks_len {
             let path = self.marks_file();
-            self.disk.truncate(&path, len).map_err(StoreError::io("shorten", &path))?;
-            self.sync_file(&path, Sabotage::SkipMarksSync)?;
+            let stat = self.disk.stat(&path).map_err(StoreError::io("look at", &path))?;
+            if stat.is_some_and(|stat| stat.len != len) {
+                self.disk.truncate(&path, len).map_err(StoreError::io("shorten", &path))?;
+                self.sync_file(&path, Sabotage::SkipMarksSync)?;
+            }
         }
-        for folder in folders(&work.targets) {
+        for folder in folders(replaced) {
             // A folder that vanished has nothing in it that could come back.
             if self.disk.stat(folder).is_ok_and(|stat| stat.is_some()) {
                 self.sync_dir(folder, Sabotage::SkipFolderSync)?;
             }
         }
+        Ok(())
+    }
+
+    /// Removes what a failed attempt left beside the memories, as far as the disk lets it: a read-only one refuses
+    /// even to remove what is not there. It changes no memory, and the next writer puts the rest in order.
+    fn tidy(&self, progress: &Progress) {
+        let mut folders = BTreeSet::new();
+        for temp in progress.temps.iter().skip(progress.replaced).flatten() {
+            let _ = self.disk.remove_file(temp);
+            folders.extend(temp.parent());
+        }
+        for folder in folders {
+            let _ = self.sync_dir(folder, Sabotage::SkipFolderSync);
+        }
         for folder in progress.created.iter().rev() {
             // Left standing when somebody else has put something into it. Then its name is made to last: the next
             // writer finds the folder and takes it for an old one.
-            if self.disk.remove_dir(folder).is_err() && self.kind(folder)?.is_some() {
-                let parent = folder.parent().expect("the root of a disk is never created");
-                self.sync_dir(parent, Sabotage::SkipNewFolderSync)?;
+            let parent = folder.parent().expect("the root of a disk is never created");
+            if self.disk.remove_dir(folder).is_err() && matches!(self.kind(folder), Ok(Some(_))) {
+                let _ = self.sync_dir(parent, Sabotage::SkipNewFolderSync);
             }
         }
-        Ok(())
     }
 
     fn remove_if_there(&self, path: &Path) -> Result<(), StoreError> {

@@ -5,7 +5,7 @@ use super::notes::MOVE;
 use super::stage::{Staged, stage};
 use super::{Failure, JOURNAL, RECORDS, Workspace};
 use crate::git;
-use crate::store::{Entry, Fault, Place, Recent, Transaction};
+use crate::store::{Entry, Fault, Place, Recent, Transaction, Upcoming};
 use lorelane_core::care::{self, Collection};
 use lorelane_core::change::{self, Change, Deed, Notice, Plan, Receipt};
 use lorelane_core::guard::quarantine;
@@ -20,6 +20,9 @@ use lorelane_core::text::{cut, one_line};
 use lorelane_core::time::Timestamp;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// By what changes of several lanes are told apart: the order, the time, the journal's own time.
+type Age = (u64, Timestamp, Option<i64>);
 
 /// A change of the log, and the lane that it was made in. Each lane counts its own.
 #[derive(Clone, Debug)]
@@ -122,8 +125,7 @@ impl Workspace {
     /// Takes back the newest change that is not undone yet.
     pub fn undo(&mut self) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
-        // Where nothing can be undone, the records' store says so.
-        let lane = self.newest_undo()?.map_or(RECORDS, |(at, _)| at);
+        let (lane, _) = self.newest_undo()?;
         let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;
         let mut notices = self.catch_up(lane, &mut writer)?;
@@ -145,32 +147,46 @@ impl Workspace {
             all += total;
         }
         // Stable: those of one second and lane stay in their order.
-        logged.sort_by_key(|logged| std::cmp::Reverse(logged.entry.at));
+        logged.sort_by_key(|logged| std::cmp::Reverse((logged.entry.order, logged.entry.at)));
         logged.truncate(limit);
         Ok((logged, all))
     }
 
-    /// The change that an undo would take back.
-    pub fn next_undo(&self) -> Result<Option<Logged>, Failure> {
-        Ok(self.newest_undo()?.map(|(at, entry)| Logged { lane: self.lanes[at].dialect.lane(), entry }))
+    /// The change that an undo would take back, and what it would say. Judged as the undo judges it.
+    pub fn next_undo(&self) -> Result<(Logged, Vec<Notice>), Failure> {
+        self.refuse_when_misconfigured()?;
+        let (at, Upcoming { entry, refused, passed_over }) = self.newest_undo()?;
+        match (entry, refused) {
+            (Some(_), Some(refused)) => Err(refused.into()),
+            (Some(entry), None) => {
+                Ok((Logged { lane: self.lanes[at].dialect.lane(), entry }, warnings(&passed_over)))
+            }
+            (None, _) => Err(crate::store::nothing_left(&passed_over).into()),
+        }
     }
 
-    /// The lane of the newest change that can be undone. Two of the same second are told apart by their journals.
-    fn newest_undo(&self) -> Result<Option<(usize, Entry)>, Failure> {
-        let mut newest: Option<((Timestamp, Option<i64>), usize, Entry)> = None;
+    /// The lane of the newest change that can be undone. Clocks are set back, so the order is counted; changes from
+    /// before that was so are told apart by their times, and two of the same second by their journals. Where nothing
+    /// can be undone, a lane whose changes are passed over says so, or else the records'.
+    fn newest_undo(&self) -> Result<(usize, Upcoming), Failure> {
+        let mut newest: Option<((Option<Age>, bool), usize, Upcoming)> = None;
         for (at, lane) in self.lanes.iter().enumerate() {
-            let Some(entry) = lane.store.next_undo()? else { continue };
-            let written = self.disk.stat(&lane.state.join(JOURNAL)).ok().flatten();
-            let age = (entry.at, written.map(|stat| stat.mtime_ns));
-            if newest.as_ref().is_none_or(|(newest, ..)| age > *newest) {
-                newest = Some((age, at, entry));
+            let upcoming = lane.store.next_undo()?;
+            let age = upcoming.entry.as_ref().map(|entry| {
+                let written = self.disk.stat(&lane.state.join(JOURNAL)).ok().flatten();
+                (entry.order, entry.at, written.map(|stat| stat.mtime_ns))
+            });
+            let rank = (age, !upcoming.passed_over.is_empty());
+            if newest.as_ref().is_none_or(|(newest, ..)| rank > *newest) {
+                newest = Some((rank, at, upcoming));
             }
         }
+        let (at, upcoming) = newest.map_or_else(Default::default, |(_, at, upcoming)| (at, upcoming));
         // Half of a move is in another lane's journal: to take back this half would remove every note.
-        if newest.as_ref().is_some_and(|(_, _, entry)| is_move(entry)) {
+        if upcoming.entry.as_ref().is_some_and(is_move) {
             return Err(Failure::UndoesMove);
         }
-        Ok(newest.map(|(_, at, entry)| (at, entry)))
+        Ok((at, upcoming))
     }
 
     /// What is wrong with the logs of all lanes.
@@ -225,6 +241,10 @@ impl Workspace {
         at: usize,
         writer: &mut Transaction<'_>,
     ) -> Result<Vec<Notice>, Failure> {
+        for (_, other) in self.lanes.iter().enumerate().filter(|(other, _)| *other != at) {
+            // A log that cannot be read has no place in the order.
+            writer.comes_after(other.store.newest_order().unwrap_or(0));
+        }
         let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(Place::lane_path).collect();
         let lane = &mut self.lanes[at];
         lane.set_known();

@@ -5,7 +5,9 @@ use super::notes::FORMER_INDEX;
 use super::{Failure, LISTING_MAX_BYTES, Workspace};
 use crate::config::RECORDS_CONFIG;
 use crate::disk::{self, Listed};
+use crate::git;
 use crate::index::{Index, IndexError, Wanted};
+use crate::store::Outside;
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::LISTING;
 use lorelane_core::dialect::{Extent, Reading};
@@ -17,12 +19,15 @@ use lorelane_core::memory::{Category, Kind};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::DEFAULT_ROOT;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// A memory that is revised this often may have lost its subject.
 const HEAVILY_REVISED: u64 = 5;
 const RECENT_DAYS: i64 = 7;
 /// So many files that belong to no category are named; more of them have one reason.
 const STRAYS_MAX: usize = 20;
+/// So many memories are named that git removed.
+const TAKEN_MAX: usize = 5;
 /// A `memory_root` may lie in a large tree: after so many folders no further one is looked into.
 const STRAY_FOLDERS_MAX: usize = 200;
 
@@ -35,6 +40,14 @@ pub struct Finding {
     pub check: &'static str,
     pub what: String,
     pub hint: String,
+}
+
+/// What is wrong, and what only looks so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnosis {
+    pub findings: Vec<Finding>,
+    /// What is as somebody wanted it.
+    pub notes: Vec<String>,
 }
 
 /// How the lane is, at a glance.
@@ -100,19 +113,20 @@ impl Workspace {
     }
 
     /// Everything that is wrong, in the order of the checks.
-    pub fn diagnose(&mut self, secrets: bool) -> Result<Vec<Finding>, Failure> {
-        let mut findings = Vec::new();
+    pub fn diagnose(&mut self, secrets: bool) -> Result<Diagnosis, Failure> {
+        let (mut findings, mut notes) = (Vec::new(), Vec::new());
         self.refresh()?;
         self.check_config(&mut findings);
         for lane in &mut self.lanes {
             lane.check_folders(&mut findings);
             lane.check_contents(secrets, &mut findings)?;
             lane.check_listing(&mut findings)?;
-            lane.check_journal(&mut findings);
+            notes.extend(lane.check_journal(&self.project, &mut findings));
         }
+        self.check_moved_notes(&mut findings);
         self.check_marks(&mut findings);
         self.check_model(&mut findings);
-        Ok(findings)
+        Ok(Diagnosis { findings, notes })
     }
 
     /// Only whether the indexes say what the files say.
@@ -166,6 +180,16 @@ impl Workspace {
         }
     }
 
+    /// Whoever was killed while notes moved has some of them twice.
+    fn check_moved_notes(&self, findings: &mut Vec<Finding>) {
+        let Some((other, files)) = self.copies_left() else { return };
+        let what =
+            format!("{} notes lie in {} as well: a move was interrupted", files.len(), other.root.display());
+        let to = self.policy.notes_storage().name();
+        let hint = format!("`lorelane notes move --to {to}` removes those copies");
+        findings.push(Finding { check: "file", what, hint });
+    }
+
     fn check_marks(&self, findings: &mut Vec<Finding>) {
         let mut found = |what, hint: &str| {
             findings.push(Finding { check: "marks", what, hint: hint.to_owned() });
@@ -205,6 +229,15 @@ impl Lane {
         }
     }
 
+    /// A name that is no text names no memory, and nobody could say which file is meant.
+    fn check_names(&self, folder: &str, findings: &mut Vec<Finding>) {
+        let names = self.disk.unreadable_names(&self.root.join(folder)).unwrap_or_default();
+        for name in names.into_iter().take(STRAYS_MAX) {
+            let what = format!("{} has a name that is not UTF-8, so nobody reads it", joined(folder, &name));
+            findings.push(Finding { check: "file", what, hint: "rename it".to_owned() });
+        }
+    }
+
     fn check_tree(&self, findings: &mut Vec<Finding>) {
         let mut found =
             |what, hint: &str| findings.push(Finding { check: "file", what, hint: hint.to_owned() });
@@ -215,11 +248,12 @@ impl Lane {
                 "remove it if nothing else uses these notes",
             );
         }
-        for folder in self.files().times.into_keys() {
-            let listed = match self.disk.list(&self.root.join(&folder)) {
+        let folders: Vec<String> = self.files().times.into_keys().collect();
+        for folder in &folders {
+            let listed = match self.disk.list(&self.root.join(folder)) {
                 Ok(listed) => listed.unwrap_or_default(),
                 Err(fault) => {
-                    let named = self.root.join(&folder).display().to_string();
+                    let named = self.root.join(folder).display().to_string();
                     found(
                         format!("{named} cannot be listed, so nothing in it is read: {fault}"),
                         "check who may read there",
@@ -230,18 +264,24 @@ impl Lane {
             for Listed { name, kind } in listed {
                 if name.starts_with(".lorelane-") && name.ends_with(".tmp") {
                     found(
-                        format!("{} was left by an interrupted write", joined(&folder, &name)),
+                        format!("{} was left by an interrupted write", joined(folder, &name)),
                         "the next change removes it",
                     );
                 } else if kind == disk::Kind::Symlink && !name.starts_with('.') {
-                    let what = format!("{} is a link, so nothing behind it is read", joined(&folder, &name));
+                    let what = format!("{} is a link, so nothing behind it is read", joined(folder, &name));
                     found(what, "put what it leads to in its place");
                 }
             }
         }
+        for folder in &folders {
+            self.check_names(folder, findings);
+        }
     }
 
     fn check_categories(&self, findings: &mut Vec<Finding>) {
+        for folder in std::iter::once("").chain(Category::ALL.map(Category::folder)) {
+            self.check_names(folder, findings);
+        }
         for listed in self.disk.list(&self.root).ok().flatten().unwrap_or_default() {
             if quarantine::is_aside(&listed.name) {
                 findings.push(quarantined(&listed.name));
@@ -402,25 +442,46 @@ impl Lane {
         Ok(())
     }
 
-    fn check_journal(&self, findings: &mut Vec<Finding>) {
+    /// Returns what git took away, which is no harm.
+    fn check_journal(&self, project: &Path, findings: &mut Vec<Finding>) -> Option<String> {
+        let mut found = |what, hint: String| findings.push(Finding { check: "journal", what, hint });
         for fault in self.store.verify() {
-            let hint = "the memories are untouched, but the log cannot be trusted from there on".to_owned();
-            findings.push(Finding { check: "journal", what: fault.to_string(), hint });
+            let hint = "the memories are untouched, but the log cannot be trusted from there on";
+            found(fault.to_string(), hint.to_owned());
         }
-        let changed = match self.store.changed_outside() {
-            Ok(changed) => changed,
+        let Outside { changed, deleted } = match self.store.outside() {
+            Ok(outside) => outside,
             Err(fault) => {
-                let what = fault.to_string().lines().next().unwrap_or_default().to_owned();
-                let hint = "whether it was changed without lorelane cannot be told".to_owned();
-                return findings.push(Finding { check: "journal", what, hint });
+                let hint = "whether it was changed without lorelane cannot be told";
+                found(fault.to_string(), hint.to_owned());
+                return None;
             }
         };
         for path in changed {
-            let what = format!("{path} was changed without lorelane since its last receipt");
-            let hint =
-                "no harm: its last change cannot be undone, the next one starts from the file".to_owned();
-            findings.push(Finding { check: "journal", what, hint });
+            found(
+                format!("{path} was changed without lorelane since its last receipt"),
+                "no harm: its last change cannot be undone, the next one starts from the file".to_owned(),
+            );
         }
+        let files: Vec<PathBuf> = deleted.iter().map(|path| self.file(path)).collect();
+        let by_git = git::taken_away(project, &files);
+        let (taken, deleted): (Vec<&RelPath>, Vec<&RelPath>) =
+            deleted.iter().partition(|path| by_git.contains(&self.file(path).as_path()));
+        for path in deleted {
+            // What lay in quarantine has no address, and is no memory.
+            let Some(address) = self.dialect.address_of(path) else { continue };
+            found(
+                format!("{path} was deleted outside lorelane, and the log has it"),
+                format!(
+                    "`lorelane restore {address}` brings it back, `lorelane forget {address}` takes it out of the log"
+                ),
+            );
+        }
+        (!taken.is_empty()).then(|| {
+            let names: Vec<&str> = taken.iter().take(TAKEN_MAX).map(|path| path.as_str()).collect();
+            let more = if taken.len() > TAKEN_MAX { ", …" } else { "" };
+            format!("git removed {} of the memories in the log: {}{more}", taken.len(), names.join(", "))
+        })
     }
 }
 

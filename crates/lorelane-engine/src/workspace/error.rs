@@ -1,6 +1,7 @@
 //! Why something could not be done, with what to do about it.
 
 use crate::config::ConfigError;
+use crate::disk::is_exhausted;
 use crate::index::IndexError;
 use crate::store::StoreError;
 use lorelane_core::bench::ExpectationFault;
@@ -90,7 +91,8 @@ impl Failure {
     pub fn hint(&self) -> Option<String> {
         match self {
             Failure::Refused(refusal) => Some(refusal.hint()),
-            Failure::Store(_) | Failure::Config(_) => None,
+            Failure::Store(fault) => Some(fault.hint()),
+            Failure::Config(fault) => Some(fault.hint().to_owned()),
             Failure::Index(_) => {
                 Some("the index is derived: delete it and run `lorelane reindex`".to_owned())
             }
@@ -132,6 +134,9 @@ impl Failure {
                 Some("`lorelane list` shows what there is".to_owned())
             }
             Failure::Unclear(_) => Some("name it in full".to_owned()),
+            Failure::Io { source, .. } if is_exhausted(source) => {
+                Some("let more files be open at a time, with `ulimit -n 256`".to_owned())
+            }
             Failure::Io { .. } => Some("check that the folder exists and may be read and written".to_owned()),
         }
     }

@@ -6,7 +6,7 @@ use super::MARKS_FILE;
 use super::locate::locate;
 use super::trust::TRUST_FOLDER;
 use crate::disk::RealDisk;
-use crate::env::Env;
+use crate::env::{Env, Var};
 use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
 use lorelane_core::mark::MARKS_FOLDER;
 use std::borrow::Cow;
@@ -30,7 +30,7 @@ pub fn guard_by_name(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> 
 fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: Usual) -> Option<Denial> {
     let start = env.cwd.join(start);
     let (folder, home) = (text(&start), env.home().map(|home| text(&home)));
-    let project = env.var("CLAUDE_PROJECT_DIR").map(|project| project.replace('\\', "/"));
+    let project = env.var(Var::ClaudeProjectDir).map(|project| project.replace('\\', "/"));
     let around = Surroundings { folder: &folder, home: home.as_deref(), project: project.as_deref() };
     let targets = with_slashes(tool).targets(&around);
     if targets.is_empty() {

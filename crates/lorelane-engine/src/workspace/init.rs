@@ -1,6 +1,6 @@
 //! A new store: folders and a configuration that says every default.
 
-use super::locate::{project_for_new_store, real_path};
+use super::locate::{project_for_new_store, real_path, settle};
 use super::trust::settled;
 use super::{Failure, Workspace};
 use crate::config::{ConfigFiles, RECORDS_CONFIG, write_plain};
@@ -11,6 +11,7 @@ use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::memory::Category;
 use lorelane_core::policy::{DEFAULT_ROOT, Home, Policy, all_keys};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What `init` found and made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,32 +23,39 @@ pub struct Founding {
 
 /// Makes a store for the project around `start`. What exists stays as it is.
 pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
-    let disk = RealDisk;
-    let project = match super::locate(&disk, start) {
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let project = match super::locate(&*disk, start) {
         Ok(located) => located.project,
-        Err(Failure::NoStore { .. }) => project_for_new_store(&disk, start)?,
+        Err(Failure::NoStore { .. }) => project_for_new_store(&*disk, start)?,
         Err(other) => return Err(other),
     };
-    let below = disk.below(&project, &[]).map_err(|source| Failure::io("open", &project, source))?;
-    let disk: &dyn Disk = below.as_deref().unwrap_or(&disk);
+    init_on(disk, env, &project)
+}
+
+/// Makes a store in a project, on any disk. What was made stays when the power goes.
+pub fn init_on(whole: Arc<dyn Disk>, env: &Env, project: &Path) -> Result<Founding, Failure> {
+    let below = whole.below(project, &[]).map_err(|source| Failure::io("open", project, source))?;
+    let disk: &dyn Disk = below.as_deref().unwrap_or(&*whole);
     let root = real_path(&project.join(DEFAULT_ROOT))?;
-    let mut made = make_folder(disk, &project, &root)?;
+    let mut made = make_folder(disk, project, &root)?;
     let config = root.join(RECORDS_CONFIG);
     let there = disk.stat(&config).map_err(|source| Failure::io("look at", &config, source))?;
-    let before = before_founding(disk, env, &project, &root);
+    let before = before_founding(disk, env, project, &root);
     if there.is_none() {
         // Without a configuration this is the lane.
         let _lock = disk.lock_dir(&root, LOCK_DEADLINE).map_err(|fault| StoreError::lock(&root, fault))?;
         write_plain(disk, &config, default_config().as_bytes())?;
+        disk.sync_file(&config).map_err(|source| Failure::io("sync", &config, source))?;
+        disk.sync_dir(&root).map_err(|source| Failure::io("sync", &root, source))?;
         made.push(config);
     }
     // Opened again, because the configuration may name another folder.
-    let mut workspace = Workspace::open(env, &project)?;
+    let mut workspace = Workspace::open_on(Arc::clone(&whole), env, settle(&*whole, project)?)?;
     workspace.keep_trust(&before);
     workspace.refuse_when_misconfigured()?;
     let lane = workspace.lane().to_owned();
     for category in Category::ALL {
-        made.extend(make_folder(disk, &project, &lane.join(category.folder()))?);
+        made.extend(make_folder(disk, project, &lane.join(category.folder()))?);
     }
     let listing = lane.join(lorelane_core::dialect::records::LISTING);
     if disk.stat(&listing).map_err(|source| Failure::io("look at", &listing, source))?.is_none() {
@@ -88,7 +96,11 @@ fn make_folder(disk: &dyn Disk, project: &Path, folder: &Path) -> Result<Vec<Pat
     if !folder.starts_with(project) {
         return Err(Failure::Outside { lane: folder.to_owned(), project: project.to_owned() });
     }
-    disk.create_dir_all(folder).map_err(|source| Failure::io("create", folder, source))
+    let created = disk.create_dir_all(folder).map_err(|source| Failure::io("create", folder, source))?;
+    for above in created.iter().filter_map(|created| created.parent()) {
+        disk.sync_dir(above).map_err(|source| Failure::io("sync", above, source))?;
+    }
+    Ok(created)
 }
 
 /// Every key of the records with its default, and `archive_retired`: a new user's forgetting loses nothing.

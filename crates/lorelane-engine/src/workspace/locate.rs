@@ -77,7 +77,7 @@ pub(super) fn project_for_new_store(disk: &dyn Disk, start: &Path) -> Result<Pat
     Ok(worktree.unwrap_or(&start).to_owned())
 }
 
-fn settle(disk: &dyn Disk, project: &Path) -> Result<Located, Failure> {
+pub(super) fn settle(disk: &dyn Disk, project: &Path) -> Result<Located, Failure> {
     let root = ConfigFiles::of_project(project, None).memory_root(disk);
     let lane = project.join(&root);
     // A link inside the project is the user's business; one that leads out of it would let a repository

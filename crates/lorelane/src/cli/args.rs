@@ -826,7 +826,7 @@ pub fn command() -> clap::Command {
         }
     }
     help.push_str(
-        "\nEverywhere:\n  -C DIR       Work in this folder instead of the current one\n  --json       Print one JSON document instead of text\n  -h, --help   Print help; after a command, its own with an example\n  -V, --version\n\nExit codes: 0 done, 1 nothing found or a check failed, 2 could not\n",
+        "\nEverywhere:\n  -C DIR       Work in this folder instead of the current one\n  --json       Print one JSON document instead of text\n  -h, --help   Print help; after a command, its own with an example\n  -V, --version\n\nExit codes: 0 done, 1 nothing found or a check failed, 2 refused: nothing changed, 3 failed half-way: the next change settles it\n",
     );
     command.override_help(help)
 }

@@ -11,7 +11,7 @@ use lorelane_core::memory::{Category, Kind};
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::index::Rebuild;
 use lorelane_engine::store::Outcome as Settled;
-use lorelane_engine::workspace::{Failure, Finding, Logged, Sync, Workspace};
+use lorelane_engine::workspace::{Diagnosis, Failure, Finding, Logged, Sync, Workspace};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
@@ -65,7 +65,10 @@ pub(super) fn reject(session: &Session<'_>, args: &Reject) -> Outcome {
 
 fn step(session: &Session<'_>, typed: &str, verb: Verb, reason: &str, change: Change) -> Outcome {
     let mut workspace = session.open()?;
-    let address = workspace.find(typed)?;
+    let address = match verb {
+        Verb::Restore { .. } => workspace.find_to_restore(typed)?,
+        _ => workspace.find(typed)?,
+    };
     let mut because = format!("{} {address}", verb.name());
     if !reason.trim().is_empty() {
         let _ = write!(because, ": {}", cut(&one_line(reason), 200));
@@ -140,10 +143,8 @@ fn logged_json(Logged { lane, entry }: &Logged) -> Json {
 pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
     let mut workspace = session.open()?;
     if change.dry_run {
-        let Some(next) = workspace.next_undo()? else {
-            return Err(Trouble::usage("there is nothing to undo", "`lorelane log` shows what was changed"));
-        };
-        let Logged { lane, entry: next } = next;
+        let (Logged { lane, entry: next }, notices) = workspace.next_undo()?;
+        say::notices(&notices);
         let because = next.because.unwrap_or_else(|| "(purged)".to_owned());
         if session.json {
             say::document([
@@ -156,11 +157,11 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
         }
         return Ok(Ending::Done);
     }
-    let next = workspace.next_undo()?;
+    let next = workspace.next_undo().ok();
     let receipt = workspace.undo()?;
     say::receipt(&receipt, session.json, false);
     // Marks have no outcome of their own.
-    let because = next.and_then(|next| next.entry.because).filter(|_| receipt.outcomes.is_empty());
+    let because = next.and_then(|(next, _)| next.entry.because).filter(|_| receipt.outcomes.is_empty());
     if let Some(because) = because.filter(|_| !session.json) {
         say::out(&format!("undone: {}\n", one_line(&because)));
     }
@@ -271,22 +272,25 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
     if args.latency {
         return agents::latency(session);
     }
-    let findings = if args.index {
-        session.open()?.diagnose_index()?
+    let Diagnosis { findings, notes } = if args.index {
+        Diagnosis { findings: session.open()?.diagnose_index()?, notes: Vec::new() }
     } else {
-        let mut findings = match Workspace::open(session.env, &session.env.cwd) {
+        let mut diagnosis = match Workspace::open(session.env, &session.env.cwd) {
             Ok(mut workspace) => workspace.diagnose(args.secrets)?,
             // Agents are set up for a machine, and can be wrong anywhere.
-            Err(none @ Failure::NoStore { .. }) => vec![Finding {
-                check: "store",
-                what: none.to_string(),
-                hint: none.hint().unwrap_or_default(),
-            }],
+            Err(none @ Failure::NoStore { .. }) => {
+                let hint = none.hint().unwrap_or_default();
+                let finding = Finding { check: "store", what: none.to_string(), hint };
+                Diagnosis { findings: vec![finding], notes: Vec::new() }
+            }
             Err(failure) => return Err(failure.into()),
         };
-        findings.extend(agents::findings(session));
-        findings
+        diagnosis.findings.extend(agents::findings(session));
+        diagnosis
     };
+    if !session.json {
+        notes.iter().for_each(|note| say::err(&format!("note: {note}")));
+    }
     if session.json {
         let finding = |finding: &Finding| {
             let members = [
@@ -296,7 +300,8 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
             ];
             Json::Object(members.into_iter().collect())
         };
-        say::document([("findings", Json::List(findings.iter().map(finding).collect()))]);
+        let findings = Json::List(findings.iter().map(finding).collect());
+        say::document([("findings", findings), ("notes", Json::texts(notes))]);
     } else if findings.is_empty() {
         say::out("everything is as it should be\n");
     } else {

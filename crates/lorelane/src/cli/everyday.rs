@@ -14,6 +14,7 @@ use lorelane_core::text::{cut, fold, one_line};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::{Links, open_regular};
 use lorelane_engine::drafts;
+use lorelane_engine::env::Var;
 use lorelane_engine::index::Wanted;
 use lorelane_engine::workspace::{self, Loaded, Workspace};
 use std::fmt::Write as _;
@@ -176,7 +177,7 @@ pub(super) fn edited(
     before: &str,
 ) -> Result<Worked, Trouble> {
     let path = drafts::write(&workspace.drafts_folder(), name, before)?;
-    let editor = session.env.var("VISUAL").or_else(|| session.env.var("EDITOR")).unwrap_or("vi");
+    let editor = session.env.var(Var::Visual).or_else(|| session.env.var(Var::Editor)).unwrap_or("vi");
     let text = drafts::edit(editor, &path).map_err(|why| {
         Trouble::usage(
             format!("cannot edit {}: {why}", path.display()),

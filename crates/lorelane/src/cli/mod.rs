@@ -19,8 +19,10 @@ mod why;
 
 use args::{Cli, Command, command};
 use clap::FromArgMatches;
+use lorelane_core::refusal::Refusal;
 use lorelane_core::secret;
 use lorelane_engine::env::Env;
+use lorelane_engine::store::StoreError;
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -97,11 +99,12 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
         }
         Err(Trouble::Failure(failure)) => {
             say::failure(&failure);
-            let nothing_there = matches!(
-                failure,
-                Failure::Unclear(_) | Failure::Refused(lorelane_core::refusal::Refusal::Missing { .. })
-            );
-            ExitCode::from(if nothing_there { 1 } else { 2 })
+            ExitCode::from(match failure {
+                Failure::Unclear(_) | Failure::Refused(Refusal::Missing { .. }) => 1,
+                // 2 promises that it did not happen and will not.
+                Failure::Store(StoreError::Unsettled { .. }) => 3,
+                _ => 2,
+            })
         }
     }
 }

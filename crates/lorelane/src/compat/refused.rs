@@ -37,9 +37,7 @@ pub(super) fn refused(failure: &Failure, scene: &Scene<'_>) -> Block {
     match failure {
         Failure::Refused(refusal) => by_rule(refusal, scene),
         Failure::Outside { .. } => scene.target.outside(),
-        Failure::Store(fault @ StoreError::Symlink { .. }) => {
-            scene.target.linked(&attempt_and_hint(&fault.to_string()).0)
-        }
+        Failure::Store(fault @ StoreError::Symlink { .. }) => scene.target.linked(&fault.to_string()),
         Failure::Store(StoreError::LockTimeout { waited, .. }) => {
             scene.block("LOCK_TIMEOUT_ERROR").line("waited", &format!("{:.1}s", waited.as_secs_f64())).line(
                 "fix",
@@ -51,9 +49,8 @@ pub(super) fn refused(failure: &Failure, scene: &Scene<'_>) -> Block {
             scene.block("READ_ERROR").line("error", &source.to_string())
         }
         other => {
-            let (error, hint) = attempt_and_hint(&other.to_string());
-            let fix = hint.or_else(|| other.hint()).unwrap_or_else(|| "Try again.".to_owned());
-            scene.block("WRITE_ERROR").line("error", &error).line("fix", &fix)
+            let fix = other.hint().unwrap_or_else(|| "Try again.".to_owned());
+            scene.block("WRITE_ERROR").line("error", &other.to_string()).line("fix", &fix)
         }
     }
 }
@@ -124,12 +121,4 @@ fn not_from(status: Status, scene: &Scene<'_>) -> Block {
         }
     };
     scene.own_error().line("record_status", status.name()).line("fix", fix)
-}
-
-/// Messages say what was attempted, and after `hint:` what to do.
-fn attempt_and_hint(message: &str) -> (String, Option<String>) {
-    match message.split_once("\nhint: ") {
-        Some((attempt, hint)) => (attempt.to_owned(), Some(hint.to_owned())),
-        None => (message.to_owned(), None),
-    }
 }

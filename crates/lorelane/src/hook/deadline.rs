@@ -5,7 +5,7 @@
 //! as a disk that hangs.
 
 use super::call::Event;
-use lorelane_engine::env::Env;
+use lorelane_engine::env::{Env, Var};
 use lorelane_engine::hooklog;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 
 /// Nobody waits for a memory.
 const WORK: Duration = Duration::from_millis(200);
-/// A slow machine, or a test on a busy one, may allow more.
-const WORK_VAR: &str = "LORELANE_HOOK_DEADLINE_MS";
 /// How many times as long it may take by the clock: 2 s, far below the 5 s after which clients end a hook.
 const WAIT_FACTOR: u32 = 10;
 const STACK_BYTES: usize = 256 << 10;
@@ -35,7 +33,9 @@ struct Spent {
 
 impl Limits {
     pub(super) fn of(event: Event, env: &Env) -> Limits {
-        let set = env.var(WORK_VAR).and_then(|ms| ms.parse().ok()).map(Duration::from_millis);
+        // A slow machine, or a test on a busy one, may allow more.
+        let set =
+            env.var(Var::LorelaneHookDeadlineMs).and_then(|ms| ms.parse().ok()).map(Duration::from_millis);
         Limits::new(event, set.unwrap_or(WORK))
     }
 

@@ -1,7 +1,7 @@
 //! Where requests are worked on: blocking work beside the protocol, each with a workspace of its own.
 
 use lorelane_core::time::Timestamp;
-use lorelane_engine::env::Env;
+use lorelane_engine::env::{Env, Var};
 use lorelane_engine::index;
 use lorelane_engine::model::Meaning;
 use lorelane_engine::workspace::{Failure, Workspace};
@@ -25,7 +25,7 @@ impl Desk {
     /// The project's memories as they are now. Opened for each request: settings, the clock and the store itself may
     /// have changed since the last one. Only open indexes are taken over from request to request.
     pub(super) fn open(&self) -> Result<Workspace, Failure> {
-        let now = if self.env.var("LORELANE_NOW").is_some() { self.env.now } else { (self.clock)() };
+        let now = if self.env.var(Var::LorelaneNow).is_some() { self.env.now } else { (self.clock)() };
         let mut workspace = Workspace::open(&Env { now, ..self.env.clone() }, &self.env.cwd)?;
         self.model().into_iter().for_each(|model| workspace.think_with(model));
         Ok(workspace)

@@ -12,7 +12,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use lorelane_engine::env::Env;
+use lorelane_engine::env::{Env, Var};
 use rmcp::model::ServerJsonRpcMessage;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 const PATH: &str = "/mcp";
-const TOKEN_VAR: &str = "LORELANE_MCP_TOKEN";
+const TOKEN: Var = Var::LorelaneMcpToken;
 /// A shorter one could be guessed.
 const TOKEN_MIN: usize = 16;
 const BODY_MAX_BYTES: usize = 4 << 20;
@@ -47,7 +47,7 @@ struct Door {
 /// Serves until the process is ended.
 pub(super) async fn serve(server: Server, env: &Env, typed: &str, remote: bool) -> Result<(), Trouble> {
     let address = address(typed, remote)?;
-    let (token, generated) = match env.var(TOKEN_VAR) {
+    let (token, generated) = match env.var(TOKEN) {
         Some(token) => (chosen(token)?, false),
         None => (generated()?, true),
     };
@@ -184,7 +184,10 @@ fn chosen(token: &str) -> Result<String, Trouble> {
     match token.len() >= TOKEN_MIN && token.bytes().all(|byte| byte.is_ascii_graphic()) {
         true => Ok(token.to_owned()),
         false => Err((
-            format!("{TOKEN_VAR} is no token: it is too short or has other characters than visible ASCII"),
+            format!(
+                "{} is no token: it is too short or has other characters than visible ASCII",
+                TOKEN.name()
+            ),
             format!("give at least {TOKEN_MIN} characters, or unset it and take the one that is printed"),
         )),
     }
@@ -193,7 +196,7 @@ fn chosen(token: &str) -> Result<String, Trouble> {
 fn generated() -> Result<String, Trouble> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)
-        .map_err(|fault| (format!("cannot make a token: {fault}"), format!("set {TOKEN_VAR}")))?;
+        .map_err(|fault| (format!("cannot make a token: {fault}"), format!("set {}", TOKEN.name())))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

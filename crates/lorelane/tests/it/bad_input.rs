@@ -415,10 +415,10 @@ fn a_lock_that_is_held_for_ever_is_an_error_and_readers_do_not_wait() {
     check(
         &scratch.lorelane("retire use-jwt").text(),
         &expect![[r#"
-        2> error[LOCK_TIMEOUT_ERROR]: cannot lock ~/project/.claude/memory: another writer held it for 5.0 s, so nothing was written
-        2> hint: try again when it has finished
-        exit 2
-    "#]],
+            2> error[LOCK_TIMEOUT_ERROR]: cannot lock ~/project/.claude/memory: it was taken for 5.0 s in which nothing was changed, so nothing was written
+            2> hint: try again when it has finished
+            exit 2
+        "#]],
     );
     assert_eq!(before, scratch.tree_without_cache());
 }

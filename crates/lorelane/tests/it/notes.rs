@@ -408,3 +408,56 @@ fn a_secret_in_a_note_is_refused() {
     assert!(said.err.contains("content") && !said.err.contains(secret), "{}", said.text());
     scratch.lorelane(&format!("append auth-plan 'key {secret}'")).expect(2);
 }
+
+// A name that macOS had taken apart was taken for `create` and unknown to `update`.
+#[test]
+fn a_name_is_found_however_its_letters_are_composed() {
+    let scratch = bank();
+    let (composed, apart) = ("\u{fc}bersicht", "u\u{308}bersicht");
+    scratch.put(&format!(".memories/{apart}.md"), "# \u{dc}bersicht\n");
+    for typed in [composed, apart] {
+        for line in [format!("show {typed}"), format!("show notes/{typed}"), format!("pin notes/{typed}")] {
+            scratch.lorelane(&line).expect(0);
+        }
+    }
+    let said = scratch.lorelane_with_input(&format!("create notes/{composed} --from -"), "again\n");
+    assert!(said.err.contains("CREATE_OVERWRITE_ERROR"), "{said:?}");
+}
+
+// `Plan` and `plan` are one file on many systems, and one of them would be lost there.
+#[test]
+fn a_name_that_differs_only_in_capitals_is_taken() {
+    let scratch = bank();
+    scratch.lorelane_with_input("create notes/deep/Roadmap --from -", "one\n").expect(0);
+    let said = scratch.lorelane_with_input("create notes/Deep/roadmap --from -", "two\n").expect(2);
+    assert!(said.err.contains("notes/deep/Roadmap"), "{said:?}");
+    assert!(!scratch.exists(".memories/Deep"));
+}
+
+#[test]
+fn a_move_that_was_killed_is_named_and_finished() {
+    for after_settings in [false, true] {
+        let scratch = bank();
+        let before = scratch.tree();
+        scratch.lorelane("notes move --to user").expect(0);
+        // As if the process had died before it removed the old files, or even before the settings.
+        for (path, bytes) in before.iter().filter(|(path, _)| path.starts_with("project/.memories/")) {
+            if path.ends_with('/') {
+                std::fs::create_dir_all(scratch.folder.join(path)).unwrap();
+            } else {
+                std::fs::write(scratch.folder.join(path), bytes).unwrap();
+            }
+        }
+        if !after_settings {
+            scratch.lorelane("config set notes.storage project").expect(0);
+        }
+        let doctor = scratch.lorelane("doctor").out;
+        assert!(doctor.contains("a move was interrupted"), "{doctor}");
+        let count = addresses(&scratch, "list").len();
+        scratch.lorelane("notes move --to user").expect(0);
+        assert_eq!(addresses(&scratch, "list").len(), count);
+        let doctor = scratch.lorelane("doctor").out;
+        assert!(!doctor.contains("a move was interrupted"), "{doctor}");
+        assert!(!scratch.exists(".memories/auth-plan.md"));
+    }
+}

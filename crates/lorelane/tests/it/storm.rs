@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use xtask::storm::Storm;
 
 #[test]
-fn a_storm_of_writers_loses_nothing_that_was_acknowledged() {
+fn a_storm_of_writers_loses_nothing_that_was_acknowledged_and_starves_none() {
     let binary = PathBuf::from(env!("CARGO_BIN_EXE_lorelane"));
-    let report = Storm { binary, processes: 8, writes: 50, seed: 1, kill_percent: 15 }.run().unwrap();
+    let report = Storm { binary, processes: 16, writes: 25, seed: 1, kill_percent: 15 }.run().unwrap();
     assert_eq!(report.faults, [""; 0]);
     assert!(report.creates > 0 && report.updates > 0 && report.killed > 0, "{report:?}");
 }

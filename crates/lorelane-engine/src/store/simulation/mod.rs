@@ -1,7 +1,7 @@
 //! Two writers, crashes and faults against a model that knows what must be true.
 //!
-//! Whatever happens, no acknowledged change is missing, no change is there in part, no file is torn, the
-//! journal verifies and explains the files, and undoing everything gives the bytes from before. The
+//! Whatever happens, no acknowledged change is missing, no refused one is made, none is there in part, no file is
+//! torn, the journal verifies and explains the files, and undoing everything gives the bytes from before. The
 //! same seed gives the same run, so a failure can be looked at again.
 //!
 //! The writers work on two lanes that share one marks file, because that is what its lock is for.
@@ -32,7 +32,6 @@ pub enum Sabotage {
     SkipNewFolderSync,
     SkipMarksSync,
     SkipMarksFolderSync,
-    SkipIntentSync,
     SkipRecoverySync,
     SkipShelterSync,
     SkipRename,
@@ -41,7 +40,7 @@ pub enum Sabotage {
 }
 
 impl Sabotage {
-    pub const ALL: [Sabotage; 14] = [
+    pub const ALL: [Sabotage; 13] = [
         Sabotage::SkipBlobSync,
         Sabotage::SkipJournalSync,
         Sabotage::SkipJournalFolderSync,
@@ -50,7 +49,6 @@ impl Sabotage {
         Sabotage::SkipNewFolderSync,
         Sabotage::SkipMarksSync,
         Sabotage::SkipMarksFolderSync,
-        Sabotage::SkipIntentSync,
         Sabotage::SkipRecoverySync,
         Sabotage::SkipShelterSync,
         Sabotage::SkipRename,
@@ -122,6 +120,8 @@ struct Round {
 #[derive(Clone, Copy, Debug, Default)]
 struct Weather {
     fault: bool,
+    /// From some call on nothing can be written.
+    read_only: bool,
     sheltered: bool,
 }
 
@@ -188,6 +188,17 @@ impl Round {
             let kinds = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::Other];
             let kind = *luck.pick(&kinds);
             self.machine.fail_when(move |call| (call.number == at).then_some(kind));
+        }
+        if luck.one_in(6) {
+            weather.read_only = true;
+            let at = self.machine.calls() + 1 + luck.below(200) as u64;
+            // The journal lies on the same disk as the memories, or on another one.
+            let root = *luck.pick(&["/", "/project"]);
+            self.machine.fail_when(move |call: &Call<'_>| {
+                let writes = !matches!(call.verb, Verb::Read | Verb::Lock);
+                let refused = writes && call.number >= at && call.path.starts_with(root);
+                refused.then_some(ErrorKind::ReadOnlyFilesystem)
+            });
         }
         if luck.one_in(6) {
             weather.sheltered = true;
@@ -263,7 +274,7 @@ impl Round {
             }
             Err(StoreError::NothingToUndo) if !possible || sheltered => model.renounce(lane),
             Err(StoreError::NothingToUndo) => Err("found nothing to undo, but there is something".to_owned()),
-            // Whether it happened shows when the lane is opened again.
+            // Whether it happened shows when the lane is opened again. After any other error it never does.
             Err(StoreError::Unsettled { .. }) => return applied.map(drop).map_err(Refused::Change),
             Err(_) if !disk.alive() => return applied.map(drop).map_err(Refused::Change),
             Err(_) => model.renounce(lane),
@@ -278,8 +289,10 @@ impl Round {
     fn look_at_beginning(&self, lane: usize, transaction: &Transaction<'_>) -> Result<(), String> {
         for warning in transaction.warnings() {
             match warning {
+                Warning::TakenBack { changed_outside, .. } if changed_outside.is_empty() => {
+                    self.summary().recoveries += 1;
+                }
                 Warning::Abandoned { .. } | Warning::TakenBack { .. } => return Err(warning.to_string()),
-                Warning::Completed { .. } => self.summary().recoveries += 1,
                 Warning::Sheltered { .. } => self.summary().sheltered += 1,
                 _ => {}
             }
@@ -333,6 +346,7 @@ impl Round {
             let mut transaction = store.begin().map_err(|error| error.to_string())?;
             self.look_at_beginning(lane, &transaction)?;
             self.model().check(lane, &self.machine)?;
+            model::check_no_leftovers(lane, &self.machine)?;
             let faults = store.verify();
             if !faults.is_empty() {
                 return Err(format!("lane {lane}: {faults:?}"));
@@ -386,10 +400,13 @@ enum Refused {
 
 /// An error is excused when the weather made it.
 fn excuse(error: &StoreError, weather: Weather) -> Result<(), String> {
+    let bad = weather.fault || weather.sheltered || weather.read_only;
     match error {
-        StoreError::Io { .. } | StoreError::Unsettled { .. } if weather.fault || weather.sheltered => Ok(()),
+        StoreError::Io { .. } | StoreError::Interrupted { .. } if bad => Ok(()),
+        // What one fault leaves is taken back at once.
+        StoreError::Unsettled { .. } if weather.read_only => Ok(()),
         // A fault in the middle of settling leaves the change to the next writer.
-        StoreError::Waiting { .. } if weather.fault || weather.sheltered => Ok(()),
+        StoreError::Waiting { .. } if bad => Ok(()),
         other => Err(format!("refused without a reason: {other}")),
     }
 }

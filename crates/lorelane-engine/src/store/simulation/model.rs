@@ -127,7 +127,8 @@ pub(super) fn mark_line(lane: usize, token: u64) -> String {
 fn content(lane: usize, disk: &SimDisk) -> Result<Content, String> {
     let mut content = Content::default();
     let root = lane_folder(lane);
-    collect(disk, &root, "", &mut content.files)?;
+    collect(disk, &root, "", &mut content.files);
+    content.files.retain(|path, _| !is_temporary(path));
     let mine = format!("{{\"lane\":{lane},");
     for line in marks(disk).into_iter().filter(|line| line.starts_with(&mine) && line.ends_with('}')) {
         if !content.marks.insert(line.clone()) {
@@ -137,24 +138,31 @@ fn content(lane: usize, disk: &SimDisk) -> Result<Content, String> {
     Ok(content)
 }
 
-fn collect(
-    disk: &SimDisk,
-    root: &Path,
-    below: &str,
-    files: &mut BTreeMap<String, Vec<u8>>,
-) -> Result<(), String> {
+/// A disk that refuses everything keeps temporary files; they are gone when somebody could write again.
+pub(super) fn check_no_leftovers(lane: usize, disk: &SimDisk) -> Result<(), String> {
+    let mut files = BTreeMap::new();
+    collect(disk, &lane_folder(lane), "", &mut files);
+    match files.keys().find(|path| is_temporary(path)) {
+        Some(path) => Err(format!("a temporary file was left: {path}")),
+        None => Ok(()),
+    }
+}
+
+fn is_temporary(path: &str) -> bool {
+    path.ends_with(".tmp")
+}
+
+fn collect(disk: &SimDisk, root: &Path, below: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     for entry in disk.peek_list(&root.join(below)) {
         let path = format!("{below}{}", entry.name);
         match entry.kind {
             Kind::Folder if entry.name == ".lorelane-journal" => {}
-            Kind::Folder => collect(disk, root, &format!("{path}/"), files)?,
-            _ if entry.name.ends_with(".tmp") => return Err(format!("a temporary file was left: {path}")),
+            Kind::Folder => collect(disk, root, &format!("{path}/"), files),
             _ => {
                 files.insert(path.clone(), disk.peek(&root.join(&path)).unwrap_or_default());
             }
         }
     }
-    Ok(())
 }
 
 fn marks(disk: &SimDisk) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::Lane;
 use crate::config::write_plain;
-use crate::disk::{Disk, Kind, Listed};
+use crate::disk::{Disk, Kind, Listed, is_exhausted};
 use crate::index::{By, FolderTimes, Index, IndexError, Rebuild, Row, Said, Seen, UNSETTLED};
 use crate::workspace::Failure;
 use lorelane_core::change::Notice;
@@ -15,6 +15,7 @@ use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::sheet::{Emphasis, Sheet};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// How many files, and bytes of them, are read before their rows are written: a hook has so much time at least, and
@@ -42,7 +43,24 @@ impl Lane {
     pub(in crate::workspace) fn refresh(&mut self) -> Result<(), Failure> {
         let known = self.ask(Index::folder_times)?;
         let now = self.times_now(&known);
-        if now == known { Ok(()) } else { self.look_where_changed(known, &now) }
+        if now != known {
+            self.look_where_changed(known, &now)?;
+        }
+        self.refuse_when_exhausted()
+    }
+
+    /// Where no file can be opened any more, nothing that was not found is known to be missing.
+    fn refuse_when_exhausted(&self) -> Result<(), Failure> {
+        match self.exhausted.take() {
+            Some(fault) => Err(Failure::io("read", &self.root, fault)),
+            None => Ok(()),
+        }
+    }
+
+    fn note_exhausted(&self, fault: io::Error) {
+        if is_exhausted(&fault) {
+            self.exhausted.replace(Some(fault));
+        }
     }
 
     /// How every file of a memory looks from outside, without asking the index.
@@ -83,7 +101,8 @@ impl Lane {
         }
         let now_ns = self.disk.now_ns();
         let times = times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect();
-        self.take_in(By::Scan, rows, &times)
+        self.take_in(By::Scan, rows, &times)?;
+        self.refuse_when_exhausted()
     }
 
     /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
@@ -301,11 +320,14 @@ impl Lane {
                 found.times.insert(folder, stat.mtime_ns);
                 continue;
             }
-            let Ok(listed) = self.disk.list(&path) else {
-                found.times.insert(folder, UNSETTLED);
-                continue;
+            let listed = match self.disk.list(&path) {
+                Ok(listed) => listed.unwrap_or_default(),
+                Err(fault) => {
+                    self.note_exhausted(fault);
+                    found.times.insert(folder, UNSETTLED);
+                    continue;
+                }
             };
-            let listed = listed.unwrap_or_default();
             folders.extend(self.folders_in(&folder, &listed));
             let meant = listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name));
             found
@@ -346,7 +368,11 @@ impl Lane {
         let bytes = match self.disk.read_regular(&file, max as u64) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Row::Gone { path: path.clone() },
-            Err(fault) => return unreadable(format!("it cannot be read: {fault}")),
+            Err(fault) => {
+                let row = unreadable(format!("it cannot be read: {fault}"));
+                self.note_exhausted(fault);
+                return row;
+            }
         };
         let reading = self.dialect.read(path, &bytes);
         inspect(Ok(&reading));

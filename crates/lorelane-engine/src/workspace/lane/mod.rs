@@ -19,6 +19,8 @@ use lorelane_core::path::RelPath;
 use lorelane_core::recall::sheet::Emphasis;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::time::Timestamp;
+use std::cell::RefCell;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -43,6 +45,8 @@ pub(super) struct Lane {
     pub(super) index_file: PathBuf,
     /// Why the index is not kept: reads go on without a cache.
     pub(super) index_fault: Option<String>,
+    /// That too many files were open while the lane was looked at.
+    exhausted: RefCell<Option<io::Error>>,
     /// Whether this process changed memories: then the index's housekeeping can wait for one that only reads.
     pub(super) changed: bool,
     /// What counts more in a text when it is taken apart for the index.
@@ -75,6 +79,7 @@ impl Lane {
             index,
             index_file,
             index_fault,
+            exhausted: RefCell::new(None),
             changed: false,
             emphasis: Emphasis::default(),
             disk,
@@ -138,10 +143,17 @@ impl Lane {
             .map_err(|source| Failure::io("read", &file, source))
     }
 
-    /// Makes a change that stands for itself, and tells the index.
-    pub(super) fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp) -> Result<(), Failure> {
+    /// Makes a change that stands for itself, and tells the index. It follows the one with that place in the order.
+    pub(super) fn apply(
+        &mut self,
+        edits: Vec<Edit>,
+        because: &str,
+        now: Timestamp,
+        order: u64,
+    ) -> Result<(), Failure> {
         let store = Arc::clone(&self.store);
         let mut writer = store.begin()?;
+        writer.comes_after(order);
         let done = writer.apply(edits, because, now)?;
         self.set_known();
         self.changed = true;

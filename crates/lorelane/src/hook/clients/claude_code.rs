@@ -5,7 +5,7 @@ use crate::hook::call::{Event, Facts, path, text};
 use crate::hook::{Answer, Said};
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
-use lorelane_engine::env::Env;
+use lorelane_engine::env::{Env, Var};
 
 pub(super) fn read(payload: &Json) -> Facts {
     Facts {
@@ -60,9 +60,9 @@ pub(super) fn say(event: Event, answer: Answer) -> Said {
 }
 
 pub(super) fn is_unattended(env: &Env) -> bool {
-    match env.var("CLAUDE_CODE_SESSION_ATTENDED") {
+    match env.var(Var::ClaudeCodeSessionAttended) {
         Some(attended) => attended == "0",
         // Older versions only say how they were started.
-        None => env.var("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-")),
+        None => env.var(Var::ClaudeCodeEntrypoint).is_some_and(|entry| entry.starts_with("sdk-")),
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn status(call: &Call<'_>) -> Outcome {
     let mut findings = Vec::new();
     if check {
         next("looking at every file");
-        findings = workspace.diagnose(false)?;
+        findings = workspace.diagnose(false)?.findings;
     }
     next("counting");
     let seen = workspace.overview()?;

@@ -523,10 +523,9 @@ fn a_rebuild_does_not_write_through_a_link() {
     check(
         &scratch.index(&["--rebuild"]),
         &expect![[r#"
-        2> ERROR: cannot change /tmp/scratch/project/.claude/memory/index.md: it is a symlink
-        2> hint: lorelane writes only inside its declared folders; change the file it points to
-        exit 1
-    "#]],
+            2> ERROR: cannot change /tmp/scratch/project/.claude/memory/index.md: it is a symlink
+            exit 1
+        "#]],
     );
     assert_eq!(fs::read_to_string(scratch.folder.join("victim")).unwrap(), "");
 }

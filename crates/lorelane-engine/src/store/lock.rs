@@ -1,0 +1,112 @@
+//! Waiting for a turn.
+//!
+//! Time counts against the lock only while nothing changes: a holder that hangs is given up soon, many writers that
+//! take turns are waited for much longer. Who has waited long looks more often, so the last to come is rarely the
+//! first to be served, without a queue that a dead writer could hold up.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::book::JOURNAL;
+use super::error::Others;
+use super::simulation::Sabotage;
+use super::{Store, StoreError, Warning};
+use crate::disk::{Kind, LockGuard, POLL, Stat};
+
+/// How long a writer waits while nobody changes anything.
+pub const LOCK_DEADLINE: Duration = Duration::from_secs(5);
+/// How many times as long it waits in all, for others that take turns.
+const PATIENCE: u32 = 12;
+/// The old scripts hold their lock folder for well under a second; one this old has no living owner.
+const LOCK_FOLDER_STALE: Duration = Duration::from_secs(60);
+pub(super) const LOCK_FOLDER: &str = ".index.lockdir";
+
+/// One writer's waiting.
+struct Queue<'s> {
+    store: &'s Store,
+    /// Files that every turn changes.
+    signs: &'s [PathBuf],
+    seen: Vec<Option<Stat>>,
+    waited: Duration,
+    /// How long nothing has changed.
+    idle: Duration,
+}
+
+impl Store {
+    pub(super) fn lock_lane(&self) -> Result<LockGuard, StoreError> {
+        let journals = [self.home.state.join(JOURNAL), self.shelter().join(JOURNAL)];
+        self.lock(&self.home.lane, &journals, Sabotage::SkipLock)
+    }
+
+    /// Waits for the lock of a folder. `signs` are files that those change who have it.
+    pub(super) fn lock(
+        &self,
+        folder: &Path,
+        signs: &[PathBuf],
+        sabotage: Sabotage,
+    ) -> Result<LockGuard, StoreError> {
+        if self.sabotage == Some(sabotage) {
+            return Ok(LockGuard::of_nothing());
+        }
+        let mut queue = Queue::new(self, signs);
+        loop {
+            if let Some(guard) = self.disk.try_lock_dir(folder).map_err(StoreError::io("lock", folder))? {
+                return Ok(guard);
+            }
+            queue.wait(folder)?;
+        }
+    }
+
+    /// The shell scripts that wrote these lanes before us lock by making a folder. We hold our own lock
+    /// already, so that a script that finishes is not followed by another lorelane first.
+    pub(super) fn wait_for_old_scripts(&self, warnings: &mut Vec<Warning>) -> Result<(), StoreError> {
+        let path = self.home.lane.join(LOCK_FOLDER);
+        // Each script makes the folder anew.
+        let signs = [path.clone()];
+        let mut queue = Queue::new(self, &signs);
+        loop {
+            let stat = self.disk.stat(&path).map_err(StoreError::io("look at", &path))?;
+            let Some(stat) = stat.filter(|stat| stat.kind == Kind::Folder) else { return Ok(()) };
+            let age_ns = self.disk.now_ns().saturating_sub(stat.mtime_ns);
+            // A stamp this far ahead is from another clock: waiting for it to age could take years.
+            if age_ns.unsigned_abs() >= LOCK_FOLDER_STALE.as_nanos() as u64 {
+                let age = u64::try_from(age_ns).ok().map(Duration::from_nanos);
+                // Not removed: it is not ours, and a script that is only slow would lose its lock.
+                warnings.push(Warning::StaleLockFolder { path, age });
+                return Ok(());
+            }
+            queue.wait(&path)?;
+        }
+    }
+}
+
+impl<'s> Queue<'s> {
+    fn new(store: &'s Store, signs: &'s [PathBuf]) -> Queue<'s> {
+        Queue { store, signs, seen: Vec::new(), waited: Duration::ZERO, idle: Duration::ZERO }
+    }
+
+    /// Pauses until it is time for another look, or gives up.
+    fn wait(&mut self, what: &Path) -> Result<(), StoreError> {
+        let deadline = self.store.lock_deadline;
+        let now: Vec<Option<Stat>> =
+            self.signs.iter().map(|sign| self.store.disk.stat(sign).ok().flatten()).collect();
+        if now != self.seen {
+            self.seen = now;
+            self.idle = Duration::ZERO;
+        }
+        let timeout = |waited, others| StoreError::LockTimeout { what: what.to_owned(), waited, others };
+        if self.idle >= deadline {
+            return Err(timeout(self.idle, Others::Idle));
+        }
+        if self.waited >= deadline * PATIENCE {
+            return Err(timeout(self.waited, Others::Busy));
+        }
+        // Five times as often after a deadline's time as in the beginning.
+        let eagerness = 1 + 4 * self.waited.min(deadline).as_millis() / deadline.as_millis().max(1);
+        let pause = POLL / u32::try_from(eagerness).unwrap_or(1);
+        self.store.disk.pause(pause);
+        self.waited += pause;
+        self.idle += pause;
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! What an undo would do. Asked with and without the lock, so that a preview promises what happens.
+
+use lorelane_core::path::RelPath;
+
+use super::journal::Intent;
+use super::log::{Outcome, Upcoming, undone};
+use super::pack::Pack;
+use super::recover::{Deed, Resolved};
+use super::{Place, Store, StoreError, Warning, log, marks};
+
+/// The change that comes next, among those that a journal tells of.
+#[derive(Debug)]
+pub(super) struct Next {
+    pub(super) at: Option<usize>,
+    /// `None` where its bytes are purged.
+    deeds: Option<Vec<Deed>>,
+    pub(super) passed_over: Vec<Warning>,
+}
+
+impl Next {
+    pub(super) fn deeds_of(&self, intent: &Intent) -> Result<Vec<Deed>, StoreError> {
+        self.deeds.clone().ok_or(StoreError::Purged { number: intent.number })
+    }
+}
+
+/// Why there is no change to undo.
+pub fn nothing_left(passed_over: &[Warning]) -> StoreError {
+    match passed_over.first() {
+        Some(Warning::PassedOver { path, .. }) => StoreError::OnlyDeleted { path: path.clone() },
+        _ => StoreError::NothingToUndo,
+    }
+}
+
+impl Store {
+    /// The change that an undo would take back, as long as the state folder can be written: the newest in
+    /// the lane, which an undo moves over first, or else the newest in the state folder.
+    pub fn next_undo(&self) -> Result<Upcoming, StoreError> {
+        let mut upcoming = Upcoming::default();
+        for folder in self.journals()?.iter().rev() {
+            let (chain, mut pack) = (self.chain(folder)?, self.pack(folder)?);
+            let mut told = log::told(&chain.lines);
+            self.foresee(&mut told, &mut pack)?;
+            let next = self.upcoming(&told, &mut pack)?;
+            upcoming.passed_over.extend(next.passed_over.iter().cloned());
+            if let Some(at) = next.at {
+                let intent = told[at].0;
+                let judged = next.deeds_of(intent).and_then(|done| self.reversed(done, intent.number));
+                upcoming.refused = judged.err();
+                upcoming.entry = Some(log::entry(&mut pack, &told, &undone(&told), at)?);
+                break;
+            }
+        }
+        Ok(upcoming)
+    }
+
+    /// A change that is open will be settled first, and not every one is then done.
+    fn foresee(&self, told: &mut [(&Intent, Outcome)], pack: &mut Pack) -> Result<(), StoreError> {
+        let Some((intent, outcome @ Outcome::Open)) = told.last_mut() else { return Ok(()) };
+        let is_done = match self.resolve(pack, intent)? {
+            Resolved::Deeds(deeds) => self.is_done(&deeds)?,
+            Resolved::Gone => false,
+        };
+        if !is_done {
+            *outcome = Outcome::Void;
+        }
+        Ok(())
+    }
+
+    /// The newest change that is neither void, nor undone, nor itself an undo. A line without steps only tells that
+    /// something was forgotten. A change of a file that was deleted since is passed over: whoever deleted it wants
+    /// neither this version nor the one before, and `restore` has the last one.
+    pub(super) fn upcoming(&self, told: &[(&Intent, Outcome)], pack: &mut Pack) -> Result<Next, StoreError> {
+        let (undone, mut passed_over) = (undone(told), Vec::new());
+        for (at, (intent, outcome)) in told.iter().enumerate().rev() {
+            let is_left = *outcome != Outcome::Void && intent.undoes.is_none() && !intent.steps.is_empty();
+            if !is_left || undone.contains(&intent.number) {
+                continue;
+            }
+            let Resolved::Deeds(deeds) = self.resolve(pack, intent)? else {
+                return Ok(Next { at: Some(at), deeds: None, passed_over });
+            };
+            match self.deleted_of(&deeds)? {
+                Some(path) => passed_over.push(Warning::PassedOver { number: intent.number, path }),
+                None => return Ok(Next { at: Some(at), deeds: Some(deeds), passed_over }),
+            }
+        }
+        Ok(Next { at: None, deeds: None, passed_over })
+    }
+
+    /// A file that a change left and that is gone.
+    fn deleted_of(&self, deeds: &[Deed]) -> Result<Option<RelPath>, StoreError> {
+        for deed in deeds {
+            if let Deed::File { path, new: Some(_), .. } = deed
+                && self.kind(&self.file(path))?.is_none()
+            {
+                return Ok(Some(path.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What takes these deeds back. The caller holds the lock of the marks if they are among them and something is
+    /// written then.
+    pub(super) fn reversed(&self, done: Vec<Deed>, number: u64) -> Result<Vec<Deed>, StoreError> {
+        done.into_iter().rev().map(|deed| self.reversed_deed(deed, number)).collect()
+    }
+
+    fn reversed_deed(&self, deed: Deed, number: u64) -> Result<Deed, StoreError> {
+        match deed {
+            Deed::File { path, old, new, mode } => {
+                let Deed::File { old: now, mode: mode_now, .. } = self.untouched(path.clone())? else {
+                    unreachable!("an untouched file is a file")
+                };
+                if now != new {
+                    return Err(StoreError::ChangedOutside { path: path.to_string(), number });
+                }
+                Ok(Deed::File { path, old: now, new: old, mode: mode.or(mode_now) })
+            }
+            Deed::Mark { text, .. } => match marks::count(&self.read_marks()?, &text) {
+                0 => Err(StoreError::ChangedOutside { path: Place::Marks.to_string(), number }),
+                seen => Ok(Deed::Unmark { text, seen }),
+            },
+            Deed::Unmark { text, .. } => {
+                let seen = marks::count(&self.read_marks()?, &text);
+                Ok(Deed::Mark { text, seen })
+            }
+        }
+    }
+
+    /// A file as it is, to be changed.
+    pub(super) fn untouched(&self, path: RelPath) -> Result<Deed, StoreError> {
+        let file = self.file(&path);
+        self.refuse_unless_inside(&file)?;
+        let old = self.read_file(&file)?;
+        let stat = self.disk.stat(&file).map_err(StoreError::io("look at", &file))?;
+        Ok(Deed::File { path, new: old.clone(), old, mode: stat.and_then(|stat| stat.mode) })
+    }
+}
