@@ -29,13 +29,13 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
         Err(Failure::NoStore { .. }) => project_for_new_store(&*disk, start)?,
         Err(other) => return Err(other),
     };
-    init_on(disk, env, &project)
+    init_on(&disk, env, &project)
 }
 
 /// Makes a store in a project, on any disk. What was made stays when the power goes.
-pub fn init_on(whole: Arc<dyn Disk>, env: &Env, project: &Path) -> Result<Founding, Failure> {
+pub fn init_on(whole: &Arc<dyn Disk>, env: &Env, project: &Path) -> Result<Founding, Failure> {
     let below = whole.below(project, &[]).map_err(|source| Failure::io("open", project, source))?;
-    let disk: &dyn Disk = below.as_deref().unwrap_or(&*whole);
+    let disk: &dyn Disk = below.as_deref().unwrap_or(&**whole);
     let root = real_path(&project.join(DEFAULT_ROOT))?;
     let mut made = make_folder(disk, project, &root)?;
     let config = root.join(RECORDS_CONFIG);
@@ -50,7 +50,7 @@ pub fn init_on(whole: Arc<dyn Disk>, env: &Env, project: &Path) -> Result<Foundi
         made.push(config);
     }
     // Opened again, because the configuration may name another folder.
-    let mut workspace = Workspace::open_on(Arc::clone(&whole), env, settle(&*whole, project)?)?;
+    let mut workspace = Workspace::open_on(Arc::clone(whole), env, settle(&**whole, project)?)?;
     workspace.keep_trust(&before);
     workspace.refuse_when_misconfigured()?;
     let lane = workspace.lane().to_owned();

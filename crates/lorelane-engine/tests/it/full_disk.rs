@@ -34,7 +34,8 @@ fn a_new_store_survives_a_power_cut() {
         let disk = SimDisk::new(seed);
         disk.create_dir_all(Path::new("/p")).unwrap();
         disk.sync_dir(Path::new("/")).unwrap();
-        init_on(Arc::new(disk.clone()), &env, Path::new("/p")).unwrap();
+        let whole: Arc<dyn Disk> = Arc::new(disk.clone());
+        init_on(&whole, &env, Path::new("/p")).unwrap();
         let config = disk.peek(Path::new("/p/.claude/memory/memory-config.json")).unwrap();
         disk.power_cut();
         let listed = disk.peek_list(Path::new("/p/.claude/memory"));
