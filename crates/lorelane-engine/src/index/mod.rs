@@ -1,7 +1,7 @@
 //! The search index: one SQLite file in the user's cache folder, one row per memory.
 //!
-//! It is derived and never a source: deleted, truncated, foreign or from another version, it is made anew from
-//! the files. Which files it speaks of it remembers with their stat; whether it is fresh is told by the mtimes
+//! It is derived and never a source: deleted, damaged, foreign or from another version, it is made anew from the
+//! files. Damage is seen by the check value of each page (`page_check`), when the page is read. Which files it speaks of it remembers with their stat; whether it is fresh is told by the mtimes
 //! of the lane's folders, which every writer changes and records.
 
 mod directions;
@@ -9,6 +9,7 @@ mod kept;
 mod links;
 mod names;
 mod numbers;
+mod page_check;
 mod part;
 mod postings;
 mod rows;
@@ -41,7 +42,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 11;
+const STAMP: i32 = 12;
 /// Which table of meanings its directions are from: those of two are never compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer for it.
@@ -212,7 +213,7 @@ impl Index {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut db = Connection::open_with_flags(path, flags)?;
+        let mut db = Connection::open_with_flags_and_vfs(path, flags, page_check::vfs())?;
         db.busy_timeout(BUSY)?;
         // No checkpoint on close: it would sync the file at the end of every command for a cache.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -223,6 +224,7 @@ impl Index {
             if stamp != 0 || count != 0 {
                 return Err(rusqlite::Error::InvalidQuery);
             }
+            page_check::reserve(&db);
             db.execute_batch("PRAGMA journal_mode = WAL")?;
             let made = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let again: i32 = made.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -258,6 +260,15 @@ impl Index {
             let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             let _ = self.db.busy_timeout(BUSY);
         }
+    }
+
+    /// Reads the whole file. Whoever only asks verifies the pages that the answer comes from.
+    pub fn verify(&self) -> Result<(), IndexError> {
+        let fault = self.fault("verify");
+        let says: String =
+            self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(&fault)?;
+        let damaged = || ffi::Error::new(ffi::SQLITE_CORRUPT);
+        if says == "ok" { Ok(()) } else { Err(fault(rusqlite::Error::SqliteFailure(damaged(), Some(says)))) }
     }
 
     /// Leaves nothing of rows that are gone: in no free page, no slack of a page, no frame of the log of writes.

@@ -105,6 +105,7 @@ impl Workspace {
         self.refresh()?;
         self.check_config(&mut findings);
         for lane in &mut self.lanes {
+            lane.check_index(&mut findings)?;
             lane.check_folders(&mut findings);
             lane.check_contents(secrets, &mut findings)?;
             lane.check_listing(&mut findings)?;
@@ -120,9 +121,15 @@ impl Workspace {
         let mut findings = Vec::new();
         self.refresh()?;
         for lane in &mut self.lanes {
+            lane.check_index(&mut findings)?;
             lane.compare_index(&mut findings, &mut |_, _, _| {})?;
         }
         Ok(findings)
+    }
+
+    /// Reads the indexes whole and rebuilds those that are damaged.
+    pub fn verify_indexes(&mut self) -> Result<(), Failure> {
+        self.lanes.iter_mut().try_for_each(|lane| lane.verify_index().map(drop))
     }
 
     fn check_config(&self, findings: &mut Vec<Finding>) {
@@ -339,6 +346,17 @@ impl Lane {
         }
         strays.sort_unstable();
         strays
+    }
+
+    fn check_index(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        if let Some(fault) = self.verify_index()? {
+            findings.push(Finding {
+                check: "index",
+                what: format!("the index was damaged and has been rebuilt: {fault}"),
+                hint: "nothing is lost; if it happens again, check the disk".to_owned(),
+            });
+        }
+        Ok(())
     }
 
     /// Reads every file once: for what is wrong in it, and for what the index should say of it.

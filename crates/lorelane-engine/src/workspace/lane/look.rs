@@ -58,6 +58,7 @@ impl Lane {
     /// was: commands that may take a moment look anyway.
     pub(in crate::workspace) fn look(&mut self) -> Result<(), Failure> {
         let mut known: BTreeMap<String, Seen> = self.ask(Index::seen)?;
+        let times_before = self.ask(Index::folder_times)?;
         let Found { files, times } = self.files();
         let mut changed = Vec::new();
         for found in files {
@@ -69,6 +70,10 @@ impl Lane {
         }
         let gone = known.into_keys().filter_map(|path| RelPath::parse(&path).ok());
         changed.extend(gone.map(|path| (path, 0)));
+        let in_place = changed.iter().any(|(path, _)| {
+            let folder = folder_of(path);
+            times_before.get(folder) == times.get(folder)
+        });
         let (mut rows, mut bytes) = (Vec::new(), 0);
         for (path, size) in changed {
             rows.push(self.row(&path));
@@ -80,7 +85,17 @@ impl Lane {
         }
         let now_ns = self.disk.now_ns();
         let times = times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect();
-        self.take_in(By::Scan, rows, &times)
+        self.take_in(By::Scan, rows, &times)?;
+        if in_place {
+            self.settle_edits_in_place();
+        }
+        Ok(())
+    }
+
+    /// Brings what was seen of files edited in place from the index's log into its file. A log that is cut short is
+    /// a log that ends earlier: the times of the folders tell what is missing then, but not of such an edit.
+    pub(super) fn settle_edits_in_place(&self) {
+        self.index.shorten_log(0);
     }
 
     /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
@@ -154,13 +169,23 @@ impl Lane {
         }
     }
 
+    /// Reads the whole index, and rebuilds one that is damaged. Returns what was wrong with it.
+    pub(in crate::workspace) fn verify_index(&mut self) -> Result<Option<String>, Failure> {
+        let Err(fault) = self.index.verify() else { return Ok(None) };
+        let what = fault.to_string();
+        self.replace_index(fault)?;
+        Ok(Some(what))
+    }
+
     /// Writes index and listing anew; returns how many memories are active. The caller holds the lane's lock.
     pub(in crate::workspace) fn reindex(
         &mut self,
         rebuild: Rebuild,
         notices: &mut Vec<Notice>,
     ) -> Result<usize, Failure> {
-        if let Err(fault) = self.fill(rebuild) {
+        // What is kept of an index is not read while the rest is made anew: damage in it would stay.
+        let filled = self.index.verify().and_then(|()| self.fill(rebuild));
+        if let Err(fault) = filled {
             self.replace_index(fault)?;
         }
         if let Some(why) = &self.index_fault {
@@ -251,13 +276,13 @@ impl Lane {
 
     /// The folders that a file lies in and that are looked into.
     fn folders_above<'p>(&self, path: &'p RelPath) -> Vec<&'p str> {
-        let path = path.as_str();
         match self.dialect.extent() {
             Extent::Folders(folders) => {
-                let folder = path.rsplit_once('/').map_or(ROOT, |(folder, _)| folder);
+                let folder = folder_of(path);
                 folders.contains(&folder).then_some(folder).into_iter().collect()
             }
             Extent::Tree(_) => {
+                let path = path.as_str();
                 let above = path.match_indices('/').map(|(end, _)| &path[..end]);
                 std::iter::once(ROOT).chain(above).collect()
             }
@@ -356,6 +381,10 @@ impl Lane {
 
 fn sheet(dialect: &dyn Dialect, said: &Said, emphasis: Emphasis) -> Sheet {
     Sheet::of(&said.memory, &dialect.passages(&said.text), &Table::built_in(), emphasis)
+}
+
+fn folder_of(path: &RelPath) -> &str {
+    path.as_str().rsplit_once('/').map_or(ROOT, |(folder, _)| folder)
 }
 
 pub(in crate::workspace) fn joined(folder: &str, name: &str) -> String {

@@ -73,6 +73,7 @@ impl Lane {
         if !changed.is_empty() {
             let times = self.ask(Index::folder_times)?;
             self.read_changed(changed, &times)?;
+            self.settle_edits_in_place();
         }
         Ok(end.unwrap_or_default())
     }
