@@ -23,7 +23,7 @@ pub use unexamined::Unexamined;
 pub use words::{Found, Gathered};
 
 use lorelane_core::corpus::Entry;
-use lorelane_core::dialect::ListingLine;
+use lorelane_core::dialect::{ListingLine, Problem};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category, Kind, Memory};
 use lorelane_core::path::RelPath;
@@ -86,6 +86,15 @@ pub struct Seen {
     pub mtime_ns: i64,
 }
 
+impl Seen {
+    /// Of a file that could not be read, for a reason that its stat does not tell: it is tried again.
+    pub const FAILED: Seen = Seen { size: 0, mtime_ns: UNSETTLED };
+
+    pub fn has_failed(self) -> bool {
+        self == Seen::FAILED
+    }
+}
+
 /// What the index keeps of one file.
 #[derive(Clone, Debug)]
 pub enum Row {
@@ -128,7 +137,7 @@ pub enum By {
 /// Takes a memory's text apart. Whoever owns the dialect knows how.
 pub type TakeApart<'a> = &'a dyn Fn(&Said) -> Sheet;
 
-/// The time of a folder that has to be looked into again.
+/// The time of a folder or a file that has to be looked into again.
 pub const UNSETTLED: i64 = -1;
 
 /// The mtimes of the lane's folders: what tells a fresh index from a stale one.
@@ -540,6 +549,22 @@ impl Index {
         let mut query = self.db.prepare("SELECT path, what FROM unreadable ORDER BY path").map_err(&fault)?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(&fault)?;
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
+    }
+
+    /// The first files that could not be read though they are there, see [`Seen::FAILED`].
+    pub fn failed(&self, most: usize) -> Result<Vec<Problem>, IndexError> {
+        let fault = self.fault("read");
+        let sql = "SELECT path, what FROM unreadable WHERE mtime_ns = ? ORDER BY path LIMIT ?";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let values = params![UNSETTLED, i64::try_from(most).unwrap_or(i64::MAX)];
+        let rows =
+            query.query_map(values, |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).map_err(&fault)?;
+        let mut failed = Vec::new();
+        for row in rows {
+            let (path, what) = row.map_err(&fault)?;
+            failed.extend(RelPath::parse(&path).ok().map(|path| Problem { path, what }));
+        }
+        Ok(failed)
     }
 
     /// Everything the index says of the memories, as text: equal dumps are equal indexes.

@@ -239,6 +239,15 @@ impl Workspace {
         self.lanes.iter_mut().try_for_each(Lane::look)
     }
 
+    /// What could not be read at the last look, though it is there: nothing of it is found, until it can be read.
+    pub fn not_read(&mut self) -> Result<Vec<(PathBuf, String)>, Failure> {
+        let mut problems = Vec::new();
+        for lane in &mut self.lanes {
+            problems.append(&mut lane.not_read()?);
+        }
+        Ok(problems)
+    }
+
     /// How every file of a memory looks from outside, without asking the index: two such maps tell a watcher what
     /// changed between them, also what another process took into the index meanwhile.
     pub fn sightings(&self) -> BTreeMap<Address, Seen> {

@@ -1,5 +1,6 @@
 //! The index is a cache: whatever happens to the files or to itself, it says what the files say.
 
+use crate::full_disk;
 use crate::store::Temp;
 use lorelane_core::change::{Assignment, Change, Draft, Notice, Plan};
 use lorelane_core::graph::Scope;
@@ -7,13 +8,16 @@ use lorelane_core::lifecycle::Verb;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::recall::{self, Query, Signal};
 use lorelane_core::time::Timestamp;
-use lorelane_engine::disk::Seeded;
+use lorelane_engine::disk::sim::{self, SimDisk};
+use lorelane_engine::disk::{Disk, Seeded};
 use lorelane_engine::env::Env;
 use lorelane_engine::index::{Rebuild, Wanted};
 use lorelane_engine::workspace::{self, Failure, Workspace};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const NOW: Timestamp = Timestamp(1_772_000_000);
 
@@ -377,6 +381,43 @@ fn a_session_that_did_very_much_leaves_and_names_what_nobody_remembers() {
     });
     let unique = unique.expect("most of it is nowhere else");
     assert_eq!((unique.len(), unique[0].as_str()), (2_801, "did thing0 quickly there"));
+}
+
+// It stayed out of every answer until a `reindex`, though it could be read again, and nobody was told.
+#[test]
+fn a_file_that_could_not_be_read_once_is_reported_and_tried_again() {
+    const FOLDER: &str = "/p/.claude/memory/decisions";
+    // The look that meets a file lists its folder, asks for its stat and reads it: each of them fails once.
+    for failing in [FOLDER, "/p/.claude/memory/decisions/second.json"] {
+        for skipped in 0..3 {
+            let disk = SimDisk::new(1);
+            disk.create_dir_all(Path::new(FOLDER)).unwrap();
+            let mut workspace = full_disk::open(&disk);
+            workspace.commit(&create("first")).unwrap();
+            let text = record("second", "Use a queue");
+            // In another tick of the clock that stamps files.
+            disk.pause(Duration::from_millis(50));
+            disk.create_new(&Path::new(FOLDER).join("second.json"), text.as_bytes(), None).unwrap();
+            let mut calls = 0;
+            disk.fail_when(move |call| {
+                let is_meant = call.verb == sim::Verb::Read && call.path == Path::new(failing);
+                calls += usize::from(is_meant);
+                (is_meant && calls > skipped).then_some(ErrorKind::Other)
+            });
+            let mut what = String::new();
+            // At the first look, and at the next.
+            for _ in 0..2 {
+                let (found, said) = (titles(&mut workspace), workspace.not_read().unwrap());
+                what = format!("{failing} after {skipped}: {found:?} {said:?}");
+                let is_said = said.iter().any(|(path, _)| path == Path::new(failing));
+                assert!(found.contains(&"Use a queue".to_owned()) || is_said, "{what}");
+            }
+            disk.heal();
+            assert_eq!(titles(&mut workspace), ["Memory first", "Use a queue"], "{what}");
+            assert_eq!(workspace.recall(&Query::new("queue", NOW), 10).unwrap().hits.len(), 1, "{what}");
+            assert_eq!(workspace.not_read().unwrap(), [], "{what}");
+        }
+    }
 }
 
 /// What may befall a file in a cache folder.

@@ -315,6 +315,7 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     let since = args.since.as_deref().map(|text| moment(text, workspace.now())).transpose()?;
     let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
     let mut entries = workspace.entries(Wanted { kind, status })?;
+    say::not_read(&mut workspace)?;
     entries.retain(|entry| {
         tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
             && since.is_none_or(|since| entry.dated().is_some_and(|changed| changed >= since))

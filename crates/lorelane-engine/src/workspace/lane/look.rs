@@ -14,6 +14,7 @@ use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::sheet::{Emphasis, Sheet};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// How many files, and bytes of them, are read before their rows are written: a hook has so much time at least, and
@@ -39,7 +40,39 @@ impl Lane {
     pub(in crate::workspace) fn refresh(&mut self) -> Result<(), Failure> {
         let known = self.ask(Index::folder_times)?;
         let now = self.times_now(&known);
-        if now == known { Ok(()) } else { self.look_where_changed(known, &now) }
+        if now != known {
+            self.look_where_changed(known, &now)?;
+        }
+        self.read_again()
+    }
+
+    /// Tries the files that could not be read before. Those that still cannot stay as they are.
+    fn read_again(&mut self) -> Result<(), Failure> {
+        let failed = self.ask(|index| index.failed(PART_FILES))?;
+        let rows = failed.iter().map(|problem| self.row(&problem.path));
+        let rows: Vec<Row> =
+            rows.filter(|row| !matches!(row, Row::Unreadable { seen, .. } if seen.has_failed())).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let times = self.ask(Index::folder_times)?;
+        self.take_in(By::Scan, rows, &times)
+    }
+
+    /// What could not be read at the last look, though it is there: files, and folders that cannot be listed.
+    pub(in crate::workspace) fn not_read(&mut self) -> Result<Vec<(PathBuf, String)>, Failure> {
+        let files = self.ask(|index| index.failed(usize::MAX))?;
+        let mut problems: Vec<_> =
+            files.into_iter().map(|problem| (self.file(&problem.path), problem.what)).collect();
+        let times = self.ask(Index::folder_times)?;
+        for folder in
+            times.iter().filter(|(_, time)| **time == UNSETTLED).map(|(folder, _)| self.folder(folder))
+        {
+            if let Err(fault) = self.disk.list(&folder) {
+                problems.push((folder, format!("it cannot be listed: {fault}")));
+            }
+        }
+        Ok(problems)
     }
 
     /// How every file of a memory looks from outside, without asking the index.
@@ -62,10 +95,9 @@ impl Lane {
         let Found { files, times } = self.files();
         let mut changed = Vec::new();
         for found in files {
-            let before = known.remove(found.as_str());
-            let Some(seen) = self.seen(&found) else { continue };
-            if before != Some(seen) {
-                changed.push((found, seen.size));
+            let (before, seen) = (known.remove(found.as_str()), self.seen(&found));
+            if before != seen || seen.is_none() {
+                changed.push((found, seen.map_or(0, |seen| seen.size)));
             }
         }
         let gone = known.into_keys().filter_map(|path| RelPath::parse(&path).ok());
@@ -306,7 +338,14 @@ impl Lane {
         };
         while let Some(folder) = folders.pop() {
             let path = self.folder(&folder);
-            let Ok(Some(stat)) = self.disk.stat(&path) else { continue };
+            let stat = match self.disk.stat(&path) {
+                Ok(Some(stat)) => stat,
+                Ok(None) => continue,
+                Err(_) => {
+                    found.times.insert(folder, UNSETTLED);
+                    continue;
+                }
+            };
             if stat.kind != Kind::Folder {
                 found.times.insert(folder, stat.mtime_ns);
                 continue;
@@ -340,12 +379,17 @@ impl Lane {
         inspect: &mut dyn FnMut(Result<&Reading, &str>),
     ) -> Row {
         let file = self.file(path);
-        let Ok(Some(stat)) = self.disk.stat(&file) else { return Row::Gone { path: path.clone() } };
-        let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
-        let mut unreadable = |what: String| {
+        let mut not_read = |what: String, seen: Seen| {
             inspect(Err(&what));
             Row::Unreadable { path: path.clone(), what, seen }
         };
+        let stat = match self.disk.stat(&file) {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return Row::Gone { path: path.clone() },
+            Err(fault) => return not_read(format!("it cannot be read: {fault}"), Seen::FAILED),
+        };
+        let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
+        let mut unreadable = |what: String| not_read(what, seen);
         if stat.kind != Kind::File {
             return unreadable("it is not a regular file".to_owned());
         }
@@ -356,7 +400,11 @@ impl Lane {
         let bytes = match self.disk.read_regular(&file, max as u64) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Row::Gone { path: path.clone() },
-            Err(fault) => return unreadable(format!("it cannot be read: {fault}")),
+            // Anything but a regular file of its size stays so until its stat changes.
+            Err(fault) if fault.kind() == ErrorKind::InvalidData => {
+                return unreadable(format!("it cannot be read: {fault}"));
+            }
+            Err(fault) => return not_read(format!("it cannot be read: {fault}"), Seen::FAILED),
         };
         let reading = self.dialect.read(path, &bytes);
         inspect(Ok(&reading));

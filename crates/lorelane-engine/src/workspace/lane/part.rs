@@ -44,7 +44,7 @@ impl Lane {
         for file in listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name)) {
             let Ok(path) = RelPath::parse(&joined(folder, &file.name)) else { continue };
             let (before, seen) = (known.remove(&path), self.seen(&path));
-            if before != seen {
+            if before != seen || seen.is_none() {
                 changed.push((path, seen.map_or(0, |seen| seen.size)));
             }
         }
