@@ -13,7 +13,7 @@ use lorelane_core::guard::quarantine;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::Marks;
-use lorelane_core::memory::{Category, Kind};
+use lorelane_core::memory::{Category, Kind, NOTE_FOLDERS_MAX};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::DEFAULT_ROOT;
 use std::collections::BTreeMap;
@@ -173,6 +173,9 @@ impl Workspace {
         let mut found = |what, hint: &str| {
             findings.push(Finding { check: "marks", what, hint: hint.to_owned() });
         };
+        if let Some(what) = self.marks_not_read() {
+            found(what, "remove the lines of memories that are gone");
+        }
         match self.read_marks() {
             Ok(Marks { unread: 0, .. }) => {}
             Ok(Marks { unread, .. }) => found(
@@ -236,6 +239,9 @@ impl Lane {
                         format!("{} was left by an interrupted write", joined(&folder, &name)),
                         "the next change removes it",
                     );
+                } else if kind == disk::Kind::Folder && is_too_deep(&joined(&folder, &name)) {
+                    let what = format!("{} lies too deep, so nothing in it is read", joined(&folder, &name));
+                    found(what, &format!("notes lie at most {NOTE_FOLDERS_MAX} folders deep"));
                 } else if kind == disk::Kind::Symlink && !name.starts_with('.') {
                     let what = format!("{} is a link, so nothing behind it is read", joined(&folder, &name));
                     found(what, "put what it leads to in its place");
@@ -437,6 +443,10 @@ impl Lane {
             findings.push(Finding { check: "journal", what, hint });
         }
     }
+}
+
+fn is_too_deep(folder: &str) -> bool {
+    folder.split('/').count() > NOTE_FOLDERS_MAX
 }
 
 fn quarantined(path: &str) -> Finding {

@@ -393,12 +393,32 @@ impl Workspace {
         self.read_marks().unwrap_or_default()
     }
 
-    /// Lanes of one project share a file.
+    /// The last of what is marked, see `marks_not_read`: for what must not take longer because of a file that a
+    /// repository brought.
+    pub(crate) fn recent_marks(&self) -> Marks {
+        self.marks_by(Lane::read_recent_marks).unwrap_or_default()
+    }
+
+    /// What recall and hooks do not read of the marks, if they do not read all of them.
+    pub fn marks_not_read(&self) -> Option<String> {
+        let large = self.lanes.iter().find_map(|lane| Some((lane, lane.has_more_marks()?)));
+        large.map(|(lane, bytes)| {
+            let file = lane.store.path_of(&Place::Marks);
+            let size = bytes.div_ceil(1 << 20);
+            format!("{} has {size} MiB: recall and hooks read only its last MiB", file.display())
+        })
+    }
+
     fn read_marks(&self) -> Result<Marks, Failure> {
+        self.marks_by(Lane::read_marks)
+    }
+
+    /// Lanes of one project share a file.
+    fn marks_by(&self, read: fn(&Lane) -> Result<Vec<u8>, Failure>) -> Result<Marks, Failure> {
         let mut files = BTreeSet::new();
         let mut lines = Vec::new();
         for lane in self.lanes.iter().filter(|lane| files.insert(lane.store.path_of(&Place::Marks))) {
-            lines.append(&mut lane.read_marks()?);
+            lines.append(&mut read(lane)?);
             lines.push(b'\n');
         }
         Ok(Marks::read(&lines))

@@ -127,7 +127,7 @@ impl Workspace {
 
     fn inquire(&mut self, query: &Query) -> Result<Inquiry, Failure> {
         self.refresh()?;
-        let pinned = self.marks().pinned;
+        let pinned = self.recent_marks().pinned;
         let mut languages = BTreeSet::new();
         for lane in &mut self.lanes {
             languages.extend(lane.ask(Index::languages)?);
