@@ -67,9 +67,11 @@ const ORDERS: &str = "
     CREATE UNIQUE INDEX memories_path ON memories (path);
     CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
     CREATE INDEX memories_category ON memories (category, status, path);
+    CREATE INDEX memories_changed ON memories (status, ifnull(updated, created) DESC, address);
 ";
 const NO_ORDERS: &str = "
     DROP INDEX memories_path; DROP INDEX memories_listing; DROP INDEX memories_category;
+    DROP INDEX memories_changed;
 ";
 
 #[derive(Debug)]

@@ -19,13 +19,13 @@ impl Index {
             _ => (format!("{folder}/"), format!("{folder}0")),
         };
         let within = "path > ?1 AND path < ?2 AND instr(substr(path, length(?1) + 1), '/') = 0";
-        self.seen_where(&format!("WHERE {within}"), [start, end])
+        self.seen_where(&format!("WHERE {within}"), &[start, end])
     }
 
     /// The next files after a path, in the order of their paths.
     pub fn seen_after(&self, path: &str, count: usize) -> Result<Vec<(RelPath, Seen)>, IndexError> {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
-        let mut after = self.seen_where("WHERE path > ?1 ORDER BY path LIMIT ?2", params![path, count])?;
+        let mut after = self.seen_where("WHERE path > ?1 ORDER BY path LIMIT ?2", &(path, count))?;
         after.sort_by(|a, b| a.0.cmp(&b.0));
         after.truncate(usize::try_from(count).unwrap_or(usize::MAX));
         Ok(after)
@@ -33,13 +33,13 @@ impl Index {
 
     /// A file as the index last saw it.
     pub fn seen_at(&self, path: &RelPath) -> Result<Option<Seen>, IndexError> {
-        Ok(self.seen_where("WHERE path = ?1", [path.as_str()])?.pop().map(|(_, seen)| seen))
+        Ok(self.seen_where("WHERE path = ?1", &[path.as_str()])?.pop().map(|(_, seen)| seen))
     }
 
     fn seen_where(
         &self,
         wanted: &str,
-        values: impl Params + Clone,
+        values: &(impl Params + Clone),
     ) -> Result<Vec<(RelPath, Seen)>, IndexError> {
         let fault = self.fault("read");
         let mut seen = Vec::new();
@@ -57,6 +57,27 @@ impl Index {
             }
         }
         Ok(seen)
+    }
+
+    /// The memories in this status that changed last, newest first and then by their addresses.
+    pub fn newest(&self, status: Status, limit: usize) -> Result<Vec<Entry>, IndexError> {
+        let fault = self.fault("read");
+        let sql = format!(
+            "SELECT {ENTRY} FROM memories WHERE status = ?
+             ORDER BY ifnull(updated, created) DESC, address LIMIT ?"
+        );
+        let mut query = self.db.prepare(&sql).map_err(&fault)?;
+        let values = params![status.name(), i64::try_from(limit).unwrap_or(i64::MAX)];
+        let rows = query.query_map(values, |row| Ok(entry(row))).map_err(&fault)?;
+        let entries = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)?;
+        Ok(entries.into_iter().flatten().collect())
+    }
+
+    /// How many memories are in this status.
+    pub fn count_of(&self, status: Status) -> Result<usize, IndexError> {
+        let sql = "SELECT count(*) FROM memories WHERE status = ?";
+        let count = self.db.query_row(sql, [status.name()], |row| unsigned(row, 0));
+        Ok(usize::try_from(count.map_err(self.fault("read"))?).unwrap_or(usize::MAX))
     }
 
     /// The active memory of a category that was made last.

@@ -68,27 +68,32 @@ pub enum Sync {
 impl Workspace {
     pub fn overview(&mut self) -> Result<Overview, Failure> {
         self.look_at_every_file()?;
-        let entries = self.entries(Wanted::default())?;
-        let heavily_revised = {
-            let mut found: Vec<Entry> = entries
-                .iter()
-                .filter(|entry| entry.status == Status::Active && entry.revised > HEAVILY_REVISED)
-                .cloned()
-                .collect();
-            found.sort_by(|a, b| b.revised.cmp(&a.revised).then_with(|| a.address.cmp(&b.address)));
-            found
+        let now = self.now;
+        let since_retired = |entry: &Entry| entry.status_at.map(|at| now.days_since(at));
+        let is_heavy = |entry: &Entry| entry.status == Status::Active && entry.revised > HEAVILY_REVISED;
+        let is_recent = |entry: &Entry| {
+            entry.status == Status::Retired
+                && since_retired(entry).is_some_and(|days| (0..=RECENT_DAYS).contains(&days))
         };
-        let recently_retired = entries
-            .iter()
-            .filter(|entry| entry.status == Status::Retired)
-            .filter_map(|entry| Some((entry.clone(), self.now.days_since(entry.status_at?))))
-            .filter(|(_, days)| (0..=RECENT_DAYS).contains(days))
-            .collect();
+        // One by one: all of a large store would take more memory than the answer is worth.
+        let (mut heavily_revised, mut recently_retired) = (Vec::new(), Vec::new());
         let (mut counts, mut unreadable) = (BTreeMap::new(), 0);
         for lane in &mut self.lanes {
+            let noted = lane.ask(|index| {
+                index.with_entries(Wanted::default(), |entries| {
+                    entries.filter(|entry| is_heavy(entry) || is_recent(entry)).collect::<Vec<_>>()
+                })
+            })?;
+            for entry in noted {
+                match since_retired(&entry) {
+                    Some(days) if is_recent(&entry) => recently_retired.push((entry, days)),
+                    _ => heavily_revised.push(entry),
+                }
+            }
             counts.append(&mut lane.ask(Index::counts)?);
             unreadable += lane.ask(Index::unreadable)?.len();
         }
+        heavily_revised.sort_by(|a, b| b.revised.cmp(&a.revised).then_with(|| a.address.cmp(&b.address)));
         Ok(Overview {
             counts,
             listing: self.records_mut().listing_sync()?.expect("records have a listing"),

@@ -56,6 +56,7 @@ use lorelane_core::dialect::Problem;
 use lorelane_core::dialect::notes::restored;
 use lorelane_core::dialect::records::Records;
 use lorelane_core::digest::Revision;
+use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
@@ -324,6 +325,20 @@ impl Workspace {
         Ok(entries)
     }
 
+    /// The memories in a status that changed last, newest first and then by their addresses, and how many there are.
+    /// Reads no more than it returns.
+    pub fn newest(&mut self, status: Status, limit: usize) -> Result<(Vec<Entry>, usize), Failure> {
+        self.refresh()?;
+        let (mut entries, mut total) = (Vec::new(), 0);
+        for lane in &mut self.lanes {
+            entries.append(&mut lane.ask(|index| index.newest(status, limit))?);
+            total += lane.ask(|index| index.count_of(status))?;
+        }
+        sort_newest_first(&mut entries);
+        entries.truncate(limit);
+        Ok((entries, total))
+    }
+
     /// Whether new information belongs to a memory of this category, and what may be done with it. By name first; a
     /// memory that is called something else and says the same is found by what it says.
     pub fn candidate(
@@ -526,6 +541,11 @@ impl Workspace {
     pub fn rebuilt_dump(&self) -> Result<String, Failure> {
         self.lanes.iter().map(Lane::rebuilt_dump).collect()
     }
+}
+
+/// Those that changed last first, then by their addresses.
+pub fn sort_newest_first(entries: &mut [Entry]) {
+    entries.sort_by(|a, b| b.changed().cmp(&a.changed()).then_with(|| a.address.cmp(&b.address)));
 }
 
 fn similar(entries: &[Entry], name: &str) -> Vec<Address> {

@@ -4,7 +4,7 @@ use crate::full_disk;
 use crate::store::Temp;
 use lorelane_core::change::{Assignment, Change, Draft, Notice, Plan};
 use lorelane_core::graph::Scope;
-use lorelane_core::lifecycle::Verb;
+use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::recall::{self, Query, Signal};
 use lorelane_core::time::Timestamp;
@@ -212,6 +212,45 @@ fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
             before,
             "seed {seed}: made anew"
         );
+    }
+}
+
+// The memory that the index met first stood first, and a rebuild meets them in another order.
+#[test]
+fn of_equal_texts_the_same_one_is_shown_whatever_the_index_went_through() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    for name in ["c", "a", "b"] {
+        let text = record(name, "Use a queue for mails");
+        workspace.commit(&plan(Change::Create { address: decision(name), text })).unwrap();
+    }
+    let shown = |workspace: &mut Workspace| {
+        let hits = workspace.recall(&Query::new("queue for mails", NOW), 10).unwrap().hits;
+        let named = hits.into_iter().map(|hit| (hit.address.to_string(), hit.same));
+        named.collect::<Vec<_>>()
+    };
+    let grown = shown(&mut workspace);
+    assert_eq!(grown[0].0, "decision/a", "{grown:?}");
+    workspace.reindex(Rebuild::All).unwrap();
+    assert_eq!(shown(&mut workspace), grown);
+}
+
+#[test]
+fn the_newest_memories_are_those_that_a_look_at_all_of_them_gives() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    for (number, day) in [3, 1, 2, 3, 2].into_iter().enumerate() {
+        let text = record(&format!("m{number}"), "Made")
+            .replace(r#""updated_at": "2026-02-01T"#, &format!(r#""updated_at": "2026-02-0{day}T"#));
+        fs::write(project.file(&format!("m{number}")), text).unwrap();
+    }
+    workspace.commit(&step("m0", Verb::Retire)).unwrap();
+    let wanted = Wanted { status: Some(Status::Active), ..Wanted::default() };
+    let mut all = workspace.entries(wanted).unwrap();
+    workspace::sort_newest_first(&mut all);
+    for limit in 0..6 {
+        let expected = all.iter().take(limit).cloned().collect::<Vec<_>>();
+        assert_eq!(workspace.newest(Status::Active, limit).unwrap(), (expected, all.len()), "{limit}");
     }
 }
 
