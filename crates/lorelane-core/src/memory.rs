@@ -283,6 +283,8 @@ const NOTES: &str = "notes";
 const NOTE_PREFIXES: [&str; 3] = ["notes/", ".memories/", "memory:"];
 /// The first system's index. Its document tells people to delete it, so no note may live there.
 const FORMER_INDEX: &str = "indices";
+/// A note lies at most so many folders deep: every look goes through all of them.
+pub const NOTE_FOLDERS_MAX: usize = 64;
 /// Where deleted notes lie. Their names end in the time of their deletion.
 pub const TRASH: &str = ".trash";
 
@@ -326,8 +328,9 @@ impl Address {
         };
         let hidden = visible.split('/').any(|part| part.is_empty() || part.starts_with('.'));
         let foreign = path.as_str().split('/').next() == Some(FORMER_INDEX);
+        let too_deep = name.matches('/').count() > NOTE_FOLDERS_MAX;
         // A name that ends in `.md` could not be told from one whose extension somebody typed.
-        let ours = !hidden && !foreign && !name.ends_with(".md");
+        let ours = !hidden && !foreign && !too_deep && !name.ends_with(".md");
         ours.then(|| Address { group: NOTES.to_owned(), name: name.to_owned() })
     }
 

@@ -30,6 +30,15 @@ pub fn write(env: &Env, hook: &str, what: &str) {
     let _ = RealDisk.append(&path, line.as_bytes());
 }
 
+/// Says something that lasts, unless the log has it already.
+pub fn write_once(env: &Env, hook: &str, what: &str) {
+    let said = path(env).and_then(|path| RealDisk.read_tail(&path, LOG_MAX_BYTES).ok().flatten());
+    let is_said = |(bytes, _): (Vec<u8>, u64)| String::from_utf8_lossy(&bytes).contains(what);
+    if !said.is_some_and(is_said) {
+        write(env, hook, what);
+    }
+}
+
 /// Blanks the lines that name a memory, and those that have no time: the rest of one that was blanked in part.
 pub fn forget(disk: &dyn Disk, log: &Path, traces: &Traces, act: Act) -> Result<usize, Failure> {
     let goes = |line: &str| {

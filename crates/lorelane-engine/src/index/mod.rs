@@ -1,7 +1,7 @@
 //! The search index: one SQLite file in the user's cache folder, one row per memory.
 //!
-//! It is derived and never a source: deleted, truncated, foreign or from another version, it is made anew from
-//! the files. Which files it speaks of it remembers with their stat; whether it is fresh is told by the mtimes
+//! It is derived and never a source: deleted, damaged, foreign or from another version, it is made anew from the
+//! files. Damage is seen by the check value of each page (`page_check`), when the page is read. Which files it speaks of it remembers with their stat; whether it is fresh is told by the mtimes
 //! of the lane's folders, which every writer changes and records.
 
 mod directions;
@@ -9,6 +9,7 @@ mod kept;
 mod links;
 mod names;
 mod numbers;
+mod page_check;
 mod part;
 mod postings;
 mod rows;
@@ -22,7 +23,7 @@ pub use unexamined::Unexamined;
 pub use words::{Found, Gathered};
 
 use lorelane_core::corpus::Entry;
-use lorelane_core::dialect::ListingLine;
+use lorelane_core::dialect::{ListingLine, Problem};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category, Kind, Memory};
 use lorelane_core::path::RelPath;
@@ -41,7 +42,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 11;
+const STAMP: i32 = 12;
 /// Which table of meanings its directions are from: those of two are never compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer for it.
@@ -66,9 +67,11 @@ const ORDERS: &str = "
     CREATE UNIQUE INDEX memories_path ON memories (path);
     CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
     CREATE INDEX memories_category ON memories (category, status, path);
+    CREATE INDEX memories_changed ON memories (status, ifnull(updated, created) DESC, address);
 ";
 const NO_ORDERS: &str = "
     DROP INDEX memories_path; DROP INDEX memories_listing; DROP INDEX memories_category;
+    DROP INDEX memories_changed;
 ";
 
 #[derive(Debug)]
@@ -83,6 +86,15 @@ pub struct Index {
 pub struct Seen {
     pub size: u64,
     pub mtime_ns: i64,
+}
+
+impl Seen {
+    /// Of a file that could not be read, for a reason that its stat does not tell: it is tried again.
+    pub const FAILED: Seen = Seen { size: 0, mtime_ns: UNSETTLED };
+
+    pub fn has_failed(self) -> bool {
+        self == Seen::FAILED
+    }
 }
 
 /// What the index keeps of one file.
@@ -127,7 +139,7 @@ pub enum By {
 /// Takes a memory's text apart. Whoever owns the dialect knows how.
 pub type TakeApart<'a> = &'a dyn Fn(&Said) -> Sheet;
 
-/// The time of a folder that has to be looked into again.
+/// The time of a folder or a file that has to be looked into again.
 pub const UNSETTLED: i64 = -1;
 
 /// The mtimes of the lane's folders: what tells a fresh index from a stale one.
@@ -212,7 +224,7 @@ impl Index {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut db = Connection::open_with_flags(path, flags)?;
+        let mut db = Connection::open_with_flags_and_vfs(path, flags, page_check::vfs())?;
         db.busy_timeout(BUSY)?;
         // No checkpoint on close: it would sync the file at the end of every command for a cache.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -223,6 +235,7 @@ impl Index {
             if stamp != 0 || count != 0 {
                 return Err(rusqlite::Error::InvalidQuery);
             }
+            page_check::reserve(&db);
             db.execute_batch("PRAGMA journal_mode = WAL")?;
             let made = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let again: i32 = made.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -258,6 +271,15 @@ impl Index {
             let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             let _ = self.db.busy_timeout(BUSY);
         }
+    }
+
+    /// Reads the whole file. Whoever only asks verifies the pages that the answer comes from.
+    pub fn verify(&self) -> Result<(), IndexError> {
+        let fault = self.fault("verify");
+        let says: String =
+            self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(&fault)?;
+        let damaged = || ffi::Error::new(ffi::SQLITE_CORRUPT);
+        if says == "ok" { Ok(()) } else { Err(fault(rusqlite::Error::SqliteFailure(damaged(), Some(says)))) }
     }
 
     /// Leaves nothing of rows that are gone: in no free page, no slack of a page, no frame of the log of writes.
@@ -529,6 +551,22 @@ impl Index {
         let mut query = self.db.prepare("SELECT path, what FROM unreadable ORDER BY path").map_err(&fault)?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(&fault)?;
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
+    }
+
+    /// The first files that could not be read though they are there, see [`Seen::FAILED`].
+    pub fn failed(&self, most: usize) -> Result<Vec<Problem>, IndexError> {
+        let fault = self.fault("read");
+        let sql = "SELECT path, what FROM unreadable WHERE mtime_ns = ? ORDER BY path LIMIT ?";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let values = params![UNSETTLED, i64::try_from(most).unwrap_or(i64::MAX)];
+        let rows =
+            query.query_map(values, |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).map_err(&fault)?;
+        let mut failed = Vec::new();
+        for row in rows {
+            let (path, what) = row.map_err(&fault)?;
+            failed.extend(RelPath::parse(&path).ok().map(|path| Problem { path, what }));
+        }
+        Ok(failed)
     }
 
     /// Everything the index says of the memories, as text: equal dumps are equal indexes.

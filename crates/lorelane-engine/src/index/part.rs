@@ -55,6 +55,27 @@ impl Index {
         Ok(seen)
     }
 
+    /// The memories in this status that changed last, newest first and then by their addresses.
+    pub fn newest(&self, status: Status, limit: usize) -> Result<Vec<Entry>, IndexError> {
+        let fault = self.fault("read");
+        let sql = format!(
+            "SELECT {ENTRY} FROM memories WHERE status = ?
+             ORDER BY ifnull(updated, created) DESC, address LIMIT ?"
+        );
+        let mut query = self.db.prepare(&sql).map_err(&fault)?;
+        let values = params![status.name(), i64::try_from(limit).unwrap_or(i64::MAX)];
+        let rows = query.query_map(values, |row| Ok(entry(row))).map_err(&fault)?;
+        let entries = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)?;
+        Ok(entries.into_iter().flatten().collect())
+    }
+
+    /// How many memories are in this status.
+    pub fn count_of(&self, status: Status) -> Result<usize, IndexError> {
+        let sql = "SELECT count(*) FROM memories WHERE status = ?";
+        let count = self.db.query_row(sql, [status.name()], |row| unsigned(row, 0));
+        Ok(usize::try_from(count.map_err(self.fault("read"))?).unwrap_or(usize::MAX))
+    }
+
     /// The active memory of a category that was made last.
     pub fn last_made(&self, category: Category) -> Result<Option<Entry>, IndexError> {
         let sql = format!(

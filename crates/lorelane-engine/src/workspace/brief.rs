@@ -15,6 +15,8 @@ use std::sync::Arc;
 const STANDING_MAX: usize = 40;
 /// So many that have the word are looked at: it may also stand in the text of others.
 const READ_MAX: usize = 200;
+/// So many pins are tried: a repository may bring very many of memories that it does not have.
+const PINNED_MAX: usize = 1_000;
 
 /// What became of a memory at a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +101,8 @@ impl Workspace {
     /// What every session of this project starts with.
     pub fn standing(&mut self) -> Result<Standing, Failure> {
         self.refresh()?;
-        let pinned = self.marks().pinned;
-        let pinned = pinned.iter().filter_map(|address| self.showable(address)).collect();
+        let pinned = self.recent_marks().pinned;
+        let pinned = pinned.iter().take(PINNED_MAX).filter_map(|address| self.showable(address)).collect();
         let last_session = self.records_mut().ask(|index| index.last_made(Category::SessionSummary))?;
         Ok(Standing {
             pinned,

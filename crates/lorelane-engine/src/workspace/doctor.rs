@@ -15,7 +15,7 @@ use lorelane_core::guard::quarantine;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::Marks;
-use lorelane_core::memory::{Category, Kind};
+use lorelane_core::memory::{Category, Kind, NOTE_FOLDERS_MAX};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::DEFAULT_ROOT;
 use std::collections::BTreeMap;
@@ -81,27 +81,32 @@ pub enum Sync {
 impl Workspace {
     pub fn overview(&mut self) -> Result<Overview, Failure> {
         self.look_at_every_file()?;
-        let entries = self.entries(Wanted::default())?;
-        let heavily_revised = {
-            let mut found: Vec<Entry> = entries
-                .iter()
-                .filter(|entry| entry.status == Status::Active && entry.revised > HEAVILY_REVISED)
-                .cloned()
-                .collect();
-            found.sort_by(|a, b| b.revised.cmp(&a.revised).then_with(|| a.address.cmp(&b.address)));
-            found
+        let now = self.now;
+        let since_retired = |entry: &Entry| entry.status_at.map(|at| now.days_since(at));
+        let is_heavy = |entry: &Entry| entry.status == Status::Active && entry.revised > HEAVILY_REVISED;
+        let is_recent = |entry: &Entry| {
+            entry.status == Status::Retired
+                && since_retired(entry).is_some_and(|days| (0..=RECENT_DAYS).contains(&days))
         };
-        let recently_retired = entries
-            .iter()
-            .filter(|entry| entry.status == Status::Retired)
-            .filter_map(|entry| Some((entry.clone(), self.now.days_since(entry.status_at?))))
-            .filter(|(_, days)| (0..=RECENT_DAYS).contains(days))
-            .collect();
+        // One by one: all of a large store would take more memory than the answer is worth.
+        let (mut heavily_revised, mut recently_retired) = (Vec::new(), Vec::new());
         let (mut counts, mut unreadable) = (BTreeMap::new(), 0);
         for lane in &mut self.lanes {
+            let noted = lane.ask(|index| {
+                index.with_entries(Wanted::default(), |entries| {
+                    entries.filter(|entry| is_heavy(entry) || is_recent(entry)).collect::<Vec<_>>()
+                })
+            })?;
+            for entry in noted {
+                match since_retired(&entry) {
+                    Some(days) if is_recent(&entry) => recently_retired.push((entry, days)),
+                    _ => heavily_revised.push(entry),
+                }
+            }
             counts.append(&mut lane.ask(Index::counts)?);
             unreadable += lane.ask(Index::unreadable)?.len();
         }
+        heavily_revised.sort_by(|a, b| b.revised.cmp(&a.revised).then_with(|| a.address.cmp(&b.address)));
         Ok(Overview {
             counts,
             listing: self.records_mut().listing_sync()?.expect("records have a listing"),
@@ -118,6 +123,7 @@ impl Workspace {
         self.refresh()?;
         self.check_config(&mut findings);
         for lane in &mut self.lanes {
+            lane.check_index(&mut findings)?;
             lane.check_folders(&mut findings);
             lane.check_contents(secrets, &mut findings)?;
             lane.check_listing(&mut findings)?;
@@ -134,9 +140,15 @@ impl Workspace {
         let mut findings = Vec::new();
         self.refresh()?;
         for lane in &mut self.lanes {
+            lane.check_index(&mut findings)?;
             lane.compare_index(&mut findings, &mut |_, _, _| {})?;
         }
         Ok(findings)
+    }
+
+    /// Reads the indexes whole and rebuilds those that are damaged.
+    pub fn verify_indexes(&mut self) -> Result<(), Failure> {
+        self.lanes.iter_mut().try_for_each(|lane| lane.verify_index().map(drop))
     }
 
     fn check_config(&self, findings: &mut Vec<Finding>) {
@@ -194,6 +206,9 @@ impl Workspace {
         let mut found = |what, hint: &str| {
             findings.push(Finding { check: "marks", what, hint: hint.to_owned() });
         };
+        if let Some(what) = self.marks_not_read() {
+            found(what, "remove the lines of memories that are gone");
+        }
         match self.read_marks() {
             Ok(Marks { unread: 0, .. }) => {}
             Ok(Marks { unread, .. }) => found(
@@ -267,6 +282,9 @@ impl Lane {
                         format!("{} was left by an interrupted write", joined(folder, &name)),
                         "the next change removes it",
                     );
+                } else if kind == disk::Kind::Folder && is_too_deep(&joined(folder, &name)) {
+                    let what = format!("{} lies too deep, so nothing in it is read", joined(folder, &name));
+                    found(what, &format!("notes lie at most {NOTE_FOLDERS_MAX} folders deep"));
                 } else if kind == disk::Kind::Symlink && !name.starts_with('.') {
                     let what = format!("{} is a link, so nothing behind it is read", joined(folder, &name));
                     found(what, "put what it leads to in its place");
@@ -384,6 +402,17 @@ impl Lane {
         strays
     }
 
+    fn check_index(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        if let Some(fault) = self.verify_index()? {
+            findings.push(Finding {
+                check: "index",
+                what: format!("the index was damaged and has been rebuilt: {fault}"),
+                hint: "nothing is lost; if it happens again, check the disk".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
     /// Reads every file once: for what is wrong in it, and for what the index should say of it.
     fn check_contents(&mut self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
         self.compare_index(findings, &mut |file, reading, findings| {
@@ -483,6 +512,10 @@ impl Lane {
             format!("git removed {} of the memories in the log: {}{more}", taken.len(), names.join(", "))
         })
     }
+}
+
+fn is_too_deep(folder: &str) -> bool {
+    folder.split('/').count() > NOTE_FOLDERS_MAX
 }
 
 fn quarantined(path: &str) -> Finding {

@@ -57,6 +57,7 @@ use lorelane_core::dialect::Problem;
 use lorelane_core::dialect::notes::restored;
 use lorelane_core::dialect::records::Records;
 use lorelane_core::digest::Revision;
+use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
@@ -241,6 +242,15 @@ impl Workspace {
         self.lanes.iter_mut().try_for_each(Lane::look)
     }
 
+    /// What could not be read at the last look, though it is there: nothing of it is found, until it can be read.
+    pub fn not_read(&mut self) -> Result<Vec<(PathBuf, String)>, Failure> {
+        let mut problems = Vec::new();
+        for lane in &mut self.lanes {
+            problems.append(&mut lane.not_read()?);
+        }
+        Ok(problems)
+    }
+
     /// How every file of a memory looks from outside, without asking the index: two such maps tell a watcher what
     /// changed between them, also what another process took into the index meanwhile.
     pub fn sightings(&self) -> BTreeMap<Address, Seen> {
@@ -318,6 +328,20 @@ impl Workspace {
         Ok(entries)
     }
 
+    /// The memories in a status that changed last, newest first and then by their addresses, and how many there are.
+    /// Reads no more than it returns.
+    pub fn newest(&mut self, status: Status, limit: usize) -> Result<(Vec<Entry>, usize), Failure> {
+        self.refresh()?;
+        let (mut entries, mut total) = (Vec::new(), 0);
+        for lane in &mut self.lanes {
+            entries.append(&mut lane.ask(|index| index.newest(status, limit))?);
+            total += lane.ask(|index| index.count_of(status))?;
+        }
+        sort_newest_first(&mut entries);
+        entries.truncate(limit);
+        Ok((entries, total))
+    }
+
     /// Whether new information belongs to a memory of this category, and what may be done with it. By name first; a
     /// memory that is called something else and says the same is found by what it says.
     pub fn candidate(
@@ -387,12 +411,32 @@ impl Workspace {
         self.read_marks().unwrap_or_default()
     }
 
-    /// Lanes of one project share a file.
+    /// The last of what is marked, see `marks_not_read`: for what must not take longer because of a file that a
+    /// repository brought.
+    pub(crate) fn recent_marks(&self) -> Marks {
+        self.marks_by(Lane::read_recent_marks).unwrap_or_default()
+    }
+
+    /// What recall and hooks do not read of the marks, if they do not read all of them.
+    pub fn marks_not_read(&self) -> Option<String> {
+        let large = self.lanes.iter().find_map(|lane| Some((lane, lane.has_more_marks()?)));
+        large.map(|(lane, bytes)| {
+            let file = lane.store.path_of(&Place::Marks);
+            let size = bytes.div_ceil(1 << 20);
+            format!("{} has {size} MiB: recall and hooks read only its last MiB", file.display())
+        })
+    }
+
     fn read_marks(&self) -> Result<Marks, Failure> {
+        self.marks_by(Lane::read_marks)
+    }
+
+    /// Lanes of one project share a file.
+    fn marks_by(&self, read: fn(&Lane) -> Result<Vec<u8>, Failure>) -> Result<Marks, Failure> {
         let mut files = BTreeSet::new();
         let mut lines = Vec::new();
         for lane in self.lanes.iter().filter(|lane| files.insert(lane.store.path_of(&Place::Marks))) {
-            lines.append(&mut lane.read_marks()?);
+            lines.append(&mut read(lane)?);
             lines.push(b'\n');
         }
         Ok(Marks::read(&lines))
@@ -536,6 +580,11 @@ impl Workspace {
     pub fn rebuilt_dump(&self) -> Result<String, Failure> {
         self.lanes.iter().map(Lane::rebuilt_dump).collect()
     }
+}
+
+/// Those that changed last first, then by their addresses.
+pub fn sort_newest_first(entries: &mut [Entry]) {
+    entries.sort_by(|a, b| b.changed().cmp(&a.changed()).then_with(|| a.address.cmp(&b.address)));
 }
 
 fn similar(entries: &[Entry], name: &str) -> Vec<Address> {

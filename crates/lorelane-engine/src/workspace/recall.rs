@@ -127,7 +127,7 @@ impl Workspace {
 
     fn inquire(&mut self, query: &Query) -> Result<Inquiry, Failure> {
         self.refresh()?;
-        let pinned = self.marks().pinned;
+        let pinned = self.recent_marks().pinned;
         let mut languages = BTreeSet::new();
         for lane in &mut self.lanes {
             languages.extend(lane.ask(Index::languages)?);
@@ -154,6 +154,8 @@ impl Workspace {
         found.retain(|(_, found)| {
             !found.only_named || recall::is_named(query, &asked, &statistics, &found.entry)
         });
+        // What counts the same stays in this order, whichever of them the index met first.
+        found.sort_unstable_by(|(_, a), (_, b)| a.entry.address.cmp(&b.entry.address));
         let (considered, origins) = found
             .into_iter()
             .map(|(lane, Found { id, entry, sheet, digest, .. })| {

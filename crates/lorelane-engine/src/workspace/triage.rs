@@ -254,7 +254,7 @@ impl Workspace {
         let threshold = |category| self.policy.triage_threshold(category);
         let assessment = triage::assess(&conversation, &NATIVE, &threshold);
         let mut triaged = Triaged { activity: assessment.activity, ..Triaged::default() };
-        let marks = if assessment.findings.is_empty() { Marks::default() } else { self.marks() };
+        let marks = if assessment.findings.is_empty() { Marks::default() } else { self.recent_marks() };
         for finding in assessment.findings {
             let item = item(finding, session);
             if self.rejected_origin(&marks, &item).is_some() {

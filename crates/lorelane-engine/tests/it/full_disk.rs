@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A workspace on a simulated disk; without a home its index lives in memory.
-fn open(disk: &SimDisk) -> Workspace {
+pub fn open(disk: &SimDisk) -> Workspace {
     let env = Env { now: Timestamp(1_772_000_000), cwd: "/p".into(), vars: BTreeMap::new() };
     let located = Located {
         project: "/p".into(),

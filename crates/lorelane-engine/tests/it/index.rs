@@ -1,19 +1,23 @@
 //! The index is a cache: whatever happens to the files or to itself, it says what the files say.
 
+use crate::full_disk;
 use crate::store::Temp;
 use lorelane_core::change::{Assignment, Change, Draft, Notice, Plan};
 use lorelane_core::graph::Scope;
-use lorelane_core::lifecycle::Verb;
+use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::recall::{self, Query, Signal};
 use lorelane_core::time::Timestamp;
-use lorelane_engine::disk::Seeded;
+use lorelane_engine::disk::sim::{self, SimDisk};
+use lorelane_engine::disk::{Disk, Seeded};
 use lorelane_engine::env::Env;
 use lorelane_engine::index::{Rebuild, Wanted};
 use lorelane_engine::workspace::{self, Failure, Workspace};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const NOW: Timestamp = Timestamp(1_772_000_000);
 
@@ -211,6 +215,45 @@ fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
     }
 }
 
+// The memory that the index met first stood first, and a rebuild meets them in another order.
+#[test]
+fn of_equal_texts_the_same_one_is_shown_whatever_the_index_went_through() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    for name in ["c", "a", "b"] {
+        let text = record(name, "Use a queue for mails");
+        workspace.commit(&plan(Change::Create { address: decision(name), text })).unwrap();
+    }
+    let shown = |workspace: &mut Workspace| {
+        let hits = workspace.recall(&Query::new("queue for mails", NOW), 10).unwrap().hits;
+        let named = hits.into_iter().map(|hit| (hit.address.to_string(), hit.same));
+        named.collect::<Vec<_>>()
+    };
+    let grown = shown(&mut workspace);
+    assert_eq!(grown[0].0, "decision/a", "{grown:?}");
+    workspace.reindex(Rebuild::All).unwrap();
+    assert_eq!(shown(&mut workspace), grown);
+}
+
+#[test]
+fn the_newest_memories_are_those_that_a_look_at_all_of_them_gives() {
+    let project = Project::new();
+    let mut workspace = project.open();
+    for (number, day) in [3, 1, 2, 3, 2].into_iter().enumerate() {
+        let text = record(&format!("m{number}"), "Made")
+            .replace(r#""updated_at": "2026-02-01T"#, &format!(r#""updated_at": "2026-02-0{day}T"#));
+        fs::write(project.file(&format!("m{number}")), text).unwrap();
+    }
+    workspace.commit(&step("m0", Verb::Retire)).unwrap();
+    let wanted = Wanted { status: Some(Status::Active), ..Wanted::default() };
+    let mut all = workspace.entries(wanted).unwrap();
+    workspace::sort_newest_first(&mut all);
+    for limit in 0..6 {
+        let expected = all.iter().take(limit).cloned().collect::<Vec<_>>();
+        assert_eq!(workspace.newest(Status::Active, limit).unwrap(), (expected, all.len()), "{limit}");
+    }
+}
+
 #[test]
 fn doctor_sees_a_name_that_the_index_has_wrong() {
     let project = Project::new();
@@ -377,6 +420,43 @@ fn a_session_that_did_very_much_leaves_and_names_what_nobody_remembers() {
     });
     let unique = unique.expect("most of it is nowhere else");
     assert_eq!((unique.len(), unique[0].as_str()), (2_801, "did thing0 quickly there"));
+}
+
+// It stayed out of every answer until a `reindex`, though it could be read again, and nobody was told.
+#[test]
+fn a_file_that_could_not_be_read_once_is_reported_and_tried_again() {
+    const FOLDER: &str = "/p/.claude/memory/decisions";
+    // The look that meets a file lists its folder, asks for its stat and reads it: each of them fails once.
+    for failing in [FOLDER, "/p/.claude/memory/decisions/second.json"] {
+        for skipped in 0..3 {
+            let disk = SimDisk::new(1);
+            disk.create_dir_all(Path::new(FOLDER)).unwrap();
+            let mut workspace = full_disk::open(&disk);
+            workspace.commit(&create("first")).unwrap();
+            let text = record("second", "Use a queue");
+            // In another tick of the clock that stamps files.
+            disk.pause(Duration::from_millis(50));
+            disk.create_new(&Path::new(FOLDER).join("second.json"), text.as_bytes(), None).unwrap();
+            let mut calls = 0;
+            disk.fail_when(move |call| {
+                let is_meant = call.verb == sim::Verb::Read && call.path == Path::new(failing);
+                calls += usize::from(is_meant);
+                (is_meant && calls > skipped).then_some(ErrorKind::Other)
+            });
+            let mut what = String::new();
+            // At the first look, and at the next.
+            for _ in 0..2 {
+                let (found, said) = (titles(&mut workspace), workspace.not_read().unwrap());
+                what = format!("{failing} after {skipped}: {found:?} {said:?}");
+                let is_said = said.iter().any(|(path, _)| path == Path::new(failing));
+                assert!(found.contains(&"Use a queue".to_owned()) || is_said, "{what}");
+            }
+            disk.heal();
+            assert_eq!(titles(&mut workspace), ["Memory first", "Use a queue"], "{what}");
+            assert_eq!(workspace.recall(&Query::new("queue", NOW), 10).unwrap().hits.len(), 1, "{what}");
+            assert_eq!(workspace.not_read().unwrap(), [], "{what}");
+        }
+    }
 }
 
 /// What may befall a file in a cache folder.

@@ -4,6 +4,7 @@
 
 mod bench;
 mod captures;
+mod damage;
 mod fence;
 mod forget;
 mod full_disk;

@@ -16,7 +16,7 @@ use lorelane_engine::disk::{Links, open_regular};
 use lorelane_engine::drafts;
 use lorelane_engine::env::Var;
 use lorelane_engine::index::Wanted;
-use lorelane_engine::workspace::{self, Loaded, Workspace};
+use lorelane_engine::workspace::{self, Loaded, Workspace, sort_newest_first};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -315,24 +315,23 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     };
     let since = args.since.as_deref().map(|text| moment(text, workspace.now())).transpose()?;
     let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
-    let mut entries = workspace.entries(Wanted { kind, status })?;
-    entries.retain(|entry| {
-        tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
-            && since.is_none_or(|since| entry.dated().is_some_and(|changed| changed >= since))
-            && (!only_notes || entry.address.is_note())
-    });
-    match args.sort {
-        Sort::Updated => {
-            entries.sort_by_key(|entry| (std::cmp::Reverse(entry.changed()), entry.address.clone()));
+    let is_plain = tags.is_empty() && since.is_none() && !only_notes && kind.is_none();
+    let (entries, total) = match (args.sort, args.limit, status) {
+        (Sort::Updated, Some(limit), Some(status)) if is_plain => workspace.newest(status, limit)?,
+        _ => {
+            let mut entries = workspace.entries(Wanted { kind, status })?;
+            entries.retain(|entry| {
+                tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
+                    && since.is_none_or(|since| entry.dated().is_some_and(|changed| changed >= since))
+                    && (!only_notes || entry.address.is_note())
+            });
+            sort(&mut entries, args.sort);
+            let total = entries.len();
+            entries.truncate(args.limit.unwrap_or(usize::MAX));
+            (entries, total)
         }
-        Sort::Created => {
-            entries.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.address.cmp(&b.address)))
-        }
-        Sort::Title => entries.sort_by_key(|entry| (fold(&entry.title), entry.address.clone())),
-        Sort::Address => entries.sort_by(|a, b| a.address.cmp(&b.address)),
-    }
-    let total = entries.len();
-    entries.truncate(args.limit.unwrap_or(usize::MAX));
+    };
+    say::not_read(&mut workspace)?;
     let pinned = workspace.marks().pinned;
     if session.json {
         let memories =
@@ -360,6 +359,17 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
         }
     }
     Ok(if total == 0 { Ending::Nothing } else { Ending::Done })
+}
+
+fn sort(entries: &mut [Entry], by: Sort) {
+    match by {
+        Sort::Updated => sort_newest_first(entries),
+        Sort::Created => {
+            entries.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.address.cmp(&b.address)));
+        }
+        Sort::Title => entries.sort_by_key(|entry| (fold(&entry.title), entry.address.clone())),
+        Sort::Address => entries.sort_by(|a, b| a.address.cmp(&b.address)),
+    }
 }
 
 fn entry_json(entry: &Entry, pinned: bool, workspace: &Workspace) -> Json {

@@ -8,8 +8,11 @@ use lorelane_core::refusal::Refusal;
 use lorelane_core::secret;
 use lorelane_core::text::{one_line, printable};
 use lorelane_engine::store::StoreError;
-use lorelane_engine::workspace::Failure;
+use lorelane_engine::workspace::{Failure, Workspace};
 use std::io::{BufRead, Write};
+
+/// So many files that cannot be read are named.
+const NOT_READ_MAX: usize = 5;
 
 /// Prints a result. A reader that went away (`| head`) is no error.
 pub fn out(text: &str) {
@@ -51,6 +54,18 @@ pub fn notices(notices: &[Notice]) {
         let head = if matches!(notice, Notice::Fixed { .. }) { "fixed" } else { "warning" };
         err(&format!("{head}: {}", notice.text()));
     }
+}
+
+/// Warns of files that an answer was made without.
+pub fn not_read(workspace: &mut Workspace) -> Result<(), Failure> {
+    let problems = workspace.not_read()?;
+    for (path, what) in problems.iter().take(NOT_READ_MAX) {
+        err(&format!("warning: {} is left out: {what}", path.display()));
+    }
+    if problems.len() > NOT_READ_MAX {
+        err(&format!("warning: {} more are left out; run `lorelane doctor`", problems.len() - NOT_READ_MAX));
+    }
+    Ok(())
 }
 
 /// Says what failed, in the block names that agents know, and what to do.

@@ -26,6 +26,7 @@ pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
     let text = args.query.join(" ");
     let query = query(&text, args, &workspace)?;
     let Choice { hits, total } = found(&mut workspace, &query, args)?;
+    say::not_read(&mut workspace)?;
     if session.json {
         say::document([
             ("query", Json::text(text)),

@@ -5,6 +5,7 @@ use super::call::{Call, Event};
 use lorelane_core::briefing;
 use lorelane_core::ledger::Line;
 use lorelane_engine::env::Env;
+use lorelane_engine::hooklog;
 use lorelane_engine::workspace::{self, Asking, Examined, Failure, MayAsk, Spoken, Turn, Workspace};
 
 pub(super) fn run(env: &Env, call: &Call) -> Result<Answer, Failure> {
@@ -43,6 +44,7 @@ fn examine(env: &Env, call: &Call) -> Result<Answer, Failure> {
 fn standing(env: &Env, call: &Call) -> Result<Answer, Failure> {
     let mut workspace = open(env, call)?;
     workspace.begin_turn()?;
+    tell_what_is_not_read(env, call, &workspace);
     if let Err(failure) = workspace.capture_unread(env) {
         log(env, call, &failure);
     }
@@ -63,6 +65,7 @@ fn brief(env: &Env, call: &Call) -> Result<Answer, Failure> {
     }
     let mut workspace = open(env, call)?;
     workspace.begin_turn()?;
+    tell_what_is_not_read(env, call, &workspace);
     let briefing = workspace.brief(prompt)?;
     let line = Line::of_prompt(env.now, call.client.name(), &call.facts.session, prompt, &briefing);
     account(env, call, &workspace, &line);
@@ -78,8 +81,18 @@ fn account(env: &Env, call: &Call, workspace: &Workspace, line: &Line) {
 }
 
 fn log(env: &Env, call: &Call, failure: &Failure) {
-    let name = format!("{} {}", call.client.name(), call.event.name());
-    lorelane_engine::hooklog::write(env, &name, &failure.to_string());
+    hooklog::write(env, &name(call), &failure.to_string());
+}
+
+/// More marks than a hook has time for.
+fn tell_what_is_not_read(env: &Env, call: &Call, workspace: &Workspace) {
+    if let Some(what) = workspace.marks_not_read() {
+        hooklog::write_once(env, &name(call), &what);
+    }
+}
+
+fn name(call: &Call) -> String {
+    format!("{} {}", call.client.name(), call.event.name())
 }
 
 fn stop(env: &Env, call: &Call) -> Result<Answer, Failure> {

@@ -18,6 +18,8 @@ const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
 /// How much longer than a look takes is rested after it.
 const REST: u32 = 50;
+/// How often the indexes are read whole: what is damaged and nobody reads is found before it is needed.
+const VERIFY_EVERY: Duration = Duration::from_secs(3600);
 /// So many changes wait for a client that reads slowly; after that it is told to list again.
 const WAITING: usize = 64;
 
@@ -42,6 +44,7 @@ pub(super) fn start(desk: Arc<Desk>) -> Sender<Arc<Changes>> {
     // Detached: it holds nothing that has to be put away, and ends with the process.
     std::thread::spawn(move || {
         let mut rest = SHORTEST;
+        let mut verified: Option<Instant> = None;
         loop {
             std::thread::sleep(rest);
             let begun = Instant::now();
@@ -53,6 +56,11 @@ pub(super) fn start(desk: Arc<Desk>) -> Sender<Arc<Changes>> {
                 let _ = told.send(Arc::new(changes));
             }
             before = now;
+            if verified.is_none_or(|at| at.elapsed() > VERIFY_EVERY) {
+                // One that cannot be verified is rebuilt by whoever asks it.
+                let _ = desk.open().and_then(|mut workspace| workspace.verify_indexes());
+                verified = Some(Instant::now());
+            }
             rest = (begun.elapsed() * REST).clamp(SHORTEST, LONGEST);
         }
     });

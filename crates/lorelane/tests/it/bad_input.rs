@@ -505,6 +505,18 @@ fn unprivileged_what_may_not_be_written_is_refused_and_reads_go_on() {
     chmod(&scratch.project().join(USE_JWT), 0o644);
     scratch.lorelane("reindex").expect(0);
 
+    // One that comes unreadable is left out and said, and is there once it can be read.
+    let late = decisions.join("late.json");
+    fs::copy(scratch.project().join(USE_JWT), &late).unwrap();
+    chmod(&late, 0o000);
+    for line in ["list", "list", "search jwt"] {
+        let said = scratch.lorelane(line).expect(0);
+        assert!(said.err.contains("late.json is left out"), "{}", said.text());
+    }
+    chmod(&late, 0o644);
+    assert!(scratch.lorelane("list").expect(0).out.contains("decision/late"));
+    fs::remove_file(&late).unwrap();
+
     // A home that may not be written: no index is kept, and the journal lies in the lane.
     fs::remove_dir_all(scratch.home()).unwrap();
     fs::create_dir(scratch.home()).unwrap();

@@ -15,7 +15,7 @@ use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::sheet::{Emphasis, Sheet};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// How many files, and bytes of them, are read before their rows are written: a hook has so much time at least, and
@@ -46,6 +46,7 @@ impl Lane {
         if now != known {
             self.look_where_changed(known, &now)?;
         }
+        self.read_again()?;
         self.refuse_when_exhausted()
     }
 
@@ -61,6 +62,35 @@ impl Lane {
         if is_exhausted(&fault) {
             self.exhausted.replace(Some(fault));
         }
+    }
+
+    /// Tries the files that could not be read before. Those that still cannot stay as they are.
+    fn read_again(&mut self) -> Result<(), Failure> {
+        let failed = self.ask(|index| index.failed(PART_FILES))?;
+        let rows = failed.iter().map(|problem| self.row(&problem.path));
+        let rows: Vec<Row> =
+            rows.filter(|row| !matches!(row, Row::Unreadable { seen, .. } if seen.has_failed())).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let times = self.ask(Index::folder_times)?;
+        self.take_in(By::Scan, rows, &times)
+    }
+
+    /// What could not be read at the last look, though it is there: files, and folders that cannot be listed.
+    pub(in crate::workspace) fn not_read(&mut self) -> Result<Vec<(PathBuf, String)>, Failure> {
+        let files = self.ask(|index| index.failed(usize::MAX))?;
+        let mut problems: Vec<_> =
+            files.into_iter().map(|problem| (self.file(&problem.path), problem.what)).collect();
+        let times = self.ask(Index::folder_times)?;
+        for folder in
+            times.iter().filter(|(_, time)| **time == UNSETTLED).map(|(folder, _)| self.folder(folder))
+        {
+            if let Err(fault) = self.disk.list(&folder) {
+                problems.push((folder, format!("it cannot be listed: {fault}")));
+            }
+        }
+        Ok(problems)
     }
 
     /// How every file of a memory looks from outside, without asking the index.
@@ -79,17 +109,21 @@ impl Lane {
     /// was: commands that may take a moment look anyway.
     pub(in crate::workspace) fn look(&mut self) -> Result<(), Failure> {
         let mut known: BTreeMap<String, Seen> = self.ask(Index::seen)?;
+        let times_before = self.ask(Index::folder_times)?;
         let Found { files, times } = self.files();
         let mut changed = Vec::new();
         for found in files {
-            let before = known.remove(found.as_str());
-            let Some(seen) = self.seen(&found) else { continue };
-            if before != Some(seen) {
-                changed.push((found, seen.size));
+            let (before, seen) = (known.remove(found.as_str()), self.seen(&found));
+            if before != seen || seen.is_none() {
+                changed.push((found, seen.map_or(0, |seen| seen.size)));
             }
         }
         let gone = known.into_keys().filter_map(|path| RelPath::parse(&path).ok());
         changed.extend(gone.map(|path| (path, 0)));
+        let in_place = changed.iter().any(|(path, _)| {
+            let folder = folder_of(path);
+            times_before.get(folder) == times.get(folder)
+        });
         let (mut rows, mut bytes) = (Vec::new(), 0);
         for (path, size) in changed {
             rows.push(self.row(&path));
@@ -102,7 +136,16 @@ impl Lane {
         let now_ns = self.disk.now_ns();
         let times = times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect();
         self.take_in(By::Scan, rows, &times)?;
+        if in_place {
+            self.settle_edits_in_place();
+        }
         self.refuse_when_exhausted()
+    }
+
+    /// Brings what was seen of files edited in place from the index's log into its file. A log that is cut short is
+    /// a log that ends earlier: the times of the folders tell what is missing then, but not of such an edit.
+    pub(super) fn settle_edits_in_place(&self) {
+        self.index.shorten_log(0);
     }
 
     /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
@@ -176,13 +219,23 @@ impl Lane {
         }
     }
 
+    /// Reads the whole index, and rebuilds one that is damaged. Returns what was wrong with it.
+    pub(in crate::workspace) fn verify_index(&mut self) -> Result<Option<String>, Failure> {
+        let Err(fault) = self.index.verify() else { return Ok(None) };
+        let what = fault.to_string();
+        self.replace_index(fault)?;
+        Ok(Some(what))
+    }
+
     /// Writes index and listing anew; returns how many memories are active. The caller holds the lane's lock.
     pub(in crate::workspace) fn reindex(
         &mut self,
         rebuild: Rebuild,
         notices: &mut Vec<Notice>,
     ) -> Result<usize, Failure> {
-        if let Err(fault) = self.fill(rebuild) {
+        // What is kept of an index is not read while the rest is made anew: damage in it would stay.
+        let filled = self.index.verify().and_then(|()| self.fill(rebuild));
+        if let Err(fault) = filled {
             self.replace_index(fault)?;
         }
         if let Some(why) = &self.index_fault {
@@ -285,13 +338,13 @@ impl Lane {
 
     /// The folders that a file lies in and that are looked into.
     fn folders_above<'p>(&self, path: &'p RelPath) -> Vec<&'p str> {
-        let path = path.as_str();
         match self.dialect.extent() {
             Extent::Folders(folders) => {
-                let folder = path.rsplit_once('/').map_or(ROOT, |(folder, _)| folder);
+                let folder = folder_of(path);
                 folders.contains(&folder).then_some(folder).into_iter().collect()
             }
             Extent::Tree(_) => {
+                let path = path.as_str();
                 let above = path.match_indices('/').map(|(end, _)| &path[..end]);
                 std::iter::once(ROOT).chain(above).collect()
             }
@@ -315,7 +368,14 @@ impl Lane {
         };
         while let Some(folder) = folders.pop() {
             let path = self.folder(&folder);
-            let Ok(Some(stat)) = self.disk.stat(&path) else { continue };
+            let stat = match self.disk.stat(&path) {
+                Ok(Some(stat)) => stat,
+                Ok(None) => continue,
+                Err(_) => {
+                    found.times.insert(folder, UNSETTLED);
+                    continue;
+                }
+            };
             if stat.kind != Kind::Folder {
                 found.times.insert(folder, stat.mtime_ns);
                 continue;
@@ -352,12 +412,17 @@ impl Lane {
         inspect: &mut dyn FnMut(Result<&Reading, &str>),
     ) -> Row {
         let file = self.file(path);
-        let Ok(Some(stat)) = self.disk.stat(&file) else { return Row::Gone { path: path.clone() } };
-        let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
-        let mut unreadable = |what: String| {
+        let mut not_read = |what: String, seen: Seen| {
             inspect(Err(&what));
             Row::Unreadable { path: path.clone(), what, seen }
         };
+        let stat = match self.disk.stat(&file) {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return Row::Gone { path: path.clone() },
+            Err(fault) => return not_read(format!("it cannot be read: {fault}"), Seen::FAILED),
+        };
+        let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
+        let mut unreadable = |what: String| not_read(what, seen);
         if stat.kind != Kind::File {
             return unreadable("it is not a regular file".to_owned());
         }
@@ -368,8 +433,12 @@ impl Lane {
         let bytes = match self.disk.read_regular(&file, max as u64) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Row::Gone { path: path.clone() },
+            // Anything but a regular file of its size stays so until its stat changes.
+            Err(fault) if fault.kind() == ErrorKind::InvalidData => {
+                return unreadable(format!("it cannot be read: {fault}"));
+            }
             Err(fault) => {
-                let row = unreadable(format!("it cannot be read: {fault}"));
+                let row = not_read(format!("it cannot be read: {fault}"), Seen::FAILED);
                 self.note_exhausted(fault);
                 return row;
             }
@@ -397,6 +466,10 @@ impl Lane {
 
 fn sheet(dialect: &dyn Dialect, said: &Said, emphasis: Emphasis) -> Sheet {
     Sheet::of(&said.memory, &dialect.passages(&said.text), &Table::built_in(), emphasis)
+}
+
+fn folder_of(path: &RelPath) -> &str {
+    path.as_str().rsplit_once('/').map_or(ROOT, |(folder, _)| folder)
 }
 
 pub(in crate::workspace) fn joined(folder: &str, name: &str) -> String {

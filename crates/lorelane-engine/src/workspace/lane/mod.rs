@@ -26,6 +26,8 @@ use std::sync::Arc;
 
 /// More marks than any project makes; a larger file is not ours.
 const MARKS_MAX_BYTES: u64 = 64 << 20;
+/// What recall and hooks read of it, at its end: some 10,000 marks.
+const RECENT_MARKS_BYTES: u64 = 1 << 20;
 /// The index's log of writes may grow to this before a process that only reads shortens it. Whoever opens the index
 /// reads its log: 0.4 ms for each MiB.
 const LOG_MAX_AFTER_READS: u64 = 128 << 10;
@@ -160,6 +162,25 @@ impl Lane {
         let touched: Vec<RelPath> = done.changes.iter().filter_map(Place::lane_path).collect();
         self.note(&touched)?;
         Ok(writer.finish()?)
+    }
+
+    /// The last of the marks: a file of any size costs a hook no more than this.
+    pub(super) fn read_recent_marks(&self) -> Result<Vec<u8>, Failure> {
+        let path = self.store.path_of(&Place::Marks);
+        if self.has_more_marks().is_none() {
+            return self.read_marks();
+        }
+        let tail = self.disk.read_tail(&path, RECENT_MARKS_BYTES);
+        let (bytes, _) = tail.map_err(|source| Failure::io("read", &path, source))?.unwrap_or_default();
+        // The first line lost its beginning.
+        let whole = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
+        Ok(bytes[whole..].to_vec())
+    }
+
+    /// How large the file of marks is, if recall and hooks read only its end.
+    pub(super) fn has_more_marks(&self) -> Option<u64> {
+        let stat = self.disk.stat(&self.store.path_of(&Place::Marks)).ok()??;
+        (stat.kind == Kind::File && stat.len > RECENT_MARKS_BYTES).then_some(stat.len)
     }
 
     /// The bytes of the marks that this lane's memories have, perhaps with those of others.

@@ -44,7 +44,7 @@ impl Lane {
         for file in listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name)) {
             let Ok(path) = RelPath::parse(&joined(folder, &file.name)) else { continue };
             let (before, seen) = (known.remove(&path), self.seen(&path));
-            if before != seen {
+            if before != seen || seen.is_none() {
                 changed.push((path, seen.map_or(0, |seen| seen.size)));
             }
         }
@@ -73,6 +73,7 @@ impl Lane {
         if !changed.is_empty() {
             let times = self.ask(Index::folder_times)?;
             self.read_changed(changed, &times)?;
+            self.settle_edits_in_place();
         }
         Ok(end.unwrap_or_default())
     }

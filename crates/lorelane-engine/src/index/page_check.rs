@@ -1,0 +1,315 @@
+//! Every page of an index file ends with a check value, which is verified whenever SQLite reads the page.
+//!
+//! SQLite trusts what it reads: a page that was zeroed or cut off makes rows vanish without an error, and no check
+//! inside the rows can tell. So the check lies below SQLite, in a VFS that wraps the system's own and replaces its
+//! reading and writing. A page of the database file has eight reserved bytes for it. A frame of the log of writes has
+//! SQLite's own check value, which SQLite verifies only in recovery; here it is verified at every read.
+
+use rusqlite::{Connection, ffi};
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+use std::sync::OnceLock;
+
+/// SQLite's own default. An index with another page size is not ours.
+const PAGE: usize = 4096;
+const CHECK: usize = 8;
+const CHECKED: usize = PAGE - CHECK;
+/// What SQLite reads of a file before it knows the page size.
+const HEADER: usize = 100;
+/// The parts of a log of writes: its header, then frames of a header and a page. Each header ends with a check value.
+const LOG_HEADER: i64 = 32;
+const FRAME_HEADER: usize = 24;
+const FRAME: i64 = (FRAME_HEADER + PAGE) as i64;
+
+/// The name of the VFS that index files are opened with.
+const NAME: &CStr = c"lorelane-checked";
+
+/// Registers the VFS once per process and returns its name.
+pub(super) fn vfs() -> &'static CStr {
+    static REGISTERED: OnceLock<c_int> = OnceLock::new();
+    REGISTERED.get_or_init(|| {
+        let system = system_vfs();
+        if system.is_null() {
+            return ffi::SQLITE_ERROR;
+        }
+        // SAFETY: SQLite's own VFS lives as long as the process, and so does the leaked copy. Its functions ask the
+        // VFS that they are given for nothing but values, which the copy has too.
+        unsafe {
+            let mut checked = *system;
+            checked.zName = NAME.as_ptr();
+            checked.pNext = ptr::null_mut();
+            checked.xOpen = Some(open);
+            ffi::sqlite3_vfs_register(Box::leak(Box::new(checked)), 0)
+        }
+    });
+    NAME
+}
+
+/// Makes room for the check value in every page. Only before a database has its first table.
+pub(super) fn reserve(db: &Connection) {
+    let mut bytes = CHECK as c_int;
+    // SAFETY: the handle lives as long as `db`, and the argument of this control is an int.
+    unsafe {
+        let argument = (&raw mut bytes).cast::<c_void>();
+        ffi::sqlite3_file_control(db.handle(), c"main".as_ptr(), ffi::SQLITE_FCNTL_RESERVE_BYTES, argument);
+    }
+}
+
+fn system_vfs() -> *mut ffi::sqlite3_vfs {
+    // SAFETY: it has no preconditions; null asks for the default.
+    unsafe { ffi::sqlite3_vfs_find(ptr::null()) }
+}
+
+/// The methods of one open file. SQLite knows only the first field.
+#[repr(C)]
+struct Checked {
+    methods: ffi::sqlite3_io_methods,
+    system: *const ffi::sqlite3_io_methods,
+    role: Role,
+}
+
+enum Role {
+    Database,
+    /// Where the page of the last written header belongs. From `rewritten_from` on, pages were written again within
+    /// one transaction, without headers: these are made when it commits, and only this connection reads before that.
+    Log {
+        announced: i64,
+        rewritten_from: i64,
+    },
+}
+
+impl Checked {
+    /// # Safety
+    /// `file` is the one that has these methods, and `buffer` has room for `amount` bytes.
+    unsafe fn read(
+        &self,
+        file: *mut ffi::sqlite3_file,
+        buffer: *mut c_void,
+        amount: c_int,
+        offset: i64,
+    ) -> c_int {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            (*self.system).xRead.map_or(ffi::SQLITE_IOERR_READ, |read| read(file, buffer, amount, offset))
+        }
+    }
+
+    /// # Safety
+    /// `file` is the one that has these methods.
+    unsafe fn read_array<const N: usize>(
+        &self,
+        file: *mut ffi::sqlite3_file,
+        offset: i64,
+    ) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        // SAFETY: the buffer is as long as it is said to be.
+        let result = unsafe { self.read(file, bytes.as_mut_ptr().cast(), N as c_int, offset) };
+        (result == ffi::SQLITE_OK).then_some(bytes)
+    }
+
+    /// Whether a page that the file is too short for belongs to it, by its own count of pages. One behind it may have
+    /// been made and freed again by a transaction that never wrote it.
+    ///
+    /// # Safety
+    /// `file` is the one that has these methods.
+    unsafe fn should_have(&self, file: *mut ffi::sqlite3_file, offset: i64) -> bool {
+        let Role::Database = self.role else { return true };
+        // SAFETY: as promised by the caller.
+        let count = unsafe { self.read_array(file, 28) }.map(u32::from_be_bytes);
+        count.is_none_or(|count| offset < i64::from(count) * PAGE as i64)
+    }
+
+    /// Whether a frame of the log has the check value that SQLite gave it. It goes on from the frame before.
+    ///
+    /// # Safety
+    /// `file` is the one that has these methods.
+    unsafe fn frame_is_sound(&self, file: *mut ffi::sqlite3_file, page: &[u8; PAGE], offset: i64) -> bool {
+        let header_at = offset - FRAME_HEADER as i64;
+        let before_at = if header_at == LOG_HEADER { LOG_HEADER - 8 } else { header_at - FRAME + 16 };
+        // SAFETY: as promised by the caller.
+        let (before, header) = unsafe {
+            (self.read_array::<8>(file, before_at), self.read_array::<FRAME_HEADER>(file, header_at))
+        };
+        let (Some(before), Some(header)) = (before, header) else { return false };
+        let (own, after) = (&header[..8], &header[16..]);
+        let half =
+            |sums: &[u8], at: usize| sums[at..].first_chunk().map_or(0, |sum| u32::from_be_bytes(*sum));
+        let (mut first, mut second) = (half(&before, 0), half(&before, 4));
+        for pair in own.as_chunks::<8>().0.iter().chain(page.as_chunks::<8>().0) {
+            let [a, b, c, d, e, f, g, h] = *pair;
+            first = first.wrapping_add(u32::from_ne_bytes([a, b, c, d])).wrapping_add(second);
+            second = second.wrapping_add(u32::from_ne_bytes([e, f, g, h])).wrapping_add(first);
+        }
+        (half(after, 0), half(after, 4)) == (first, second)
+    }
+}
+
+/// # Safety
+/// As SQLite calls it: `file` has room for a file of the system's VFS.
+unsafe extern "C" fn open(
+    _: *mut ffi::sqlite3_vfs,
+    name: ffi::sqlite3_filename,
+    file: *mut ffi::sqlite3_file,
+    flags: c_int,
+    out_flags: *mut c_int,
+) -> c_int {
+    let system = system_vfs();
+    // SAFETY: the system's VFS is there, because this one was made from it; the arguments are handed on.
+    let opened = unsafe {
+        match (*system).xOpen {
+            Some(open) => open(system, name, file, flags, out_flags),
+            None => ffi::SQLITE_CANTOPEN,
+        }
+    };
+    let role = match flags {
+        _ if opened != ffi::SQLITE_OK => return opened,
+        _ if flags & ffi::SQLITE_OPEN_MAIN_DB != 0 => Role::Database,
+        _ if flags & ffi::SQLITE_OPEN_WAL != 0 => Role::Log { announced: 0, rewritten_from: i64::MAX },
+        _ => return opened,
+    };
+    // SAFETY: an opened file has methods. They get the same file as before, so all but the three replaced ones stay.
+    unsafe {
+        let system = (*file).pMethods;
+        let mut methods = *system;
+        // Without the third version's methods no page is read through a mapping, past `xRead`.
+        methods.iVersion = methods.iVersion.min(2);
+        methods.xClose = Some(close);
+        methods.xRead = Some(read);
+        methods.xWrite = Some(write);
+        (*file).pMethods = Box::into_raw(Box::new(Checked { methods, system, role })).cast();
+    }
+    opened
+}
+
+/// # Safety
+/// As SQLite calls it: `file` was opened by `open`, and is not used afterwards.
+unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
+    // SAFETY: `open` made the box, and a file is closed once.
+    unsafe {
+        let checked: Box<Checked> = Box::from_raw((*file).pMethods.cast_mut().cast());
+        (*file).pMethods = checked.system;
+        (*checked.system).xClose.map_or(ffi::SQLITE_OK, |close| close(file))
+    }
+}
+
+/// # Safety
+/// As SQLite calls it: `file` was opened by `open`, and `buffer` has room for `amount` bytes.
+unsafe extern "C" fn read(
+    file: *mut ffi::sqlite3_file,
+    buffer: *mut c_void,
+    amount: c_int,
+    offset: i64,
+) -> c_int {
+    // SAFETY: as promised by the caller. No other reference to the box or the buffer is alive.
+    let (checked, bytes) = unsafe {
+        let checked = &*(*file).pMethods.cast::<Checked>();
+        let result = checked.read(file, buffer, amount, offset);
+        if result != ffi::SQLITE_OK && result != ffi::SQLITE_IOERR_SHORT_READ {
+            return result;
+        }
+        let bytes = std::slice::from_raw_parts(buffer.cast::<u8>(), usize::try_from(amount).unwrap_or(0));
+        if result == ffi::SQLITE_IOERR_SHORT_READ {
+            // What a new or growing file does not have yet is as SQLite expects it.
+            return if bytes.len() == PAGE && checked.should_have(file, offset) {
+                ffi::SQLITE_IOERR_DATA
+            } else {
+                result
+            };
+        }
+        (checked, bytes)
+    };
+    let sound = match (&checked.role, bytes.as_array::<PAGE>()) {
+        (Role::Database, Some(page)) => page[CHECKED..] == check(page, offset).to_le_bytes(),
+        (Role::Database, None) => offset != 0 || bytes.len() < HEADER || is_our_header(bytes),
+        // SAFETY: as promised by the caller.
+        (Role::Log { rewritten_from, .. }, Some(page)) if offset < *rewritten_from => unsafe {
+            checked.frame_is_sound(file, page, offset)
+        },
+        (Role::Log { .. }, _) => true,
+    };
+    if sound { ffi::SQLITE_OK } else { ffi::SQLITE_IOERR_DATA }
+}
+
+/// # Safety
+/// As SQLite calls it: `file` was opened by `open`, and `buffer` has `amount` bytes.
+unsafe extern "C" fn write(
+    file: *mut ffi::sqlite3_file,
+    buffer: *const c_void,
+    amount: c_int,
+    offset: i64,
+) -> c_int {
+    // SAFETY: as promised by the caller. SQLite uses a file from one thread at a time.
+    unsafe {
+        let checked = &mut *(*file).pMethods.cast_mut().cast::<Checked>();
+        let Some(write) = (*checked.system).xWrite else { return ffi::SQLITE_IOERR_WRITE };
+        let bytes = std::slice::from_raw_parts(buffer.cast::<u8>(), usize::try_from(amount).unwrap_or(0));
+        match (&mut checked.role, bytes.as_array::<PAGE>()) {
+            (Role::Database, Some(page)) => {
+                let mut page = *page;
+                let value = check(&page, offset).to_le_bytes();
+                page[CHECKED..].copy_from_slice(&value);
+                return write(file, page.as_ptr().cast(), amount, offset);
+            }
+            (Role::Log { announced, rewritten_from }, Some(_)) if offset != *announced => {
+                *rewritten_from = offset.min(*rewritten_from);
+            }
+            (Role::Log { announced, rewritten_from }, None) if bytes.len() == FRAME_HEADER => {
+                *announced = offset + FRAME_HEADER as i64;
+                if *announced <= *rewritten_from {
+                    *rewritten_from = i64::MAX;
+                }
+            }
+            (Role::Log { .. }, _) => {}
+            (Role::Database, None) => {}
+        }
+        write(file, buffer, amount, offset)
+    }
+}
+
+fn is_our_header(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"SQLite format 3\0")
+        && bytes[16..18] == (PAGE as u16).to_be_bytes()
+        && usize::from(bytes[20]) == CHECK
+}
+
+/// A check value of all bytes of a page but its last eight, and of its place: a page in the place of another is wrong
+/// as well. Two multiplications for 32 bytes, because every page that a hook reads pays for it.
+fn check(page: &[u8; PAGE], offset: i64) -> u64 {
+    const SEEDS: [u64; 4] =
+        [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        (product as u64) ^ (product >> 64) as u64
+    };
+    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    let (words, _) = page[..CHECKED].as_chunks::<8>();
+    let (blocks, rest) = words.as_chunks::<4>();
+    let (mut even, mut odd) = (SEEDS[0] ^ offset as u64, SEEDS[1]);
+    for [a, b, c, d] in blocks {
+        even = fold(word(a) ^ even, word(b) ^ SEEDS[2]);
+        odd = fold(word(c) ^ odd, word(d) ^ SEEDS[3]);
+    }
+    for last in rest {
+        even = fold(word(last) ^ even, SEEDS[3]);
+    }
+    fold(even ^ SEEDS[2], odd ^ SEEDS[3])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_a_page_and_its_place_count() {
+        for page in [[0_u8; PAGE], [0xa5; PAGE]] {
+            let sound = check(&page, 0);
+            assert_ne!(sound, 0, "a page of zeroes must not be taken for a sound one");
+            assert_ne!(check(&page, PAGE as i64), sound);
+            for at in 0..CHECKED {
+                let mut harmed = page;
+                harmed[at] ^= 1 << (at % 8);
+                assert_ne!(check(&harmed, 0), sound, "byte {at}");
+            }
+        }
+    }
+}
