@@ -7,6 +7,7 @@
 use crate::capture::{At, STOP_HEAD};
 use crate::json::{Json, Object};
 use crate::text::{fold, words};
+use memchr::memmem;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conversation {
@@ -258,33 +259,10 @@ fn is_one_of(value: &[u8], names: &[&str]) -> bool {
 /// What follows each `"type":"` of a line, with or without a blank.
 fn types(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     const KEY: &[u8] = b"\"type\":";
-    let mut rest = line;
-    std::iter::from_fn(move || {
-        loop {
-            rest = &rest[find(rest, KEY)? + KEY.len()..];
-            let value = rest.strip_prefix(b" ").unwrap_or(rest);
-            if let Some(value) = value.strip_prefix(b"\"") {
-                return Some(value);
-            }
-        }
+    memmem::find_iter(line, KEY).filter_map(|at| {
+        let rest = &line[at + KEY.len()..];
+        rest.strip_prefix(b" ").unwrap_or(rest).strip_prefix(b"\"")
     })
-}
-
-/// Looks at the last byte of each place where the key could stand, and jumps as far as that byte allows.
-fn find(text: &[u8], key: &[u8]) -> Option<usize> {
-    let last = key.len() - 1;
-    let mut jumps = [key.len(); 256];
-    for (at, byte) in key[..last].iter().enumerate() {
-        jumps[usize::from(*byte)] = last - at;
-    }
-    let mut at = last;
-    while let Some(byte) = text.get(at) {
-        if *byte == key[last] && text[at - last..].starts_with(key) {
-            return Some(at - last);
-        }
-        at += jumps[usize::from(*byte)];
-    }
-    None
 }
 
 fn claude_code(line: &Object) -> Option<Part> {

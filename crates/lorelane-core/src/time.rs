@@ -1,8 +1,16 @@
 //! Points in time as values: the core never asks what time it is.
+//!
+//! The calendar is jiff's. The grammar is the one that the schemas publish: jiff's own reader takes forms that
+//! no file has (`20260131`, an hour without minutes, `[UTC]`), and refuses fractions of more than nine digits.
 
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime};
 use std::fmt;
 
 pub const DAY: i64 = 86_400;
+const EPOCH: DateTime = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0);
+/// The first second of the year 0 and the last of 9999: what four digits can say.
+const WRITABLE: (i64, i64) = (-62_167_219_200, 253_402_300_799);
 
 /// Seconds since 1970-01-01T00:00:00Z. Written as `YYYY-MM-DDTHH:MM:SSZ`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,65 +25,38 @@ pub enum Precision {
     Naive,
 }
 
+/// Why a text is not a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeFault {
+    /// It is not written as one.
+    Form,
+    /// It is, and the calendar has no such date: `2026-02-31`.
+    Date,
+}
+
 impl Timestamp {
     /// A moment in the past as people type it: `12h`, `30d`, `2w` or a date.
-    pub fn typed(text: &str, now: Timestamp) -> Option<Timestamp> {
-        if let Some((at, _)) = Timestamp::parse(text) {
-            return Some(at);
+    pub fn typed(text: &str, now: Timestamp) -> Result<Timestamp, TimeFault> {
+        match Timestamp::read(text) {
+            Err(TimeFault::Form) => ago(text, now).ok_or(TimeFault::Form),
+            read => read.map(|(at, _)| at),
         }
-        let (count, unit) = [("h", 3_600), ("d", DAY), ("w", 7 * DAY)]
-            .into_iter()
-            .find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
-        let count: i64 = count.parse().ok()?;
-        Some(Timestamp(now.0.saturating_sub(count.saturating_mul(unit))))
     }
 
     /// Reads RFC 3339 and its usual relatives (a blank for the `T`, no seconds, no offset, a bare date).
     pub fn parse(text: &str) -> Option<(Timestamp, Precision)> {
-        let bytes = text.as_bytes();
-        if !text.is_ascii() || bytes.len() < 10 || bytes[4] != b'-' || bytes[7] != b'-' {
-            return None;
-        }
-        let (year, month, day) =
-            (number(&bytes[..4], 0..=9999)?, number(&bytes[5..7], 1..=12)?, number(&bytes[8..10], 1..=31)?);
-        let midnight = days_from_civil(year, month, day) * DAY;
-        let rest = &bytes[10..];
-        if rest.is_empty() {
-            return Some((Timestamp(midnight), Precision::Naive));
-        }
-        if !matches!(rest[0], b'T' | b't' | b' ') || rest.len() < 6 || rest[3] != b':' {
-            return None;
-        }
-        let (hour, minute) = (number(&rest[1..3], 0..=23)?, number(&rest[4..6], 0..=59)?);
-        let mut rest = &rest[6..];
-        let mut second = 0;
-        if rest.first() == Some(&b':') {
-            second = number(rest.get(1..3)?, 0..=60)?;
-            rest = &rest[3..];
-            if rest.first() == Some(&b'.') {
-                let digits = rest[1..].iter().take_while(|b| b.is_ascii_digit()).count();
-                if digits == 0 {
-                    return None;
-                }
-                rest = &rest[1 + digits..];
-            }
-        }
-        let local = midnight + hour * 3600 + minute * 60 + second;
-        let (offset, precision) = match rest {
-            [] => (0, Precision::Naive),
-            b"Z" | b"z" => (0, Precision::Exact),
-            [sign @ (b'+' | b'-'), zone @ ..] => {
-                let (hours, minutes) = match zone {
-                    [_, _, b':', _, _] => (&zone[..2], &zone[3..]),
-                    [_, _, _, _] => (&zone[..2], &zone[2..]),
-                    _ => return None,
-                };
-                let seconds = number(hours, 0..=23)? * 3600 + number(minutes, 0..=59)? * 60;
-                (if *sign == b'-' { -seconds } else { seconds }, Precision::Exact)
-            }
-            _ => return None,
-        };
-        Some((Timestamp(local - offset), precision))
+        Timestamp::read(text).ok()
+    }
+
+    /// [`Timestamp::parse`] for those who tell an author what is wrong.
+    pub fn read(text: &str) -> Result<(Timestamp, Precision), TimeFault> {
+        let written = Written::read(text.as_bytes()).ok_or(TimeFault::Form)?;
+        let (year, month, day) = written.date;
+        let date = Date::new(year, month, day).map_err(|_| TimeFault::Date)?;
+        let midnight = date.duration_since(EPOCH.date()).as_secs();
+        let offset = written.offset.unwrap_or(0);
+        let precision = if written.offset.is_some() { Precision::Exact } else { Precision::Naive };
+        Ok((Timestamp(midnight + written.second - offset), precision))
     }
 
     /// Whole days from `earlier` to `self`; negative when `earlier` is later.
@@ -84,25 +65,98 @@ impl Timestamp {
     }
 
     pub fn year_and_month(self) -> (i64, i64) {
-        let (year, month, _) = civil_from_days(self.0.div_euclid(DAY));
-        (year, month)
+        let date = self.civil().date();
+        (i64::from(date.year()), i64::from(date.month()))
     }
 
     pub fn date(self) -> String {
-        self.to_string()[..10].to_owned()
+        self.civil().date().to_string()
+    }
+
+    /// What no file can say is told as the nearest that one can.
+    fn civil(self) -> DateTime {
+        EPOCH.saturating_add(SignedDuration::from_secs(self.0.clamp(WRITABLE.0, WRITABLE.1)))
     }
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (days, second) = (self.0.div_euclid(DAY), self.0.rem_euclid(DAY));
-        let (year, month, day) = civil_from_days(days);
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+        write!(f, "{}Z", self.civil())
     }
 }
 
-fn number(digits: &[u8], range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+/// What it is instead, after "it is".
+impl fmt::Display for TimeFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TimeFault::Form => "no time",
+            TimeFault::Date => "a date that does not exist",
+        })
+    }
+}
+
+fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let (count, unit) = [("h", 3_600), ("d", DAY), ("w", 7 * DAY)]
+        .into_iter()
+        .find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
+    let count: i64 = count.parse().ok()?;
+    Some(Timestamp(now.0.saturating_sub(count.saturating_mul(unit))))
+}
+
+/// The numbers of a written time, whether its date exists or not.
+struct Written {
+    /// Year, month, day.
+    date: (i16, i8, i8),
+    /// Since midnight; the 60th second of a minute is the first of the next.
+    second: i64,
+    /// East of UTC, in seconds.
+    offset: Option<i64>,
+}
+
+impl Written {
+    fn read(text: &[u8]) -> Option<Written> {
+        let (&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2], clock) = text.split_first_chunk()? else {
+            return None;
+        };
+        let year = i16::try_from(number(&[y1, y2, y3, y4], 9999)?).ok()?;
+        let two = |a: u8, b: u8| i8::try_from(number(&[a, b], 99)?).ok();
+        let date = (year, two(m1, m2)?, two(d1, d2)?);
+        if clock.is_empty() {
+            return Some(Written { date, second: 0, offset: None });
+        }
+        let (&[b'T' | b't' | b' ', h1, h2, b':', m1, m2], mut rest) = clock.split_first_chunk()? else {
+            return None;
+        };
+        let mut second = number(&[h1, h2], 23)? * 3600 + number(&[m1, m2], 59)? * 60;
+        if let [b':', s1, s2, more @ ..] = rest {
+            second += number(&[*s1, *s2], 60)?;
+            rest = without_fraction(more)?;
+        }
+        Some(Written { date, second, offset: read_offset(rest)? })
+    }
+}
+
+/// Fractions of a second are read over: a time has none.
+fn without_fraction(text: &[u8]) -> Option<&[u8]> {
+    let [b'.', digits @ ..] = text else { return Some(text) };
+    let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (count > 0).then_some(&digits[count..])
+}
+
+fn read_offset(text: &[u8]) -> Option<Option<i64>> {
+    let (sign, hours, minutes) = match text {
+        [] => return Some(None),
+        b"Z" | b"z" => return Some(Some(0)),
+        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] | [sign @ (b'+' | b'-'), h1, h2, m1, m2] => {
+            (sign, [*h1, *h2], [*m1, *m2])
+        }
+        _ => return None,
+    };
+    let seconds = number(&hours, 23)? * 3600 + number(&minutes, 59)? * 60;
+    Some(Some(if *sign == b'-' { -seconds } else { seconds }))
+}
+
+fn number(digits: &[u8], max: i64) -> Option<i64> {
     let mut value = 0;
     for digit in digits {
         if !digit.is_ascii_digit() {
@@ -110,30 +164,7 @@ fn number(digits: &[u8], range: std::ops::RangeInclusive<i64>) -> Option<i64> {
         }
         value = value * 10 + i64::from(digit - b'0');
     }
-    range.contains(&value).then_some(value)
-}
-
-/// Days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that
-/// the leap day is the last day of a year and needs no case of its own.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+    (value <= max).then_some(value)
 }
 
 #[cfg(test)]
@@ -156,8 +187,9 @@ mod tests {
             ("soon", None),
             ("", None),
         ] {
-            assert_eq!(Timestamp::typed(text, now), expected.map(Timestamp), "{text}");
+            assert_eq!(Timestamp::typed(text, now).ok(), expected.map(Timestamp), "{text}");
         }
+        assert_eq!(Timestamp::typed("1970-02-31", now), Err(TimeFault::Date));
     }
 
     #[test]
@@ -182,9 +214,52 @@ mod tests {
         }
     }
 
+    // Every month had 31 days: `2026-02-31` was stored, and counted as 3 March (finding 13).
+    #[test]
+    fn a_date_that_does_not_exist_is_told_from_what_is_no_time() {
+        for (text, expected) in [
+            ("2026-02-31T00:00:00Z", Some(TimeFault::Date)),
+            ("2026-02-29", Some(TimeFault::Date)),
+            ("2024-02-29", None),
+            ("1900-02-29", Some(TimeFault::Date)),
+            ("2000-02-29", None),
+            ("0000-02-29", None),
+            ("2026-04-31 09:00", Some(TimeFault::Date)),
+            ("2026-00-10", Some(TimeFault::Date)),
+            ("2026-13-01", Some(TimeFault::Date)),
+            ("2026-01-00", Some(TimeFault::Date)),
+            ("2026-01-32", Some(TimeFault::Date)),
+            ("2026-02-31T25:00:00Z", Some(TimeFault::Form)),
+            ("2026-02-31 or so", Some(TimeFault::Form)),
+            ("2026-2-31", Some(TimeFault::Form)),
+        ] {
+            assert_eq!(Timestamp::read(text).err(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_what_can_be_written() {
+        for (seconds, expected) in [
+            (WRITABLE.0, "0000-01-01T00:00:00Z"),
+            (WRITABLE.1, "9999-12-31T23:59:59Z"),
+            (-1, "1969-12-31T23:59:59Z"),
+            (i64::MIN, "0000-01-01T00:00:00Z"),
+            (i64::MAX, "9999-12-31T23:59:59Z"),
+        ] {
+            let at = Timestamp(seconds);
+            assert_eq!(
+                (at.to_string().as_str(), at.date().as_str()),
+                (expected, &expected[..10]),
+                "{seconds}"
+            );
+        }
+        let (last, _) = Timestamp::parse("9999-12-31T23:59:60-23:59").expect("a time");
+        assert_eq!(last.0, WRITABLE.1 + 1 + 86_340);
+    }
+
     proptest! {
         #[test]
-        fn a_time_reads_back_as_it_was_written(seconds in -62_135_596_800i64..253_402_300_799) {
+        fn a_time_reads_back_as_it_was_written(seconds in WRITABLE.0..=WRITABLE.1) {
             let at = Timestamp(seconds);
             prop_assert_eq!(Timestamp::parse(&at.to_string()), Some((at, Precision::Exact)));
         }

@@ -5,6 +5,7 @@ mod call;
 
 use crate::disk::Disk;
 use call::{PLAIN_DIFF, Runs, WorkTree, run, run_commit, run_search};
+use memchr::memchr;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -93,7 +94,7 @@ pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> V
 /// git does not have.
 fn staged(mut printed: &[u8]) -> Vec<Option<&[u8]>> {
     let mut blobs = Vec::new();
-    while let Some(end) = printed.iter().position(|byte| *byte == b'\n') {
+    while let Some(end) = memchr(b'\n', printed) {
         let (head, rest) = (&printed[..end], &printed[end + 1..]);
         let size = std::str::from_utf8(head).ok().and_then(|head| head.rsplit_once(" blob ")?.1.parse().ok());
         let blob = size.and_then(|size: usize| rest.get(..size));

@@ -7,6 +7,7 @@ use crate::disk::{Links, open_regular};
 use crate::env::Env;
 use lorelane_core::capture::At;
 use lorelane_core::conversation::{Attendance, Backwards, Conversation, Format};
+use memchr::memrchr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -128,7 +129,7 @@ impl LinesFromEnd {
     /// Puts the line before those given out into `line`, and says where it begins. Too long a line is empty.
     fn before(&mut self, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
         loop {
-            if let Some(newline) = last_newline(&self.head) {
+            if let Some(newline) = memrchr(b'\n', &self.head) {
                 let at = self.start + newline as u64 + 1;
                 self.give(newline + 1, line);
                 self.head.truncate(newline);
@@ -177,19 +178,4 @@ impl LinesFromEnd {
         self.start = from;
         Ok(())
     }
-}
-
-/// Block by block without an early end inside one, which the compiler turns into wide instructions: a search byte
-/// by byte would cost more than reading the file.
-fn last_newline(bytes: &[u8]) -> Option<usize> {
-    const BLOCK: usize = 64;
-    let mut end = bytes.len();
-    for block in bytes.rchunks(BLOCK) {
-        let start = end - block.len();
-        if block.iter().fold(false, |found, byte| found | (*byte == b'\n')) {
-            return block.iter().rposition(|byte| *byte == b'\n').map(|at| start + at);
-        }
-        end = start;
-    }
-    None
 }

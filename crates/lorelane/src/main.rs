@@ -69,12 +69,10 @@ fn capture() -> Result<Env, String> {
     })?;
     let mut env = Env { now: clock(), cwd, vars };
     if let Some(fixed) = env.var(Var::LorelaneNow) {
-        let read = Timestamp::parse(fixed);
-        env.now = read
-            .ok_or_else(|| {
-                format!("LORELANE_NOW is no time: `{fixed}`\nhint: write it as 2026-01-31T09:00:00Z")
-            })?
-            .0;
+        let (now, _) = Timestamp::read(fixed).map_err(|fault| {
+            format!("LORELANE_NOW is {fault}: `{fixed}`\nhint: write it as 2026-01-31T09:00:00Z")
+        })?;
+        env.now = now;
     }
     Ok(env)
 }

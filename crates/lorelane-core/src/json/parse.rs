@@ -2,6 +2,7 @@
 
 use super::{Json, Object};
 use crate::text::cut;
+use memchr::{memchr_iter, memrchr};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
@@ -429,10 +430,10 @@ pub(super) fn comment(text: &str) -> Step<usize> {
 
 fn fault(text: &str, at: usize, what: &'static str) -> JsonFault {
     let before = &text.as_bytes()[..at.min(text.len())];
-    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+    let line_start = memrchr(b'\n', before).map_or(0, |newline| newline + 1);
     JsonFault {
         what,
-        line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+        line: 1 + memchr_iter(b'\n', before).count(),
         column: 1 + String::from_utf8_lossy(&before[line_start..]).chars().count(),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::alphabet::{ALNUM, ALPHA, Alphabet, DASH, DIGIT, DOT, HEX, LOWER, UPPER, is};
 use super::rules::Check;
+use memchr::memmem;
 
 /// A text of the right shape, with what its place says about it.
 pub(super) struct Candidate<'a> {
@@ -142,7 +143,7 @@ fn is_reference(value: &[u8], quoted: bool) -> bool {
     {
         return true;
     }
-    let has = |text: &str| value.windows(text.len()).any(|window| window == text.as_bytes());
+    let has = |text: &str| memmem::find(value, text.as_bytes()).is_some();
     let colons = value.iter().filter(|byte| **byte == b':').count();
     let is_number = starts("0x") && value.len() < 34 && value[2..].iter().all(|byte| is(*byte, HEX));
     if colons >= 2 || is_number || is_uuid(value) || ["sha256:", "://", "{{", "${", "::"].into_iter().any(has)

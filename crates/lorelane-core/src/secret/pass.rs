@@ -15,6 +15,7 @@ use super::alphabet::{
 };
 use super::judge::{self, Candidate};
 use super::rules::{OPEN, Part, Place, RULES, Rule};
+use memchr::memmem;
 use std::ops::Range;
 
 pub(super) const MARKER: &str = "[redacted: ";
@@ -239,7 +240,7 @@ impl Pass<'_> {
         let password = &authority[..authority.iter().rposition(|byte| *byte == b'@')?];
         let host = &authority[password.len() + 1..];
         let marked = MARKER.trim_end().as_bytes();
-        if authority.windows(marked.len()).any(|window| window == marked) || !password.is_ascii() {
+        if memmem::find(authority, marked).is_some() || !password.is_ascii() {
             return None;
         }
         let mut scheme = scheme_end;
@@ -379,7 +380,7 @@ impl Pass<'_> {
         let footer = &self.bytes[position..self.bytes.len().min(position + 64)];
         match footer.strip_prefix(b"-----END ") {
             Some(name) => {
-                let dashes = name.windows(5).position(|window| window == b"-----");
+                let dashes = memmem::find(name, b"-----");
                 let closed = dashes.filter(|dashes| name[..*dashes].is_ascii());
                 closed.map(|dashes| position + 9 + dashes + 5).or(key_end)
             }

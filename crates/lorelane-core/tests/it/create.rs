@@ -124,6 +124,14 @@ fn every_fault_is_said_in_the_validators_words() {
             "1.5",
             "times_updated: Input should be a valid integer, got a number with a fractional part",
         ),
+        // It was stored, and counted as 3 March (finding 13).
+        ("created_at", r#""2026-02-31T00:00:00Z""#, "created_at: String should be a date that exists"),
+        ("updated_at", r#""2026-02-29""#, "updated_at: String should be a date that exists"),
+        (
+            "created_at",
+            r#""yesterday""#,
+            "created_at: String should be a UTC timestamp such as 2026-01-31T09:00:00Z",
+        ),
         ("content", "[]", "content: Input should be a valid dictionary or instance of DecisionContent"),
         (
             "content",

@@ -189,6 +189,26 @@ fn a_memory_of_unknown_status_is_a_problem_and_not_shown() {
     }
 }
 
+// An impossible date was read as the day it runs into (finding 13).
+#[test]
+fn a_date_that_does_not_exist_is_a_problem_and_the_rest_is_read() {
+    let text = decision(&[
+        ("created_at", r#""2026-02-31T00:00:00Z""#),
+        ("record_status", r#""retired""#),
+        ("retired_at", r#""2026-06-31""#),
+    ]);
+    let reading = reading(&text);
+    let problems: Vec<&str> = reading.problems.iter().map(|problem| problem.what.as_str()).collect();
+    let expected = [
+        r#"created_at: String should be a date that exists (got "2026-02-31T00:00:00Z")"#,
+        r#"retired_at: String should be a date that exists (got "2026-06-31")"#,
+    ];
+    assert_eq!(problems, expected);
+    let memory = reading.memory.expect("a memory");
+    assert_eq!((memory.created, memory.updated.is_some()), (None, true));
+    assert_eq!(memory.lifecycle, Lifecycle::Retired { at: None, reason: None });
+}
+
 // Row 14: one such file killed rebuild, validate, health and gc.
 #[test]
 fn a_file_that_is_no_record_is_one_problem() {

@@ -116,7 +116,7 @@ type Head<'a> = (&'a str, NoteType, Status, &'a [&'a str], &'a [&'a str]);
 
 #[test]
 fn whatever_stands_in_a_head_is_read_or_named() {
-    let table: [Head<'_>; 15] = [
+    let table: [Head<'_>; 16] = [
         ("type: fact\ntags: a, b ,", NoteType::Fact, Status::Active, &["a", "b"], &[]),
         ("tags:\n- a # why\n- 'b c'", NoteType::Journal, Status::Active, &["a", "b c"], &[]),
         ("tags: [a, \"b\\\"c\",\n  d]", NoteType::Journal, Status::Active, &["a", "b\"c", "d"], &[]),
@@ -140,6 +140,13 @@ fn whatever_stands_in_a_head_is_read_or_named() {
                 "status: it is none of active, retired, archived; it counts as active",
                 "created_at: it is no time",
             ],
+        ),
+        (
+            "created_at: 2026-02-31T00:00:00Z",
+            NoteType::Journal,
+            Status::Active,
+            &[],
+            &["created_at: it is a date that does not exist"],
         ),
         (
             "type: plan\ntype: fact",

@@ -4,6 +4,7 @@ use crate::support::{content, object, record_of};
 use expect_test::expect_file;
 use lorelane_core::dialect::records::{fields, schema, validate};
 use lorelane_core::memory::Category;
+use lorelane_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -69,6 +70,10 @@ fn a_time_is_a_time_to_both() {
         "2026-01-31T24:00:00Z",
         "2026-00-31",
         "2026-01-32",
+        "2026-02-31T00:00:00Z",
+        "2026-02-29",
+        "2024-02-29T12:00:00Z",
+        "2026-04-31 09:00",
         "2026-01-31T09:00:00.5+02:00",
         "2026-01-31T09:00:00.Z",
         "2026-01-31T09:00:00+0200",
@@ -88,6 +93,25 @@ fn a_time_is_a_time_to_both() {
         let ours = validate(&record, Category::Decision).is_empty();
         assert_eq!(ours, judge.is_valid(&value(&crate::support::text(&record))), "{time:?}");
     }
+}
+
+#[test]
+fn a_date_exists_to_both_or_to_neither() {
+    let schema = checked_in("decision");
+    let judge = jsonschema::validator_for(&schema["properties"]["created_at"]).expect("a schema");
+    let mut existing = 0;
+    for year in [0, 4, 100, 1900, 1970, 2000, 2023, 2024, 2026, 2096, 2100, 2400, 9999] {
+        for (month, day) in (0..=13).flat_map(|month| (0..=32).map(move |day| (month, day))) {
+            for clock in ["", "T09:00:00Z"] {
+                let time = format!("{year:04}-{month:02}-{day:02}{clock}");
+                let read = Timestamp::parse(&time).is_some();
+                assert_eq!(read, judge.is_valid(&json!(time)), "{time}");
+                existing += usize::from(read);
+            }
+        }
+    }
+    // Of these years 0, 4, 2000, 2024, 2096 and 2400 are leap years.
+    assert_eq!(existing, 2 * (13 * 365 + 6));
 }
 
 fn checked_in(name: &str) -> Value {

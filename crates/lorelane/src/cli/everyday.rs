@@ -427,8 +427,8 @@ pub(super) fn assignments(set: &[String]) -> Result<Vec<Assignment>, Trouble> {
 
 /// A moment in the past: `12h`, `30d`, `2w` or a date.
 pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
-    Timestamp::typed(text, now).ok_or_else(|| {
-        Trouble::usage(format!("`{text}` is no time"), "write 12h, 30d, 2w or a date such as 2026-01-31")
+    Timestamp::typed(text, now).map_err(|fault| {
+        Trouble::usage(format!("`{text}` is {fault}"), "write 12h, 30d, 2w or a date such as 2026-01-31")
     })
 }
 

@@ -10,7 +10,7 @@ use crate::markdown;
 use crate::memory::{Address, Body, Kind, Memory, NoteType};
 use crate::refusal::{Fault, Refusal};
 use crate::text::{cut, one_line};
-use crate::time::Timestamp;
+use crate::time::{TimeFault, Timestamp};
 
 /// The keys that a memory's own fields say.
 const MODELLED: [&str; 10] = [
@@ -78,8 +78,9 @@ pub(super) fn problems(page: &Page<'_>) -> Vec<String> {
         problems.push("status: it is none of active, retired, archived; it counts as active".to_owned());
     }
     for key in ["created_at", "updated_at", "retired_at", "archived_at"] {
-        if says_else(key) && text_of(page, key).and_then(Timestamp::parse).is_none() {
-            problems.push(format!("{key}: it is no time"));
+        let read = text_of(page, key).ok_or(TimeFault::Form).and_then(Timestamp::read);
+        if let (true, Err(fault)) = (says_else(key), read) {
+            problems.push(format!("{key}: it is {fault}"));
         }
     }
     if page.get("tags").is_some_and(|entry| entry.value == Value::Opaque) {

@@ -7,13 +7,19 @@ use crate::memory::{Address, Category};
 use crate::refusal::{Fault, Refusal};
 use crate::secret;
 use crate::text::{SLUG_MAX, cut, is_slug};
-use crate::time::Timestamp;
+use crate::time::{TimeFault, Timestamp};
 
 const GOT_MAX: usize = 200;
 pub(super) const FAULTS_MAX: usize = 100;
 pub(super) const SLUG_PATTERN: &str = "^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$";
-/// What [`Timestamp::parse`] reads.
-pub(super) const TIME_PATTERN: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\\.[0-9]+)?)?([Zz]|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?$";
+/// What [`Timestamp::read`] reads: months of 31, of 30 and of 28 days, and 29 February of leap years.
+pub(super) const TIME_PATTERN: &str = concat!(
+    "^([0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])",
+    "|[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]|30)",
+    "|[0-9]{4}-02-(0[1-9]|1[0-9]|2[0-8])",
+    "|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)",
+    "([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\\.[0-9]+)?)?([Zz]|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?$",
+);
 
 /// The faults of a record in the order of the fields, unknown ones last; after the first hundred their number.
 pub fn validate(record: &Object, category: Category) -> Vec<Fault> {
@@ -165,8 +171,13 @@ fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, visit: 
             }
         }
         (Kind::Time, Json::Text(text)) => {
-            if Timestamp::parse(text).is_none() {
-                wrong("String should be a UTC timestamp such as 2026-01-31T09:00:00Z".to_owned());
+            if let Err(fault) = Timestamp::read(text) {
+                wrong(match fault {
+                    TimeFault::Form => {
+                        "String should be a UTC timestamp such as 2026-01-31T09:00:00Z".to_owned()
+                    }
+                    TimeFault::Date => "String should be a date that exists".to_owned(),
+                });
             }
         }
         (Kind::Text { .. } | Kind::Slug | Kind::Time, _) => {

@@ -4,7 +4,7 @@ use crate::mcp::answer::Trouble;
 use crate::mcp::schema::Arguments;
 use lorelane_core::memory::{Category, NoteType};
 use lorelane_core::recall::Query;
-use lorelane_core::time::Timestamp;
+use lorelane_core::time::{TimeFault, Timestamp};
 
 pub(super) const TYPES: &[&str] = &["plan", "journal", "fact", "observation", "reflection"];
 pub(super) const LANES: &[&str] = &["records", "notes"];
@@ -26,11 +26,14 @@ pub(super) fn moment(
     now: Timestamp,
 ) -> Result<Option<Timestamp>, Trouble> {
     let Some(text) = arguments.text(name) else { return Ok(None) };
-    let unclear = || {
-        let hint = format!("write `{name}` as 2026-01-31, 2026-01-31T09:00:00Z, 12h, 30d or 2w");
-        Trouble::new(format!("`{text}` is no date"), hint)
+    let unclear = |fault| {
+        let what = match fault {
+            TimeFault::Form => format!("`{text}` is no date"),
+            TimeFault::Date => format!("`{text}` is {fault}"),
+        };
+        Trouble::new(what, format!("write `{name}` as 2026-01-31, 2026-01-31T09:00:00Z, 12h, 30d or 2w"))
     };
-    Timestamp::typed(text, now).map(Some).ok_or_else(unclear)
+    Timestamp::typed(text, now).map(Some).map_err(unclear)
 }
 
 #[cfg(test)]

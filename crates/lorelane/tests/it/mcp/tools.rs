@@ -195,6 +195,7 @@ fn what_is_wrong_is_said_inside_the_result_all_at_once() {
         ("memory_retire", r#"{"address": "use-jwt", "reason": " "}"#, "without a reason"),
         ("memory_list", r#"{"cursor": "nonsense"}"#, "none of ours"),
         ("memory_list", r#"{"since": "yesterday"}"#, "is no date"),
+        ("memory_list", r#"{"since": "2026-02-31"}"#, "is a date that does not exist"),
         ("memory_list", r#"{"limit": 0}"#, "from 1 to 100"),
         ("memory_why", r#"{"address": "nothing-like-it"}"#, "no such memory"),
         (
