@@ -42,6 +42,7 @@ variables! {
     LorelaneHookDeadlineMs = "LORELANE_HOOK_DEADLINE_MS",
     LorelaneStopUnattended = "LORELANE_STOP_UNATTENDED",
     LorelaneMcpToken = "LORELANE_MCP_TOKEN",
+    LorelaneHttpDeadlineMs = "LORELANE_HTTP_DEADLINE_MS",
     ClaudeCodeSessionAttended = "CLAUDE_CODE_SESSION_ATTENDED",
     ClaudeCodeEntrypoint = "CLAUDE_CODE_ENTRYPOINT",
     ClaudeProjectDir = "CLAUDE_PROJECT_DIR",

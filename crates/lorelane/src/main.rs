@@ -5,6 +5,7 @@ mod cli;
 mod compat;
 mod hook;
 mod mcp;
+mod serve;
 mod stdin;
 
 use lorelane_core::time::Timestamp;

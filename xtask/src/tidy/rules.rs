@@ -125,19 +125,28 @@ pub const RULES: &[Rule] = &[
     },
     Rule::Forbid {
         within: "crates/lorelane/src/",
-        forbids: &["tokio", "rmcp", "hyper", "hyper_util", "http_body_util", "serde_json"],
+        forbids: &["tokio", "axum", "http_body", "rmcp", "serde_json"],
         but_in: &[
             "crates/lorelane/src/mcp/bridge.rs",
             "crates/lorelane/src/mcp/http.rs",
-            "crates/lorelane/src/mcp/learn.rs",
             "crates/lorelane/src/mcp/log.rs",
             "crates/lorelane/src/mcp/message.rs",
-            "crates/lorelane/src/mcp/mod.rs",
             "crates/lorelane/src/mcp/server.rs",
+            "crates/lorelane/src/mcp/sessions.rs",
             "crates/lorelane/src/mcp/stdio.rs",
-            "crates/lorelane/src/mcp/watch.rs",
+            "crates/lorelane/src/serve/connections.rs",
+            "crates/lorelane/src/serve/http.rs",
+            "crates/lorelane/src/serve/learn.rs",
+            "crates/lorelane/src/serve/mod.rs",
+            "crates/lorelane/src/serve/watch.rs",
         ],
         why: "only the server's side of the protocol knows its crates: hooks and commands start without a runtime",
+    },
+    Rule::Forbid {
+        within: "crates/lorelane/src/serve/",
+        forbids: &["crate::cli", "crate::compat", "crate::hook", "crate::mcp", "crate::web", "rmcp"],
+        but_in: &[],
+        why: "`serve` is below the faces: hand in what only the face knows",
     },
     Rule::Apart {
         within: "crates/lorelane/src/",
@@ -300,6 +309,7 @@ mod tests {
             ),
             ("crates/lorelane/src/hook/mod.rs", "use crate::cli;", "crate::cli"),
             ("crates/lorelane/src/cli/mod.rs", "use crate::compat::x;", "crate::compat"),
+            ("crates/lorelane/src/serve/http.rs", "use crate::mcp::x;", "crate::mcp"),
         ] {
             assert_eq!(faults(path, text), [expected], "{path}: {text}");
         }
@@ -329,6 +339,7 @@ mod tests {
             ("crates/lorelane-engine/src/store/mod.rs", "fn f() { self.index.x(); let clap = env!(\"X\"); }"),
             ("crates/lorelane/src/cli/tour.rs", "fn f() { std::fs::remove_dir_all(a) }"),
             ("crates/lorelane/src/main.rs", "use crate::{cli, hook}; fn f() { println!() }"),
+            ("crates/lorelane/src/mcp/mod.rs", "use crate::serve;"),
         ] {
             assert_eq!(faults(path, text), [""; 0], "{path}: {text}");
         }

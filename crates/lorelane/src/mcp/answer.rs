@@ -92,6 +92,12 @@ impl Trouble {
 
 impl From<Failure> for Trouble {
     fn from(failure: Failure) -> Trouble {
+        Trouble::from(&failure)
+    }
+}
+
+impl From<&Failure> for Trouble {
+    fn from(failure: &Failure) -> Trouble {
         let hint = failure.hint().unwrap_or_else(|| "`lorelane doctor` looks for the cause".to_owned());
         Trouble::new(failure.to_string(), hint)
     }

@@ -1,4 +1,4 @@
-//! Messages of the protocol, read from what a client sent: over both doors what is none gets the same answer.
+//! Messages of the protocol, read from what a client sent: over both transports what is none gets the same answer.
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
 use serde_json::Value;

@@ -1,16 +1,16 @@
 //! What follows `lorelane mcp`. The parser of the command line knows the same words, for their help.
 
-use super::Trouble;
 use super::tools::{PROFILES, Profile};
+use crate::serve::StartError;
 
 #[derive(Debug)]
 pub(super) struct Options {
-    pub(super) door: Door,
+    pub(super) transport: Transport,
     pub(super) profile: &'static Profile,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Door {
+pub(super) enum Transport {
     Stdio,
     Http {
         address: String,
@@ -20,7 +20,7 @@ pub(super) enum Door {
 }
 
 impl Options {
-    pub(super) fn read(words: &[String]) -> Result<Options, Trouble> {
+    pub(super) fn read(words: &[String]) -> Result<Options, StartError> {
         let (mut http, mut remote, mut profile) = (None, false, &PROFILES[0]);
         let mut words = words.iter().map(String::as_str);
         while let Some(word) = words.next() {
@@ -39,24 +39,24 @@ impl Options {
                 _ => return Err(usage(format!("`mcp` does not know `{word}`"))),
             }
         }
-        let door = match http {
-            Some(address) => Door::Http { address, remote },
+        let transport = match http {
+            Some(address) => Transport::Http { address, remote },
             None if remote => return Err(usage("`--allow-remote` goes with `--http`".to_owned())),
-            None => Door::Stdio,
+            None => Transport::Stdio,
         };
-        Ok(Options { door, profile })
+        Ok(Options { transport, profile })
     }
 }
 
-fn known_profile(name: &str) -> Result<&'static Profile, Trouble> {
+fn known_profile(name: &str) -> Result<&'static Profile, StartError> {
     Profile::named(name).ok_or_else(|| {
         let known = PROFILES.map(|profile| profile.name).join(", ");
-        (format!("`{name}` is no profile"), format!("the profiles are: {known}"))
+        StartError::new(format!("`{name}` is no profile"), format!("the profiles are: {known}"))
     })
 }
 
-fn usage(what: String) -> Trouble {
-    (what, "write `lorelane mcp [--http ADDR] [--allow-remote] [--profile NAME]`".to_owned())
+fn usage(what: String) -> StartError {
+    StartError::new(what, "write `lorelane mcp [--http ADDR] [--allow-remote] [--profile NAME]`")
 }
 
 #[cfg(test)]
@@ -64,11 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_become_a_door() {
-        let http = |address: &str, remote| Ok(Door::Http { address: address.to_owned(), remote });
+    fn words_become_a_transport() {
+        let http = |address: &str, remote| Ok(Transport::Http { address: address.to_owned(), remote });
         for (words, expected) in [
-            ("", Ok(Door::Stdio)),
-            ("--profile api-memory", Ok(Door::Stdio)),
+            ("", Ok(Transport::Stdio)),
+            ("--profile api-memory", Ok(Transport::Stdio)),
             ("--http 127.0.0.1:0", http("127.0.0.1:0", false)),
             ("--allow-remote --http=0.0.0.0:80", http("0.0.0.0:80", true)),
             ("--allow-remote", Err("`--allow-remote` goes with `--http`")),
@@ -78,7 +78,7 @@ mod tests {
             ("serve", Err("`mcp` does not know `serve`")),
         ] {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-            let read = Options::read(&words).map(|options| options.door).map_err(|(what, _)| what);
+            let read = Options::read(&words).map(|options| options.transport).map_err(|error| error.what);
             assert_eq!(read, expected.map_err(str::to_owned), "{words:?}");
         }
     }

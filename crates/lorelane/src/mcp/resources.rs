@@ -1,7 +1,7 @@
 //! Memories as resources: `lorelane://records/CATEGORY/SLUG` and `lorelane://notes/PATH`, each the text of its file.
 
 use super::cursor;
-use super::desk::Desk;
+use crate::serve::WorkspaceFactory;
 use lorelane_core::corpus::Entry;
 use lorelane_core::memory::Address;
 use lorelane_core::text::one_line;
@@ -87,12 +87,15 @@ fn unescaped(path: &str) -> Option<String> {
 }
 
 /// One page of the memories of every lifecycle, by address, and the cursor of the next.
-pub(super) fn list(desk: &Desk, after: Option<&str>) -> Result<(Vec<Listed>, Option<String>), Fault> {
+pub(super) fn list(
+    factory: &WorkspaceFactory,
+    after: Option<&str>,
+) -> Result<(Vec<Listed>, Option<String>), Fault> {
     let last = match after {
         Some(text) => Some(cursor::key(text).ok_or(Fault::Cursor)?),
         None => None,
     };
-    let mut entries = match desk.open() {
+    let mut entries = match factory.open() {
         Ok(mut workspace) => workspace.entries(Wanted { kind: None, status: None })?,
         // A project without memories has none to list.
         Err(Failure::NoStore { .. }) => Vec::new(),
@@ -111,9 +114,9 @@ pub(super) fn list(desk: &Desk, after: Option<&str>) -> Result<(Vec<Listed>, Opt
 }
 
 /// The text of a memory's file, and what sort of text that is.
-pub(super) fn read(desk: &Desk, uri: &str) -> Result<(String, &'static str), Fault> {
+pub(super) fn read(factory: &WorkspaceFactory, uri: &str) -> Result<(String, &'static str), Fault> {
     let address = address(uri).ok_or(Fault::Missing)?;
-    Ok((desk.open()?.load(&address)?.text, mime(&address)))
+    Ok((factory.open()?.load(&address)?.text, mime(&address)))
 }
 
 #[cfg(test)]

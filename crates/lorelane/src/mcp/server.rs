@@ -1,12 +1,11 @@
 //! The protocol's side of the server: what `rmcp` asks, answered from tools, resources and prompts.
 
 use super::answer::{self, Answer, LISTED, Trouble};
-use super::desk::Desk;
 use super::log::Log;
 use super::resources::{self, Fault};
 use super::tools::{Effect, Profile, Progress, Tool, Voice};
-use super::watch::{self, Changes};
-use super::{bridge, learn, prompts};
+use super::{bridge, prompts};
+use crate::serve::{self, Changes, Warning, WorkspaceFactory};
 use lorelane_core::json::{Json, Object};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
@@ -25,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::broadcast::Sender;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{mpsc, watch as watching};
+use tokio::sync::{mpsc, watch};
 
 /// A client that is gone or does not read takes no notice, and its answer does not wait for that.
 const NOTICE_DEADLINE: Duration = Duration::from_millis(300);
@@ -35,28 +34,27 @@ const SUBSCRIPTIONS_MAX: usize = 1000;
 /// What one connection needs; what all share lies behind pointers.
 #[derive(Debug)]
 pub(super) struct Server {
-    desk: Arc<Desk>,
+    factory: Arc<WorkspaceFactory>,
     profile: &'static Profile,
     changes: Sender<Arc<Changes>>,
     /// The resources that this client wants to hear of.
     subscribed: Arc<Mutex<BTreeSet<String>>>,
     log: Log,
     /// Whether the client has hung up: who listens for it can stop.
-    gone: Arc<watching::Sender<bool>>,
+    gone: Arc<watch::Sender<bool>>,
 }
 
 impl Server {
-    pub(super) fn new(desk: Arc<Desk>, profile: &'static Profile) -> Server {
-        let changes = watch::start(Arc::clone(&desk));
-        learn::start(Arc::clone(&desk), changes.clone());
+    pub(super) fn new(factory: Arc<WorkspaceFactory>, profile: &'static Profile) -> Server {
+        let changes = serve::follow_files(&factory);
         let (subscribed, log, gone) = Default::default();
-        Server { desk, profile, changes, subscribed, log, gone }
+        Server { factory, profile, changes, subscribed, log, gone }
     }
 
     /// For another connection: the same memories, subscriptions of its own.
     pub(super) fn for_another(&self) -> Server {
         Server {
-            desk: Arc::clone(&self.desk),
+            factory: Arc::clone(&self.factory),
             profile: self.profile,
             changes: self.changes.clone(),
             subscribed: Arc::default(),
@@ -66,7 +64,7 @@ impl Server {
     }
 
     /// Where a connection says that its client has hung up.
-    pub(super) fn gone(&self) -> Arc<watching::Sender<bool>> {
+    pub(super) fn gone(&self) -> Arc<watch::Sender<bool>> {
         Arc::clone(&self.gone)
     }
 
@@ -74,10 +72,10 @@ impl Server {
     async fn work<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        job: impl FnOnce(&Desk) -> T + Send + 'static,
+        job: impl FnOnce(&WorkspaceFactory) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let desk = Arc::clone(&self.desk);
-        let mut task = tokio::task::spawn_blocking(move || job(&desk));
+        let factory = Arc::clone(&self.factory);
+        let mut task = tokio::task::spawn_blocking(move || job(&factory));
         tokio::select! {
             done = &mut task => done.map_err(|_| ErrorData::internal_error("the request could not be finished", None)),
             () = context.ct.cancelled() => {
@@ -149,8 +147,8 @@ impl ServerHandler for Server {
         };
         let (told, mut heard) = mpsc::unbounded_channel();
         let token = context.meta.get_progress_token();
-        let job = self.work(&context, move |desk| {
-            tool.call(desk, sent, tools, &|progress| {
+        let job = self.work(&context, move |factory| {
+            tool.call(factory, sent, tools, &|progress| {
                 let _ = told.send(progress);
             })
         });
@@ -183,7 +181,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let after = request.and_then(|request| request.cursor);
-        let listed = self.work(&context, move |desk| resources::list(desk, after.as_deref())).await?;
+        let listed = self.work(&context, move |factory| resources::list(factory, after.as_deref())).await?;
         let (page, next) = listed.map_err(|fault| refused(fault, "the resources"))?;
         let page = page.into_iter().map(|listed| {
             let mime = resources::mime(&listed.address);
@@ -220,7 +218,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let read = self.work(&context, move |desk| resources::read(desk, &uri)).await?;
+        let read = self.work(&context, move |factory| resources::read(factory, &uri)).await?;
         let (text, mime) = read.map_err(|fault| refused(fault, &request.uri))?;
         let contents = ResourceContents::text(text, request.uri).with_mime_type(mime);
         Ok(ReadResourceResult::new(vec![contents]).into())
@@ -429,7 +427,7 @@ fn refused(fault: Fault, what: &str) -> ErrorData {
             let uri = serde_json::json!({ "uri": what });
             ErrorData::resource_not_found(format!("there is no resource {what}"), Some(uri))
         }
-        Fault::Failure(failure) => ErrorData::internal_error(Trouble::from(failure).text(), None),
+        Fault::Failure(failure) => ErrorData::internal_error(Trouble::from(&failure).text(), None),
     }
 }
 
@@ -438,8 +436,15 @@ async fn tell(context: &SubscriptionContext, changes: &Changes) {
     if changes.listed {
         let _ = context.sink().notify_resource_list_changed().await;
     }
-    for uri in &changes.updated {
-        let _ = context.sink().notify_resource_updated(uri).await;
+    for address in &changes.updated {
+        let _ = context.sink().notify_resource_updated(resources::uri(address)).await;
+    }
+}
+
+fn worded(warning: &Warning) -> String {
+    match warning {
+        Warning::Index(failure) => Trouble::from(failure).text(),
+        Warning::Model(fault) => format!("{fault}\nhint: {}", fault.hint()),
     }
 }
 
@@ -461,14 +466,14 @@ async fn forward(
             Err(RecvError::Lagged(_)) => Arc::new(missed()),
             Err(RecvError::Closed) => return,
         };
-        if let Some(trouble) = &changes.trouble {
-            log.warn(&peer, trouble).await;
+        if let Some(warning) = &changes.warning {
+            log.warn(&peer, &worded(warning)).await;
         }
         if changes.listed {
             let _ = peer.notify_resource_list_changed().await;
         }
-        for uri in &changes.updated {
-            let wanted = subscribed.lock().unwrap_or_else(PoisonError::into_inner).contains(uri);
+        for uri in changes.updated.iter().map(resources::uri) {
+            let wanted = subscribed.lock().unwrap_or_else(PoisonError::into_inner).contains(&uri);
             if wanted {
                 let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
             }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 mod files;
 mod http;
 mod http_bad_input;
+mod http_limits;
 mod model;
 mod notes;
 mod notes_defects;

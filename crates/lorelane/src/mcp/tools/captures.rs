@@ -12,7 +12,7 @@ use lorelane_engine::workspace::{Task, Workspace};
 const CONTEXT_MAX_BYTES: u64 = 64 << 10;
 
 pub(super) fn review(call: &Call<'_>) -> Outcome {
-    let mut workspace = call.desk.open()?;
+    let mut workspace = call.factory.open()?;
     let session = call.arguments.text("session");
     match call.arguments.get("answers").and_then(Json::as_list).filter(|answers| !answers.is_empty()) {
         Some(answers) => commit(&mut workspace, session, answers),

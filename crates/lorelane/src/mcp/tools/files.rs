@@ -335,7 +335,7 @@ fn refuse_root(path: &str, verb: &str) -> Result<(), Trouble> {
 }
 
 fn open(call: &Call<'_>) -> Result<Workspace, Trouble> {
-    let workspace = call.desk.open()?;
+    let workspace = call.factory.open()?;
     match workspace.notes_folder() {
         Some(_) => Ok(workspace),
         None => Err(Failure::NotesOff.into()),

@@ -22,7 +22,7 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
     let Some(text) = call.arguments.text("query") else {
         return Err(Trouble::new("cannot search for nothing", "say in `query` what you want to know"));
     };
-    let mut workspace = call.desk.open()?;
+    let mut workspace = call.factory.open()?;
     let mut query = Query::of_person(text, workspace.now());
     filter::kinds(&call.arguments, &mut query);
     query.include_retired = call.arguments.flag("include_retired");
@@ -59,7 +59,7 @@ fn line(workspace: &Workspace, hit: &Hit, explain: bool) -> Option<String> {
 }
 
 pub(super) fn read(call: &Call<'_>) -> Outcome {
-    let mut workspace = call.desk.open()?;
+    let mut workspace = call.factory.open()?;
     let address = workspace.find(call.arguments.text("address").unwrap_or_default())?;
     let loaded = workspace.load(&address)?;
     let mut head = format!("{address}, revision {}\n", loaded.revision);
@@ -82,7 +82,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
         })?),
         None => None,
     };
-    let mut workspace = call.desk.open()?;
+    let mut workspace = call.factory.open()?;
     let mut asked = Query::new("", workspace.now());
     filter::kinds(&call.arguments, &mut asked);
     asked.after = filter::moment(&call.arguments, "since", asked.now)?;

@@ -13,9 +13,9 @@ mod save;
 mod state;
 
 use super::answer::{Outcome, Trouble};
-use super::desk::Desk;
 use super::hints::{self, Tools};
 use super::schema::{self, Arguments, Kind, Parameter};
+use crate::serve::WorkspaceFactory;
 use lorelane_core::change::Notice;
 use lorelane_core::json::{Json, Object};
 
@@ -57,7 +57,7 @@ pub(super) enum Voice {
 
 /// One call of a tool.
 pub(super) struct Call<'c> {
-    pub(super) desk: &'c Desk,
+    pub(super) factory: &'c WorkspaceFactory,
     pub(super) arguments: Arguments,
     pub(super) progress: &'c dyn Fn(Progress),
     /// What the commands that hints name are called here.
@@ -145,7 +145,7 @@ impl Tool {
 
     pub(super) fn call(
         &self,
-        desk: &Desk,
+        factory: &WorkspaceFactory,
         sent: Object,
         tools: Tools,
         progress: &dyn Fn(Progress),
@@ -157,7 +157,7 @@ impl Tool {
             };
             Trouble::new(what, "mend all of it and call again; nothing was done")
         })?;
-        let outcome = (self.run)(&Call { desk, arguments, progress, tools });
+        let outcome = (self.run)(&Call { factory, arguments, progress, tools });
         outcome.map(|answer| answer.naming(tools)).map_err(|trouble| trouble.naming(tools))
     }
 }

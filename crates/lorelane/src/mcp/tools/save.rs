@@ -21,7 +21,7 @@ const FIELDS: [&str; 3] = ["content", "related_files", "confidence"];
 const NOTES: &str = "notes/";
 
 pub(super) fn save(call: &Call<'_>) -> Outcome {
-    let mut workspace = call.desk.open()?;
+    let mut workspace = call.factory.open()?;
     let plan = match call.arguments.text("address") {
         Some(typed) => match new_note(call, &workspace, typed)? {
             Some(address) => create_note(call, address)?,
@@ -185,7 +185,7 @@ pub(super) fn retire(call: &Call<'_>) -> Outcome {
     let Some(reason) = call.arguments.text("reason") else {
         return Err(Trouble::new("cannot retire without a reason", "say in `reason` why it no longer holds"));
     };
-    let mut workspace = call.desk.open()?;
+    let mut workspace = call.factory.open()?;
     let address = workspace.find(call.arguments.text("address").unwrap_or_default())?;
     let because = format!("retire {address}: {}", cut(&one_line(reason), 200));
     let change = Change::Step { address, verb: Verb::Retire, reason: reason.to_owned() };

@@ -9,7 +9,7 @@ use lorelane_core::memory::{Address, Category, Kind};
 use lorelane_engine::workspace::{Fate, Finding, Overview, Sync, Workspace};
 
 pub(super) fn why(call: &Call<'_>) -> Outcome {
-    let mut workspace = call.desk.open()?;
+    let mut workspace = call.factory.open()?;
     let Some(typed) = call.arguments.text("address") else {
         let line = workspace.ledger().lines().into_iter().next();
         let says = match &line {
@@ -51,7 +51,7 @@ pub(super) fn status(call: &Call<'_>) -> Outcome {
         (call.progress)(Progress { done, of: steps, doing });
         done += 1;
     };
-    let mut workspace = call.desk.open()?;
+    let mut workspace = call.factory.open()?;
     let mut members = vec![("project", Json::text(workspace.project().display().to_string()))];
     if rebuild {
         next("writing index and listing anew");

@@ -8,7 +8,7 @@ const SEARCH: &str =
     r#""method": "tools/call", "params": {"name": "memory_search", "arguments": {"query": "jwt"}}"#;
 
 /// Begins a session and gives the headers that belong to it.
-fn session(server: &Listening) -> String {
+pub(super) fn session(server: &Listening) -> String {
     let reply = server.post("", &initialize());
     let id = reply.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
     let id = id.unwrap_or_else(|| panic!("{} {}", reply.head, reply.body));

@@ -286,7 +286,7 @@ const TOOLS: &[Tool] = &[
 
 /// The project's memories, or the words of the first notes for having none.
 fn open(call: &Call<'_>) -> Result<Workspace, Trouble> {
-    let workspace = call.desk.open().map_err(trouble)?;
+    let workspace = call.factory.open().map_err(trouble)?;
     if workspace.notes_folder().is_none() {
         return Err(trouble(Failure::NotesOff));
     }

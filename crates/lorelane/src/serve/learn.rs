@@ -1,7 +1,7 @@
 //! The second model in the server: loaded beside the requests, and kept reading what it does not know yet.
 
-use super::desk::Desk;
-use super::watch::Changes;
+use super::factory::WorkspaceFactory;
+use super::watch::{Changes, Warning};
 use lorelane_core::text::printable;
 use lorelane_engine::disk::RealDisk;
 use lorelane_engine::model::{Look, ModelError, Shelf};
@@ -15,34 +15,34 @@ const REST: Duration = Duration::from_secs(5);
 const PASSAGES: usize = 8;
 
 /// Starts a thread that lives as long as the process.
-pub(super) fn start(desk: Arc<Desk>, told: Sender<Arc<Changes>>) {
-    let folders = desk.env().folders();
+pub(super) fn start(factory: Arc<WorkspaceFactory>, told: Sender<Arc<Changes>>) {
+    let folders = factory.env().folders();
     // Without a home there is no place for a model.
     let Ok(shelf) = Shelf::new(Arc::new(RealDisk), folders.as_ref()) else { return };
     std::thread::spawn(move || {
         let mut seen = None;
         loop {
             let begun = Instant::now();
-            if let Err(fault) = follow(&desk, &shelf, &mut seen) {
-                let trouble = format!("{fault}\nhint: {}", fault.hint());
-                eprintln!("{}", printable(&format!("warning: {trouble}")));
-                let _ = told.send(Arc::new(Changes { trouble: Some(trouble), ..Changes::default() }));
+            if let Err(fault) = follow(&factory, &shelf, &mut seen) {
+                eprintln!("{}", printable(&format!("warning: {fault}\nhint: {}", fault.hint())));
+                let warning = Some(Warning::Model(fault));
+                let _ = told.send(Arc::new(Changes { warning, ..Changes::default() }));
             }
             // As long as it worked it rests: a client that is asked something has the machine, too.
-            std::thread::sleep(if learn(&desk) { begun.elapsed() } else { REST });
+            std::thread::sleep(if learn(&factory) { begun.elapsed() } else { REST });
         }
     });
 }
 
-/// Has the desk use the model as it lies on the shelf now. What was seen before is not read, nor complained of, again.
-fn follow(desk: &Desk, shelf: &Shelf, seen: &mut Option<Seen>) -> Result<(), ModelError> {
+/// Has workspaces use the model as it lies on the shelf now. What was seen before is not read, nor complained of, again.
+fn follow(factory: &WorkspaceFactory, shelf: &Shelf, seen: &mut Option<Seen>) -> Result<(), ModelError> {
     let now = shelf.look().map_err(|fault| fault.to_string());
     if seen.as_ref() == Some(&now) {
         return Ok(());
     }
     *seen = Some(now);
-    desk.set_model(None);
-    desk.set_model(shelf.load()?);
+    factory.set_model(None);
+    factory.set_model(shelf.load()?);
     Ok(())
 }
 
@@ -50,7 +50,7 @@ fn follow(desk: &Desk, shelf: &Shelf, seen: &mut Option<Seen>) -> Result<(), Mod
 type Seen = Result<Option<Look>, String>;
 
 /// Reads a little, and tells whether there may be more. An index that is busy, and a project without a store, can wait.
-fn learn(desk: &Desk) -> bool {
-    let has_read = || desk.open().and_then(|mut workspace| workspace.learn(PASSAGES));
-    desk.model().is_some() && has_read().is_ok_and(|learned| learned.passages > 0)
+fn learn(factory: &WorkspaceFactory) -> bool {
+    let has_read = || factory.open().and_then(|mut workspace| workspace.learn(PASSAGES));
+    factory.model().is_some() && has_read().is_ok_and(|learned| learned.passages > 0)
 }

@@ -4,11 +4,11 @@
 //! some 20 ms, and fifty times as long is rested. So an index that lags behind a hand edit catches up by itself, and
 //! no watching service of the system is needed, which network folders do not have.
 
-use super::answer::Trouble;
-use super::desk::Desk;
-use super::resources;
+use super::factory::WorkspaceFactory;
 use lorelane_core::memory::Address;
 use lorelane_engine::index::Seen;
+use lorelane_engine::model::ModelError;
+use lorelane_engine::workspace::Failure;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,23 +24,31 @@ const VERIFY_EVERY: Duration = Duration::from_secs(3600);
 const WAITING: usize = 64;
 
 /// What changed between two looks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Changes {
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
     /// Memories came or went.
-    pub(super) listed: bool,
-    /// The URIs of those whose files changed or went.
-    pub(super) updated: Vec<String>,
-    /// Why searches cannot see it, if they cannot.
-    pub(super) trouble: Option<String>,
+    pub(crate) listed: bool,
+    /// Those whose files changed or went.
+    pub(crate) updated: Vec<Address>,
+    pub(crate) warning: Option<Warning>,
+}
+
+/// What no answer to a request can say.
+#[derive(Debug)]
+pub(crate) enum Warning {
+    /// Why searches cannot see a change.
+    Index(Failure),
+    /// Why searches do without the second model.
+    Model(ModelError),
 }
 
 type Sightings = BTreeMap<Address, Seen>;
 
 /// Starts looking, for as long as the process lives.
-pub(super) fn start(desk: Arc<Desk>) -> Sender<Arc<Changes>> {
+pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<Changes>> {
     let (sender, _) = broadcast::channel(WAITING);
     let told = sender.clone();
-    let mut before = look(&desk);
+    let mut before = look(&factory);
     // Detached: it holds nothing that has to be put away, and ends with the process.
     std::thread::spawn(move || {
         let mut rest = SHORTEST;
@@ -48,11 +56,11 @@ pub(super) fn start(desk: Arc<Desk>) -> Sender<Arc<Changes>> {
         loop {
             std::thread::sleep(rest);
             let begun = Instant::now();
-            let now = look(&desk);
+            let now = look(&factory);
             if let Some(mut changes) = between(&before, &now) {
                 // Searches find it from here on.
-                let looked = desk.open().and_then(|mut workspace| workspace.look_at_every_file());
-                changes.trouble = looked.err().map(|failure| Trouble::from(failure).text());
+                let looked = factory.open().and_then(|mut workspace| workspace.look_at_every_file());
+                changes.warning = looked.err().map(Warning::Index);
                 let _ = told.send(Arc::new(changes));
             }
             before = now;
@@ -68,8 +76,8 @@ pub(super) fn start(desk: Arc<Desk>) -> Sender<Arc<Changes>> {
 }
 
 /// A project without a store has nothing to see, yet.
-fn look(desk: &Desk) -> Sightings {
-    desk.open().map(|workspace| workspace.sightings()).unwrap_or_default()
+fn look(factory: &WorkspaceFactory) -> Sightings {
+    factory.open().map(|workspace| workspace.sightings()).unwrap_or_default()
 }
 
 fn between(before: &Sightings, now: &Sightings) -> Option<Changes> {
@@ -77,11 +85,11 @@ fn between(before: &Sightings, now: &Sightings) -> Option<Changes> {
     for (address, seen) in before {
         if now.get(address) != Some(seen) {
             changes.listed |= !now.contains_key(address);
-            changes.updated.push(resources::uri(address));
+            changes.updated.push(address.clone());
         }
     }
     changes.listed |= now.keys().any(|address| !before.contains_key(address));
-    (changes != Changes::default()).then_some(changes)
+    (changes.listed || !changes.updated.is_empty()).then_some(changes)
 }
 
 #[cfg(test)]
@@ -98,15 +106,16 @@ mod tests {
                 .map(|(slug, size)| (Address::record(Category::Decision, slug), seen(*size)))
                 .collect()
         };
-        let uri = |slug: &str| format!("lorelane://records/decision/{slug}");
+        let b = Address::record(Category::Decision, "b");
         let before = lane(&[("a", 1), ("b", 1)]);
         for (now, listed, updated) in [
-            (lane(&[("a", 1), ("b", 2)]), false, vec![uri("b")]),
-            (lane(&[("a", 1)]), true, vec![uri("b")]),
+            (lane(&[("a", 1), ("b", 2)]), false, vec![b.clone()]),
+            (lane(&[("a", 1)]), true, vec![b]),
             (lane(&[("a", 1), ("b", 1), ("c", 1)]), true, vec![]),
         ] {
-            assert_eq!(between(&before, &now), Some(Changes { listed, updated, trouble: None }), "{now:?}");
+            let changes = between(&before, &now).map(|changes| (changes.listed, changes.updated));
+            assert_eq!(changes, Some((listed, updated)), "{now:?}");
         }
-        assert_eq!(between(&before, &before), None);
+        assert!(between(&before, &before).is_none());
     }
 }

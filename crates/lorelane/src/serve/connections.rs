@@ -1,0 +1,270 @@
+//! Open connections of HTTP: how many there may be, and how long each may wait.
+//!
+//! Connections that have not shown a token yet are counted apart from the others, and the one that has waited longest
+//! gives way to a new one. So whoever opens many and says nothing keeps nobody out: a client sends its request at once.
+
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, Sleep, sleep, sleep_until};
+
+/// Connections that have shown the token.
+const TRUSTED_MAX: usize = 128;
+/// Connections that have not, yet.
+const UNPROVEN_MAX: usize = 64;
+/// What cannot be accepted now (no more files can be opened) is tried again after this.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a connection may wait for its client.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadlines {
+    /// For the first request with the token, counted from the beginning.
+    pub(super) proof: Duration,
+    /// For the next request, counted from the last answer.
+    pub(super) idle: Duration,
+    /// For the body of a request, counted from its head.
+    pub(super) body: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Unproven,
+    Idle,
+    /// A request with the token is being read, worked on or answered.
+    Busy,
+}
+
+/// All that are open. Taking one out of `open` closes it.
+#[derive(Debug)]
+pub(super) struct Connections {
+    open: Mutex<BTreeMap<u64, Entry>>,
+    /// Never given twice: one that was closed may still be there for a while.
+    next_id: AtomicU64,
+    freed: Notify,
+    deadlines: Deadlines,
+}
+
+#[derive(Debug)]
+struct Entry {
+    state: State,
+    since: Instant,
+    /// Wakes the stream when it is dropped.
+    _close: oneshot::Sender<()>,
+}
+
+impl Connections {
+    pub(super) fn new(deadlines: Deadlines) -> Arc<Connections> {
+        let (open, next_id, freed) = Default::default();
+        Arc::new(Connections { open, next_id, freed, deadlines })
+    }
+
+    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Entry>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits while every place is taken by a request with the token: new clients wait in the system's queue meanwhile.
+    async fn room(&self) {
+        while count(&self.open(), State::Busy) >= TRUSTED_MAX {
+            self.freed.notified().await;
+        }
+    }
+
+    fn admit(self: &Arc<Connections>, stream: TcpStream) -> TimedStream {
+        let (close, closed) = oneshot::channel();
+        let since = Instant::now();
+        let mut open = self.open();
+        if count(&open, State::Unproven) >= UNPROVEN_MAX {
+            close_longest(&mut open, State::Unproven);
+        }
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        open.insert(id, Entry { state: State::Unproven, since, _close: close });
+        let connection = Connection { id, all: Arc::clone(self) };
+        TimedStream { stream, connection, closed: Some(closed), alarm: Box::pin(sleep_until(since)) }
+    }
+}
+
+fn count(open: &BTreeMap<u64, Entry>, state: State) -> usize {
+    open.values().filter(|entry| entry.state == state).count()
+}
+
+fn close_longest(open: &mut BTreeMap<u64, Entry>, state: State) {
+    let waiting = open.iter().filter(|(_, entry)| entry.state == state);
+    if let Some(id) = waiting.min_by_key(|(_, entry)| entry.since).map(|(id, _)| *id) {
+        open.remove(&id);
+    }
+}
+
+/// One connection, as its requests know it.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    id: u64,
+    all: Arc<Connections>,
+}
+
+/// Marks a connection as busy for as long as it lives.
+#[derive(Debug)]
+pub(super) struct BusyGuard(Connection);
+
+impl Connection {
+    /// Tells that a request showed the token.
+    pub(super) fn trust(&self) -> BusyGuard {
+        self.set(State::Busy);
+        let mut open = self.all.open();
+        if count(&open, State::Busy) + count(&open, State::Idle) > TRUSTED_MAX {
+            close_longest(&mut open, State::Idle);
+        }
+        BusyGuard(self.clone())
+    }
+
+    fn set(&self, state: State) {
+        if let Some(entry) = self.all.open().get_mut(&self.id) {
+            (entry.state, entry.since) = (state, Instant::now());
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let open = self.all.open();
+        let entry = open.get(&self.id)?;
+        match entry.state {
+            State::Unproven => Some(entry.since + self.all.deadlines.proof),
+            State::Idle => Some(entry.since + self.all.deadlines.idle),
+            State::Busy => None,
+        }
+    }
+}
+
+impl Drop for BusyGuard {
+    fn drop(&mut self) {
+        self.0.set(State::Idle);
+        self.0.all.freed.notify_one();
+    }
+}
+
+/// Accepts connections within their limits.
+#[derive(Debug)]
+pub(super) struct LimitedListener {
+    pub(super) listener: TcpListener,
+    pub(super) connections: Arc<Connections>,
+}
+
+impl Listener for LimitedListener {
+    type Io = TimedStream;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (TimedStream, SocketAddr) {
+        loop {
+            self.connections.room().await;
+            match self.listener.accept().await {
+                Ok((stream, from)) => {
+                    // Those that came before are looked at first: their request may have come already.
+                    tokio::task::yield_now().await;
+                    return (self.connections.admit(stream), from);
+                }
+                Err(_) => sleep(ACCEPT_PAUSE).await,
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}
+
+impl Connected<IncomingStream<'_, LimitedListener>> for Connection {
+    fn connect_info(stream: IncomingStream<'_, LimitedListener>) -> Connection {
+        stream.io().connection.clone()
+    }
+}
+
+/// A stream that ends when its connection has waited too long, or gives way to another.
+#[derive(Debug)]
+pub(super) struct TimedStream {
+    stream: TcpStream,
+    connection: Connection,
+    /// Until it was closed.
+    closed: Option<oneshot::Receiver<()>>,
+    alarm: Pin<Box<Sleep>>,
+}
+
+impl TimedStream {
+    /// Passes a result on; one that has to be waited for is an error once the time is over.
+    fn in_time<T>(&mut self, context: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if result.is_pending() && self.poll_over(context).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        result
+    }
+
+    fn poll_over(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(closed) = &mut self.closed else { return Poll::Ready(()) };
+        if Pin::new(closed).poll(context).is_ready() {
+            self.closed = None;
+            return Poll::Ready(());
+        }
+        let Some(deadline) = self.connection.deadline() else { return Poll::Pending };
+        if self.alarm.deadline() != deadline {
+            self.alarm.as_mut().reset(deadline);
+        }
+        self.alarm.as_mut().poll(context)
+    }
+}
+
+impl Drop for TimedStream {
+    fn drop(&mut self) {
+        self.connection.all.open().remove(&self.connection.id);
+        self.connection.all.freed.notify_one();
+    }
+}
+
+impl AsyncRead for TimedStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.in_time(context, read)
+    }
+}
+
+impl AsyncWrite for TimedStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.in_time(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.in_time(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
