@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use xtask::args::Args;
 use xtask::failure::Failure;
-use xtask::{bench, check, clients, distil, mcp, schemas, simulate, storm};
+use xtask::{bench, check, clients, distil, mcp, schemas, simulate, storm, tidy};
 
 /// Whether the command's own question was answered with yes.
 type Verdict = Result<bool, Failure>;
@@ -59,6 +59,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--write]",
         about: "Make the static table of vectors again from its sources, and compare it",
         run: distil::command,
+    },
+    Command {
+        name: "tidy",
+        usage: "[--verbose]",
+        about: "Count what makes the code hard to read, against the limits",
+        run: tidy::command,
     },
 ];
 

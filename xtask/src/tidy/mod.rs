@@ -1,14 +1,36 @@
-//! What no compiler checks: the map of the code, the walls between its parts, clean text.
+//! What no compiler checks: the map of the code, the walls between its parts, clean text, and figures with limits.
 //!
-//! Run as tests (`xtask/tests/it`), so that `cargo test` alone finds a breach.
+//! Run as tests (`xtask/tests/it`), so that `cargo test` alone finds a breach. The command prints the figures.
 
+pub mod codebase;
+mod comments;
+mod cycles;
+mod json;
+pub mod limits;
 pub mod map;
+mod methods;
 pub mod rules;
 pub mod source;
 pub mod text;
+mod types;
 mod uses;
 
 use std::fmt;
+
+use crate::args::Args;
+use crate::failure::Failure;
+use crate::repo;
+
+/// Prints the figures; the answer is yes while none of them grew.
+pub fn command(mut args: Args) -> Result<bool, Failure> {
+    let verbose = args.flag("--verbose");
+    args.finish()?;
+    let measured = limits::measure_all(&repo::root())?;
+    print!("{}", limits::table(&measured, verbose));
+    let faults = limits::check(&measured);
+    print!("{}", listing(&faults));
+    Ok(faults.is_empty())
+}
 
 /// One breach, where it is and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

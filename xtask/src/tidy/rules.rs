@@ -3,10 +3,8 @@
 //! Core decides, engine does, faces show: each row is a sentence of `ARCHITECTURE.md` that the
 //! compiler would let pass.
 
-use std::collections::BTreeSet;
-
 use super::Fault;
-use super::source::Source;
+use super::codebase::Codebase;
 use super::uses::{Named, named};
 
 #[derive(Debug)]
@@ -157,18 +155,11 @@ pub const RULES: &[Rule] = &[
 
 /// Judges the files of one tree: all of them at once, since one file may declare another a test.
 pub fn check(rules: &[Rule], files: &[(String, String)]) -> Vec<Fault> {
-    let sources: Vec<(&str, Source)> =
-        files.iter().map(|(path, text)| (path.as_str(), Source::read(text))).collect();
-    let tests: BTreeSet<String> =
-        sources.iter().flat_map(|(path, source)| test_files(path, source)).collect();
     let mut faults = Vec::new();
-    for (path, source) in &sources {
-        if tests.iter().any(|test| path.starts_with(test.as_str())) {
-            continue;
-        }
-        let named = named(&source.code, &module(path));
+    for file in &Codebase::read(files).files {
+        let named = named(&file.code, &file.module);
         for rule in rules {
-            faults.extend(rule.breaches(path, &named));
+            faults.extend(rule.breaches(&file.path, &named));
         }
     }
     faults.sort();
@@ -223,31 +214,6 @@ fn matches(named: &Named, pattern: &[&str]) -> bool {
         }
     }
     true
-}
-
-/// `crates/x/src/a/b.rs` is `a::b`, `…/a/mod.rs` is `a`, the crate's root is empty.
-fn module(path: &str) -> Vec<String> {
-    let inside = path.split_once("/src/").map_or(path, |(_, inside)| inside);
-    let inside = inside.trim_end_matches(".rs");
-    let inside = inside.strip_suffix("/mod").unwrap_or(inside);
-    match inside {
-        "lib" | "main" | "mod" => Vec::new(),
-        inside => inside.split('/').map(str::to_owned).collect(),
-    }
-}
-
-/// Where the files of a module declared as test code can lie, as beginnings of paths.
-fn test_files(path: &str, source: &Source) -> Vec<String> {
-    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let folder = match file {
-        "lib.rs" | "main.rs" | "mod.rs" => folder.to_owned(),
-        file => format!("{folder}/{}", file.trim_end_matches(".rs")),
-    };
-    source
-        .test_modules
-        .iter()
-        .flat_map(|name| [format!("{folder}/{name}.rs"), format!("{folder}/{name}/")])
-        .collect()
 }
 
 #[cfg(test)]

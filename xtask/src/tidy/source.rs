@@ -9,30 +9,37 @@ pub struct Source {
     pub code: String,
     /// Modules declared as `#[cfg(test)] mod name;`: their files are test code too.
     pub test_modules: Vec<String>,
+    /// The lines (from 1) with a `//` comment that documents no item.
+    pub comments: Vec<usize>,
 }
 
 impl Source {
     pub fn read(text: &str) -> Source {
-        let mut code = without_texts(text);
+        let (mut code, mut comments) = without_texts(text);
         let mut test_modules = Vec::new();
         while let Some((start, end)) = test_item(&code) {
             let item = String::from_utf8_lossy(&code[start..end]).into_owned();
             test_modules.extend(declared_module(&item));
+            comments.retain(|at| !(start..end).contains(at));
             blank(&mut code, start, end);
         }
+        let line = |at: usize| 1 + code[..at].iter().filter(|byte| **byte == b'\n').count();
+        let comments = comments.into_iter().map(line).collect();
         // Only whole characters were blanked, so what is left is still UTF-8.
-        Source { code: String::from_utf8_lossy(&code).into_owned(), test_modules }
+        Source { code: String::from_utf8_lossy(&code).into_owned(), test_modules, comments }
     }
 }
 
 /// The text without comments and literals.
 pub(super) fn code_only(text: &str) -> String {
-    String::from_utf8_lossy(&without_texts(text)).into_owned()
+    String::from_utf8_lossy(&without_texts(text).0).into_owned()
 }
 
-fn without_texts(text: &str) -> Vec<u8> {
+/// The text without comments and literals, and where its `//` comments are.
+fn without_texts(text: &str) -> (Vec<u8>, Vec<usize>) {
     let bytes = text.as_bytes();
     let mut code = bytes.to_vec();
+    let mut comments = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         let end = match bytes[at] {
@@ -43,10 +50,18 @@ fn without_texts(text: &str) -> Vec<u8> {
             b'\'' => char_end(text, at).unwrap_or(at),
             _ => at,
         };
+        if bytes[at..].starts_with(b"//") && !is_doc_comment(&bytes[at..]) {
+            comments.push(at);
+        }
         blank(&mut code, at, end);
         at = end.max(at + 1);
     }
-    code
+    (code, comments)
+}
+
+/// `///` and `//!`; four slashes are a comment again.
+fn is_doc_comment(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"//!") || bytes.starts_with(b"///") && !bytes.starts_with(b"////")
 }
 
 fn blank(code: &mut [u8], start: usize, end: usize) {
@@ -196,6 +211,12 @@ mod tests {
         let code = Source::read(text).code;
         assert_eq!(code.split_whitespace().collect::<Vec<_>>(), ["a", "b", "c"]);
         assert_eq!(code.lines().position(|line| line == "b"), Some(5));
+    }
+
+    #[test]
+    fn comments_are_found_without_docs_texts_and_tests() {
+        let text = "//! a\n// b\n/// c\nfn f() {\n    let url = \"https://d\"; // e\n}\n#[cfg(test)]\nmod tests {\n    // g\n}\n";
+        assert_eq!(Source::read(text).comments, [2, 5]);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(super) fn named(code: &str, module: &[String]) -> Vec<Named> {
 }
 
 /// Words, `::`, and single marks, each with its line.
-fn tokens(code: &str) -> Vec<(&str, usize)> {
+pub(super) fn tokens(code: &str) -> Vec<(&str, usize)> {
     let mut tokens = Vec::new();
     for (index, line) in code.lines().enumerate() {
         let mut rest = line.trim_start();
@@ -57,7 +57,7 @@ fn tokens(code: &str) -> Vec<(&str, usize)> {
     tokens
 }
 
-fn is_word(c: char) -> bool {
+pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 

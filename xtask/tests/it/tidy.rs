@@ -3,7 +3,7 @@
 use std::fs;
 
 use xtask::repo;
-use xtask::tidy::{Fault, listing, map, rules, text};
+use xtask::tidy::{Fault, codebase, limits, listing, map, rules, text};
 
 fn assert_none(faults: &[Fault]) {
     assert!(faults.is_empty(), "\n{}", listing(faults));
@@ -20,11 +20,7 @@ fn the_map_names_every_folder_and_no_other() {
 
 #[test]
 fn no_part_names_what_it_must_not() {
-    let files = repo::tracked_files(&repo::root()).unwrap();
-    let sources = files.into_iter().filter(|path| path.starts_with("crates/") && path.ends_with(".rs"));
-    let sources = sources.filter(|path| path.contains("/src/"));
-    let sources: Vec<(String, String)> =
-        sources.map(|path| (path.clone(), fs::read_to_string(repo::root().join(path)).unwrap())).collect();
+    let sources = codebase::crate_sources(&repo::root()).unwrap();
     assert!(!sources.is_empty());
     assert_none(&rules::check(rules::RULES, &sources));
 }
@@ -39,4 +35,9 @@ fn every_tracked_text_is_clean() {
         }
     }
     assert_none(&faults);
+}
+
+#[test]
+fn every_figure_is_at_its_limit_or_where_it_was_left() {
+    assert_none(&limits::check(&limits::measure_all(&repo::root()).unwrap()));
 }
