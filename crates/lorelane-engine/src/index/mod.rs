@@ -97,6 +97,14 @@ impl Seen {
     }
 }
 
+/// A file that the index was made from. Where the pages are sound, the index says of it what a rebuild would say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub seen: Seen,
+    /// See [`digest`]; `None` for a file that holds no memory.
+    pub digest: Option<i64>,
+}
+
 /// What the index keeps of one file.
 #[derive(Clone, Debug)]
 pub enum Row {
@@ -318,6 +326,20 @@ impl Index {
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
+    /// What the index was made from: every file with the digest of the memory in it, if it has one.
+    pub fn sources(&self) -> Result<HashMap<String, Source>, IndexError> {
+        let fault = self.fault("read");
+        let sql = "SELECT path, size, mtime_ns, digest FROM memories
+                   UNION ALL SELECT path, size, mtime_ns, NULL FROM unreadable";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let source = |row: &rusqlite::Row<'_>| {
+            let seen = Seen { size: unsigned(row, 1)?, mtime_ns: row.get(2)? };
+            Ok((row.get(0)?, Source { seen, digest: row.get(3)? }))
+        };
+        let rows = query.query_map([], source).map_err(&fault)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(fault)
+    }
+
     /// Takes in rows and the folder times they were read under, all or nothing. Without times more rows come.
     pub fn update(
         &mut self,
@@ -524,11 +546,16 @@ impl Index {
     ) -> Result<Option<String>, IndexError> {
         let fault = self.fault("read");
         let _reading = self.reading().map_err(&fault)?;
-        let in_rows = rows::difference(&self.db, rows).map_err(&fault)?;
-        let recorded = self.folder_times()?;
+        match rows::difference(&self.db, rows).map_err(&fault)? {
+            Some(place) => Ok(Some(place)),
+            None => self.times_differ(times),
+        }
+    }
+
+    /// Whether folders have other times than the index trusts.
+    pub fn times_differ(&self, times: &FolderTimes) -> Result<Option<String>, IndexError> {
         let differs = |(folder, time): (&String, &i64)| *time != UNSETTLED && times.get(folder) != Some(time);
-        let in_times = recorded.iter().any(differs).then(|| "the times of the folders".to_owned());
-        Ok(in_rows.or(in_times))
+        Ok(self.folder_times()?.iter().any(differs).then(|| "the times of the folders".to_owned()))
     }
 
     /// The listing's lines in their order, as one text: a write at 10,000 memories is mostly this.

@@ -1,6 +1,6 @@
 //! Looks for everything that is not as it should be, and changes nothing.
 
-use super::lane::{Found, Lane, joined};
+use super::lane::{Content, Found, Lane, joined};
 use super::notes::FORMER_INDEX;
 use super::{Failure, LISTING_MAX_BYTES, Workspace};
 use crate::config::RECORDS_CONFIG;
@@ -30,8 +30,6 @@ const STRAYS_MAX: usize = 20;
 const TAKEN_MAX: usize = 5;
 /// A `memory_root` may lie in a large tree: after so many folders no further one is looked into.
 const STRAY_FOLDERS_MAX: usize = 200;
-
-type Inspect<'i> = &'i mut dyn FnMut(&RelPath, Result<&Reading, &str>, &mut Vec<Finding>);
 
 /// Something that somebody should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,7 +139,7 @@ impl Workspace {
         self.refresh()?;
         for lane in &mut self.lanes {
             lane.check_index(&mut findings)?;
-            lane.compare_index(&mut findings, &mut |_, _, _| {})?;
+            lane.compare_index(&mut findings)?;
         }
         Ok(findings)
     }
@@ -413,33 +411,64 @@ impl Lane {
         Ok(())
     }
 
-    /// Reads every file once: for what is wrong in it, and for what the index should say of it.
+    /// Reads every file once: for what is wrong in it, and whether it is what the index was made from.
     fn check_contents(&mut self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-        self.compare_index(findings, &mut |file, reading, findings| {
-            check_reading(reading, file, secrets, findings);
-        })
-    }
-
-    fn compare_index(&mut self, findings: &mut Vec<Finding>, inspect: Inspect<'_>) -> Result<(), Failure> {
-        let mut difference = self.difference(&mut |file, reading| inspect(file, reading, findings));
-        if matches!(difference, Ok(Some(_))) {
+        let mut lag = self.lag(&mut |file, reading| check_reading(reading, file, secrets, findings));
+        if matches!(lag, Ok(Some(_))) {
             // A file edited in place, or changed while we read, is no fault of the index: it may lag until
             // somebody looks.
             self.look()?;
-            difference = self.difference(&mut |_, _| {});
+            lag = self.lag(&mut |_, _| {});
+        }
+        self.report_index(lag, findings);
+        Ok(())
+    }
+
+    /// Compares all that the index says with what a rebuild would say.
+    fn compare_index(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        let mut difference = self.difference();
+        if matches!(difference, Ok(Some(_))) {
+            self.look()?;
+            difference = self.difference();
         }
         self.report_index(difference, findings);
         Ok(())
     }
 
-    /// Reads every file and compares what the index should say of it with what it says.
-    fn difference(
+    /// The first file that says something else than when the index was made from it. What the index says beyond that
+    /// is what it was made to say: its pages were checked.
+    fn lag(
         &self,
         inspect: &mut dyn FnMut(&RelPath, Result<&Reading, &str>),
     ) -> Result<Option<String>, IndexError> {
         let Found { files, times } = self.files();
-        let rows = files.iter().map(|file| self.row_of(file, &mut |reading| inspect(file, reading)));
-        self.index.difference(rows, &times)
+        let mut sources = self.index.sources()?;
+        let mut first = None;
+        for file in &files {
+            let content = self.content(file);
+            let Some(mut source) = content.source() else { continue };
+            match &content {
+                Content::Gone => {}
+                Content::Unread { what, .. } => inspect(file, Err(what)),
+                Content::Read { bytes, .. } => {
+                    let reading = self.dialect.read(file, bytes);
+                    inspect(file, Ok(&reading));
+                    source.digest = source.digest.filter(|_| reading.memory.is_some());
+                }
+            }
+            if sources.remove(file.as_str()) != Some(source) && first.is_none() {
+                first = Some(file.to_string());
+            }
+        }
+        Ok(match first.or_else(|| sources.into_keys().min()) {
+            Some(file) => Some(file),
+            None => self.index.times_differ(&times)?,
+        })
+    }
+
+    fn difference(&self) -> Result<Option<String>, IndexError> {
+        let Found { files, times } = self.files();
+        self.index.difference(files.iter().map(|file| self.row(file)), &times)
     }
 
     fn report_index(&self, difference: Result<Option<String>, IndexError>, findings: &mut Vec<Finding>) {

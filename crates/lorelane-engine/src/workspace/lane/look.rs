@@ -3,12 +3,12 @@
 use super::Lane;
 use crate::config::write_plain;
 use crate::disk::{Disk, Kind, Listed, is_exhausted};
-use crate::index::{By, FolderTimes, Index, IndexError, Rebuild, Row, Said, Seen, UNSETTLED};
+use crate::index::{self, By, FolderTimes, Index, IndexError, Rebuild, Row, Said, Seen, Source, UNSETTLED};
 use crate::workspace::Failure;
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::is_listing;
-use lorelane_core::dialect::{Dialect, Extent, Reading};
+use lorelane_core::dialect::{Dialect, Extent};
 use lorelane_core::embed::Table;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::Address;
@@ -190,6 +190,29 @@ impl Lane {
         filled
     }
 
+    /// Reads every file, and takes in those that say something else than when the index was made.
+    fn fill_changed(&mut self) -> Result<(), IndexError> {
+        let Found { files, times } = self.files();
+        let mut sources = self.index.sources()?;
+        let is_changed = |path: &&RelPath| {
+            let before = sources.remove(path.as_str());
+            before.is_none() || before != self.content(path).source()
+        };
+        let changed: Vec<&RelPath> = files.iter().filter(is_changed).collect();
+        // Rows that are appended and sorted once cost less than half of them put in place one by one.
+        if changed.len() + sources.len() > files.len() / 2 {
+            return self.fill(Rebuild::Changed);
+        }
+        let gone = sources.into_keys().filter_map(|path| RelPath::parse(&path).ok());
+        let gone: Vec<Row> = gone.map(|path| Row::Gone { path }).collect();
+        let mut index = std::mem::replace(&mut self.index, Index::in_memory());
+        let rows = changed.into_iter().map(|path| self.row(path)).chain(gone);
+        let updated = index.update(By::Scan, rows, &times, &|said| self.sheet(said));
+        index.shorten_log(0);
+        self.index = index;
+        updated
+    }
+
     /// Answers from an index in memory that was made with this emphasis.
     pub(in crate::workspace) fn emphasise(&mut self, emphasis: Emphasis) -> Result<(), Failure> {
         self.emphasis = emphasis;
@@ -234,7 +257,10 @@ impl Lane {
         notices: &mut Vec<Notice>,
     ) -> Result<usize, Failure> {
         // What is kept of an index is not read while the rest is made anew: damage in it would stay.
-        let filled = self.index.verify().and_then(|()| self.fill(rebuild));
+        let filled = self.index.verify().and_then(|()| match rebuild {
+            Rebuild::Changed => self.fill_changed(),
+            Rebuild::All => self.fill(Rebuild::All),
+        });
         if let Err(fault) = filled {
             self.replace_index(fault)?;
         }
@@ -401,64 +427,83 @@ impl Lane {
 
     /// What the index keeps of a file.
     pub(in crate::workspace) fn row(&self, path: &RelPath) -> Row {
-        self.row_of(path, &mut |_| {})
+        let path = path.clone();
+        let (bytes, seen) = match self.content(&path) {
+            Content::Gone => return Row::Gone { path },
+            Content::Unread { what, seen } => return Row::Unreadable { path, what, seen },
+            Content::Read { bytes, seen } => (bytes, seen),
+        };
+        let reading = self.dialect.read(&path, &bytes);
+        let Some(memory) = reading.memory else {
+            let what = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
+            return Row::Unreadable { path, what, seen };
+        };
+        Row::Memory {
+            listing: self.dialect.listing_line(&memory),
+            entry: Box::new(Entry::of(&memory, &path)),
+            seen,
+            said: Said {
+                memory: Box::new(memory),
+                text: String::from_utf8(bytes)
+                    .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned()),
+            },
+        }
     }
 
-    /// The same, and `inspect` sees what was read, or why nothing was. The stat comes first: a change after it
-    /// is seen as a change.
-    pub(in crate::workspace) fn row_of(
-        &self,
-        path: &RelPath,
-        inspect: &mut dyn FnMut(Result<&Reading, &str>),
-    ) -> Row {
+    /// What stands in a file of the lane now. The stat comes first: a change after it is seen as a change.
+    pub(in crate::workspace) fn content(&self, path: &RelPath) -> Content {
         let file = self.file(path);
-        let mut not_read = |what: String, seen: Seen| {
-            inspect(Err(&what));
-            Row::Unreadable { path: path.clone(), what, seen }
+        let failed = |fault: &io::Error| Content::Unread {
+            what: format!("it cannot be read: {fault}"),
+            seen: Seen::FAILED,
         };
         let stat = match self.disk.stat(&file) {
             Ok(Some(stat)) => stat,
-            Ok(None) => return Row::Gone { path: path.clone() },
-            Err(fault) => return not_read(format!("it cannot be read: {fault}"), Seen::FAILED),
+            Ok(None) => return Content::Gone,
+            Err(fault) => return failed(&fault),
         };
         let seen = Seen { size: stat.len, mtime_ns: stat.mtime_ns };
-        let mut unreadable = |what: String| not_read(what, seen);
+        let unread = |what: String| Content::Unread { what, seen };
         if stat.kind != Kind::File {
-            return unreadable("it is not a regular file".to_owned());
+            return unread("it is not a regular file".to_owned());
         }
         let max = self.dialect.max_bytes();
         if stat.len > max as u64 {
-            return unreadable(format!("it is larger than {} KiB", max / 1024));
+            return unread(format!("it is larger than {} KiB", max / 1024));
         }
-        let bytes = match self.disk.read_regular(&file, max as u64) {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Row::Gone { path: path.clone() },
+        match self.disk.read_regular(&file, max as u64) {
+            Ok(Some(bytes)) => Content::Read { bytes, seen },
+            Ok(None) => Content::Gone,
             // Anything but a regular file of its size stays so until its stat changes.
             Err(fault) if fault.kind() == ErrorKind::InvalidData => {
-                return unreadable(format!("it cannot be read: {fault}"));
+                unread(format!("it cannot be read: {fault}"))
             }
             Err(fault) => {
-                let row = not_read(format!("it cannot be read: {fault}"), Seen::FAILED);
+                let content = failed(&fault);
                 self.note_exhausted(fault);
-                return row;
+                content
             }
-        };
-        let reading = self.dialect.read(path, &bytes);
-        inspect(Ok(&reading));
-        match reading.memory {
-            Some(memory) => Row::Memory {
-                listing: self.dialect.listing_line(&memory),
-                entry: Box::new(Entry::of(&memory, path)),
-                seen,
-                said: Said {
-                    memory: Box::new(memory),
-                    text: String::from_utf8(bytes)
-                        .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned()),
-                },
-            },
-            None => {
-                let what = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
-                Row::Unreadable { path: path.clone(), what, seen }
+        }
+    }
+}
+
+/// What stands in a file.
+#[derive(Debug)]
+pub(in crate::workspace) enum Content {
+    Gone,
+    Unread { what: String, seen: Seen },
+    Read { bytes: Vec<u8>, seen: Seen },
+}
+
+impl Content {
+    /// What an index that was made from it says of it, if it holds a memory.
+    pub(in crate::workspace) fn source(&self) -> Option<Source> {
+        match self {
+            Content::Gone => None,
+            Content::Unread { seen, .. } => Some(Source { seen: *seen, digest: None }),
+            Content::Read { bytes, seen } => {
+                let text = String::from_utf8_lossy(bytes);
+                Some(Source { seen: *seen, digest: Some(index::digest(text.as_bytes())) })
             }
         }
     }
