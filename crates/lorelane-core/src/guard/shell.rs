@@ -2,6 +2,10 @@
 //!
 //! It is total: any text is read, in one pass, to a bounded depth. What it does not know it leaves alone, so a
 //! command that hides what it does gets through. It is a fence, not a wall.
+//!
+//! A parser gives a tree or an error. brush-parser read none of six unfinished command lines, and a shell runs what
+//! stands before the fault, or in a here-document without its end. With it come 70 packages; the whole hook of the
+//! guard takes 1.1 ms.
 
 use super::programs::{self, Touch};
 use super::word::{Atom, Word};

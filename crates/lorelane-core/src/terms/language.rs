@@ -1,6 +1,6 @@
 //! Which language a text is in, as far as stems depend on it.
 
-use waken_snowball::Algorithm;
+use frostem::{Algorithm, Stemmer};
 
 /// A language whose words are reduced to stems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,21 +59,23 @@ impl Language {
     }
 
     /// How a word is reduced; a word of another script stays as it is.
-    pub(super) fn algorithm_for(self, word: &str) -> Option<Algorithm> {
+    pub(super) fn stemmer_for(self, word: &str) -> Option<Stemmer> {
         let cyrillic = word.starts_with(|c| ('\u{400}'..='\u{4ff}').contains(&c));
         if cyrillic {
-            return Some(Algorithm::Russian);
+            return Some(Stemmer::new(Algorithm::Russian));
         }
         let latin = word.starts_with(|c: char| c.is_ascii_alphabetic() || ('ß'..='\u{24f}').contains(&c));
-        latin.then_some(match self {
-            Language::English | Language::Russian => Algorithm::English,
-            Language::German => Algorithm::German,
-            Language::French => Algorithm::French,
-            Language::Spanish => Algorithm::Spanish,
-            Language::Italian => Algorithm::Italian,
-            Language::Portuguese => Algorithm::Portuguese,
-            Language::Dutch => Algorithm::Dutch,
-            Language::Swedish => Algorithm::Swedish,
+        latin.then(|| {
+            Stemmer::new(match self {
+                Language::English | Language::Russian => Algorithm::English,
+                Language::German => Algorithm::German,
+                Language::French => Algorithm::French,
+                Language::Spanish => Algorithm::Spanish,
+                Language::Italian => Algorithm::Italian,
+                Language::Portuguese => Algorithm::Portuguese,
+                Language::Dutch => Algorithm::Dutch,
+                Language::Swedish => Algorithm::Swedish,
+            })
         })
     }
 

