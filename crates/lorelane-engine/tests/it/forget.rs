@@ -237,10 +237,9 @@ fn a_forgetting_that_is_refused_does_not_happen_later() {
                         before.get(Path::new(&memory)).cloned(),
                         "{why}: {failure}"
                     );
+                    assert_eq!(open(&disk).unwrap().store().verify(), [], "{why}: {failure}");
                     disk.power_cut();
                 }
-                let workspace = open(&disk.process()).unwrap();
-                assert_eq!(workspace.store().verify(), [], "{why}: {failure}");
             }
         }
     }
