@@ -45,6 +45,10 @@ pub enum StoreError {
         journal: PathBuf,
         offset: u64,
     },
+    /// The journal would have to be kept inside the lane, where one lies that came with the repository.
+    ForeignJournal {
+        folder: PathBuf,
+    },
     /// An interrupted change waits in a journal that this process may read but not write.
     Waiting {
         journal: PathBuf,
@@ -142,6 +146,7 @@ impl StoreError {
                 let folder = journal.parent().unwrap_or(journal).display();
                 format!("the memories are not affected; move the folder {folder} away to start a new log")
             }
+            StoreError::ForeignJournal { .. } => "remove that folder".to_owned(),
             StoreError::Waiting { .. } => {
                 "make any change once from outside the sandbox, then try again".to_owned()
             }
@@ -196,6 +201,9 @@ impl fmt::Display for StoreError {
             ),
             StoreError::JournalDamaged { journal, offset } => {
                 write!(f, "cannot write: the journal {} is damaged at byte {offset}", journal.display())
+            }
+            StoreError::ForeignJournal { folder } => {
+                write!(f, "cannot write: the journal {} is not yours", folder.display())
             }
             StoreError::Waiting { journal, number } => write!(
                 f,

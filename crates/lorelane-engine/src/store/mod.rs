@@ -184,6 +184,7 @@ impl Store {
             Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {}
             Err(error) => return Err(error),
         }
+        self.begin_shelter()?;
         Book::prepare(self, &shelter)?;
         let why = why.to_string().lines().next().unwrap_or_default().to_owned();
         warnings.push(Warning::Sheltered { state: self.home.state.clone(), shelter: shelter.clone(), why });

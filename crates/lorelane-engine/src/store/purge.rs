@@ -79,6 +79,11 @@ impl Transaction<'_> {
         self.book.journal.parent() != Some(self.store.home.state.as_path())
     }
 
+    /// Whether this writer has removed or overwritten anything for good.
+    pub fn has_erased(&self) -> bool {
+        self.has_erased.get()
+    }
+
     /// Removes files without keeping their bytes anywhere. Returns how many there were.
     pub fn remove_for_good(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError> {
         let (store, mut removed) = (self.store, 0);
@@ -87,6 +92,7 @@ impl Transaction<'_> {
             store.refuse_unless_inside(&file)?;
             if store.kind(&file)?.is_some() {
                 store.disk.remove_file(&file).map_err(StoreError::io("remove", &file))?;
+                self.has_erased.set(true);
                 removed += 1;
             }
         }
@@ -119,6 +125,8 @@ impl Transaction<'_> {
         leftovers.extend(damaged(&chain, &mut pack, len)?);
         let overwrite = |spans: &mut dyn Iterator<Item = Range<u64>>| {
             for span in spans {
+                // One that fails may have overwritten some of it.
+                self.has_erased.set(true);
                 let zeroes = vec![0; usize::try_from(span.end - span.start).unwrap_or_default()];
                 let written = self.store.disk.overwrite_at(blobs, span.start, &zeroes);
                 written.map_err(StoreError::io("purge", blobs))?;
@@ -147,7 +155,9 @@ impl Transaction<'_> {
             let new = Some(left).filter(|left| !left.is_empty());
             let target = Target { path: store.marks_file(), old: Some(content), new, mode: None };
             let work = Work { targets: vec![target], marks: None };
-            store.perform(&work, &mut warnings).map_err(|failed| match failed {
+            let done = store.perform(&work, &mut warnings);
+            self.has_erased.set(self.has_erased() || !matches!(done, Err(Failed::TakenBack(_))));
+            done.map_err(|failed| match failed {
                 Failed::TakenBack(error) | Failed::Stuck(error) => error,
             })?;
         }

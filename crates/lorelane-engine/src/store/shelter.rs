@@ -2,6 +2,10 @@
 //!
 //! It is a whole journal of its own. When the state folder can be written again its receipts are moved
 //! there; a moved line names the line it came from, so that a move cut short is continued, not repeated.
+//!
+//! A repository may bring such a folder, and its receipts are not this user's: `undo` and `restore` would write what a
+//! stranger chose. So the first writer puts a file there that nobody may write, which is a mode that no checkout of
+//! git gives to a file, and a journal without it is not read.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -15,13 +19,50 @@ use super::pack::{Blob, Pack, Parcel};
 use super::recover::lane_path;
 use super::simulation::Sabotage;
 use super::{Store, StoreError, Warning};
-use crate::disk::Kind;
+use crate::disk::{Kind, Stat};
 
 const FOLDER: &str = ".lorelane-journal";
+/// There where this user's own process began the journal.
+const OWN: &str = "own";
+const OWN_MODE: u32 = 0o400;
+const WRITABLE: u32 = 0o222;
 
 impl Store {
     pub(super) fn shelter(&self) -> PathBuf {
         self.home.lane.join(FOLDER)
+    }
+
+    /// A journal inside the lane that this user did not begin; it came with the repository.
+    pub fn foreign_journal(&self) -> Result<Option<PathBuf>, StoreError> {
+        let shelter = self.shelter();
+        if self.kind(&shelter)? != Some(Kind::Folder) {
+            return Ok(None);
+        }
+        let stat = |name| {
+            let path = shelter.join(name);
+            self.disk.stat(&path).map_err(StoreError::io("look at", &path))
+        };
+        let mut holds_any = false;
+        for name in [HEAD, JOURNAL, BLOBS] {
+            holds_any |= stat(name)?.is_some_and(|stat| stat.len > 0);
+        }
+        // Where files have no modes, whose it is cannot be told.
+        let is_own =
+            |stat: Stat| stat.kind == Kind::File && stat.mode.is_none_or(|mode| mode & WRITABLE == 0);
+        Ok((holds_any && !stat(OWN)?.is_some_and(is_own)).then_some(shelter))
+    }
+
+    /// Makes the shelter this user's, before the first line.
+    pub(super) fn begin_shelter(&self) -> Result<(), StoreError> {
+        if let Some(folder) = self.foreign_journal()? {
+            return Err(StoreError::ForeignJournal { folder });
+        }
+        let (shelter, own) = (self.shelter(), self.shelter().join(OWN));
+        self.disk.create_private_dir_all(&shelter).map_err(StoreError::io("create", &shelter))?;
+        if self.kind(&own)?.is_none() {
+            self.disk.create_new(&own, b"", Some(OWN_MODE)).map_err(StoreError::io("write", &own))?;
+        }
+        Ok(())
     }
 
     /// Whether receipts are kept inside the lane.
@@ -39,7 +80,7 @@ impl Store {
         for name in [HEAD, JOURNAL, BLOBS] {
             self.refuse_unless_file(&shelter.join(name))?;
         }
-        Ok(true)
+        Ok(self.foreign_journal()?.is_none())
     }
 
     /// The paths that sheltered receipts changed. A change that is still open in the state folder is older
@@ -118,7 +159,7 @@ impl Store {
     fn remove_shelter(&self) -> Result<(), StoreError> {
         let shelter = self.shelter();
         // The file that names its last line goes before it: alone it would contradict the next journal here.
-        for name in [HEAD, JOURNAL, BLOBS] {
+        for name in [HEAD, JOURNAL, BLOBS, OWN] {
             let path = shelter.join(name);
             if self.disk.stat(&path).map_err(StoreError::io("look at", &path))?.is_some() {
                 self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;

@@ -1,5 +1,7 @@
 //! One writer's turn: read, decide, change, finish.
 
+use std::cell::Cell;
+
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
@@ -32,6 +34,8 @@ pub struct Transaction<'s> {
     unfinished: Option<u64>,
     /// A change that the journal leaves open: nothing may follow it here.
     stuck: Option<u64>,
+    /// Whether something is gone that nobody can bring back.
+    pub(super) has_erased: Cell<bool>,
     warnings: Vec<Warning>,
     recovered: Vec<Place>,
     _lock: LockGuard,
@@ -45,7 +49,16 @@ impl<'s> Transaction<'s> {
         warnings: Vec<Warning>,
         recovered: Vec<Place>,
     ) -> Transaction<'s> {
-        Transaction { store, book, unfinished: None, stuck: None, warnings, recovered, _lock: lock }
+        Transaction {
+            store,
+            book,
+            unfinished: None,
+            stuck: None,
+            has_erased: Cell::new(false),
+            warnings,
+            recovered,
+            _lock: lock,
+        }
     }
 
     /// What the user should hear about how this transaction began.
@@ -206,6 +219,15 @@ impl<'s> Transaction<'s> {
         self.announce(intent, &earlier)?;
         self.unfinished = Some(number);
         Ok(number)
+    }
+
+    /// Takes back a line of [`Transaction::tell`]: what it speaks of did not happen.
+    pub fn untell(&mut self) {
+        if let Some(number) = self.unfinished.take() {
+            // Where the disk refuses this, the log has a line too many, which nobody acts upon.
+            let voided = self.book.append(self.store, &[Event::Void(number)]);
+            let _ = voided.and_then(|()| self.book.sync(self.store));
+        }
     }
 
     fn refuse_when_stuck(&self) -> Result<(), StoreError> {

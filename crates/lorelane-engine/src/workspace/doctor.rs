@@ -503,6 +503,17 @@ impl Lane {
     /// Returns what git took away, which is no harm.
     fn check_journal(&self, project: &Path, findings: &mut Vec<Finding>) -> Option<String> {
         let mut found = |what, hint: String| findings.push(Finding { check: "journal", what, hint });
+        match self.forgetting_left() {
+            Ok(None) => {}
+            Ok(Some(left)) => {
+                let names: Vec<String> = left.traces.addresses.iter().map(ToString::to_string).collect();
+                found(
+                    format!("{} is not wholly forgotten yet", names.join(", ")),
+                    "the next change completes it, and so does `lorelane forget`".to_owned(),
+                );
+            }
+            Err(failure) => found(failure.to_string(), "check who may read there".to_owned()),
+        }
         for fault in self.store.verify() {
             let hint = "the memories are untouched, but the log cannot be trusted from there on";
             found(fault.to_string(), hint.to_owned());

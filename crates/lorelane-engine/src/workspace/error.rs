@@ -63,6 +63,12 @@ pub enum Failure {
     Sheltered {
         state: PathBuf,
     },
+    /// A forgetting that had begun failed, and its note stays: the one failure, besides [`StoreError::Unsettled`],
+    /// after which something happens.
+    HalfForgotten {
+        address: Address,
+        why: Box<Failure>,
+    },
     /// A file of expectations has a line that cannot be understood.
     Expectation {
         path: PathBuf,
@@ -126,6 +132,7 @@ impl Failure {
                 "run it where that folder can be written; `lorelane retire` takes it out of recall meanwhile"
                     .to_owned(),
             ),
+            Failure::HalfForgotten { why, .. } => why.hint(),
             Failure::Expectation { .. } => Some(
                 "a line is {\"query\": \"…\", \"must\": [\"decision/use-jwt\"], \"must_not\": [], \"within\": 5}"
                     .to_owned(),
@@ -185,6 +192,10 @@ impl fmt::Display for Failure {
                 f,
                 "cannot forget: {} cannot be written, and it holds log, ledger and captures",
                 state.display()
+            ),
+            Failure::HalfForgotten { address, why } => write!(
+                f,
+                "forgetting {address} failed half-way and cannot be taken back; the next change completes it: {why}"
             ),
             Failure::Expectation { path, fault } => {
                 write!(f, "cannot tell what {} expects: {fault}", path.display())

@@ -2,7 +2,8 @@
 //!
 //! Before anything is touched, a private note beside the journal says which memory goes. Every step finds what an
 //! earlier try left and syncs what it did, and the note goes last. So whoever is killed anywhere leaves the note,
-//! and the next writer completes it, or the same command run again. A note that cannot be read was never synced:
+//! and the next writer completes it, or the same command run again. Whoever fails before anything is gone takes the
+//! note back, so that it does not happen later; after that, or where the note stays, the failure says so. A note that cannot be read was never synced:
 //! nothing had begun.
 
 use super::commit::warnings;
@@ -140,8 +141,21 @@ impl Workspace {
         Ok(Forgotten { address, receipt: None, places, mentioned_by, git, notices: Vec::new() })
     }
 
-    /// Removes a memory from every place that we write to.
+    /// Removes a memory from every place that we write to. Only after [`Failure::HalfForgotten`] does the next writer
+    /// go on with it.
     pub fn forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
+        self.try_forget(address, because).map_err(|failure| match self.is_half_forgotten(address) {
+            true => half_forgotten(address, failure),
+            false => failure,
+        })
+    }
+
+    fn is_half_forgotten(&self, address: &Address) -> bool {
+        let left = self.lane_of(address).and_then(|lane| lane.forgetting_left().ok().flatten());
+        left.is_some_and(|left| left.traces.addresses.contains(address))
+    }
+
+    fn try_forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
         self.refuse_when_misconfigured()?;
         let lane = self.place_of(address)?;
         let store = Arc::clone(&self.lanes[lane].store);
@@ -151,19 +165,27 @@ impl Workspace {
         }
         self.lanes[lane].look()?;
         let mut notices = warnings(writer.warnings());
-        let forgetting = match self.lanes[lane].forgetting_left()? {
-            Some(same) if same.traces.addresses.contains(address) => same,
+        let (forgetting, is_new) = match self.lanes[lane].forgetting_left()? {
+            Some(same) if same.traces.addresses.contains(address) => (same, false),
             other => {
                 notices.extend(other.map(|other| self.complete(lane, &mut writer, &other)));
                 let because = secret::masked(because).into_owned();
                 let begun =
                     Forgetting { traces: self.traces(lane, address)?, after: writer.newest(), because };
-                self.lanes[lane].keep_note(&begun)?;
-                begun
+                if let Err(failure) = self.lanes[lane].keep_note(&begun) {
+                    return Err(self.lanes[lane].withdraw(address, failure));
+                }
+                (begun, true)
             }
         };
         let mentioned_by = self.mentioning(address, &forgetting.traces);
-        let (receipt, places) = self.carry_through(lane, &mut writer, &forgetting)?;
+        let (receipt, places) = match self.carry_through(lane, &mut writer, &forgetting) {
+            Err(failure) if is_new && !writer.has_erased() => {
+                writer.untell();
+                return Err(self.lanes[lane].withdraw(address, failure));
+            }
+            carried => carried?,
+        };
         if let Err(fault) = writer.finish() {
             notices.push(Notice::warning(format!(
                 "the journal's last line is missing and comes with the next change: {fault}"
@@ -227,9 +249,12 @@ impl Workspace {
         if writer.newest() == forgetting.after {
             writer.tell(&forgetting.reason(), self.now)?;
         }
-        let places = self.go_through(lane, &forgetting.traces, Some(writer))?;
-        if all_done(&places) {
-            self.lanes[lane].discard_note()?;
+        let mut places = self.go_through(lane, &forgetting.traces, Some(writer))?;
+        if all_done(&places)
+            && let Err(failure) = self.lanes[lane].discard_note()
+        {
+            let (path, did) = (self.lanes[lane].note_file(), Did::Stays(failure.to_string()));
+            places.push(Checked { place: "note", path, did });
         }
         Ok((forgetting.after + 1, places))
     }
@@ -504,7 +529,7 @@ impl Lane {
         self.state.join(NOTE)
     }
 
-    fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
+    pub(super) fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
         let path = self.note_file();
         let bytes = self.disk.read_regular(&path, NOTE_MAX_BYTES);
         let bytes = bytes.map_err(|source| Failure::io("read", &path, source))?;
@@ -520,6 +545,14 @@ impl Lane {
         self.sync(&path, &self.state)
     }
 
+    /// Has nobody go on with what failed before anything was gone.
+    fn withdraw(&self, address: &Address, failure: Failure) -> Failure {
+        match self.discard_note() {
+            Ok(()) => failure,
+            Err(_) => half_forgotten(address, failure),
+        }
+    }
+
     fn discard_note(&self) -> Result<(), Failure> {
         let path = self.note_file();
         let fault = |attempt, source| Failure::io(attempt, &path, source);
@@ -533,6 +566,13 @@ impl Lane {
     fn sync(&self, file: &Path, folder: &Path) -> Result<(), Failure> {
         let synced = self.disk.sync_file(file).and_then(|()| self.disk.sync_dir(folder));
         synced.map_err(|source| Failure::io("sync", file, source))
+    }
+}
+
+fn half_forgotten(address: &Address, failure: Failure) -> Failure {
+    match failure {
+        Failure::HalfForgotten { .. } => failure,
+        why => Failure::HalfForgotten { address: address.clone(), why: Box::new(why) },
     }
 }
 

@@ -28,6 +28,9 @@ const OWN_NOTES: &str = "memories";
 /// What the first system derived from the notes.
 pub(super) const FORMER_INDEX: &str = "indices";
 
+/// The key that says where the notes lie.
+pub(super) const NOTES_STORAGE: &str = "notes.storage";
+
 /// What the log says of a move begins so.
 pub(super) const MOVE: &str = "notes move --to ";
 
@@ -69,7 +72,7 @@ impl Place {
         storage: NotesStorage,
     ) -> Result<Option<Place>, ConfigProblem> {
         let problem = |what: String| ConfigProblem {
-            key: "notes.storage".to_owned(),
+            key: NOTES_STORAGE.to_owned(),
             file: NOTES_ROOT.to_owned(),
             what,
             stops_writes: false,
@@ -175,6 +178,7 @@ impl Workspace {
     pub fn preview_notes_move(&self, to: NotesStorage) -> Result<Moved, Failure> {
         let place = self.notes_place(to)?;
         let from = self.notes.as_ref().ok_or(Failure::NotesOff)?;
+        self.refuse_untrusted_place(to)?;
         if place.root == from.root {
             // What a move left that was cut short after the settings named the new place.
             let left = self.copies_left().ok_or(Failure::NotesThere { folder: place.root.clone() });
@@ -194,6 +198,14 @@ impl Workspace {
             Ok(there) => !bytes(&from.root, path).is_ok_and(|here| here == there),
             Err(_) => true,
         };
+        // Names that differ only in capitals are one file on many systems.
+        let there = place.open(&self.disk, self.folders.as_ref()).files().files;
+        let folded = |path: &RelPath| path.as_str().to_lowercase();
+        let same_but_case =
+            |path: &RelPath| there.iter().find(|other| *other != path && folded(other) == folded(path));
+        if let Some(path) = files.iter().find_map(same_but_case) {
+            return Err(Failure::NotesTaken { file: place.root.join(path.as_str()) });
+        }
         match files.iter().find(is_taken) {
             Some(path) => Err(Failure::NotesTaken { file: place.root.join(path.as_str()) }),
             None => Ok(Moved { from: from.root.clone(), to: place.root, files, notices: Vec::new() }),
@@ -218,13 +230,15 @@ impl Workspace {
             return Ok(moved);
         }
         // First, because it may not be possible.
-        let text = self.config.with(&*self.disk, Home::Lorelane, "notes.storage", &Json::text(to.name()))?;
+        let text = self.config.with(&*self.disk, Home::Lorelane, NOTES_STORAGE, &Json::text(to.name()))?;
         let mut there = place.open(&self.disk, self.folders.as_ref());
         there.apply(self.copies(from, &moved.files)?, &because, self.now, writer.order())?;
         self.config.save(&*self.disk, Home::Lorelane, &text)?;
+        // Before the old files go: where the new place is held back, nobody reads it.
+        let notice = self.settle_notes_place()?;
         let done = writer.apply(removed(), &because, self.now)?;
         moved.notices = self.settle(from, writer, &done.changes, &moved.files, &because);
-        moved.notices.extend(self.settle_own());
+        moved.notices.extend(notice);
         self.notes = Some(place);
         self.lanes[from] = there;
         Ok(moved)

@@ -5,6 +5,7 @@
 //! is held back, and then by a few looks at the disk: hooks open projects, too.
 
 use super::lane::{Lane, lane_state};
+use super::notes::NOTES_STORAGE;
 use super::{Failure, JOURNAL, Workspace};
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, Kind};
@@ -12,7 +13,7 @@ use crate::env::Folders;
 use crate::git;
 use lorelane_core::change::Notice;
 use lorelane_core::json::{Format, Json};
-use lorelane_core::policy::{NOTES_ROOT, Policy, Weakening};
+use lorelane_core::policy::{NOTES_ROOT, NotesStorage, Policy, Weakening};
 use lorelane_core::time::Timestamp;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -203,6 +204,27 @@ impl Workspace {
         let after = self.settled();
         let before = std::mem::replace(&mut self.policy, after);
         self.keep_trust(&before)
+    }
+
+    /// The same for the place of the notes, which has to count: that key is the user's own even where a move that was
+    /// cut short left it held back, and [`Workspace::refuse_untrusted_place`] saw that nothing else is.
+    pub(super) fn settle_notes_place(&mut self) -> Result<Option<Notice>, Failure> {
+        let after = self.settled();
+        let before = std::mem::replace(&mut self.policy, after);
+        if self.policy.held_back.iter().any(|held| held.key == NOTES_STORAGE) {
+            self.record_trust(Because::Set)?;
+        }
+        Ok(self.keep_trust(&before))
+    }
+
+    /// Trust is for all settings of a repository or for none: while another one is held back, so would be the place
+    /// outside the project that the notes shall go to, and nobody would read them there.
+    pub(super) fn refuse_untrusted_place(&self, to: NotesStorage) -> Result<(), Failure> {
+        let other = self.policy.held_back.iter().find(|held| held.key != NOTES_STORAGE);
+        match other.filter(|_| to == NotesStorage::User) {
+            Some(held) => Err(Failure::Untrusted { held: held.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// After the user's own command changed the settings: that takes no trust away, and gives none to what was held

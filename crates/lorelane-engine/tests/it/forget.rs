@@ -12,6 +12,7 @@ use lorelane_engine::disk::{Disk, Kind};
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::{Failure, Located, Workspace};
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -179,4 +180,68 @@ fn a_forgetting_that_is_cut_short_anywhere_is_completed() {
         }
     }
     assert!(cut_short as u64 > calls, "only {cut_short} of {calls} steps were cut short");
+}
+
+// A refused forgetting left its note, and the next change of anything else carried it out (issue 10).
+#[test]
+fn a_forgetting_that_is_refused_does_not_happen_later() {
+    let calls = {
+        let disk = store();
+        let before = disk.calls();
+        open(&disk).unwrap().forget(&address(), "").unwrap();
+        disk.calls() - before
+    };
+    let in_lane = |path: &Path| path.starts_with("/p");
+    let (mut refused, mut half) = (0, 0);
+    for (how, step) in ["once", "from then on", "the project from then on"]
+        .into_iter()
+        .flat_map(|how| (0..=calls).map(move |step| (how, step)))
+    {
+        let why = format!("{how}, call {step} of {calls}");
+        let disk = store();
+        let first = disk.calls() + step;
+        disk.fail_when(move |call| {
+            let fails = match how {
+                "once" => call.number == first,
+                "from then on" => call.number >= first,
+                _ => call.number >= first && in_lane(call.path),
+            };
+            fails.then_some(ErrorKind::ReadOnlyFilesystem)
+        });
+        let before = files(&disk, Path::new("/p"));
+        let forgotten = open(&disk).and_then(|mut workspace| workspace.forget(&address(), ""));
+        disk.heal();
+        let after = files(&disk, Path::new("/p"));
+        let disk = disk.process();
+        match forgotten {
+            Ok(_) => {}
+            Err(Failure::HalfForgotten { .. }) => {
+                half += 1;
+                open(&disk).unwrap().commit(&create("another")).unwrap();
+                assert_eq!(holding(&disk), Vec::<PathBuf>::new(), "{why}");
+            }
+            Err(failure) => {
+                refused += 1;
+                assert_eq!(
+                    after.keys().collect::<Vec<_>>(),
+                    before.keys().collect::<Vec<_>>(),
+                    "{why}: {failure}"
+                );
+                // Also not after a power cut.
+                for name in ["another", "later"] {
+                    let disk = disk.process();
+                    open(&disk).unwrap().commit(&create(name)).unwrap();
+                    let memory = format!("/p/.claude/memory/decisions/{NAME}.json");
+                    assert_eq!(
+                        disk.peek(Path::new(&memory)),
+                        before.get(Path::new(&memory)).cloned(),
+                        "{why}: {failure}"
+                    );
+                    assert_eq!(open(&disk).unwrap().store().verify(), [], "{why}: {failure}");
+                    disk.power_cut();
+                }
+            }
+        }
+    }
+    assert!(refused > 20 && half > 5, "{refused} were refused, {half} were not completed");
 }

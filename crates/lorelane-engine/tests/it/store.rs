@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
-use lorelane_engine::disk::sim::{Job, SimDisk, Verb};
+use lorelane_engine::disk::sim::{Call, Job, SimDisk, Verb};
 use lorelane_engine::disk::{Disk, Kind, RealDisk};
 use lorelane_engine::store::{Edit, Fault, Home, Outcome, Place, Store, StoreError, Unwanted, Warning};
 use proptest::prelude::*;
@@ -515,6 +515,37 @@ fn without_a_state_folder_the_journal_lives_in_the_lane_until_it_can_move() {
     undo(&store).unwrap();
     assert_eq!(in_lane(&disk, "a.json"), None);
     assert_eq!(store.verify(), []);
+}
+
+// A clone brought a journal inside the lane, and its receipts became this user's (issue 10).
+#[test]
+fn a_journal_inside_the_lane_that_came_with_a_repository_is_not_taken_over() {
+    let read_only = |call: &Call<'_>| {
+        let writes = call.verb != Verb::Read && call.path.starts_with("/s");
+        writes.then_some(ErrorKind::ReadOnlyFilesystem)
+    };
+    let theirs = SimDisk::new(1);
+    theirs.fail_when(read_only);
+    commit(&sim_store(&theirs), vec![put("a.json", "theirs")]).unwrap();
+    let shelter = Path::new("/p/lane/.lorelane-journal");
+
+    let disk = SimDisk::new(1);
+    disk.create_dir_all(shelter).unwrap();
+    let cloned = theirs.peek_list(shelter);
+    assert!(cloned.len() > 2, "{cloned:?}");
+    for listed in &cloned {
+        let file = shelter.join(&listed.name);
+        disk.append(&file, &theirs.peek(&file).unwrap()).unwrap();
+    }
+    let store = sim_store(&disk);
+    commit(&store, vec![put("b.json", "mine")]).unwrap();
+    assert_eq!(store.log().unwrap().len(), 1);
+    assert_eq!(store.verify(), []);
+    assert_eq!(store.foreign_journal().unwrap().as_deref(), Some(shelter));
+    assert_eq!(disk.peek_list(shelter).len(), cloned.len(), "it is left alone");
+    disk.fail_when(read_only);
+    let refused = commit(&store, vec![put("b.json", "sheltered")]);
+    assert!(matches!(refused, Err(StoreError::ForeignJournal { .. })), "{refused:?}");
 }
 
 // Each journal counts for itself, but "undone" was looked up by number across both, and a change whose

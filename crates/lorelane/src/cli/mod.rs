@@ -102,7 +102,7 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
             ExitCode::from(match failure {
                 Failure::Unclear(_) | Failure::Refused(Refusal::Missing { .. }) => 1,
                 // 2 promises that it did not happen and will not.
-                Failure::Store(StoreError::Unsettled { .. }) => 3,
+                Failure::Store(StoreError::Unsettled { .. }) | Failure::HalfForgotten { .. } => 3,
                 _ => 2,
             })
         }

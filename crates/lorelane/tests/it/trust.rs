@@ -413,3 +413,36 @@ fn no_agent_trusts_a_project_for_the_user() {
         assert_eq!(said.out.contains("for a person to decide"), denied, "{command}: {}", said.text());
     }
 }
+
+// The new place was held back with the other setting, so nobody read the notes there (issue 10).
+#[test]
+fn notes_do_not_move_to_a_place_that_would_be_held_back() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("create note --title one --text a").expect(0);
+    scratch.lorelane("trust --remove").expect(0);
+    scratch.put("lorelane.toml", "secrets = \"allow\"\n");
+    for line in ["notes move --to user --dry-run", "notes move --to user"] {
+        let said = scratch.lorelane(line).expect(2);
+        assert!(said.err.contains("`secrets`") && said.err.contains("lorelane trust"), "{}", said.text());
+    }
+    scratch.lorelane("show notes/one").expect(0);
+    scratch.lorelane("trust --yes").expect(0);
+    scratch.lorelane("notes move --to user").expect(0);
+    scratch.lorelane("show notes/one").expect(0);
+    assert!(!scratch.exists(".memories/one.md"));
+}
+
+// Whoever was killed between the settings and the trust in them lost sight of all notes by running it again.
+#[test]
+fn a_move_of_notes_that_was_cut_short_before_the_trust_goes_on() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("create note --title one --text a").expect(0);
+    scratch.lorelane("trust --remove").expect(0);
+    scratch.put("lorelane.toml", "[notes]\nstorage = \"user\"\n");
+    assert_eq!(held(&scratch), ["notes.storage"]);
+    scratch.lorelane("notes move --to user").expect(0);
+    assert_eq!(held(&scratch), Vec::<String>::new());
+    scratch.lorelane("show notes/one").expect(0);
+    scratch.lorelane("notes move --to project").expect(0);
+    scratch.lorelane("show notes/one").expect(0);
+}
