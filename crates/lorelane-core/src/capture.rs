@@ -354,7 +354,7 @@ fn compose(session: &str, found: &str, full: &[Category], detail: &Path) -> Stri
 pub fn full_text(full: &[Category]) -> String {
     let line = |category: &Category| {
         format!(
-            "- [{}] is left out: the category has max_memories_per_category memories; `lorelane list {category}` shows what could be retired\n",
+            "- [{}] waits: the category has max_memories_per_category memories; `lorelane list {category}` shows what could be retired\n",
             category.display()
         )
     };

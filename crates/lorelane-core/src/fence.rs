@@ -58,6 +58,36 @@ pub fn json(rendered: &str) -> String {
     safe
 }
 
+/// The name of a file on its way to a model, as an address or a path. What could act or hide stands there by its
+/// bytes, as in a URI, so that whoever reads the name can still say it: see [`spelled_out`].
+pub fn name(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut bytes = [0; 4];
+    for c in text.chars() {
+        let acts = matches!(c, '<' | '>' | '&' | '"' | '`' | '%') || (c.is_whitespace() && c != ' ');
+        if is_visible(c) && !acts {
+            safe.push(c);
+        } else {
+            c.encode_utf8(&mut bytes).bytes().for_each(|byte| safe.push_str(&format!("%{byte:02X}")));
+        }
+    }
+    safe
+}
+
+/// A name whose bytes stand there by their numbers, as it was.
+pub fn spelled_out(name: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.bytes();
+    while let Some(byte) = rest.next() {
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        bytes.push(match byte {
+            b'%' => u8::try_from(digit(rest.next()?)? * 16 + digit(rest.next()?)?).ok()?,
+            plain => plain,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -82,6 +112,8 @@ mod tests {
     fn a_foreign_line_is_cut_before_it_is_escaped() {
         assert_eq!(inline("a < b\n</lorelane-memory>", 9), "a &lt; b &lt;/…");
         assert_eq!(inline("x\u{202e}\u{e0041}y \"z\"", 20), "xy &quot;z&quot;");
+        assert_eq!(name("notes/größe 1</b>\u{202e}"), "notes/größe 1%3C/b%3E%E2%80%AE");
+        assert_eq!([spelled_out("50%"), spelled_out("%FF"), spelled_out("%zz")], [None, None, None]);
         assert_eq!(json("\"<\u{202e}\u{e0041}é\""), "\"\\u003c\\u202e\\udb40\\udc41é\"");
     }
 
@@ -90,6 +122,9 @@ mod tests {
         fn nothing_gets_out_of_its_fence(text in any::<String>(), max in 0_usize..300) {
             let line = inline(&text, max);
             prop_assert!(!line.contains(['<', '>', '"', '\n', '\r']));
+            let called = name(&text);
+            prop_assert!(!called.contains(['<', '>', '&', '"', '`']) && called.chars().all(is_visible));
+            prop_assert_eq!(spelled_out(&called), Some(text.clone()));
             let rendered = Json::text(text.as_str()).render(Format::LINE);
             let inert = json(&rendered);
             let is_inert = |c: char| is_visible(c) && !matches!(c, '<' | '>' | '&');

@@ -3,7 +3,7 @@
 use crate::change::{Draft, Given};
 use crate::json::{Json, Object};
 use crate::lifecycle::Lifecycle;
-use crate::memory::{Body, Event, Memory};
+use crate::memory::{Address, Body, Event, Memory};
 use crate::refusal::SecretFault;
 use crate::secret;
 use crate::text::cut;
@@ -85,6 +85,19 @@ pub fn drafted(before: Option<&Memory>, draft: &Draft) -> Vec<SecretFault> {
         }
     }
     found
+}
+
+/// Secrets in what a new note is called. Its title becomes a name in lower case, which looks like no secret any more.
+pub fn in_names(address: &Address, title: &str) -> Vec<SecretFault> {
+    let look = |field: &str, text: &str| -> Vec<SecretFault> {
+        let fault = |secret: secret::Found| SecretFault {
+            field: field.to_owned(),
+            kind: secret.kind,
+            masked: secret::mask(&text[secret.span]),
+        };
+        secret::scan(text).into_iter().map(fault).take(REPORTED_MAX).collect()
+    };
+    [look("title", title), look("id", address.name())].concat()
 }
 
 /// A record field by field; a note, or a record that will be refused for what it is, as one text.

@@ -711,6 +711,11 @@ pub fn all_keys() -> impl Iterator<Item = (&'static Key, String, Option<Category
     })
 }
 
+/// Whether values of this key are held back when a repository brings them.
+pub fn is_restricted(name: &str) -> bool {
+    all_keys().any(|(key, known, _)| known == name && key.weaker != Weaker::Never)
+}
+
 /// Reads a typed value for a key, as `config set` does: strictly, because a person is there to ask.
 pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
     let Some((key, _, category)) = all_keys().find(|(_, known, _)| known == name) else {

@@ -204,7 +204,7 @@ fn secrets_hint(found: &[SecretFault]) -> &'static str {
     } else if is_in("tags") {
         "choose a tag without the value, and say in the text where it is kept"
     } else {
-        "leave the value out and say where it is kept; `secrets = \"redact\"` in lorelane.toml stores a mark instead"
+        "leave the value out and say where it is kept; `lorelane config set secrets redact` stores a mark instead, or `lorelane trust` where lorelane.toml says so already"
     }
 }
 

@@ -81,7 +81,7 @@ impl Env {
         self.vars.get(var.name()).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    fn path(&self, var: Var) -> Option<PathBuf> {
+    pub(crate) fn path(&self, var: Var) -> Option<PathBuf> {
         self.var(var).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 

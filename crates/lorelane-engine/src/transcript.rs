@@ -4,7 +4,7 @@
 //! pieces, until the conversation has enough messages, and most lines are skipped without being parsed.
 
 use crate::disk::{Links, open_regular};
-use crate::env::Env;
+use crate::env::{Env, Var};
 use lorelane_core::capture::At;
 use lorelane_core::conversation::{Attendance, Backwards, Conversation, Format};
 use memchr::memrchr;
@@ -23,7 +23,8 @@ const LINE_MAX: usize = 1 << 20;
 /// The folders in which a transcript may lie: a payload must not make us read any file of the machine.
 pub fn folders(env: &Env) -> Vec<PathBuf> {
     let temporary = [PathBuf::from("/tmp"), std::env::temp_dir()];
-    let named = env.home().into_iter().chain(temporary);
+    let moved = [Var::ClaudeConfigDir, Var::CodexHome].into_iter().filter_map(|var| env.path(var));
+    let named = env.home().into_iter().chain(moved).chain(temporary);
     named.filter_map(|folder| folder.canonicalize().ok()).collect()
 }
 
@@ -68,7 +69,7 @@ fn open(path: &Path, folders: &[PathBuf]) -> io::Result<LinesFromEnd> {
     if !folders.iter().any(|folder| real.starts_with(folder)) {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "it lies neither in the home folder nor in the temporary one",
+            "it lies neither in the home folder, nor in the client's, nor in the temporary one",
         ));
     }
     LinesFromEnd::new(open_regular(&real, Links::Refused)?)

@@ -74,13 +74,21 @@ pub struct Target {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Targets {
     pub places: Vec<Target>,
-    /// Whether it has lorelane trust a project: that is for a person to say.
-    pub trusts: bool,
+    /// What it has lorelane do that is for a person to say.
+    pub for_people: Option<ForPeople>,
+}
+
+/// What only a person may have lorelane do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ForPeople {
+    Trust,
+    /// To set this key, whose values of a repository are held back for the same reason.
+    Set(String),
 }
 
 impl Targets {
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty() && !self.trusts
+        self.places.is_empty() && self.for_people.is_none()
     }
 }
 
@@ -177,8 +185,10 @@ impl Target {
 impl Fence {
     /// The first target that the fence stands before. `resolve` asks the disk.
     pub fn judge(&self, targets: &Targets, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
-        if targets.trusts {
-            return Some(trust_denial());
+        match &targets.for_people {
+            Some(ForPeople::Trust) => return Some(trust_denial()),
+            Some(ForPeople::Set(key)) => return Some(setting_denial(key)),
+            None => {}
         }
         targets.places.iter().find_map(|target| self.deny(target, resolve))
     }
@@ -186,6 +196,10 @@ impl Fence {
     fn deny(&self, target: &Target, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
         if let Some(inside) = self.lanes.iter().find_map(|lane| self.inside_by_name(target, lane)) {
             return self.protects(inside, target).then(|| denial(target, &text_of(inside), None));
+        }
+        let written_trust = self.trust.as_ref().filter(|_| target.act == Act::Write);
+        if written_trust.is_some_and(|trust| self.inside_by_name(target, trust).is_some()) {
+            return Some(trust_denial());
         }
         let resolved = target.resolved(resolve);
         // As it is written and as the disk has it: either may be the lane.
@@ -214,8 +228,7 @@ impl Fence {
             if !matches!(marks, None | Some(Relation::Apart)) {
                 return Some(marks_denial(target));
             }
-            let trust = self.trust.as_ref().filter(|_| target.act == Act::Write);
-            let trust = trust.map(|trust| self.relation(&names, target, trust));
+            let trust = written_trust.map(|trust| self.relation(&names, target, trust));
             if let Some(Relation::Inside(_)) = trust {
                 return Some(trust_denial());
             }
@@ -223,7 +236,7 @@ impl Fence {
         None
     }
 
-    /// The path below a lane that is known by its folder's name alone: where it begins, only the shell knows. Two names,
+    /// The path below a folder that is known by its folder's name alone: where it begins, only the shell knows. Two names,
     /// because many folders are called `memory`.
     fn inside_by_name<'t>(&self, target: &'t Target, lane: &str) -> Option<&'t [Vec<Atom>]> {
         let lane: Vec<&str> = names(lane).collect();
@@ -326,6 +339,15 @@ fn trust_denial() -> Denial {
     Denial {
         attempt: "cannot trust the settings of a project: that is for a person to decide".to_owned(),
         instead: "`lorelane status` shows what is held back; ask the user to run `lorelane trust`".to_owned(),
+    }
+}
+
+fn setting_denial(key: &str) -> Denial {
+    Denial {
+        attempt: format!("cannot set `{key}`: it weakens what protects the user, so a person decides"),
+        instead: format!(
+            "say what it would change, and ask the user to run `lorelane config set {key} VALUE`"
+        ),
     }
 }
 

@@ -84,6 +84,43 @@ pub(super) fn shell_text(words: &[Word]) -> Option<&Word> {
     if runs_text { words.get(at) } else { None }
 }
 
+/// The text that `script -qc TEXT FILE` and `su -c TEXT` run.
+pub(super) fn command_text(words: &[Word]) -> Option<Word> {
+    words.iter().enumerate().find_map(|(at, word)| {
+        let option = word.literal().filter(|option| option.starts_with('-'))?;
+        match option.strip_prefix("--command") {
+            Some("") => words.get(at + 1).cloned(),
+            Some(attached) => attached.strip_prefix('=').map(Word::of),
+            None if !option.starts_with("--") && option.ends_with('c') => words.get(at + 1).cloned(),
+            None => None,
+        }
+    })
+}
+
+/// Whether a command takes away the files that `find` hands to it.
+pub(super) fn removes(command: &Word) -> bool {
+    let name = command.literal().unwrap_or_default();
+    matches!(name.rsplit('/').next(), Some("rm" | "unlink" | "shred"))
+}
+
+/// Whether `find` with these tests finds every file below its folders: none of them chooses by a name, an age or a size.
+pub(super) fn finds_all(tests: &[Word]) -> bool {
+    let mut tests = tests.iter();
+    while let Some(test) = tests.next() {
+        match test.literal().as_deref() {
+            Some("-type" | "-mindepth") => {
+                tests.next();
+            }
+            Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                tests.by_ref().find(|word| word.is(";") || word.is("+"));
+            }
+            Some("-delete" | "-depth" | "-print" | "-print0" | "-xdev" | "-mount" | "-a" | "-and") => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
 /// A program and the words of it that it writes to or takes away. One that does so in two ways has two rows.
 struct Program {
     names: &'static [&'static str],
@@ -101,6 +138,8 @@ struct Program {
 enum Touches {
     /// Every operand is written; one with a plus before it is a command of `vim`.
     Operands,
+    /// Every operand is written, and the files of one that is a folder.
+    Formatted,
     /// The files of an editor in place: the first operand is its script unless one of these options gave one.
     Edited(&'static [&'static str]),
     /// The values of these options are written.
@@ -169,7 +208,7 @@ const PROGRAMS: &[Program] = &[
         ..program(&["awk", "gawk", "mawk", "nawk"], Touches::Redirected)
     },
     Program { only_with: &["-i", "--inplace"], ..program(&["yq"], Touches::Edited(&[])) },
-    Program { only_with: &["-w", "--write"], ..program(&["prettier", "gofmt"], Touches::Operands) },
+    Program { only_with: &["-w", "--write"], ..program(&["prettier", "gofmt"], Touches::Formatted) },
     Program { only_with: &["-i"], ..program(&["clang-format"], Touches::Operands) },
     Program {
         valued: &["-t", "-S", "--target-directory"],
@@ -285,6 +324,11 @@ impl Program {
         let operands = || given.operands.iter();
         match &self.touches {
             Touches::Operands => written(operands().filter(|word| !word.starts_with('+')).cloned()),
+            Touches::Formatted => {
+                let spread =
+                    |word: &Word| Touch { word: word.clone(), act: Act::Write, reach: Reach::Spread };
+                operands().map(spread).collect()
+            }
             Touches::Edited(scripts) => {
                 // Some systems want `sed -i ''`.
                 let files = operands().filter(|word| !word.is_empty());

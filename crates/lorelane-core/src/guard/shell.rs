@@ -9,7 +9,8 @@
 
 use super::programs::{self, Touch};
 use super::word::{Atom, Word};
-use super::{Act, Reach, Surroundings, Target, Targets};
+use super::{Act, ForPeople, Reach, Surroundings, Target, Targets};
+use crate::policy;
 use std::collections::BTreeMap;
 
 /// Deeper nesting is read as a sequence: a recursive reader must have a floor.
@@ -23,10 +24,10 @@ const NAMED_MAX: usize = 8;
 /// How far the end of `[…]` is looked for.
 const SET_MAX: usize = 64;
 
-/// The places that a command line writes to or takes away, in its order, and whether it trusts a project.
+/// The places that a command line writes to or takes away, in its order, and what of it is for people.
 pub fn writes(command: &str, around: &Surroundings<'_>) -> Targets {
-    let Shell { targets, trusts, .. } = read(command, around);
-    Targets { places: targets, trusts }
+    let Shell { targets, for_people, .. } = read(command, around);
+    Targets { places: targets, for_people }
 }
 
 /// Whether a command line runs git: what that brings into a worktree is the user's and their colleagues'.
@@ -44,7 +45,7 @@ fn read<'a>(command: &str, around: &'a Surroundings<'a>) -> Shell<'a> {
         piped: Vec::new(),
         runs_input: false,
         runs_git: false,
-        trusts: false,
+        for_people: None,
         work_left: WORK_MAX,
     };
     shell.run(command, 0);
@@ -64,8 +65,8 @@ struct Shell<'a> {
     /// Whether the last command runs what it reads.
     runs_input: bool,
     runs_git: bool,
-    /// Whether lorelane is told to trust a project.
-    trusts: bool,
+    /// What lorelane is told that is for a person to say.
+    for_people: Option<ForPeople>,
     work_left: usize,
 }
 
@@ -73,7 +74,8 @@ impl Shell<'_> {
     fn run(&mut self, text: &str, depth: usize) {
         if depth <= DEPTH_MAX {
             let text = text.chars().collect();
-            Reader { text, at: 0, depth, heredocs: Vec::new(), shell: self }.list(None);
+            Reader { text, at: 0, depth, heredocs: Vec::new(), here_strings: Vec::new(), shell: self }
+                .list(None);
         }
     }
 
@@ -116,7 +118,15 @@ impl Shell<'_> {
                 rest = tail;
                 continue;
             }
-            let Some(name) = first.literal() else { return };
+            let Some(name) = first.literal() else {
+                // `$(which lorelane) trust --yes`: no other program is told that.
+                if tail.iter().any(|word| word.is("--yes"))
+                    || tail.first().is_some_and(|word| word.is("config"))
+                {
+                    self.tell_lorelane(tail);
+                }
+                return;
+            };
             if programs::is_reserved(&name) {
                 rest = tail;
                 continue;
@@ -157,9 +167,11 @@ impl Shell<'_> {
             }
             "find" if depth <= DEPTH_MAX => self.find(words, depth),
             "git" => self.git(words),
-            "lorelane" | "lorelane.exe" => {
-                let options = programs::Wrapper { valued: &["-C"], operands: 0 };
-                self.trusts |= unwrapped(words, &options).first().is_some_and(|command| command.is("trust"));
+            "lorelane" | "lorelane.exe" => self.tell_lorelane(words),
+            "script" | "su" | "runuser" => {
+                if let Some(text) = programs::command_text(words).and_then(|text| text.literal()) {
+                    self.run_apart(&text, depth + 1);
+                }
             }
             _ if programs::is_shell(program) => {
                 self.runs_input = programs::runs_input(words);
@@ -169,6 +181,25 @@ impl Shell<'_> {
             }
             _ => self.touch(program, words),
         }
+    }
+
+    fn tell_lorelane(&mut self, words: &[Word]) {
+        if words.iter().any(|word| word.is("--help") || word.is("-h")) {
+            return;
+        }
+        let options = programs::Wrapper { valued: &["-C"], operands: 0 };
+        let told = match unwrapped(words, &options) {
+            [command, ..] if command.is("trust") => Some(ForPeople::Trust),
+            [command, rest @ ..] if command.is("config") => match unwrapped(rest, &options) {
+                [set, rest @ ..] if set.is("set") => {
+                    let key = unwrapped(rest, &options).first().and_then(Word::literal);
+                    key.filter(|key| policy::is_restricted(key)).map(ForPeople::Set)
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        self.for_people = self.for_people.take().or(told);
     }
 
     fn touch(&mut self, program: &str, words: &[Word]) {
@@ -185,6 +216,7 @@ impl Shell<'_> {
         let here = [Word::of(".")];
         let folders = if folders.is_empty() { &here } else { folders };
         let found: Vec<Word> = folders.iter().take(NAMED_MAX).map(Word::something_below).collect();
+        let takes_all = programs::finds_all(tests);
         let mut tests = tests.iter();
         while let Some(word) = tests.next() {
             match word.literal().as_deref() {
@@ -192,14 +224,24 @@ impl Shell<'_> {
                     for found in &found {
                         self.target("find", found, Act::Remove, Reach::One);
                     }
+                    self.take_all(folders, takes_all);
                 }
                 Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
                     let command = tests.by_ref().take_while(|word| !word.is(";") && !word.is("+"));
                     let command = self.with_each(command, &found);
+                    let removes = command.first().is_some_and(programs::removes);
                     self.command(&command, depth + 1);
+                    self.take_all(folders, takes_all && removes);
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// What `find` finds without choosing by name is all that lies below.
+    fn take_all(&mut self, folders: &[Word], takes_all: bool) {
+        for folder in folders.iter().take(NAMED_MAX).filter(|_| takes_all) {
+            self.target("find", folder, Act::Remove, Reach::Tree);
         }
     }
 
@@ -295,6 +337,8 @@ struct Reader<'r, 'a> {
     depth: usize,
     /// The here-documents that begin with the next line.
     heredocs: Vec<Heredoc>,
+    /// What the command that is being read gets with `<<<`.
+    here_strings: Vec<Word>,
     shell: &'r mut Shell<'a>,
 }
 
@@ -389,6 +433,13 @@ impl Reader<'_, '_> {
         self.shell.left = None;
         self.shell.runs_input = false;
         self.shell.command(&words, self.depth);
+        let runs_input = self.shell.runs_input;
+        for text in std::mem::take(&mut self.here_strings).iter().filter(|_| runs_input) {
+            if let Some(text) = text.literal() {
+                self.shell.run_apart(&text, self.depth + 1);
+            }
+        }
+        self.shell.runs_input = runs_input;
         for heredoc in &mut self.heredocs {
             heredoc.runs.get_or_insert(self.shell.runs_input);
         }
@@ -486,7 +537,8 @@ impl Reader<'_, '_> {
         if self.take('<') {
             // `<<<` has its text in the next word.
             self.skip_blanks();
-            self.word();
+            let text = self.word();
+            self.here_strings.push(text);
             return;
         }
         let tabs = self.take('-');

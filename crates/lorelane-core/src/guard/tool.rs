@@ -11,11 +11,19 @@ const PATCH_HEADS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Dele
 const PATCH_COMMAND: &str = "apply_patch";
 
 /// Words in the name of a tool that changes files.
-const CHANGES: [&str; 11] =
-    ["write", "edit", "move", "create", "delete", "remove", "rename", "replace", "append", "insert", "patch"];
+const CHANGES: [&str; 13] = [
+    "write", "edit", "move", "create", "delete", "remove", "rename", "replace", "append", "insert", "patch",
+    "save", "update",
+];
+/// The same, where they are a word of their own: `put_file`, and not `output`.
+const CHANGES_ALONE: [&str; 1] = ["put"];
+/// A copy changes the place that it goes to.
+const COPIES: &str = "copy";
+const COPY_KEYS: [&str; 3] = ["destination", "new_path", "target"];
 /// The keys under which such tools name files.
-const FILE_KEYS: [&str; 11] = [
+const FILE_KEYS: [&str; 12] = [
     "path",
+    "relative_path",
     "paths",
     "file",
     "file_path",
@@ -87,10 +95,15 @@ impl ToolUse {
         let is_ours = name.contains("lorelane");
         // An empty folder holds no memory.
         let makes_folder = name.contains("directory") || name.contains("folder");
-        if is_ours || makes_folder || !CHANGES.iter().any(|word| name.contains(word)) {
-            return Vec::new();
-        }
-        let values = FILE_KEYS.iter().filter_map(|key| input.at(key));
+        let changes = CHANGES.iter().any(|word| name.contains(word))
+            || name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| CHANGES_ALONE.contains(&word));
+        let keys: &[&str] = match changes {
+            _ if is_ours || makes_folder => &[],
+            true => &FILE_KEYS,
+            false if name.contains(COPIES) => &COPY_KEYS,
+            false => &[],
+        };
+        let values = keys.iter().filter_map(|key| input.at(key));
         let named = values.flat_map(|value| match value {
             Json::Text(path) => vec![path.clone()],
             value => value.to_texts(),
@@ -104,7 +117,7 @@ impl ToolUse {
                 let word = at_home(path, around);
                 let path = placed(&word, around);
                 let places = Target::new("", &word, &path, Act::Write, Reach::One).into_iter().collect();
-                Targets { places, trusts: false }
+                Targets { places, for_people: None }
             }
             ToolUse::Shell { command, folder: None } => shell::writes(command, around),
             ToolUse::Shell { command, folder: Some(folder) } => {

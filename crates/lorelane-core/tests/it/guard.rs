@@ -187,6 +187,13 @@ const DENIED: &[&str] = &[
     "find src /p/.claude/memory -name '*.json' -exec sed -i s/a/b/ {} \\; -print",
     "find /tmp -name x -exec cp {} /p/.claude/memory/decisions/ \\;",
     "find /p/.claude/memory -name '*.json' | xargs rm",
+    "find ../.claude -delete",
+    "find /p -type f -delete",
+    "find ../.claude -type f -exec rm {} +",
+    "find ../.claude -mindepth 1 -exec /bin/rm -rf {} \\;",
+    "bash <<< 'rm -rf /p/.claude/memory'",
+    "npx prettier --write ../.claude/memory/",
+    "prettier --write ../.claude/memory/decisions",
     "grep -rl jwt /p/.claude/memory | sort | xargs sed -i 's/a/b/'",
     "ls /p/.claude/memory/decisions/*.json | xargs -I{} rm {}",
     "echo /p/.claude/memory/index.md | xargs -n 1 rm -f",
@@ -314,6 +321,10 @@ const ALLOWED: &[&str] = &[
     "prettier --write src",
     "find /p/.claude/memory -name '*.json' -exec cat {} +",
     "find /p -name '*.pyc' -delete",
+    "find .. -maxdepth 1 -type f -delete",
+    "find ../.claude -type f -exec cat {} +",
+    "prettier --write ..",
+    "cat <<< 'rm -rf /p/.claude/memory'",
     "find .. -name node_modules -prune -exec rm -rf {} +",
     "find .. -name node_modules | xargs rm -rf",
     "find /p/.claude/memory -name '*.json' | xargs -I{} cp {} /tmp/",
@@ -400,6 +411,14 @@ fn no_agent_trusts_a_project() {
         "find . -name x -exec lorelane trust ';'",
         "echo '{}' > ~/.local/state/lorelane/trust/p-1/2.json",
         "mkdir -p /tmp/x && cp /tmp/x.json /home/a/.local/state/lorelane/trust/p-1/",
+        "cp a.json $XDG_STATE_HOME/lorelane/trust/p-1/",
+        "bash <<< 'lorelane trust --yes'",
+        "bash -s <<<\"lorelane trust --yes\" >/dev/null",
+        "script -qc 'lorelane trust --yes' /dev/null",
+        "script /dev/null --command='lorelane trust'",
+        "su a -c 'lorelane trust --yes'",
+        "$(which lorelane) trust --yes",
+        "\"$BIN\" -C /p trust --yes",
     ];
     for command in denied {
         let denial = judge(&shell(command));
@@ -410,6 +429,9 @@ fn no_agent_trusts_a_project() {
         "lorelane status",
         "lorelane doctor --json",
         "lorelane -C trust status",
+        "lorelane trust --help",
+        "$MISE trust",
+        "cat <<< 'lorelane trust --yes'",
         "lorelane search trust",
         "lorelane create decision --title trust",
         "lorelane log -n 3 # lorelane trust",
@@ -423,6 +445,31 @@ fn no_agent_trusts_a_project() {
         "cat <<'EOF'\nlorelane trust\nEOF",
     ];
     for command in allowed {
+        assert_eq!(judge(&shell(command)), None, "{command}");
+    }
+}
+
+/// What a repository may not bring, an agent may not set either.
+#[test]
+fn no_agent_sets_what_protects_the_user() {
+    for command in [
+        "lorelane config set secrets allow",
+        "lorelane --json config set secrets redact",
+        "lorelane config --json set auto_commit true",
+        "lorelane config set categories.decision.description x",
+        "lorelane config set --dry-run delete.grace_period_days 0",
+        "`which lorelane` config set secrets allow",
+    ] {
+        let denial = judge(&shell(command)).unwrap_or_else(|| panic!("not denied: {command}"));
+        assert!(denial.instead.contains("ask the user to run `lorelane config set "), "{denial:?}");
+    }
+    for command in [
+        "lorelane config get secrets",
+        "lorelane config set retrieval.max_inject 3",
+        "lorelane config set --help secrets",
+        "git config set secrets allow",
+        "$GIT config set user.name x",
+    ] {
         assert_eq!(judge(&shell(command)), None, "{command}");
     }
 }
@@ -681,6 +728,13 @@ fn a_tool_of_a_server_is_judged_by_its_name_and_its_arguments() {
         ("mcp__filesystem__write_file", r#"{"path": "/p/src/x.rs"}"#, false),
         ("mcp__filesystem__write_file", r#"{"path": 5}"#, false),
         ("mcp__filesystem__read_file", lane, false),
+        ("mcp__fs__save_file", lane, true),
+        ("mcp__fs__update_file", lane, true),
+        ("mcp__fs__put_file", lane, true),
+        ("mcp__fs__read_output", lane, false),
+        ("mcp__serena__replace_regex", r#"{"relative_path": "../.claude/memory/decisions/x.json"}"#, true),
+        ("mcp__fs__copy_file", r#"{"source": "a", "destination": "/p/.claude/memory/index.md"}"#, true),
+        ("mcp__fs__copy_file", r#"{"source": "/p/.claude/memory/index.md", "destination": "a"}"#, false),
         ("mcp__filesystem__create_directory", lane, false),
         ("mcp__lorelane__memory_write", lane, false),
         ("", lane, false),

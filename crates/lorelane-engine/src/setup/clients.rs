@@ -50,7 +50,7 @@ const CLASSIC: &[Hook] = &[
 
 /// Its own tools, and those of servers that change files.
 const GEMINI_WRITERS: Option<&str> = Some(
-    "write_file|replace|edit|run_shell_command|mcp_.*(write|move|create|delete|remove|rename|append|insert|patch)",
+    "write_file|replace|edit|run_shell_command|mcp_.*(write|move|create|delete|remove|rename|append|insert|patch|save|update|put|copy)",
 );
 
 // No `PreCompress`: Gemini fires it before every model call.

@@ -171,7 +171,7 @@ impl Workspace {
         if !self.reminds() {
             return Ok((None, Fate::Dropped(Rule::Off)));
         }
-        let Briefing { reminders, left_out } = self.brief(prompt)?;
+        let Briefing { reminders, left_out, .. } = self.brief(prompt)?;
         if let Some(reminder) = reminders.into_iter().find(|reminder| reminder.hit.address == *address) {
             return Ok((Some(reminder.hit), Fate::WouldShow));
         }

@@ -16,7 +16,7 @@ use crate::git;
 use crate::index::{Index, Unexamined, digest};
 use crate::store::Edit;
 use lorelane_core::dialect::records::Records;
-use lorelane_core::fence::inline;
+use lorelane_core::fence::{inline, name as inert};
 use lorelane_core::guard::{ToolUse, quarantine};
 use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
@@ -132,8 +132,10 @@ impl Examined {
                     ),
                 };
                 Some(format!(
-                    "{from} was written by hand and is no valid memory: {}. Its bytes are kept as {to}, and nobody reads it as a memory.{former} {instead}",
-                    inline(why, 300)
+                    "{} was written by hand and is no valid memory: {}. Its bytes are kept as {}, and nobody reads it as a memory.{former} {instead}",
+                    inert(from.as_str()),
+                    inline(why, 300),
+                    inert(to.as_str()),
                 ))
             }
             Examined::Removed { path, address, former: Former::Back } => Some(format!(

@@ -57,6 +57,7 @@ use lorelane_core::dialect::Problem;
 use lorelane_core::dialect::notes::restored;
 use lorelane_core::dialect::records::Records;
 use lorelane_core::digest::Revision;
+use lorelane_core::fence::spelled_out;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, Category, Memory};
@@ -450,7 +451,14 @@ impl Workspace {
             return known;
         }
         let marks = self.marks();
-        Some(marks.follow(address)).filter(|now| self.exists(now)).cloned()
+        let now = Some(marks.follow(address)).filter(|now| self.exists(now));
+        now.cloned().or_else(|| self.spelled_out(address))
+    }
+
+    /// The note whose name a model read with its signs by their numbers.
+    fn spelled_out(&self, address: &Address) -> Option<Address> {
+        let name = Some(address.name()).filter(|name| address.is_note() && name.contains('%'))?;
+        Address::note(&spelled_out(name)?).filter(|note| self.exists(note))
     }
 
     /// The memory a person means: an address, an old address, a path, or a slug that is unique.

@@ -89,6 +89,9 @@ impl Stage<'_> {
 
     fn create(&mut self, address: &Address, text: &str) -> Result<Memory, Failure> {
         let path = self.place(address)?;
+        if address.is_note() {
+            self.guard_names(address, &path, text)?;
+        }
         self.refuse_overwriting(address, &path)?;
         let draft = Draft::Whole(text.to_owned());
         self.guard_draft(address, None, &draft)?;
@@ -445,6 +448,17 @@ impl Stage<'_> {
                 Ok(())
             }
             SecretPolicy::Refuse => Err(Refusal::Secrets { address: after.address.clone(), found }.into()),
+        }
+    }
+
+    /// What a new note is called. A record's title is a field, which its draft tells.
+    fn guard_names(&self, address: &Address, path: &RelPath, text: &str) -> Result<(), Failure> {
+        let memory = self.lane.dialect.read(path, text.as_bytes()).memory;
+        let found = leak::in_names(address, memory.as_ref().map_or("", |memory| &memory.title));
+        if found.is_empty() || self.workspace.policy.secrets() == SecretPolicy::Allow {
+            Ok(())
+        } else {
+            Err(Refusal::Secrets { address: address.clone(), found }.into())
         }
     }
 

@@ -39,8 +39,9 @@ pub struct Desk {
 pub struct Triaged {
     pub activity: Activity,
     pub items: Vec<Item>,
-    /// Found, too, but these categories take no more memories. Said with the one request of a session.
-    pub full: Vec<Category>,
+    /// Found, too, but their categories take no more memories: kept until there is room. That is said with the one
+    /// request of a session.
+    pub full: Vec<Item>,
 }
 
 impl Desk {
@@ -144,16 +145,19 @@ impl Workspace {
         };
         let shown = self.shown_in(turn.session);
         let Triaged { items, full, .. } = self.triage(conversation, turn.session, &shown)?;
-        let mut items = capture.news(items);
+        let full_categories: Vec<Category> = full.iter().map(|item| item.category).collect();
+        let (mut items, mut later) = (capture.news(items), capture.news(full));
         if let Spoken::Transcript { path, .. } = turn.spoken {
             number_lines(path, &mut items);
+            number_lines(path, &mut later);
         }
         let asks = !capture.asked && !items.is_empty() && self.may_ask(env, turn);
         let full = match turn.may_ask {
             MayAsk::No => Vec::new(),
             _ if is_trial(turn.session) => Vec::new(),
-            _ => self.untold(&capture.tell_full(&full), &items),
+            _ => self.untold(&capture.tell_full(&full_categories), &items),
         };
+        items.append(&mut later);
         if items.is_empty() && full.is_empty() || is_trial(turn.session) {
             return Ok(None);
         }
@@ -161,7 +165,8 @@ impl Workspace {
             capture.take(items, until, asks, self.now);
         }
         let detail = captures.save(&capture)?;
-        let open: Vec<Item> = capture.open_items().cloned().collect();
+        let has_room = |item: &&Item| !full_categories.contains(&item.category);
+        let open: Vec<Item> = capture.open_items().filter(has_room).cloned().collect();
         let describe = |category| self.policy.description(category).map(str::to_owned);
         Ok(match (asks, full.is_empty()) {
             (true, _) => Some(Asking::Save(stop_text(turn.session, &open, &full, &detail, &describe))),
@@ -261,7 +266,7 @@ impl Workspace {
                 continue;
             }
             if self.is_full(item.category)? {
-                triaged.full.push(item.category);
+                triaged.full.push(item);
             } else {
                 triaged.items.push(item);
             }

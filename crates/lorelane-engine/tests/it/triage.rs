@@ -7,6 +7,7 @@ use lorelane_core::conversation::{Conversation, Format};
 use lorelane_core::memory::Category;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
+use lorelane_engine::transcript;
 use lorelane_engine::workspace::{Asking, Desk, How, MayAsk, Spoken, Turn, Workspace};
 use std::collections::BTreeMap;
 use std::fs;
@@ -199,7 +200,7 @@ fn the_settings_say_what_is_looked_for() {
 }
 
 #[test]
-fn a_full_category_is_named_and_left_out() {
+fn what_a_full_category_cannot_take_waits() {
     let project = Project::new(r#"{"max_memories_per_category": 1}"#);
     let lane = project.env.cwd.join(".claude/memory/decisions");
     fs::create_dir_all(&lane).unwrap();
@@ -209,7 +210,8 @@ fn a_full_category_is_named_and_left_out() {
     fs::write(lane.join("a.json"), record).unwrap();
     let conversation = Conversation::from_texts(None, Some(DECIDES));
     let triaged = project.open().triage(conversation, "s", &[]).unwrap();
-    assert_eq!((triaged.items, triaged.full), (Vec::new(), vec![Category::Decision]));
+    assert_eq!(triaged.items, []);
+    assert!(matches!(triaged.full.as_slice(), [item] if item.category == Category::Decision));
     let turn = Turn {
         client: "gemini",
         session: "s",
@@ -217,8 +219,22 @@ fn a_full_category_is_named_and_left_out() {
         may_ask: MayAsk::Yes,
     };
     let said = || project.open().capture(&project.env, &turn).unwrap();
-    assert!(matches!(said(), Some(Asking::Full(text)) if text.contains("[DECISION] is left out")));
+    assert!(matches!(said(), Some(Asking::Full(text)) if text.contains("[DECISION] waits")));
     assert_eq!(said(), None, "it is said once");
+    let kept = project.open().captures().load("s").unwrap();
+    assert_eq!(kept.open_items().map(|item| item.category).collect::<Vec<_>>(), [Category::Decision]);
+}
+
+#[test]
+fn a_folder_that_a_client_was_given_may_hold_transcripts() {
+    let mut env = Project::new("{}").env;
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).canonicalize().unwrap();
+    for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME"] {
+        assert!(!transcript::folders(&env).contains(&folder));
+        env.vars.insert(name.to_owned(), folder.to_str().unwrap().to_owned());
+        assert!(transcript::folders(&env).contains(&folder), "{name}");
+        env.vars.clear();
+    }
 }
 
 #[test]

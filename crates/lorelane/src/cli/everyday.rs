@@ -450,8 +450,7 @@ pub(super) fn read_text(
     let read = if path == Path::new("-") {
         std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {
-        open_regular(&session.env.cwd.join(path), Links::Followed)
-            .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+        open_given(&session.env.cwd.join(path)).and_then(|file| file.take(limit).read_to_end(&mut bytes))
     };
     read.map_err(|why| fault(why.to_string()))?;
     if bytes.len() > max_bytes {
@@ -460,4 +459,14 @@ pub(super) fn read_text(
     let text = String::from_utf8(bytes)
         .map_err(|why| fault(format!("it is not UTF-8 from byte {}", why.utf8_error().valid_up_to())))?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+/// A file, or what a shell hands over in its place: `--from <(command)` and `/dev/stdin` name a pipe.
+fn open_given(path: &Path) -> std::io::Result<std::fs::File> {
+    let is_handed_over = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
+    if is_handed_over || path == Path::new("/dev/stdin") {
+        std::fs::File::open(path)
+    } else {
+        open_regular(path, Links::Followed)
+    }
 }

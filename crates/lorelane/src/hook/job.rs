@@ -118,7 +118,16 @@ fn capture(env: &Env, call: &Call, may_ask: MayAsk) -> Result<Answer, Failure> {
         _ => Spoken::Last { assistant: &facts.last_message },
     };
     let turn = Turn { client: call.client.name(), session: &facts.session, spoken, may_ask };
-    Ok(match open(env, call)?.capture(env, &turn)? {
+    let mut workspace = open(env, call)?;
+    let captured = match (workspace.capture(env, &turn), spoken) {
+        // The last words came with the payload: they are kept though the transcript cannot be read.
+        (Err(failure), Spoken::Transcript { last, .. }) if !last.is_empty() => {
+            log(env, call, &failure);
+            workspace.capture(env, &Turn { spoken: Spoken::Last { assistant: last }, ..turn })
+        }
+        (captured, _) => captured,
+    };
+    Ok(match captured? {
         None => Answer::Nothing,
         Some(Asking::Save(text)) => Answer::Continue(text),
         Some(Asking::Full(text)) => Answer::Tell(text),

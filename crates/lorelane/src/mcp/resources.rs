@@ -3,6 +3,7 @@
 use super::cursor;
 use crate::serve::WorkspaceFactory;
 use lorelane_core::corpus::Entry;
+use lorelane_core::fence;
 use lorelane_core::memory::Address;
 use lorelane_core::text::one_line;
 use lorelane_engine::index::Wanted;
@@ -59,7 +60,7 @@ pub(super) fn mime(address: &Address) -> &'static str {
 /// The address in a URI of ours, as it stands there: a resource has one name.
 fn address(name: &str) -> Option<Address> {
     let address = match name.strip_prefix(NOTES) {
-        Some(path) => Address::note(&unescaped(path)?)?,
+        Some(path) => Address::note(&fence::spelled_out(path)?)?,
         None => Address::parse(name.strip_prefix(RECORDS)?)?,
     };
     (uri(&address) == name).then_some(address)
@@ -71,19 +72,6 @@ fn escaped(path: &str) -> String {
     path.bytes()
         .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect()
-}
-
-fn unescaped(path: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = path.bytes();
-    while let Some(byte) = rest.next() {
-        let digit = |byte: u8| char::from(byte).to_digit(16);
-        bytes.push(match byte {
-            b'%' => u8::try_from(digit(rest.next()?)? * 16 + digit(rest.next()?)?).ok()?,
-            plain => plain,
-        });
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// One page of the memories of every lifecycle, by address, and the cursor of the next.

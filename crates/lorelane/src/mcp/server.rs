@@ -6,6 +6,7 @@ use super::resources::{self, Fault};
 use super::tools::{Effect, Profile, Progress, Tool, Voice};
 use super::{bridge, prompts};
 use crate::serve::{self, Changes, Warning, WorkspaceFactory};
+use lorelane_core::fence;
 use lorelane_core::json::{Json, Object};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
@@ -185,7 +186,7 @@ impl ServerHandler for Server {
         let (page, next) = listed.map_err(|fault| refused(fault, "the resources"))?;
         let page = page.into_iter().map(|listed| {
             let mime = resources::mime(&listed.address);
-            Resource::new(listed.uri, listed.address.to_string())
+            Resource::new(listed.uri, fence::name(&listed.address.to_string()))
                 .with_title(listed.title)
                 .with_description(listed.about)
                 .with_mime_type(mime)

@@ -596,6 +596,63 @@ fn a_usage_error_repeats_no_secret() {
     }
 }
 
+// The name of a note is its title in lower case, which looked like no secret any more.
+#[test]
+fn a_secret_in_the_name_of_a_note_is_refused_and_not_repeated() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("create note --title one --text a").expect(0);
+    let secret = ["AKIA", "4TGHN2WQ7VKJX3ZD"].concat();
+    for policy in ["refuse", "redact"] {
+        scratch.lorelane(&format!("config set secrets {policy}")).expect(0);
+        for line in [
+            format!("create note --title 'key {secret}' --text a"),
+            format!("create notes/{secret} --text a"),
+            format!("merge one --into notes/{secret}"),
+        ] {
+            let said = scratch.lorelane(&line).expect(2);
+            assert!(said.err.contains("it would store a secret"), "{line}: {said:?}");
+            assert!(!said.text().to_lowercase().contains(&secret.to_lowercase()), "{said:?}");
+        }
+    }
+    assert_eq!(fs::read_dir(scratch.project().join(".memories")).unwrap().count(), 1);
+}
+
+// `secrets = "redact"` in lorelane.toml is held back, so the hint led in a circle.
+#[test]
+fn the_hint_at_a_secret_leads_out() {
+    let scratch = Scratch::with_store();
+    scratch.put("lorelane.toml", "secrets = \"redact\"\n");
+    let secret = ["AKIA", "4TGHN2WQ7VKJX3ZD"].concat();
+    let line = format!("create note --title one --text 'key {secret}'");
+    let said = scratch.lorelane(&line).expect(2);
+    assert!(said.err.contains("or `lorelane trust` where lorelane.toml says so already"), "{said:?}");
+    scratch.lorelane("trust --yes").expect(0);
+    scratch.lorelane(&line).expect(0);
+}
+
+#[test]
+fn three_dots_say_nothing() {
+    let scratch = Scratch::with_jwt();
+    let said = scratch.lorelane("update use-jwt --set context=... --because x").expect(2);
+    assert!(said.err.contains("content.context: Field should say something"), "{said:?}");
+}
+
+#[test]
+fn a_title_that_is_no_text_is_not_to_be_shortened() {
+    let scratch = Scratch::with_store();
+    let said = scratch.lorelane_with_input("create decision --from -", r#"{"title": 5}"#).expect(2);
+    assert!(said.err.contains("fix: give title a text of at most 120 characters"), "{said:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_a_shell_hands_over_is_read() {
+    let scratch = Scratch::with_store();
+    let said = scratch.lorelane_with_input("create notes/piped --from /dev/stdin", "From a pipe.\n");
+    said.expect(0);
+    assert!(scratch.read(".memories/piped.md").contains("From a pipe."));
+}
+
 // The hint was to set what was set already (finding 15).
 #[test]
 fn a_secret_in_a_tag_is_refused_with_what_to_do() {

@@ -159,7 +159,8 @@ pub(super) fn unfilled(record: &Object) -> BTreeSet<String> {
 
 fn find_unfilled(value: &Json, field: &str, fields: &mut BTreeSet<String>) {
     match value {
-        Json::Text(text) if text.trim() == PLACEHOLDER => {
+        // Some write it with three dots.
+        Json::Text(text) if matches!(text.trim(), PLACEHOLDER | "...") => {
             fields.insert(field.to_owned());
         }
         Json::List(items) => items.iter().for_each(|item| find_unfilled(item, field, fields)),

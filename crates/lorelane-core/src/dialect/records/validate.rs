@@ -150,7 +150,7 @@ fn check_group(group: &Group, object: &Object, path: &Path<'_>, category: Catego
 }
 
 fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, visit: &mut Visit<'_>) {
-    let fix = || mend(kind, &path.text());
+    let fix = || mend(kind, value, &path.text());
     let mut wrong = |expected: String| visit(Found { path, expected, got: Got::Value(value), fix: &fix });
     match (kind, value) {
         (Kind::Any, _) | (Kind::Flag, Json::Bool(_)) => {}
@@ -239,11 +239,14 @@ fn one_of(choices: &[&str]) -> String {
     }
 }
 
-fn mend(kind: &Kind, path: &str) -> String {
-    match kind {
-        Kind::Text { max: Some(max) } => format!("shorten {path} to a text of at most {max} characters"),
-        Kind::Slug => format!("use 1 to {SLUG_MAX} lowercase letters, digits and dashes"),
-        Kind::Choice(choices) => format!("choose one of {}", choices.join(", ")),
+fn mend(kind: &Kind, value: &Json, path: &str) -> String {
+    match (kind, value) {
+        (Kind::Text { max: Some(max) }, Json::Text(_)) => {
+            format!("shorten {path} to a text of at most {max} characters")
+        }
+        (Kind::Text { max: Some(max) }, _) => format!("give {path} a text of at most {max} characters"),
+        (Kind::Slug, _) => format!("use 1 to {SLUG_MAX} lowercase letters, digits and dashes"),
+        (Kind::Choice(choices), _) => format!("choose one of {}", choices.join(", ")),
         _ => format!("give {path} {}", wanted(kind)),
     }
 }

@@ -10,6 +10,7 @@ use crate::mcp::schema::{Kind, optional, required};
 use lorelane_core::change::{Change, Draft, Plan};
 use lorelane_core::dialect::notes::{self, NOTE_MAX_BYTES};
 use lorelane_core::digest::Revision;
+use lorelane_core::fence;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::memory::Address;
@@ -317,7 +318,7 @@ fn inside(path: &str) -> Result<&str, Trouble> {
 
 /// A file as it is called, also where somebody left out its ending.
 fn path_of(address: &Address) -> String {
-    format!("{ROOT}/{}.md", address.name())
+    format!("{ROOT}/{}.md", fence::name(address.name()))
 }
 
 fn named(path: &str) -> Result<Address, Trouble> {
@@ -426,7 +427,7 @@ fn listing(folder: &str, notes: &[Note]) -> String {
     let more = lines.len().saturating_sub(LISTED_MAX);
     let line = |(path, size): (&String, &u64)| {
         let slash = if path.is_empty() { "" } else { "/" };
-        format!("{}\t{folder}{slash}{}\n", readable(*size), printable(path))
+        format!("{}\t{folder}{slash}{}\n", readable(*size), fence::name(path))
     };
     let mut text: String = lines.iter().take(LISTED_MAX).map(line).collect();
     if more > 0 {

@@ -5,7 +5,7 @@ use crate::mcp::answer::{self, Answer, Outcome, Trouble};
 use crate::mcp::cursor;
 use lorelane_core::briefing;
 use lorelane_core::corpus::Entry;
-use lorelane_core::fence::inline;
+use lorelane_core::fence::{self, inline};
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::recall::{Choice, Hit, Query};
@@ -62,8 +62,9 @@ pub(super) fn read(call: &Call<'_>) -> Outcome {
     let mut workspace = call.factory.open()?;
     let address = workspace.find(call.arguments.text("address").unwrap_or_default())?;
     let loaded = workspace.load(&address)?;
-    let mut head = format!("{address}, revision {}\n", loaded.revision);
-    head.push_str(&format!("{}, {}", workspace.listed_path(&address), loaded.memory.lifecycle.status()));
+    let mut head = format!("{}, revision {}\n", fence::name(&address.to_string()), loaded.revision);
+    let path = fence::name(&workspace.listed_path(&address));
+    head.push_str(&format!("{path}, {}", loaded.memory.lifecycle.status()));
     for problem in &loaded.problems {
         head.push_str(&format!("\nwarning: {}", inline(&problem.what, 300)));
     }
@@ -118,7 +119,7 @@ fn key(entry: &Entry) -> String {
 fn entry_json(entry: &Entry, pinned: bool) -> Json {
     let updated = entry.changed().map(|at| ("updated", Json::text(at.to_string())));
     let members = [
-        ("address", Json::text(entry.address.to_string())),
+        ("address", Json::text(fence::name(&entry.address.to_string()))),
         ("title", Json::text(&entry.title)),
         ("status", Json::text(entry.status.name())),
         ("tags", Json::texts(entry.tags.clone())),

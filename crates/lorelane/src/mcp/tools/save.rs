@@ -7,7 +7,7 @@ use lorelane_core::change::{Assignment, Change, Deed, Draft, Given, Plan, Receip
 use lorelane_core::dialect::notes;
 use lorelane_core::dialect::records::draft;
 use lorelane_core::digest::Revision;
-use lorelane_core::fence::{block, inline};
+use lorelane_core::fence::{self, block, inline};
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::memory::{Address, Category};
@@ -55,6 +55,9 @@ fn new_note(call: &Call<'_>, workspace: &Workspace, typed: &str) -> Result<Optio
     let (Some(name), Some(_)) = (typed.strip_prefix(NOTES), call.arguments.get("text")) else {
         return Ok(None);
     };
+    if Address::note(name).is_some_and(|note| workspace.at(&note).is_some()) {
+        return Ok(None);
+    }
     let address = notes::named(name).map_err(|fault| Trouble::new(fault.to_string(), fault.hint()))?;
     Ok(Some(address).filter(|address| workspace.at(address).is_none()))
 }
@@ -199,7 +202,9 @@ fn said(call: &Call<'_>, receipt: &Receipt, dry_run: bool) -> String {
     for outcome in &receipt.outcomes {
         let did = match &outcome.deed {
             Deed::Created => "created".to_owned(),
-            Deed::Revised { renamed_from: Some((old, _)), .. } => format!("updated (renamed from {old})"),
+            Deed::Revised { renamed_from: Some((old, _)), .. } => {
+                format!("updated (renamed from {})", fence::name(&old.to_string()))
+            }
             Deed::Revised { .. } => "updated".to_owned(),
             Deed::Stepped { to, .. } => to.name().to_owned(),
             Deed::Already(status) => format!("left as it is ({status})"),
@@ -208,7 +213,8 @@ fn said(call: &Call<'_>, receipt: &Receipt, dry_run: bool) -> String {
             Deed::Undone => "undone".to_owned(),
         };
         let would = if dry_run { "would be " } else { "" };
-        text.push_str(&format!("{}: {would}{did} ({})\n", outcome.address, inline(&outcome.title, 120)));
+        let address = fence::name(&outcome.address.to_string());
+        text.push_str(&format!("{address}: {would}{did} ({})\n", inline(&outcome.title, 120)));
     }
     for notice in &receipt.notices {
         text.push_str(&format!("note: {}\n", block(&call.notice(notice), 2000)));

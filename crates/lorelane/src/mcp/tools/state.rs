@@ -2,6 +2,7 @@
 
 use super::{Call, Progress};
 use crate::mcp::answer::{Answer, Outcome, Trouble};
+use lorelane_core::fence;
 use lorelane_core::json::{Json, Object};
 use lorelane_core::ledger::Line;
 use lorelane_core::lifecycle::Status;
@@ -32,7 +33,7 @@ pub(super) fn why(call: &Call<'_>) -> Outcome {
         Fate::WouldShow => "it was made or changed since; now it would be shown",
     };
     let members = [
-        ("address", Json::text(address.to_string())),
+        ("address", Json::text(fence::name(&address.to_string()))),
         ("shown", Json::Bool(account.fate == Fate::Shown)),
         ("says", Json::text(says)),
     ];
