@@ -35,7 +35,7 @@ use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Row as SqlRow, TransactionBehavior, ffi, params,
     params_from_iter,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};

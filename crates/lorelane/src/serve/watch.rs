@@ -66,7 +66,7 @@ pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<Changes>> {
             before = now;
             if verified.is_none_or(|at| at.elapsed() > VERIFY_EVERY) {
                 // One that cannot be verified is rebuilt by whoever asks it.
-                let _ = desk.open().and_then(|mut workspace| workspace.verify_indexes());
+                let _ = factory.open().and_then(|mut workspace| workspace.verify_indexes());
                 verified = Some(Instant::now());
             }
             rest = (begun.elapsed() * REST).clamp(SHORTEST, LONGEST);
