@@ -5,7 +5,7 @@
 mod look;
 mod part;
 
-pub(super) use look::{Found, joined};
+pub(super) use look::{Found, is_foreign, joined};
 
 use super::{Failure, Loaded};
 use crate::disk::{Disk, Kind};
