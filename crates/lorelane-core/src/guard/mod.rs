@@ -98,6 +98,8 @@ pub struct Resolved {
     /// Without links, as far as it exists.
     pub path: String,
     pub exists: bool,
+    /// Whether it has the name of a listing and is somebody's own file.
+    pub is_foreign_listing: bool,
 }
 
 /// When the usual folder of another project is protected, too.
@@ -175,7 +177,7 @@ impl Target {
             .filter(|(_, name)| takes_a_link && !matches!(*name, "" | "." | ".."))
         {
             Some((folder, name)) => {
-                Resolved { path: normal(&format!("{}/{name}", resolve(folder).path)), exists: whole.exists }
+                Resolved { path: normal(&format!("{}/{name}", resolve(folder).path)), ..whole }
             }
             None => whole,
         }
@@ -218,7 +220,9 @@ impl Fence {
                 match self.relation(&names, target, lane) {
                     Relation::Around if self.has_records(lane, resolve) => return Some(around(target)),
                     Relation::Inside([]) if !self.has_records(lane, resolve) => {}
-                    Relation::Inside(inside) if self.protects(inside, target) => {
+                    Relation::Inside(inside)
+                        if self.protects(inside, target) && !self.is_foreign(inside, lane, resolve) =>
+                    {
                         return Some(denial(target, &text_of(inside), exists));
                     }
                     Relation::Apart | Relation::Around | Relation::Inside(_) => {}
@@ -277,6 +281,16 @@ impl Fence {
             [name] => is_folder(name) || may_be(name, LISTING),
             [folder, .., file] => is_folder(folder) && may_end_with(file, ".json", self.case),
         }
+    }
+
+    /// Whether what would be protected as the listing is somebody's own file of that name.
+    fn is_foreign(&self, inside: &[Vec<Atom>], lane: &str, resolve: &dyn Fn(&str) -> Resolved) -> bool {
+        let [name] = inside else { return false };
+        let may_be = |known: &str| matches(name, known, self.case);
+        self.usual == Usual::WhereItExists
+            && may_be(LISTING)
+            && !Category::ALL.iter().any(|category| may_be(category.folder()))
+            && resolve(&format!("{lane}/{LISTING}")).is_foreign_listing
     }
 
     /// Whether the folder has anything of a lane in it; it may be Claude Code's own memory alone.

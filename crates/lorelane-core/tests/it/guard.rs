@@ -21,7 +21,7 @@ fn disk(path: &str) -> Resolved {
     let path = normal(path);
     // `/p/link` leads to the lane.
     let path = path.replacen("/p/link", "/p/.claude/memory", 1);
-    Resolved { exists: FILES.contains(&path.as_str()), path }
+    Resolved { exists: FILES.contains(&path.as_str()), path, is_foreign_listing: false }
 }
 
 fn judge(tool: &ToolUse) -> Option<Denial> {

@@ -14,7 +14,7 @@ use lorelane_core::dialect::{Extent, Reading};
 use lorelane_core::guard::quarantine;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::mark::Marks;
+use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Category, Kind, NOTE_FOLDERS_MAX};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::DEFAULT_ROOT;
@@ -71,9 +71,13 @@ impl Overview {
 /// Whether the listing says what the files say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
-    InSync { entries: usize },
+    InSync {
+        entries: usize,
+    },
     Missing,
     Differs,
+    /// Somebody's own file has its name: nothing is wrong, and there is no listing.
+    Foreign,
 }
 
 impl Workspace {
@@ -124,9 +128,10 @@ impl Workspace {
             lane.check_index(&mut findings)?;
             lane.check_folders(&mut findings);
             lane.check_contents(secrets, &mut findings)?;
-            lane.check_listing(&mut findings)?;
+            notes.extend(lane.check_listing(&mut findings)?);
             notes.extend(lane.check_journal(&self.project, &mut findings));
         }
+        self.check_places(&mut findings);
         self.check_moved_notes(&mut findings);
         self.check_marks(&mut findings);
         self.check_model(&mut findings);
@@ -190,6 +195,22 @@ impl Workspace {
         }
     }
 
+    /// A file or a pipe in the place of a folder closes what would lie there.
+    fn check_places(&self, findings: &mut Vec<Finding>) {
+        let places = [
+            self.notes.as_ref().map(|place| (place.root.clone(), "no note is read or written")),
+            Some((self.project.join(MARKS_FOLDER), "no pin is read or written")),
+        ];
+        for (path, effect) in places.into_iter().flatten() {
+            if let Ok(Some(stat)) = self.disk.stat(&path)
+                && !matches!(stat.kind, disk::Kind::Folder | disk::Kind::Symlink)
+            {
+                let what = format!("{} is no folder, so {effect}", path.display());
+                findings.push(Finding { check: "file", what, hint: "move it away".to_owned() });
+            }
+        }
+    }
+
     /// Whoever was killed while notes moved has some of them twice.
     fn check_moved_notes(&self, findings: &mut Vec<Finding>) {
         let Some((other, files)) = self.copies_left() else { return };
@@ -222,6 +243,9 @@ impl Lane {
     /// Whether the listing says what the files say; `None` for a lane without one.
     fn listing_sync(&mut self) -> Result<Option<Sync>, Failure> {
         let Some((path, wanted)) = self.listing()? else { return Ok(None) };
+        if self.is_foreign(&self.file(&path)) {
+            return Ok(Some(Sync::Foreign));
+        }
         let entries = wanted.lines().filter(|line| line.starts_with("- [")).count();
         Ok(Some(match self.disk.read_regular(&self.file(&path), LISTING_MAX_BYTES) {
             Ok(None) if entries == 0 => Sync::InSync { entries },
@@ -291,6 +315,14 @@ impl Lane {
         }
         for folder in &folders {
             self.check_names(folder, findings);
+        }
+        let mut folded: BTreeMap<String, RelPath> = BTreeMap::new();
+        for path in self.files().files {
+            if let Some(other) = folded.insert(path.as_str().to_lowercase(), path.clone()) {
+                let what =
+                    format!("{other} and {path} differ only in capitals: many systems can have only one");
+                findings.push(Finding { check: "file", what, hint: "rename one of them".to_owned() });
+            }
         }
     }
 
@@ -486,9 +518,15 @@ impl Lane {
         findings.push(Finding { check: "index", what, hint: hint.to_owned() });
     }
 
-    fn check_listing(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    /// Returns what is no harm: that another file has its name.
+    fn check_listing(&mut self, findings: &mut Vec<Finding>) -> Result<Option<String>, Failure> {
         let what = match self.listing_sync()? {
-            None | Some(Sync::InSync { .. }) => return Ok(()),
+            None | Some(Sync::InSync { .. }) => return Ok(None),
+            Some(Sync::Foreign) => {
+                let note = "index.md was not made by lorelane and is left alone; for a list of the memories there, \
+                            rename it, then run `lorelane reindex`";
+                return Ok(Some(note.to_owned()));
+            }
             Some(Sync::Missing) => "index.md is missing",
             Some(Sync::Differs) => "index.md differs from what the files say",
         };
@@ -497,7 +535,7 @@ impl Lane {
             what: what.to_owned(),
             hint: "`lorelane reindex` writes it anew".to_owned(),
         });
-        Ok(())
+        Ok(None)
     }
 
     /// Returns what git took away, which is no harm.
@@ -514,9 +552,14 @@ impl Lane {
             }
             Err(failure) => found(failure.to_string(), "check who may read there".to_owned()),
         }
+        if let Ok(Some(folder)) = self.store.foreign_journal() {
+            found(
+                format!("{} is a journal that is not yours, so it is not read", folder.display()),
+                "it came with the repository; remove that folder".to_owned(),
+            );
+        }
         for fault in self.store.verify() {
-            let hint = "the memories are untouched, but the log cannot be trusted from there on";
-            found(fault.to_string(), hint.to_owned());
+            found(fault.to_string(), fault.hint());
         }
         let Outside { changed, deleted } = match self.store.outside() {
             Ok(outside) => outside,

@@ -87,6 +87,8 @@ pub enum Failure {
 pub struct Unclear {
     pub typed: String,
     pub near: Vec<Address>,
+    /// What was called so and deleted outside, while the log has it.
+    pub deleted: Vec<Address>,
 }
 
 impl Failure {
@@ -137,6 +139,10 @@ impl Failure {
                 "a line is {\"query\": \"…\", \"must\": [\"decision/use-jwt\"], \"must_not\": [], \"within\": 5}"
                     .to_owned(),
             ),
+            Failure::Unclear(Unclear { deleted, .. }) if !deleted.is_empty() => {
+                let names: Vec<String> = deleted.iter().map(|address| format!("`lorelane restore {address}`")).collect();
+                Some(format!("it was deleted outside lorelane; {} brings it back", names.join(" or ")))
+            }
             Failure::Unclear(unclear) if unclear.near.is_empty() => {
                 Some("`lorelane list` shows what there is".to_owned())
             }
@@ -200,7 +206,7 @@ impl fmt::Display for Failure {
             Failure::Expectation { path, fault } => {
                 write!(f, "cannot tell what {} expects: {fault}", path.display())
             }
-            Failure::Unclear(Unclear { typed, near }) => {
+            Failure::Unclear(Unclear { typed, near, .. }) => {
                 if near.is_empty() {
                     return write!(f, "cannot find `{typed}`: there is no such memory");
                 }

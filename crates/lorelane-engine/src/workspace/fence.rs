@@ -3,10 +3,12 @@
 //! It stands before every tool that an agent uses, so it opens no workspace: nothing but a few looks at the disk.
 
 use super::MARKS_FILE;
+use super::lane::is_foreign;
 use super::locate::locate;
 use super::trust::TRUST_FOLDER;
 use crate::disk::RealDisk;
 use crate::env::{Env, Var};
+use lorelane_core::dialect::records::LISTING;
 use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
 use lorelane_core::mark::MARKS_FOLDER;
 use std::borrow::Cow;
@@ -72,10 +74,15 @@ fn fence(env: &Env, start: &Path, usual: Usual) -> Fence {
 
 fn resolve(path: &str) -> Resolved {
     if path.len() > PATH_MAX {
-        return Resolved { path: normal(path), exists: false };
+        return Resolved { path: normal(path), exists: false, is_foreign_listing: false };
     }
     let real = real_path(Path::new(path), LINKS_MAX);
-    Resolved { path: normal(&text(&real)), exists: real.symlink_metadata().is_ok() }
+    let named = Path::new(path);
+    Resolved {
+        path: normal(&text(&real)),
+        exists: real.symlink_metadata().is_ok(),
+        is_foreign_listing: named.ends_with(LISTING) && is_foreign(&RealDisk, named),
+    }
 }
 
 /// The path without links, as far as it exists. A link to nothing is followed too: who writes to it makes the file

@@ -483,8 +483,11 @@ impl Workspace {
                 }
             }
         }
+        let several = !same.is_empty();
         let near = if same.is_empty() { similar(&self.entries(Wanted::default())?, name) } else { same };
-        Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near }))
+        // A log that cannot be read is named by whoever asks for it.
+        let deleted = if several { Vec::new() } else { self.deleted_outside(typed).unwrap_or_default() };
+        Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near, deleted }))
     }
 
     /// The memory that a person means to restore: also one whose file was deleted outside, while the log has it.
@@ -493,26 +496,27 @@ impl Workspace {
             Err(Failure::Unclear(unclear)) => unclear,
             found => return found,
         };
-        let asked = Address::parse(typed);
-        let mut same = self.deleted_outside()?;
-        same.retain(|address| {
-            let called = !typed.contains('/') && address.name() == typed;
-            called || Some(address) == asked.as_ref() || self.listed_path(address) == typed
-        });
+        let same = self.deleted_outside(typed)?;
         match same.as_slice() {
             [] => Err(Failure::Unclear(unclear)),
             [only] => Ok(only.clone()),
-            _ => Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near: same })),
+            _ => Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near: same, deleted: Vec::new() })),
         }
     }
 
-    /// Memories whose files are gone, while the log has their bytes.
-    fn deleted_outside(&self) -> Result<Vec<Address>, Failure> {
+    /// Memories that are or were called so, whose files are gone, while the log has their bytes.
+    fn deleted_outside(&self, typed: &str) -> Result<Vec<Address>, Failure> {
+        let (marks, asked) = (self.marks(), Address::parse(typed));
+        let is_called = |address: &Address| {
+            let called = !typed.contains('/') && address.name() == typed;
+            called || Some(address) == asked.as_ref() || self.listed_path(address) == typed
+        };
         let mut deleted = Vec::new();
         for lane in &self.lanes {
             let paths = lane.store.outside()?.deleted;
             deleted.extend(paths.iter().filter_map(|path| lane.dialect.address_of(path)));
         }
+        deleted.retain(|address| is_called(address) || marks.former(address).iter().any(is_called));
         Ok(deleted)
     }
 

@@ -10,8 +10,9 @@ use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::{Category, Kind};
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::index::Rebuild;
-use lorelane_engine::store::Outcome as Settled;
+use lorelane_engine::store::{Fault, Outcome as Settled};
 use lorelane_engine::workspace::{Diagnosis, Failure, Finding, Logged, Sync, Workspace};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
@@ -90,6 +91,8 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
             say::out(&format!("the log holds: {count} changes, chained and complete\n"));
         } else {
             say::out(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
+            let hints: BTreeSet<String> = faults.iter().map(Fault::hint).collect();
+            hints.iter().for_each(|hint| say::err(&format!("hint: {hint}")));
         }
         return Ok(if faults.is_empty() { Ending::Done } else { Ending::Nothing });
     }
@@ -180,7 +183,7 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
         attention.push("memory_root hides memories of the usual folder: run `lorelane doctor`".to_owned());
     }
     match seen.listing {
-        Sync::InSync { .. } => {}
+        Sync::InSync { .. } | Sync::Foreign => {}
         Sync::Missing => attention.push("index.md is missing: run `lorelane reindex`".to_owned()),
         Sync::Differs => attention.push("index.md differs from the files: run `lorelane reindex`".to_owned()),
     }
@@ -202,6 +205,7 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
             Sync::InSync { .. } => "in_sync",
             Sync::Missing => "missing",
             Sync::Differs => "differs",
+            Sync::Foreign => "foreign",
         };
         let folder = |(path, what): &(std::path::PathBuf, &str)| {
             let members = [("path", Json::text(path.display().to_string())), ("holds", Json::text(*what))];
@@ -245,6 +249,7 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
         Sync::InSync { entries } => format!("in sync ({entries} entries)"),
         Sync::Missing => "missing".to_owned(),
         Sync::Differs => "differs from the files".to_owned(),
+        Sync::Foreign => "none: index.md is another file".to_owned(),
     };
     let _ = writeln!(text, "listing  {listing}");
     for entry in seen.heavily_revised.iter().take(5) {
@@ -318,7 +323,7 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
 pub(super) fn reindex(session: &Session<'_>, args: &Reindex) -> Outcome {
     let mut workspace = session.open()?;
     if args.change.dry_run {
-        let differs = !matches!(workspace.overview()?.listing, Sync::InSync { .. });
+        let differs = matches!(workspace.overview()?.listing, Sync::Missing | Sync::Differs);
         let listing = if differs { "would change" } else { "would stay as it is" };
         if session.json {
             say::document([("listing_differs", Json::Bool(differs)), ("dry_run", Json::Bool(true))]);

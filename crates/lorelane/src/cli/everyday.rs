@@ -18,6 +18,7 @@ use lorelane_engine::env::Var;
 use lorelane_engine::index::Wanted;
 use lorelane_engine::workspace::{self, Loaded, Workspace, sort_newest_first};
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -432,6 +433,14 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
     })
 }
 
+/// Whether a path stands for what the caller's shell has open, as `<(command)` does: a pipe of the user's own, which no
+/// repository can bring.
+fn is_descriptor(path: &Path) -> bool {
+    let folder = path.parent();
+    path == Path::new("/dev/stdin")
+        || ["/dev/fd", "/proc/self/fd"].map(|fds| Some(Path::new(fds))).contains(&folder)
+}
+
 /// Reads a file or standard input, no more than a record can be.
 pub(super) fn read_input(session: &Session<'_>, path: &Path) -> Result<String, Trouble> {
     read_text(session, path, RECORD_MAX_BYTES, "give a file with one JSON object")
@@ -449,6 +458,8 @@ pub(super) fn read_text(
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else if is_descriptor(path) {
+        File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
     } else {
         open_given(&session.env.cwd.join(path)).and_then(|file| file.take(limit).read_to_end(&mut bytes))
     };

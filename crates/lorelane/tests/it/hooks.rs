@@ -720,7 +720,7 @@ fn a_full_category_is_said_to_the_person_once() {
     assert!(stop("s-4").expect(0).out.contains("[DECISION] waits"), "there was room meanwhile");
 }
 
-fn tool(name: &str, key: &str, value: &str) -> [(&'static str, Json); 2] {
+pub fn tool(name: &str, key: &str, value: &str) -> [(&'static str, Json); 2] {
     let input = Json::Object([(key, Json::text(value))].into_iter().collect());
     [("tool_name", Json::text(name)), ("tool_input", input)]
 }

@@ -1,5 +1,6 @@
 //! The command line as people use it, from the first `init` to the last `undo`.
 
+use crate::hooks::tool;
 use crate::scratch::{CONFIG, DECISION, LANE, MARKS, NOW, Scratch, USE_JWT, words};
 use expect_test::{Expect, expect};
 use lorelane_core::digest::{Revision, md5};
@@ -242,17 +243,35 @@ fn the_folder_is_shared_with_claude_codes_own_memory() {
     for (name, text) in theirs {
         assert_eq!(scratch.read(&format!("{LANE}/{name}")), text, "{name}");
     }
-    let said = scratch.lorelane("doctor").expect(1).out;
+    // Their own file is no damage, and they may change it.
+    let said = scratch.lorelane("doctor").expect(0).err;
     assert!(
-        said.contains("index.md") && !said.contains("MEMORY.md") && !said.contains("deploys.md"),
+        said.matches("index.md").count() == 1 && said.contains("rename it, then run `lorelane reindex`"),
         "{said}"
     );
-    assert!(!said.contains("log.md") && !said.contains("old.md"), "{said}");
+    let others = ["MEMORY.md", "deploys.md", "log.md", "old.md"];
+    assert!(!others.iter().any(|name| said.contains(name)), "{said}");
+    assert_eq!(scratch.json("status").at("health").and_then(Json::as_text), Some("GOOD"));
+    assert_eq!(scratch.json("status").at("listing").and_then(Json::as_text), Some("foreign"));
+    let edits = || {
+        scratch.hook("before-tool", &tool("Write", "file_path", &format!("{LANE}/index.md"))).expect(0).out
+    };
+    assert_eq!(edits(), "");
     assert!(scratch.lorelane("search jwt").expect(0).out.contains("decision/use-jwt"));
     // Once it is out of the way, the listing comes.
     std::fs::remove_file(scratch.project().join(LANE).join("index.md")).unwrap();
     scratch.lorelane("reindex").expect(0);
     scratch.lorelane("doctor").expect(0);
+    assert!(edits().contains("deny"));
+    // A link to their own file is theirs, too.
+    #[cfg(unix)]
+    {
+        std::fs::remove_file(scratch.project().join(LANE).join("index.md")).unwrap();
+        std::os::unix::fs::symlink("MEMORY.md", scratch.project().join(LANE).join("index.md")).unwrap();
+        let said = scratch.lorelane("doctor").expect(0).err;
+        assert!(said.contains("rename it, then run `lorelane reindex`"), "{said}");
+        assert_eq!(edits(), "");
+    }
 }
 
 // `doctor` named `decisions/notes.txt` and not a memory that stood beside the folder where it would be read.
@@ -1299,4 +1318,82 @@ fn a_file_whose_name_is_no_text_is_named() {
     fs::write(scratch.project().join(LANE).join("decisions").join(name), "{}").unwrap();
     let doctor = scratch.lorelane("doctor").expect(1).out;
     assert!(doctor.contains("decisions/caf\u{fffd}.json has a name that is not UTF-8"), "{doctor}");
+}
+
+// "No such memory" was all that was said of one that `restore` brings back (issue 10).
+#[test]
+fn what_was_deleted_outside_is_found_by_every_name_it_had() {
+    let scratch = Scratch::with_jwt();
+    scratch
+        .lorelane("update use-jwt --set title='Adopt PASETO for all services' --because 'a switch'")
+        .expect(0);
+    let file = scratch.project().join(LANE).join("decisions/adopt-paseto-for-all-services.json");
+    let restore = "`lorelane restore decision/adopt-paseto-for-all-services` brings it back";
+    for name in ["adopt-paseto-for-all-services", "decision/use-jwt", "use-jwt"] {
+        fs::remove_file(&file).unwrap();
+        for command in ["show NAME", "update NAME --set title=x --because y"] {
+            let said = scratch.lorelane(&command.replace("NAME", name)).expect(1);
+            assert!(said.err.contains(restore), "{}", said.text());
+        }
+        scratch.lorelane(&format!("restore {name}")).expect(0);
+        assert!(file.exists(), "{name}");
+    }
+    let said = scratch.lorelane("show never-there").expect(1);
+    assert!(!said.err.contains("restore"), "{}", said.text());
+}
+
+#[test]
+fn doctor_names_what_is_in_the_place_of_a_folder() {
+    for place in [".memories", ".lorelane"] {
+        let scratch = Scratch::with_jwt();
+        let _ = fs::remove_dir_all(scratch.project().join(place));
+        scratch.put(place, "a file");
+        let said = scratch.lorelane("doctor").expect(1).out;
+        assert!(said.contains(&format!("{place} is no folder")), "{place}: {said}");
+    }
+}
+
+#[test]
+fn a_pipe_of_the_users_own_shell_is_read() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane_with_input("create notes/one --from /dev/stdin", "said in a pipe").expect(0);
+    assert!(scratch.read(".memories/one.md").contains("said in a pipe"));
+}
+
+#[test]
+fn a_log_that_was_cut_comes_with_what_to_do() {
+    let scratch = Scratch::with_jwt();
+    scratch.decide("Use Redis").expect(0);
+    let lanes = fs::read_dir(scratch.home().join("state/lanes")).unwrap();
+    let journal =
+        lanes.map(|lane| lane.unwrap().path().join("journal")).find(|journal| journal.exists()).unwrap();
+    let text = fs::read_to_string(&journal).unwrap();
+    let first = text.lines().next().unwrap();
+    fs::write(&journal, format!("{first}\n")).unwrap();
+    let said = scratch.lorelane("log --verify").expect(1);
+    assert!(
+        said.err.contains("to start a new one") && said.err.contains("move the folder"),
+        "{}",
+        said.text()
+    );
+    let said = scratch.lorelane("doctor").expect(1);
+    assert!(said.out.contains("to start a new one"), "{}", said.text());
+    fs::rename(journal.parent().unwrap(), scratch.folder.join("away")).unwrap();
+    scratch.decide("Use Valkey").expect(0);
+    scratch.lorelane("log --verify").expect(0);
+}
+
+#[test]
+fn notes_that_differ_only_in_capitals_are_named_and_never_made_by_a_move() {
+    let scratch = Scratch::with_store();
+    scratch.lorelane("create notes/plan --text 'the plan'").expect(0);
+    scratch.lorelane("notes move --to user").expect(0);
+    fs::rename(scratch.home().join("data/memories/plan.md"), scratch.home().join("data/memories/PLAN.md"))
+        .unwrap();
+    scratch.put(".memories/plan.md", "another");
+    let said = scratch.lorelane("notes move --to project").expect(2);
+    assert!(said.err.contains("plan.md exists"), "{}", said.text());
+    fs::write(scratch.home().join("data/memories/plan.md"), "beside it").unwrap();
+    let said = scratch.lorelane("doctor").expect(1).out;
+    assert!(said.contains("PLAN.md and plan.md differ only in capitals"), "{said}");
 }

@@ -336,12 +336,8 @@ impl Lane {
         Ok(write_plain(&*self.disk, &file, text.as_bytes())?)
     }
 
-    /// Whether somebody's own text stands where the listing goes.
-    fn is_foreign(&self, file: &Path) -> bool {
-        let Ok(Some(stat)) = self.disk.stat(file) else { return false };
-        let length = usize::try_from(stat.len).unwrap_or(usize::MAX).min(LISTING_START);
-        let start = self.disk.open(file).and_then(|mut pieces| pieces.read_at(0, length));
-        start.is_ok_and(|start| !is_listing(&String::from_utf8_lossy(&start)))
+    pub(in crate::workspace) fn is_foreign(&self, file: &Path) -> bool {
+        is_foreign(&*self.disk, file)
     }
 
     /// The times of the folders that are looked into. What a tree has of them only the index knows without looking:
@@ -528,4 +524,15 @@ fn is_gone(disk: &dyn Disk, root: &Path, path: &RelPath) -> bool {
 /// A folder's time, if nothing can happen any more that would leave it the same.
 pub(super) fn settled(time: i64, now_ns: i64) -> i64 {
     if now_ns.saturating_sub(time) < TICK_NS { UNSETTLED } else { time }
+}
+
+/// Whether somebody's own text, or a link to it, is where the listing goes.
+pub(in crate::workspace) fn is_foreign(disk: &dyn Disk, file: &Path) -> bool {
+    let Ok(Some(stat)) = disk.stat(file) else { return false };
+    if stat.kind != Kind::File {
+        return true;
+    }
+    let length = usize::try_from(stat.len).unwrap_or(usize::MAX).min(LISTING_START);
+    let start = disk.open(file).and_then(|mut pieces| pieces.read_at(0, length));
+    start.is_ok_and(|start| !is_listing(&String::from_utf8_lossy(&start)))
 }

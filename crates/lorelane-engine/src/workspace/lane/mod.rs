@@ -5,7 +5,7 @@
 mod look;
 mod part;
 
-pub(super) use look::{Content, Found, joined};
+pub(super) use look::{Content, Found, is_foreign, joined};
 
 use super::{Failure, Loaded};
 use crate::disk::{Disk, Kind};

@@ -105,7 +105,7 @@ fn attention(workspace: &Workspace, seen: &Overview) -> Vec<String> {
     attention.extend(
         policy.held_back.iter().map(|held| format!("held back until the user trusts this project: {held}")),
     );
-    if !matches!(seen.listing, Sync::InSync { .. }) {
+    if matches!(seen.listing, Sync::Missing | Sync::Differs) {
         attention.push("index.md does not say what the files say: call with rebuild_index".to_owned());
     }
     if seen.unreadable > 0 {
