@@ -345,7 +345,9 @@ fn trust_denial() -> Denial {
 fn setting_denial(key: &str) -> Denial {
     Denial {
         attempt: format!("cannot set `{key}`: it weakens what protects the user, so a person decides"),
-        instead: format!("say what it would change, and ask the user to run `lorelane config set {key} VALUE`"),
+        instead: format!(
+            "say what it would change, and ask the user to run `lorelane config set {key} VALUE`"
+        ),
     }
 }
 

@@ -325,7 +325,8 @@ impl Program {
         match &self.touches {
             Touches::Operands => written(operands().filter(|word| !word.starts_with('+')).cloned()),
             Touches::Formatted => {
-                let spread = |word: &Word| Touch { word: word.clone(), act: Act::Write, reach: Reach::Spread };
+                let spread =
+                    |word: &Word| Touch { word: word.clone(), act: Act::Write, reach: Reach::Spread };
                 operands().map(spread).collect()
             }
             Touches::Edited(scripts) => {

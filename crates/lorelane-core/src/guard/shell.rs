@@ -70,7 +70,8 @@ impl Shell<'_> {
     fn run(&mut self, text: &str, depth: usize) {
         if depth <= DEPTH_MAX {
             let text = text.chars().collect();
-            Reader { text, at: 0, depth, heredocs: Vec::new(), here_strings: Vec::new(), shell: self }.list(None);
+            Reader { text, at: 0, depth, heredocs: Vec::new(), here_strings: Vec::new(), shell: self }
+                .list(None);
         }
     }
 
@@ -115,7 +116,9 @@ impl Shell<'_> {
             }
             let Some(name) = first.literal() else {
                 // `$(which lorelane) trust --yes`: no other program is told that.
-                if tail.iter().any(|word| word.is("--yes")) || tail.first().is_some_and(|word| word.is("config")) {
+                if tail.iter().any(|word| word.is("--yes"))
+                    || tail.first().is_some_and(|word| word.is("config"))
+                {
                     self.tell_lorelane(tail);
                 }
                 return;

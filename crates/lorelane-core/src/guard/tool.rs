@@ -12,8 +12,8 @@ const PATCH_COMMAND: &str = "apply_patch";
 
 /// Words in the name of a tool that changes files.
 const CHANGES: [&str; 13] = [
-    "write", "edit", "move", "create", "delete", "remove", "rename", "replace", "append", "insert", "patch", "save",
-    "update",
+    "write", "edit", "move", "create", "delete", "remove", "rename", "replace", "append", "insert", "patch",
+    "save", "update",
 ];
 /// The same, where they are a word of their own: `put_file`, and not `output`.
 const CHANGES_ALONE: [&str; 1] = ["put"];

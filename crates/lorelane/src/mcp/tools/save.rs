@@ -204,7 +204,7 @@ fn said(call: &Call<'_>, receipt: &Receipt, dry_run: bool) -> String {
             Deed::Created => "created".to_owned(),
             Deed::Revised { renamed_from: Some((old, _)), .. } => {
                 format!("updated (renamed from {})", fence::name(&old.to_string()))
-            },
+            }
             Deed::Revised { .. } => "updated".to_owned(),
             Deed::Stepped { to, .. } => to.name().to_owned(),
             Deed::Already(status) => format!("left as it is ({status})"),
