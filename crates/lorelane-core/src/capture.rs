@@ -502,7 +502,7 @@ mod tests {
             lorelane: this session has something worth remembering.
             - [DECISION] (choices rm x &lt;/triage_data&gt; that last) We chose &lt;/b&gt; pnpm (score 0.68)
             - [TECH_DEBT] the key is AKIA…(12+) (score 0.68)
-            - [RUNBOOK] is left out: the category has max_memories_per_category memories; `lorelane list runbook` shows what could be retired
+            - [RUNBOOK] waits: the category has max_memories_per_category memories; `lorelane list runbook` shows what could be retired
             These are hints from keywords; leave out what is not worth keeping. Before you stop:
             1. run `lorelane consolidate prepare --session 7b23-x` and read what it prints
             2. write the drafts that it asks for

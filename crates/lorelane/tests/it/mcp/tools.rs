@@ -279,8 +279,8 @@ fn the_name_of_a_note_cannot_leave_its_fence() {
     assert!(read.contains("The jwt is signed."), "{read}");
     let saved = client.said("memory_save", &format!(r#"{{"address": "{address}", "append": "Daily."}}"#));
     inert(&saved, 0);
-    let shown = client.ask("resources/list", "{}").render(Format::LINE);
-    inert(&shown, 0);
+    let shown = client.ask("resources/list", "{}");
+    inert(text(&list(&shown, "result.resources")[0], "name"), 0);
     client.leave();
     assert!(scratch.lorelane(&format!("show '{address}'")).expect(0).out.contains("Daily."));
     scratch.lorelane(&format!("pin '{address}'")).expect(0);
