@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use real::{RealDisk, open_regular};
+pub use real::{RealDisk, open_given, open_regular};
 pub use seeded::Seeded;
 
 /// How long a waiting writer sleeps between two looks at a lock.

@@ -197,6 +197,16 @@ pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
     File::open(path).and_then(regular)
 }
 
+/// Opens a file that the user named: a regular one, or what their shell hands over in its place. `<(command)` and
+/// `/dev/stdin` name a pipe that no repository can bring.
+pub fn open_given(path: &Path) -> io::Result<File> {
+    let is_handed_over = ["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.starts_with(folder));
+    if is_handed_over || path == Path::new("/dev/stdin") {
+        return File::open(path);
+    }
+    open_regular(path, Links::Followed)
+}
+
 /// A link where none is followed is just another thing that is no file.
 #[cfg(unix)]
 pub(super) fn of_link(error: io::Error) -> io::Error {

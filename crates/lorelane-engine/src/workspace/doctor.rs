@@ -452,7 +452,7 @@ impl Lane {
             self.look()?;
             lag = self.lag(&mut |_, _| {});
         }
-        self.report_index(lag, findings);
+        self.report_index(lag, "`lorelane reindex` writes it anew", findings);
         Ok(())
     }
 
@@ -463,7 +463,7 @@ impl Lane {
             self.look()?;
             difference = self.difference();
         }
-        self.report_index(difference, findings);
+        self.report_index(difference, "`lorelane reindex --full` makes it again", findings);
         Ok(())
     }
 
@@ -503,16 +503,19 @@ impl Lane {
         self.index.difference(files.iter().map(|file| self.row(file)), &times)
     }
 
-    fn report_index(&self, difference: Result<Option<String>, IndexError>, findings: &mut Vec<Finding>) {
+    fn report_index(
+        &self,
+        difference: Result<Option<String>, IndexError>,
+        remedy: &'static str,
+        findings: &mut Vec<Finding>,
+    ) {
         let (what, hint) = match (&self.index_fault, difference) {
             (Some(why), _) => (
                 format!("the index cannot be kept: {why}"),
                 "reading goes on without it; make the cache folder writable",
             ),
-            (None, Ok(Some(place))) => {
-                (format!("the index differs from a rebuild: {place}"), "`lorelane reindex` writes it anew")
-            }
-            (None, Err(fault)) => (fault.to_string(), "`lorelane reindex` writes it anew"),
+            (None, Ok(Some(place))) => (format!("the index differs from a rebuild: {place}"), remedy),
+            (None, Err(fault)) => (fault.to_string(), remedy),
             (None, Ok(None)) => return,
         };
         findings.push(Finding { check: "index", what, hint: hint.to_owned() });

@@ -184,7 +184,8 @@ impl Workspace {
                 writer.untell();
                 return Err(self.lanes[lane].withdraw(address, failure));
             }
-            carried => carried?,
+            // The note stays, whether or not the disk can still be asked for it.
+            carried => carried.map_err(|failure| half_forgotten(address, failure))?,
         };
         if let Err(fault) = writer.finish() {
             notices.push(Notice::warning(format!(

@@ -218,13 +218,20 @@ fn a_forgetting_that_is_refused_does_not_happen_later() {
             Err(Failure::HalfForgotten { .. }) => {
                 half += 1;
                 open(&disk).unwrap().commit(&create("another")).unwrap();
-                assert_eq!(holding(&disk), Vec::<PathBuf>::new(), "{why}");
+                // On a disk that refuses everything nobody can tell whether the note was written: then all is as it
+                // was, or all is gone.
+                let memory = PathBuf::from(format!("/p/.claude/memory/decisions/{NAME}.json"));
+                if disk.peek(&memory) != before.get(&memory).cloned() || how == "once" {
+                    assert_eq!(holding(&disk), Vec::<PathBuf>::new(), "{why}");
+                }
             }
             Err(failure) => {
                 refused += 1;
+                // Where the state folder cannot be written, the journal lies in the lane.
+                let is_memory = |path: &&PathBuf| !path.to_string_lossy().contains(".lorelane-journal");
                 assert_eq!(
-                    after.keys().collect::<Vec<_>>(),
-                    before.keys().collect::<Vec<_>>(),
+                    after.keys().filter(is_memory).collect::<Vec<_>>(),
+                    before.keys().filter(is_memory).collect::<Vec<_>>(),
                     "{why}: {failure}"
                 );
                 // Also not after a power cut.

@@ -12,13 +12,12 @@ use lorelane_core::memory::{Body, Category, Kind, Memory, NoteType};
 use lorelane_core::refusal::unknown_category;
 use lorelane_core::text::{cut, fold, one_line};
 use lorelane_core::time::Timestamp;
-use lorelane_engine::disk::{Links, open_regular};
+use lorelane_engine::disk::open_given;
 use lorelane_engine::drafts;
 use lorelane_engine::env::Var;
 use lorelane_engine::index::Wanted;
 use lorelane_engine::workspace::{self, Loaded, Workspace, sort_newest_first};
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -433,14 +432,6 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
     })
 }
 
-/// Whether a path stands for what the caller's shell has open, as `<(command)` does: a pipe of the user's own, which no
-/// repository can bring.
-fn is_descriptor(path: &Path) -> bool {
-    let folder = path.parent();
-    path == Path::new("/dev/stdin")
-        || ["/dev/fd", "/proc/self/fd"].map(|fds| Some(Path::new(fds))).contains(&folder)
-}
-
 /// Reads a file or standard input, no more than a record can be.
 pub(super) fn read_input(session: &Session<'_>, path: &Path) -> Result<String, Trouble> {
     read_text(session, path, RECORD_MAX_BYTES, "give a file with one JSON object")
@@ -458,8 +449,6 @@ pub(super) fn read_text(
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
-    } else if is_descriptor(path) {
-        File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
     } else {
         open_given(&session.env.cwd.join(path)).and_then(|file| file.take(limit).read_to_end(&mut bytes))
     };
@@ -470,14 +459,4 @@ pub(super) fn read_text(
     let text = String::from_utf8(bytes)
         .map_err(|why| fault(format!("it is not UTF-8 from byte {}", why.utf8_error().valid_up_to())))?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
-}
-
-/// A file, or what a shell hands over in its place: `--from <(command)` and `/dev/stdin` name a pipe.
-fn open_given(path: &Path) -> std::io::Result<std::fs::File> {
-    let is_handed_over = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
-    if is_handed_over || path == Path::new("/dev/stdin") {
-        std::fs::File::open(path)
-    } else {
-        open_regular(path, Links::Followed)
-    }
 }

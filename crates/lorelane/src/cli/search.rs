@@ -8,7 +8,7 @@ use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::NoteType;
 use lorelane_core::recall::{Choice, Hit, Part, Query};
 use lorelane_core::text::{cut, one_line};
-use lorelane_engine::disk::{Links, open_regular};
+use lorelane_engine::disk::open_given;
 use lorelane_engine::model::ModelError;
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::fmt::Write as _;
@@ -157,7 +157,7 @@ fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
     let mut reader: Box<dyn BufRead> = if questions == Path::new("-") {
         Box::new(BufReader::new(std::io::stdin()))
     } else {
-        let file = open_regular(&session.env.cwd.join(questions), Links::Followed);
+        let file = open_given(&session.env.cwd.join(questions));
         Box::new(BufReader::new(file.map_err(fault)?))
     };
     let mut all_answered = true;
