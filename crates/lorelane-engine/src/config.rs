@@ -105,7 +105,7 @@ impl ConfigFiles {
     }
 
     /// Settles all files. What cannot be read is a problem, and the defaults count. What weakens the user's settings
-    /// is held back: whether the project is trusted is for [`crate::trust`] to say.
+    /// is held back: whether the project is trusted is for the workspace to say.
     pub fn read(&self, disk: &dyn Disk) -> Policy {
         let mut given = Vec::new();
         let mut problems = Vec::new();

@@ -174,7 +174,8 @@ fn ask_everything(project: &Path) {
 #[test]
 fn the_trap_springs_when_git_is_asked_carelessly() {
     let trap = Trap::new();
-    fs::write(trap.project().join(RECORD), "{}  \n").unwrap();
+    // As long as before: only a look into the file, through its filter, tells that it changed.
+    fs::write(trap.project().join(RECORD), "[]\n").unwrap();
     let careless = |words: &[&str]| {
         let _ = Command::new("git").arg("-C").arg(trap.project()).args(words).output().unwrap();
         trap.sprung()
