@@ -14,7 +14,7 @@ fuzz_target!(|command: &str| {
         case: Case::Ignored,
     };
     let targets = ToolUse::Shell { command: command.to_owned(), folder: None }.targets(&around);
-    let resolve = |path: &str| Resolved { path: normal(path), exists: false };
+    let resolve = |path: &str| Resolved { path: normal(path), exists: false, is_foreign_listing: false };
     if let Some(denial) = fence.judge(&targets, &resolve) {
         assert_eq!(denial.to_string().lines().count(), 2);
     }
