@@ -1,8 +1,10 @@
 //! The search index: one SQLite file in the user's cache folder, one row per memory.
 //!
 //! It is derived and never a source: deleted, damaged, foreign or from another version, it is made anew from the
-//! files. Damage is seen by the check value of each page (`page_check`), when the page is read. Which files it speaks of it remembers with their stat; whether it is fresh is told by the mtimes
-//! of the lane's folders, which every writer changes and records.
+//! files. Damage is seen by the check value of each page (`page_check`), when the page is read.
+//!
+//! It remembers the stat of every file that it was made from. Whether it is fresh is told by the mtimes of the lane's
+//! folders, which every writer changes and records.
 
 mod directions;
 mod kept;

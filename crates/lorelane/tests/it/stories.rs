@@ -1354,13 +1354,6 @@ fn doctor_names_what_is_in_the_place_of_a_folder() {
 }
 
 #[test]
-fn a_pipe_of_the_users_own_shell_is_read() {
-    let scratch = Scratch::with_store();
-    scratch.lorelane_with_input("create notes/one --from /dev/stdin", "said in a pipe").expect(0);
-    assert!(scratch.read(".memories/one.md").contains("said in a pipe"));
-}
-
-#[test]
 fn a_log_that_was_cut_comes_with_what_to_do() {
     let scratch = Scratch::with_jwt();
     scratch.decide("Use Redis").expect(0);
