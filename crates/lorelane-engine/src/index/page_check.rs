@@ -273,26 +273,27 @@ fn is_our_header(bytes: &[u8]) -> bool {
 }
 
 /// A check value of all bytes of a page but its last eight, and of its place: a page in the place of another is wrong
-/// as well. Two multiplications for 32 bytes, because every page that a hook reads pays for it.
+/// as well. Sums, and sums of sums, in lanes that the compiler puts into vectors, because every page that a hook reads
+/// pays for it: as in Fletcher's checksum, a word that changed or moved is seen.
 fn check(page: &[u8; PAGE], offset: i64) -> u64 {
-    const SEEDS: [u64; 4] =
+    const LANES: usize = 4;
+    const SEEDS: [u64; LANES] =
         [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
-    let fold = |a: u64, b: u64| {
-        let product = u128::from(a) * u128::from(b);
-        (product as u64) ^ (product >> 64) as u64
-    };
-    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
     let (words, _) = page[..CHECKED].as_chunks::<8>();
-    let (blocks, rest) = words.as_chunks::<4>();
-    let (mut even, mut odd) = (SEEDS[0] ^ offset as u64, SEEDS[1]);
-    for [a, b, c, d] in blocks {
-        even = fold(word(a) ^ even, word(b) ^ SEEDS[2]);
-        odd = fold(word(c) ^ odd, word(d) ^ SEEDS[3]);
-    }
-    for last in rest {
-        even = fold(word(last) ^ even, SEEDS[3]);
-    }
-    fold(even ^ SEEDS[2], odd ^ SEEDS[3])
+    let (blocks, rest) = words.as_chunks::<LANES>();
+    let (mut sums, mut sums_of_sums) = (SEEDS, SEEDS);
+    let mut add = |words: &[[u8; 8]]| {
+        for ((sum, of_sums), word) in sums.iter_mut().zip(&mut sums_of_sums).zip(words) {
+            *sum = sum.wrapping_add(u64::from_le_bytes(*word));
+            *of_sums = of_sums.wrapping_add(*sum);
+        }
+    };
+    blocks.iter().for_each(|block| add(block));
+    add(rest);
+    sums.into_iter().chain(sums_of_sums).fold(offset as u64 ^ SEEDS[0], |mixed, sum| {
+        let product = u128::from(mixed ^ sum) * u128::from(SEEDS[1]);
+        (product as u64) ^ (product >> 64) as u64
+    })
 }
 
 #[cfg(test)]
