@@ -35,3 +35,4 @@ pub mod terms;
 pub mod text;
 pub mod time;
 pub mod triage;
+pub mod yaml;

@@ -2,7 +2,7 @@
 
 use crate::support::{NOW, content, object, put, records};
 use lorelane_core::change::Draft;
-use lorelane_core::dialect::notes::{Notes, links};
+use lorelane_core::dialect::notes::{NoteDocument, Notes, links};
 use lorelane_core::dialect::{Circumstances, Dialect, Edit};
 use lorelane_core::json::{Document, Json, NodeKind, Object};
 use lorelane_core::lifecycle::{Lifecycle, Step, Verb, step};
@@ -542,8 +542,8 @@ fn note_fixtures() -> Vec<Fixture> {
 fn lines_beside_the_lifecycle(text: &str) -> Vec<String> {
     const FOLLOW: [&str; 6] =
         ["status:", "updated_at:", "retired_at:", "retired_reason:", "archived_at:", "archived_reason:"];
-    let page = lorelane_core::dialect::notes::Page::read(text);
-    let head = page.head.clone().map_or("", |head| &text[head]);
+    let page = NoteDocument::read(text);
+    let head = page.frontmatter.as_ref().map_or("", |frontmatter| &text[frontmatter.span.clone()]);
     let stays = |line: &&str| !FOLLOW.iter().any(|key| line.trim_start_matches([' ']).starts_with(key));
     let mut pieces: Vec<String> = head.split_inclusive('\n').filter(stays).map(str::to_owned).collect();
     pieces.push(text[page.body()].to_owned());

@@ -19,3 +19,5 @@ mod schemas;
 mod secrets;
 mod support;
 mod triage;
+mod yaml;
+mod yaml_laws;

@@ -4,8 +4,7 @@ use crate::support::{NOW, assigned, circumstances, lines};
 use expect_test::{Expect, expect};
 use lorelane_core::change::{Draft, Given};
 use lorelane_core::dialect::notes::{
-    Layout, Notes, Page, Setting, Value, draft, for_title, links, merged, named, restored, set, set_body,
-    titled, trashed,
+    NoteDocument, Notes, draft, for_title, links, merged, named, restored, set, set_body, titled, trashed,
 };
 use lorelane_core::dialect::{Composed, Dialect, Edit, Reading};
 use lorelane_core::json::Json;
@@ -16,6 +15,7 @@ use lorelane_core::memory::{Address, Body, Category, Kind, Memory, NoteType};
 use lorelane_core::path::RelPath;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::time::Timestamp;
+use lorelane_core::yaml::{CollectionLayout, FieldEdit, YamlValue};
 use proptest::prelude::*;
 
 const SEED: &str = r#"---
@@ -665,28 +665,28 @@ fn one_key_is_set_and_the_rest_stays() {
     let one = texts(&["y", "z z", "x"]);
     let grown = texts(&["p", "q", "r: s"]);
     let none: Vec<String> = Vec::new();
-    let table: [(&str, Setting<'_>, &str, &str); 14] = [
-        ("a", Setting::Text("two"), "a: 1 #", "a: two #"),
-        ("a", Setting::Text("2"), "a: 1 #", "a: \"2\" #"),
-        ("q", Setting::Text("that's"), "'it''s'", "'that''s'"),
-        ("q", Setting::Text("a\nb"), "'it''s'", "\"a\\nb\""),
-        ("d", Setting::Text("q\"\\ü"), "\"x\"", "\"q\\\"\\\\ü\""),
-        ("empty", Setting::Text("v"), "empty:\n", "empty: \"v\"\n"),
-        ("map", Setting::Text("v"), "map:\n  k: v\n", "map: \"v\"\n"),
-        ("map", Setting::Nothing, "map:\n  k: v\n", ""),
-        ("a", Setting::Nothing, "a: 1 # one\n", ""),
+    let table: [(&str, FieldEdit<'_>, &str, &str); 14] = [
+        ("a", FieldEdit::Text("two"), "a: 1 #", "a: two #"),
+        ("a", FieldEdit::Text("2"), "a: 1 #", "a: \"2\" #"),
+        ("q", FieldEdit::Text("that's"), "'it''s'", "'that''s'"),
+        ("q", FieldEdit::Text("a\nb"), "'it''s'", "\"a\\nb\""),
+        ("d", FieldEdit::Text("q\"\\ü"), "\"x\"", "\"q\\\"\\\\ü\""),
+        ("empty", FieldEdit::Text("v"), "empty:\n", "empty: \"v\"\n"),
+        ("map", FieldEdit::Text("v"), "map:\n  k: v\n", "map: \"v\"\n"),
+        ("map", FieldEdit::Remove, "map:\n  k: v\n", ""),
+        ("a", FieldEdit::Remove, "a: 1 # one\n", ""),
         (
             "list",
-            Setting::List(&one),
+            FieldEdit::List(&one),
             "  - x # first\n  # between\n  - 'y'\n",
             "  - 'y'\n  - \"z z\"\n  - x # first\n  # between\n",
         ),
-        ("list", Setting::List(&none), "list:\n  - x # first\n  # between\n  - 'y'\n", "list: []\n"),
-        ("flow", Setting::List(&grown), "[p, q] #", "[p, q, \"r: s\"] #"),
-        ("new", Setting::Text("v"), "# end\n", "# end\nnew: \"v\"\n"),
+        ("list", FieldEdit::List(&none), "list:\n  - x # first\n  # between\n  - 'y'\n", "list: []\n"),
+        ("flow", FieldEdit::List(&grown), "[p, q] #", "[p, q, \"r: s\"] #"),
+        ("new", FieldEdit::Text("v"), "# end\n", "# end\nnew: \"v\"\n"),
         (
             "key with: signs",
-            Setting::Source("[1, {a: b}]"),
+            FieldEdit::Source("[1, {a: b}]"),
             "# end\n",
             "# end\n\"key with: signs\": [1, {a: b}]\n",
         ),
@@ -694,8 +694,8 @@ fn one_key_is_set_and_the_rest_stays() {
     for (key, to, old, new) in table {
         assert_eq!(set(head, key, to), head.replacen(old, new, 1), "{key} {to:?}");
     }
-    assert_eq!(set("text", "a", Setting::Text("b")), "---\na: \"b\"\n---\n\ntext");
-    assert_eq!(set("---\na: 1\na: 2\n---\n", "a", Setting::Nothing), "---\n---\n");
+    assert_eq!(set("text", "a", FieldEdit::Text("b")), "---\na: \"b\"\n---\n\ntext");
+    assert_eq!(set("---\na: 1\na: 2\n---\n", "a", FieldEdit::Remove), "---\n---\n");
 }
 
 fn check_links(text: &str, expected: &Expect) {
@@ -800,8 +800,8 @@ fn a_mended_tag_is_said() {
 }
 
 /// The lines of the other keys.
-fn others<'p>(page: &'p Page<'_>, key: &str) -> Vec<&'p str> {
-    let others = page.entries.iter().filter(|entry| entry.key != key);
+fn others<'p>(page: &'p NoteDocument<'_>, key: &str) -> Vec<&'p str> {
+    let others = page.entries().iter().filter(|entry| entry.key != key);
     others.map(|entry| &page.text[entry.lines.clone()]).collect()
 }
 
@@ -817,8 +817,8 @@ proptest! {
 
     #[test]
     fn any_text_is_taken_apart_without_panic(text in "(---|\n|\r\n|\u{feff}|: |- |[a\\[\\]\"'#|>&*\\\\`日 ]){0,60}") {
-        let page = Page::read(&text);
-        for entry in &page.entries {
+        let page = NoteDocument::read(&text);
+        for entry in page.entries() {
             prop_assert!(entry.lines.start <= entry.source.start && entry.source.end <= entry.lines.end);
             page.source(entry);
         }
@@ -831,34 +831,34 @@ proptest! {
         head in any_head(), key in "a|b|new|tags|with blank|q", value in "\\PC{0,9}|[\"'\\\\\n#: ]{0,5}", crlf: bool,
     ) {
         let head = if crlf { head.replace('\n', "\r\n") } else { head };
-        let text = set(&head, &key, Setting::Text(&value));
-        let (old, new) = (Page::read(&head), Page::read(&text));
-        let Some(Value::Text(token)) = new.get(&key).map(|entry| &entry.value) else {
+        let text = set(&head, &key, FieldEdit::Text(&value));
+        let (old, new) = (NoteDocument::read(&head), NoteDocument::read(&text));
+        let Some(YamlValue::Scalar(token)) = new.get(&key).map(|entry| &entry.value) else {
             panic!("{text:?}")
         };
         prop_assert_eq!(&token.text, &value, "{}", text);
         prop_assert_eq!(&text[new.body()], &head[old.body()], "{}", text);
         prop_assert_eq!(others(&new, &key), others(&old, &key), "{}", text);
-        prop_assert_eq!(set(&text, &key, Setting::Text(&value)), text, "once is enough");
+        prop_assert_eq!(set(&text, &key, FieldEdit::Text(&value)), text, "once is enough");
     }
 
     #[test]
     fn a_list_that_is_set_is_read(head in any_head(), items in prop::collection::vec("\\PC{0,6}|[\"',\\[\\]#: -]{0,4}", 0..4)) {
-        let text = set(&head, "tags", Setting::List(&items));
-        let page = Page::read(&text);
-        let Some(Value::List(found, layout)) = page.get("tags").map(|entry| &entry.value) else {
+        let text = set(&head, "tags", FieldEdit::List(&items));
+        let page = NoteDocument::read(&text);
+        let Some(YamlValue::List(found, layout)) = page.get("tags").map(|entry| &entry.value) else {
             panic!("{text:?}")
         };
         let found: Vec<&String> = found.iter().map(|token| &token.text).collect();
-        prop_assert_eq!(found, items.iter().collect::<Vec<_>>(), "{} {:?}", text, *layout == Layout::Block);
+        prop_assert_eq!(found, items.iter().collect::<Vec<_>>(), "{} {:?}", text, *layout == CollectionLayout::Block);
     }
 
     #[test]
     fn what_is_removed_is_gone_and_the_rest_stays(head in any_head(), key in "a|b|tags|q") {
-        let text = set(&head, &key, Setting::Nothing);
-        let page = Page::read(&text);
-        let old = Page::read(&head);
-        prop_assert!(page.get(&key).is_none_or(|entry| entry.value == Value::Empty), "{}", text);
+        let text = set(&head, &key, FieldEdit::Remove);
+        let page = NoteDocument::read(&text);
+        let old = NoteDocument::read(&head);
+        prop_assert!(page.get(&key).is_none_or(|entry| entry.value == YamlValue::Null), "{}", text);
         prop_assert_eq!(&text[page.body()], &head[old.body()], "{}", text);
         prop_assert_eq!(others(&page, &key), others(&old, &key), "{}", text);
     }
@@ -866,7 +866,7 @@ proptest! {
     #[test]
     fn a_body_that_is_set_is_read(head in any_head(), body in "(---\na: b\n|---\n)?[a-z#]{1,4}(\n| |\\[\\[x\\]\\]|-){0,5}[a-z]") {
         let text = set_body(&head, &body);
-        let page = Page::read(&text);
+        let page = NoteDocument::read(&text);
         prop_assert_eq!(&text[page.body()], body, "{}", text);
     }
 

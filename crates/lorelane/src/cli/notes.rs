@@ -4,12 +4,13 @@ use super::args::{Append, Create, Merge, Notes, Storage};
 use super::everyday::{assignments, edited, finish, read_text, settle_draft};
 use super::{Ending, Outcome, Session, Trouble, say};
 use lorelane_core::change::{Change, Draft, Plan};
-use lorelane_core::dialect::notes::{self, NOTE_MAX_BYTES, Setting};
+use lorelane_core::dialect::notes::{self, NOTE_MAX_BYTES};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::memory::{Address, Memory, NoteType};
 use lorelane_core::policy::NotesStorage;
 use lorelane_core::text::one_line;
 use lorelane_core::time::Timestamp;
+use lorelane_core::yaml::FieldEdit;
 use lorelane_engine::workspace;
 use std::path::Path;
 
@@ -35,7 +36,7 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
         text = notes::titled(&text, title);
     }
     for assignment in assignments(&args.set)? {
-        text = notes::set(&text, &assignment.path, Setting::Text(&assignment.value));
+        text = notes::set(&text, &assignment.path, FieldEdit::Text(&assignment.value));
     }
     let mut kept = None;
     if args.edit {

@@ -1,9 +1,8 @@
-//! From a draft to a note: keep the head unless another is given, refuse what would be lost or misread.
+//! From a draft to a note: keep the frontmatter unless another is given, refuse what would be lost or misread.
 
-use super::frontmatter::{BYTE_ORDER_MARK, Entry, Page, Value};
+use super::frontmatter::NoteDocument;
 use super::model::{invalid, memory, note_type, open, problems, tags, text_of, written};
-use super::name;
-use super::patch::{self, Setting};
+use super::{name, patch};
 use crate::change::{Assignment, Draft, Given, Notice};
 use crate::dialect::{Circumstances, Composed};
 use crate::json::{Format, Json, Object};
@@ -13,27 +12,28 @@ use crate::memory::{Address, Memory, NoteType};
 use crate::refusal::{Fault, MergeFault, Refusal};
 use crate::text::{cut, fold, one_line};
 use crate::time::Timestamp;
+use crate::yaml::{BYTE_ORDER_MARK, FieldEdit, YamlEntry, YamlValue};
 
 /// What a lifecycle says beside its status.
 const CIRCUMSTANCES: [&str; 4] = ["retired_at", "retired_reason", "archived_at", "archived_reason"];
 
-/// The text of a new note from its parts. A head that the content brings is kept: the type is set only if one is
+/// The text of a new note from its parts. A frontmatter that the content brings is kept: the type is set only if one is
 /// given, and the tags join those that it has.
 pub fn draft(content: &str, note_type: Option<NoteType>, tags_to_add: &[String]) -> String {
     let mut text = tidied(content);
-    let headless = Page::read(&text).head.is_none();
-    if note_type.is_some() || headless {
-        text = patch::set(&text, "type", Setting::Text(note_type.unwrap_or_default().name()));
+    let is_plain = NoteDocument::read(&text).frontmatter.is_none();
+    if note_type.is_some() || is_plain {
+        text = patch::set(&text, "type", FieldEdit::Text(note_type.unwrap_or_default().name()));
     }
-    if headless {
-        text = patch::set(&text, "status", Setting::Text(Status::Active.name()));
+    if is_plain {
+        text = patch::set(&text, "status", FieldEdit::Text(Status::Active.name()));
     }
-    let page = Page::read(&text);
-    // What is not understood stays, and is refused with the rest of the head.
-    if let Some(known) = understood_tags(&page) {
+    let document = NoteDocument::read(&text);
+    // What is not understood stays, and is refused with the rest of the frontmatter.
+    if let Some(known) = understood_tags(&document) {
         let all = joined(known, tags_to_add);
         if !all.is_empty() {
-            text = patch::set(&text, "tags", Setting::List(&all));
+            text = patch::set(&text, "tags", FieldEdit::List(&all));
         }
     }
     text
@@ -42,10 +42,10 @@ pub fn draft(content: &str, note_type: Option<NoteType>, tags_to_add: &[String])
 /// The draft of a note with this title: as its first heading, or as a key where it has another one already.
 pub fn titled(draft: &str, title: &str) -> String {
     let title = one_line(title);
-    let body = &draft[Page::read(draft).body()];
+    let body = &draft[NoteDocument::read(draft).body()];
     match markdown::title(body) {
         Some(known) if one_line(known) == title => draft.to_owned(),
-        Some(_) => patch::set(draft, "title", Setting::Text(&title)),
+        Some(_) => patch::set(draft, "title", FieldEdit::Text(&title)),
         None => patch::set_body(draft, &format!("# {title}\n\n{body}")),
     }
 }
@@ -61,25 +61,25 @@ pub(super) fn create(
     };
     let mut notices = Vec::new();
     let text = tidied(draft);
-    let page = opened(&text, address)?;
-    refuse_new_problems(address, &[], &page)?;
-    refuse_empty(address, &text[page.body()])?;
-    let note_type = note_type(&page).unwrap_or_default();
-    let created = text_of(&page, "created_at").is_some();
-    let (given, kept) = (tags(&page), joined(Vec::new(), &tags(&page)));
-    let mut fresh = patch::set(&text, "type", Setting::Text(note_type.name()));
-    fresh = patch::set(&fresh, "status", Setting::Text(Status::Active.name()));
-    if given != kept || page.get("tags").is_none() {
-        fresh = patch::set(&fresh, "tags", Setting::List(&kept));
+    let document = opened(&text, address)?;
+    refuse_new_problems(address, &[], &document)?;
+    refuse_empty(address, &text[document.body()])?;
+    let note_type = note_type(&document).unwrap_or_default();
+    let created = text_of(&document, "created_at").is_some();
+    let (given, kept) = (tags(&document), joined(Vec::new(), &tags(&document)));
+    let mut fresh = patch::set(&text, "type", FieldEdit::Text(note_type.name()));
+    fresh = patch::set(&fresh, "status", FieldEdit::Text(Status::Active.name()));
+    if given != kept || document.get("tags").is_none() {
+        fresh = patch::set(&fresh, "tags", FieldEdit::List(&kept));
     }
     if given != kept {
         notices.push(Notice::fixed("tags", "blank, doubled or broken ones were mended"));
     }
     if !created {
-        fresh = patch::set(&fresh, "created_at", Setting::Text(&circumstances.now.to_string()));
+        fresh = patch::set(&fresh, "created_at", FieldEdit::Text(&circumstances.now.to_string()));
     }
     for key in CIRCUMSTANCES {
-        fresh = patch::set(&fresh, key, Setting::Nothing);
+        fresh = patch::set(&fresh, key, FieldEdit::Remove);
     }
     let memory = memory(&opened(&fresh, address)?, address.clone());
     Ok(Composed { memory, template: Some(fresh), wants: None, notices })
@@ -91,8 +91,8 @@ pub(super) fn revise(
     draft: &Draft,
     circumstances: &Circumstances,
 ) -> Result<Composed, Refusal> {
-    let page = opened(old, address)?;
-    let before = memory(&page, address.clone());
+    let document = opened(old, address)?;
+    let before = memory(&document, address.clone());
     if address.is_trash() {
         let fix = "restore it to its own name first";
         return Err(invalid(address, "status", "A note in the trash is deleted", "null", fix));
@@ -103,18 +103,18 @@ pub(super) fn revise(
             refuse_name(to)?;
             let wants = Some(to.clone()).filter(|to| to != address);
             // A note without a title is called as its file.
-            let memory = Memory { address: address.clone(), ..memory(&page, to.clone()) };
+            let memory = Memory { address: address.clone(), ..memory(&document, to.clone()) };
             return Ok(Composed { memory, template: None, wants, notices });
         }
-        Draft::Whole(text) => overlaid(&page, text, address)?,
-        Draft::Append { text } => appended(&page, text, address)?,
-        Draft::Edited { text, .. } => match opened(text, address)?.head {
+        Draft::Whole(text) => overlaid(&document, text, address)?,
+        Draft::Append { text } => appended(&document, text, address)?,
+        Draft::Edited { text, .. } => match opened(text, address)?.frontmatter {
             Some(_) => text.clone(),
-            None => overlaid(&page, text, address)?,
+            None => overlaid(&document, text, address)?,
         },
         Draft::Partial { from, set, add_tags, .. } => {
             let mut text = match from {
-                Some(Given::Text(text)) => overlaid(&page, text, address)?,
+                Some(Given::Text(text)) => overlaid(&document, text, address)?,
                 Some(Given::Fields(fields)) if !fields.is_empty() => return Err(no_fields(address, fields)),
                 Some(Given::Fields(_)) | None => old.to_owned(),
             };
@@ -122,19 +122,19 @@ pub(super) fn revise(
                 text = assigned(&text, assignment, address)?;
             }
             if !add_tags.is_empty() {
-                let known = tags_to_add_to(&Page::read(&text), address)?;
+                let known = tags_to_add_to(&NoteDocument::read(&text), address)?;
                 let all = joined(known.clone(), add_tags);
                 if all != known {
-                    text = patch::set(&text, "tags", Setting::List(&all));
+                    text = patch::set(&text, "tags", FieldEdit::List(&all));
                 }
             }
             text
         }
     };
     let new = opened(&text, address)?;
-    refuse_new_problems(address, &problems(&page), &new)?;
+    refuse_new_problems(address, &problems(&document), &new)?;
     let body = &text[new.body()];
-    if !page.body().is_empty() {
+    if !document.body().is_empty() {
         refuse_empty(address, body)?;
     }
     let mut after = memory(&new, address.clone());
@@ -144,67 +144,67 @@ pub(super) fn revise(
         let template = (is_whole && text != old).then_some(text);
         return Ok(Composed { memory: before, template, wants: None, notices });
     }
-    if page.get("created_at").is_some() && after.created != before.created {
+    if document.get("created_at").is_some() && after.created != before.created {
         notices.push(Notice::warning("created_at stays: no update changes it"));
         after.created = before.created;
     }
     date_the_lifecycle(&before, &mut after, circumstances.now);
     // A plain text stays one: its file's own time says when it was changed.
-    if page.head.is_some() || new.head.is_some() {
+    if document.frontmatter.is_some() || new.frontmatter.is_some() {
         after.updated = Some(circumstances.now);
     }
-    // The draft's own text, as far as it goes: comments that somebody wrote into its head are in it.
+    // The draft's own text, as far as it goes: comments that somebody wrote into its frontmatter are in it.
     let template = is_whole.then(|| written(Some(&text), &after)).transpose()?;
     Ok(Composed { memory: after, template, wants: None, notices })
 }
 
-/// A draft without a byte-order mark, and with one line end after its text. Without a head, no blank lines come
-/// before the text either: they would stand between it and the head that it gets.
+/// A draft without a byte-order mark, and with one line end after its text. Without a frontmatter, no empty lines
+/// come before the text either: they would be between it and the frontmatter that it gets.
 fn tidied(draft: &str) -> String {
     let draft = draft.strip_prefix(BYTE_ORDER_MARK).unwrap_or(draft);
-    let page = Page::read(draft);
-    let body = page.body();
-    // What would be read as a head without the blank line above it keeps that line.
-    let start = match page.head {
-        None if !patch::looks_like_a_head(&draft[body.clone()]) => body.start,
+    let document = NoteDocument::read(draft);
+    let body = document.body();
+    // What would be read as frontmatter without the empty line above it keeps that line.
+    let start = match document.frontmatter {
+        None if !patch::looks_like_frontmatter(&draft[body.clone()]) => body.start,
         _ => 0,
     };
     let end = if body.is_empty() { draft.trim_end().len() } else { body.end };
-    format!("{}{}", &draft[start.min(end)..end], page.line_end())
+    format!("{}{}", &draft[start.min(end)..end], document.line_end())
 }
 
-fn opened<'t>(text: &'t str, address: &Address) -> Result<Page<'t>, Refusal> {
+fn opened<'t>(text: &'t str, address: &Address) -> Result<NoteDocument<'t>, Refusal> {
     open(text.as_bytes()).map_err(|why| Refusal::Unreadable { address: address.clone(), why })
 }
 
-/// The draft's text, and of its head the keys that it gives; what it does not give stays.
-fn overlaid(old: &Page<'_>, draft: &str, address: &Address) -> Result<String, Refusal> {
+/// The draft's text, and of its frontmatter the keys that it gives; what it does not give stays.
+fn overlaid(old: &NoteDocument<'_>, draft: &str, address: &Address) -> Result<String, Refusal> {
     let draft = with_line_ends(draft.strip_prefix(BYTE_ORDER_MARK).unwrap_or(draft), old.line_end());
-    let page = opened(&draft, address)?;
-    refuse_new_problems(address, &[], &page)?;
+    let document = opened(&draft, address)?;
+    refuse_new_problems(address, &[], &document)?;
     let mut text = old.text.to_owned();
-    for entry in &page.entries {
-        let same = |standing: &Entry| match (standing.value_text(), entry.value_text()) {
-            (None, None) => old.source(standing) == page.source(entry),
+    for entry in document.entries() {
+        let same = |standing: &YamlEntry| match (standing.value_text(), entry.value_text()) {
+            (None, None) => old.source(standing) == document.source(entry),
             (standing, given) => standing == given,
         };
         if !old.get(&entry.key).is_some_and(same) {
-            text = patch::set(&text, &entry.key, Setting::Source(&page.source(entry)));
+            text = patch::set(&text, &entry.key, FieldEdit::Source(&document.source(entry)));
         }
     }
-    Ok(patch::set_body(&text, &draft[page.body()]))
+    Ok(patch::set_body(&text, &draft[document.body()]))
 }
 
 /// One blank line lies between what stood there and what comes.
-fn appended(old: &Page<'_>, more: &str, address: &Address) -> Result<String, Refusal> {
+fn appended(old: &NoteDocument<'_>, more: &str, address: &Address) -> Result<String, Refusal> {
     let end = old.line_end();
     let more = with_line_ends(more.strip_prefix(BYTE_ORDER_MARK).unwrap_or(more), end);
-    let page = Page::read(&more);
-    if page.head.is_some() {
+    let document = NoteDocument::read(&more);
+    if document.frontmatter.is_some() {
         let fix = "leave the frontmatter out, or change the note's own with `lorelane update`";
         return Err(invalid(address, "content", "Text without a frontmatter of its own", "frontmatter", fix));
     }
-    let more = &more[page.body()];
+    let more = &more[document.body()];
     refuse_empty(address, more)?;
     let body = &old.text[old.body()];
     let all = if body.is_empty() { more.to_owned() } else { format!("{body}{end}{end}{more}") };
@@ -216,16 +216,16 @@ fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<St
         Some(key) => (key, true),
         None => (assignment.path.as_str(), false),
     };
-    let page = Page::read(text);
-    let value = with_line_ends(&assignment.value, page.line_end());
+    let document = NoteDocument::read(text);
+    let value = with_line_ends(&assignment.value, document.line_end());
     match key {
-        "content" | "body" if append => appended(&page, &value, address),
-        "content" | "body" => overlaid(&page, &value, address),
+        "content" | "body" if append => appended(&document, &value, address),
+        "content" | "body" => overlaid(&document, &value, address),
         "tags" => {
             let typed: Vec<String> = value.split(',').map(str::to_owned).collect();
-            let known = if append { tags_to_add_to(&page, address)? } else { Vec::new() };
+            let known = if append { tags_to_add_to(&document, address)? } else { Vec::new() };
             let all = joined(known, &typed);
-            Ok(patch::set(text, "tags", Setting::List(&all)))
+            Ok(patch::set(text, "tags", FieldEdit::List(&all)))
         }
         "created_at" | "updated_at" => Err(fixed_field(address, "created_at", "It follows the clock")),
         "status" | "retired_at" | "retired_reason" | "archived_at" | "archived_reason" => {
@@ -234,7 +234,7 @@ fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<St
         }
         "type" if NoteType::parse(&value).is_none() => Err(unknown_type(address, &value)),
         "" => Err(invalid(address, "frontmatter", "A key has a name", "\"\"", "name the key")),
-        key => Ok(patch::set(text, key, Setting::Text(&value))),
+        key => Ok(patch::set(text, key, FieldEdit::Text(&value))),
     }
 }
 
@@ -264,7 +264,11 @@ fn unknown_type(address: &Address, got: &str) -> Refusal {
 }
 
 /// A change is judged by what it adds: a problem that stood in the file before is not held against it.
-fn refuse_new_problems(address: &Address, standing: &[String], new: &Page<'_>) -> Result<(), Refusal> {
+fn refuse_new_problems(
+    address: &Address,
+    standing: &[String],
+    new: &NoteDocument<'_>,
+) -> Result<(), Refusal> {
     let fresh: Vec<Fault> = problems(new)
         .into_iter()
         .filter(|what| !standing.contains(what))
@@ -292,16 +296,16 @@ fn refuse_empty(address: &Address, body: &str) -> Result<(), Refusal> {
     Err(invalid(address, "content", "A note says something", "\"\"", "write what is worth remembering"))
 }
 
-/// The tags of a page; `None` where something stands in their place that is no list of texts.
-fn understood_tags(page: &Page<'_>) -> Option<Vec<String>> {
-    let is_opaque = page.get("tags").is_some_and(|entry| entry.value == Value::Opaque);
-    (!is_opaque).then(|| tags(page))
+/// The tags of a document; `None` where something stands in their place that is no list of texts.
+fn understood_tags(document: &NoteDocument<'_>) -> Option<Vec<String>> {
+    let is_opaque = document.get("tags").is_some_and(|entry| entry.value == YamlValue::Other);
+    (!is_opaque).then(|| tags(document))
 }
 
 /// Others cannot join tags that are not understood: writing the list anew would lose them.
-fn tags_to_add_to(page: &Page<'_>, address: &Address) -> Result<Vec<String>, Refusal> {
-    understood_tags(page).ok_or_else(|| {
-        let got = page.get("tags").map(|entry| page.source(entry)).unwrap_or_default();
+fn tags_to_add_to(document: &NoteDocument<'_>, address: &Address) -> Result<Vec<String>, Refusal> {
+    understood_tags(document).ok_or_else(|| {
+        let got = document.get("tags").map(|entry| document.source(entry)).unwrap_or_default();
         let fix = format!(
             "mend the line in the file, or give all of them: `lorelane update {address} --set tags=a,b`"
         );
@@ -335,14 +339,14 @@ fn with_line_ends(text: &str, end: &str) -> String {
     if end == "\n" { text } else { text.replace('\n', end) }
 }
 
-impl Entry {
+impl YamlEntry {
     /// What it says, without the way in which it is written; `None` where that is not known.
     fn value_text(&self) -> Option<Vec<&str>> {
         match &self.value {
-            Value::Empty => Some(Vec::new()),
-            Value::Text(token) => Some(vec![&token.text]),
-            Value::List(items, _) => Some(items.iter().map(|item| item.text.as_str()).collect()),
-            Value::Opaque => None,
+            YamlValue::Null => Some(Vec::new()),
+            YamlValue::Scalar(token) => Some(vec![&token.text]),
+            YamlValue::List(items, _) => Some(items.iter().map(|item| item.text.as_str()).collect()),
+            YamlValue::Other => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Notes: Markdown with a head of YAML, `[[wikilinks]]`, and a folder of deleted ones.
+//! Notes: Markdown with a frontmatter of YAML, `[[wikilinks]]`, and a folder of deleted ones.
 //!
 //! The format is the first system's: `type`, `status`, `tags` and `created_at` mean what they meant there. What it
 //! had no words for (when a note was changed, retired or archived, and why) are further keys that it ignores.
@@ -10,15 +10,13 @@ mod merge;
 mod model;
 mod name;
 mod patch;
-mod scalar;
 
 pub use compose::{draft, no_fields, titled};
-pub use frontmatter::{Entry, Layout, Page, Value};
+pub use frontmatter::NoteDocument;
 pub use links::links;
 pub use merge::merged;
 pub use name::{NameFault, Why, for_title, named, restored, trashed};
-pub use patch::{Setting, set, set_body};
-pub use scalar::{Quote, Token};
+pub use patch::{set, set_body};
 
 use super::{Circumstances, Composed, Dialect, Edit, Extent, ListingLine, Problem, Reading, edits};
 use crate::change::Draft;
@@ -80,9 +78,9 @@ impl Dialect for Notes {
             return reading;
         };
         match model::open(bytes) {
-            Ok(page) => {
-                reading.problems = model::problems(&page).into_iter().map(problem).collect();
-                reading.memory = Some(model::memory(&page, address));
+            Ok(document) => {
+                reading.problems = model::problems(&document).into_iter().map(problem).collect();
+                reading.memory = Some(model::memory(&document, address));
             }
             Err(why) => reading.problems.push(problem(why)),
         }
@@ -112,7 +110,7 @@ impl Dialect for Notes {
     }
 
     fn passages(&self, text: &str) -> Vec<Passage> {
-        let body = Page::read(text).body();
+        let body = NoteDocument::read(text).body();
         let first_line = 1 + text[..body.start].matches('\n').count();
         passage::of_prose(&text[body], first_line)
     }

@@ -1,9 +1,7 @@
 //! Between a note's text and a memory.
 
-use super::frontmatter::{BYTE_ORDER_MARK, KEYS_MAX, Page, Value};
-use super::patch::{self, Setting};
-use super::scalar::Quote;
-use super::{NOTE_MAX_BYTES, links, name};
+use super::frontmatter::NoteDocument;
+use super::{NOTE_MAX_BYTES, links, name, patch};
 use crate::json::{Json, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::markdown;
@@ -11,6 +9,7 @@ use crate::memory::{Address, Body, Kind, Memory, NoteType};
 use crate::refusal::{Fault, Refusal};
 use crate::text::{cut, one_line};
 use crate::time::{TimeFault, Timestamp};
+use crate::yaml::{BYTE_ORDER_MARK, FieldEdit, KEYS_MAX, ScalarStyle, YamlValue};
 
 /// The keys that a memory's own fields say.
 const MODELLED: [&str; 10] = [
@@ -26,92 +25,94 @@ const MODELLED: [&str; 10] = [
     "archived_reason",
 ];
 
-/// A file's bytes as a page, or why they are no note.
-pub(super) fn open(bytes: &[u8]) -> Result<Page<'_>, String> {
+/// A file's bytes as a document, or why they are no note.
+pub(super) fn open(bytes: &[u8]) -> Result<NoteDocument<'_>, String> {
     if bytes.len() > NOTE_MAX_BYTES {
         return Err(format!("it is larger than {} KiB", NOTE_MAX_BYTES / 1024));
     }
     let text = std::str::from_utf8(bytes)
         .map_err(|fault| format!("it is not UTF-8 from byte {}", fault.valid_up_to()))?;
-    let page = Page::read(text);
-    if page.entries.len() > KEYS_MAX {
+    let document = NoteDocument::read(text);
+    if document.entries().len() > KEYS_MAX {
         return Err(format!("its frontmatter has more than {KEYS_MAX} keys"));
     }
-    Ok(page)
+    Ok(document)
 }
 
-/// The memory that a page tells of.
-pub(super) fn memory(page: &Page<'_>, address: Address) -> Memory {
-    let body = page.text[page.body()].to_owned();
-    let time = |key: &str| text_of(page, key).and_then(Timestamp::parse).map(|(at, _)| at);
-    let title = text_of(page, "title").map(str::to_owned).filter(|title| !title.is_empty());
+/// The memory in a document.
+pub(super) fn memory(document: &NoteDocument<'_>, address: Address) -> Memory {
+    let body = document.text[document.body()].to_owned();
+    let time = |key: &str| text_of(document, key).and_then(Timestamp::parse).map(|(at, _)| at);
+    let title = text_of(document, "title").map(str::to_owned).filter(|title| !title.is_empty());
     Memory {
-        kind: Kind::Note(note_type(page).unwrap_or_default()),
+        kind: Kind::Note(note_type(document).unwrap_or_default()),
         title: title.unwrap_or_else(|| title_without_key(&body, &address)),
-        tags: tags(page),
+        tags: tags(document),
         links: links::links(&body),
         about: Vec::new(),
-        lifecycle: lifecycle(page, &address),
+        lifecycle: lifecycle(document, &address),
         confidence: None,
         created: time("created_at"),
         updated: time("updated_at"),
         history: Vec::new(),
         revised: 0,
-        extra: extra(page),
+        extra: extra(document),
         body: Body::Prose(body),
         address,
     }
 }
 
-/// What is not as it should be, beside what the page itself says.
-pub(super) fn problems(page: &Page<'_>) -> Vec<String> {
-    let mut problems = page.problems.clone();
-    if page.text.starts_with(BYTE_ORDER_MARK) {
+/// What is not as it should be, beside the problems of its frontmatter.
+pub(super) fn problems(document: &NoteDocument<'_>) -> Vec<String> {
+    let mut problems = document.problems();
+    if document.text.starts_with(BYTE_ORDER_MARK) {
         problems.push("it starts with a byte-order mark, which other readers stumble over".to_owned());
     }
-    let says_else = |key: &str| page.get(key).is_some_and(|entry| entry.value != Value::Empty);
-    if note_type(page).is_none() && says_else("type") {
+    let says_else = |key: &str| document.get(key).is_some_and(|entry| entry.value != YamlValue::Null);
+    if note_type(document).is_none() && says_else("type") {
         let known = NoteType::ALL.map(NoteType::name).join(", ");
         problems.push(format!("type: it is none of {known}; it counts as journal"));
     }
-    if status(page).is_none() && says_else("status") {
+    if status(document).is_none() && says_else("status") {
         problems.push("status: it is none of active, retired, archived; it counts as active".to_owned());
     }
     for key in ["created_at", "updated_at", "retired_at", "archived_at"] {
-        let read = text_of(page, key).ok_or(TimeFault::Form).and_then(Timestamp::read);
+        let read = text_of(document, key).ok_or(TimeFault::Form).and_then(Timestamp::read);
         if let (true, Err(fault)) = (says_else(key), read) {
             problems.push(format!("{key}: it is {fault}"));
         }
     }
-    if page.get("tags").is_some_and(|entry| entry.value == Value::Opaque) {
+    if document.get("tags").is_some_and(|entry| entry.value == YamlValue::Other) {
         problems.push("tags: they are no list of texts".to_owned());
     }
-    if page.head.is_some() && Page::read(&page.text[page.body()]).head.is_some() {
+    if document.frontmatter.is_some()
+        && NoteDocument::read(&document.text[document.body()]).frontmatter.is_some()
+    {
         problems.push("a second frontmatter follows the first; it counts as text".to_owned());
     }
     problems
 }
 
-pub(super) fn text_of<'p>(page: &'p Page<'_>, key: &str) -> Option<&'p str> {
-    match &page.get(key)?.value {
-        Value::Text(token) => Some(&token.text),
+pub(super) fn text_of<'p>(document: &'p NoteDocument<'_>, key: &str) -> Option<&'p str> {
+    match &document.get(key)?.value {
+        YamlValue::Scalar(token) => Some(&token.text),
         _ => None,
     }
 }
 
-pub(super) fn note_type(page: &Page<'_>) -> Option<NoteType> {
-    NoteType::parse(text_of(page, "type")?.trim())
+pub(super) fn note_type(document: &NoteDocument<'_>) -> Option<NoteType> {
+    NoteType::parse(text_of(document, "type")?.trim())
 }
 
-pub(super) fn status(page: &Page<'_>) -> Option<Status> {
-    Status::parse(text_of(page, "status")?.trim())
+pub(super) fn status(document: &NoteDocument<'_>) -> Option<Status> {
+    Status::parse(text_of(document, "status")?.trim())
 }
 
 /// A list, or one text with commas.
-pub(super) fn tags(page: &Page<'_>) -> Vec<String> {
-    match page.get("tags").map(|entry| &entry.value) {
-        Some(Value::List(items, _)) => items.iter().map(|item| item.text.clone()).collect(),
-        Some(Value::Text(token)) => {
+pub(super) fn tags(document: &NoteDocument<'_>) -> Vec<String> {
+    match document.get("tags").map(|entry| &entry.value) {
+        Some(YamlValue::List(items, _)) => items.iter().map(|item| item.text.clone()).collect(),
+        Some(YamlValue::Scalar(token)) => {
             let tags = token.text.split(',').map(str::trim).filter(|tag| !tag.is_empty());
             tags.map(str::to_owned).collect()
         }
@@ -125,12 +126,12 @@ fn title_without_key(body: &str, address: &Address) -> String {
     heading.unwrap_or_else(|| name::stem(address).to_owned())
 }
 
-fn lifecycle(page: &Page<'_>, address: &Address) -> Lifecycle {
-    let at = |key: &str| text_of(page, key).and_then(Timestamp::parse).map(|(at, _)| at);
-    let reason = |key: &str| text_of(page, key).map(str::to_owned);
+fn lifecycle(document: &NoteDocument<'_>, address: &Address) -> Lifecycle {
+    let at = |key: &str| text_of(document, key).and_then(Timestamp::parse).map(|(at, _)| at);
+    let reason = |key: &str| text_of(document, key).map(str::to_owned);
     let retired = || Lifecycle::Retired { at: at("retired_at"), reason: reason("retired_reason") };
-    match (name::deleted_at(address), status(page)) {
-        // What was deleted still says `active` in its head: the folder is what counts.
+    match (name::deleted_at(address), status(document)) {
+        // What was deleted still says `active` in its frontmatter: the folder is what counts.
         (Some(deleted), Some(Status::Retired)) => match retired() {
             Lifecycle::Retired { at: None, reason } => Lifecycle::Retired { at: deleted, reason },
             retired => retired,
@@ -145,9 +146,9 @@ fn lifecycle(page: &Page<'_>, address: &Address) -> Lifecycle {
 }
 
 /// The other keys, each with its value as it stands in the file: nothing is lost by not understanding it.
-fn extra(page: &Page<'_>) -> Object {
-    let others = page.entries.iter().filter(|entry| !MODELLED.contains(&entry.key.as_str()));
-    others.map(|entry| (entry.key.clone(), Json::Text(page.source(entry)))).collect()
+fn extra(document: &NoteDocument<'_>) -> Object {
+    let others = document.entries().iter().filter(|entry| !MODELLED.contains(&entry.key.as_str()));
+    others.map(|entry| (entry.key.clone(), Json::Text(document.source(entry)))).collect()
 }
 
 /// The text of `after`, starting from `old`: only what reads differently is set.
@@ -159,64 +160,64 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
     refuse_inexpressible(after)?;
     let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
     let base = old.unwrap_or_default();
-    let page = open(base.as_bytes()).map_err(unreadable)?;
-    let now = memory(&page, address.clone());
+    let document = open(base.as_bytes()).map_err(unreadable)?;
+    let now = memory(&document, address.clone());
     let is_new = old.is_none();
     let mut text = base.to_owned();
-    let mut set = |differs: bool, key: &str, to: Setting<'_>| {
+    let mut set = |differs: bool, key: &str, to: FieldEdit<'_>| {
         if differs {
             text = patch::set(&text, key, to);
         }
     };
-    set(is_new || now.kind != after.kind, "type", Setting::Text(after.kind.name()));
-    set(is_new, "status", Setting::Text(after.lifecycle.status().name()));
-    set(is_new || now.tags != after.tags, "tags", Setting::List(&after.tags));
-    set_time(&page, now.created, after.created, "created_at", &mut set);
-    set_time(&page, now.updated, after.updated, "updated_at", &mut set);
+    set(is_new || now.kind != after.kind, "type", FieldEdit::Text(after.kind.name()));
+    set(is_new, "status", FieldEdit::Text(after.lifecycle.status().name()));
+    set(is_new || now.tags != after.tags, "tags", FieldEdit::List(&after.tags));
+    set_time(&document, now.created, after.created, "created_at", &mut set);
+    set_time(&document, now.updated, after.updated, "updated_at", &mut set);
     set_lifecycle(&now.lifecycle, &after.lifecycle, &mut set);
     for (key, _) in now.extra.iter().filter(|(key, _)| !after.extra.contains(key)) {
-        set(true, key, Setting::Nothing);
+        set(true, key, FieldEdit::Remove);
     }
     for (key, value) in after.extra.iter() {
         let source = value.as_text().unwrap_or_default();
-        set(now.extra.get(key) != Some(value), key, Setting::Source(source));
+        set(now.extra.get(key) != Some(value), key, FieldEdit::Source(source));
     }
     if now.body != after.body {
         text = patch::set_body(&text, body);
     }
     // Only now: the title may be the body's own heading.
     if read(&text, address).title != after.title {
-        text = patch::set(&text, "title", Setting::Text(&after.title));
+        text = patch::set(&text, "title", FieldEdit::Text(&after.title));
     }
     refuse_what_reads_differently(&text, after)?;
     Ok(text)
 }
 
 fn read(text: &str, address: &Address) -> Memory {
-    memory(&Page::read(text), address.clone())
+    memory(&NoteDocument::read(text), address.clone())
 }
 
 fn set_time(
-    page: &Page<'_>,
+    document: &NoteDocument<'_>,
     now: Option<Timestamp>,
     after: Option<Timestamp>,
     key: &str,
-    set: &mut dyn FnMut(bool, &str, Setting<'_>),
+    set: &mut dyn FnMut(bool, &str, FieldEdit<'_>),
 ) {
     // One without quotes stays so, though as a text it would need them.
-    let is_plain = matches!(page.get(key).map(|entry| &entry.value), Some(Value::Text(token)) if token.quote == Quote::Plain);
+    let is_plain = matches!(document.get(key).map(|entry| &entry.value), Some(YamlValue::Scalar(token)) if token.style == ScalarStyle::Plain);
     match after.map(|at| at.to_string()) {
-        Some(at) if is_plain => set(now != after, key, Setting::Source(&at)),
-        Some(at) => set(now != after, key, Setting::Text(&at)),
-        None => set(now.is_some(), key, Setting::Nothing),
+        Some(at) if is_plain => set(now != after, key, FieldEdit::Source(&at)),
+        Some(at) => set(now != after, key, FieldEdit::Text(&at)),
+        None => set(now.is_some(), key, FieldEdit::Remove),
     }
 }
 
-fn set_lifecycle(now: &Lifecycle, after: &Lifecycle, set: &mut dyn FnMut(bool, &str, Setting<'_>)) {
+fn set_lifecycle(now: &Lifecycle, after: &Lifecycle, set: &mut dyn FnMut(bool, &str, FieldEdit<'_>)) {
     if now == after {
         return;
     }
-    set(true, "status", Setting::Text(after.status().name()));
+    set(true, "status", FieldEdit::Text(after.status().name()));
     let (retired, archived) = match after {
         Lifecycle::Active => (None, None),
         Lifecycle::Retired { at, reason } => (Some((at, reason)), None),
@@ -227,8 +228,8 @@ fn set_lifecycle(now: &Lifecycle, after: &Lifecycle, set: &mut dyn FnMut(bool, &
     {
         let at = state.and_then(|(at, _)| at.map(|at| at.to_string()));
         let reason = state.and_then(|(_, reason)| reason.as_deref());
-        set(true, at_key, at.as_deref().map_or(Setting::Nothing, Setting::Text));
-        set(true, reason_key, reason.map_or(Setting::Nothing, Setting::Text));
+        set(true, at_key, at.as_deref().map_or(FieldEdit::Remove, FieldEdit::Text));
+        set(true, reason_key, reason.map_or(FieldEdit::Remove, FieldEdit::Text));
     }
 }
 

@@ -1,0 +1,320 @@
+//! Edits that leave every other byte: comments, order, quotes, line ends.
+
+use super::BYTE_ORDER_MARK;
+use super::collection::{
+    CollectionKind, CollectionLayout, YamlCollection, YamlEntry, YamlValue, line_end, line_start,
+};
+use super::scalar::{self, ScalarStyle, YamlScalar};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What becomes of the value at a key path.
+#[derive(Clone, Copy, Debug)]
+pub enum FieldEdit<'v> {
+    Text(&'v str),
+    List(&'v [String]),
+    /// The value as [`YamlCollection::source`] gives it.
+    Source(&'v str),
+    /// The key goes, with its lines.
+    Remove,
+}
+
+/// In a key path, the item after the last one, as in a JSON pointer.
+const APPEND: &str = "-";
+/// How much deeper new lines are than the key above them.
+const STEP: usize = 2;
+
+impl FieldEdit<'_> {
+    /// A value as it is written where none was: texts in double quotes, lists in brackets.
+    pub(crate) fn rendered(&self) -> String {
+        match self {
+            FieldEdit::Text(text) => scalar::written(text, ScalarStyle::DoubleQuoted),
+            FieldEdit::List(items) => {
+                let items = items.iter().map(|item| scalar::written(item, ScalarStyle::DoubleQuoted));
+                format!("[{}]", items.collect::<Vec<_>>().join(", "))
+            }
+            FieldEdit::Source(source) => (*source).to_owned(),
+            FieldEdit::Remove => String::new(),
+        }
+    }
+}
+
+impl YamlCollection<'_> {
+    /// The whole text with one field edited. What is missing on the way is added; a new key comes last, and so does
+    /// the item `-`. `None` where a value on the way has no keys, and where the lines around the field are so
+    /// broken that the edit would change what others say.
+    pub fn edited(&self, path: &[&str], edit: FieldEdit<'_>) -> Option<String> {
+        let mut parent = Cow::Borrowed(self);
+        let mut rest = path;
+        while let [key, _, ..] = rest {
+            let Some(child) = parent.get(key).and_then(|entry| parent.child(entry)) else { break };
+            (parent, rest) = (Cow::Owned(child), &rest[1..]);
+        }
+        let (key, below) = rest.split_first()?;
+        let text = match (parent.get(key), edit) {
+            (Some(entry), FieldEdit::Remove) if below.is_empty() => {
+                let sound = |text: &String| self.is_sound(text, path, &parent, edit);
+                // Among broken lines a key may hold the others in place: the first shows that this is a mapping,
+                // and a stray dash would join the key above. It stays, without a value.
+                let emptied = || Some(parent.emptied(entry)).filter(sound);
+                return Some(parent.without(entry)).filter(sound).or_else(emptied);
+            }
+            (_, FieldEdit::Remove) => return Some(self.text.to_owned()),
+            (Some(entry), edit) if below.is_empty() => parent.changed(entry, edit)?,
+            (Some(entry), edit) if entry.value == YamlValue::Null => parent.filled(entry, below, edit)?,
+            (Some(_), _) => return None,
+            (None, edit) => parent.added(rest, edit)?,
+        };
+        (path.len() == 1 || self.is_sound(&text, path, &parent, edit)).then_some(text)
+    }
+
+    /// Whether the field reads as it should in the edited text, and all beside it as before.
+    fn is_sound(&self, text: &str, path: &[&str], parent: &YamlCollection<'_>, edit: FieldEdit<'_>) -> bool {
+        let end = text.len() - (self.text.len() - self.span.end);
+        let Some(after) = YamlCollection::mapping(text, self.span.start..end) else { return false };
+        let is_item = parent.kind == CollectionKind::Sequence;
+        let appended = if is_item { parent.entries.len().to_string() } else { "0".to_owned() };
+        let mut new_path: Vec<&str> = path.to_vec();
+        for key in new_path.iter_mut().filter(|key| **key == APPEND) {
+            *key = &appended;
+        }
+        match edit {
+            FieldEdit::Text(text) if after.scalar(&new_path).as_deref() != Some(text) => return false,
+            FieldEdit::List(items) if after.list(&new_path).as_deref() != Some(items) => return false,
+            // The items after it move up.
+            FieldEdit::Remove if is_item => *new_path.last_mut().expect("not empty") = APPEND,
+            FieldEdit::Remove
+                if after.at(&new_path, |_, entry| entry.value != YamlValue::Null) == Some(true) =>
+            {
+                return false;
+            }
+            _ => {}
+        }
+        self.beside(path) == after.beside(&new_path)
+    }
+
+    /// The text of all that is not at a key path, level by level.
+    fn beside(&self, path: &[&str]) -> Vec<&str> {
+        let mut beside = Vec::new();
+        let mut level = Some(Cow::Borrowed(self));
+        for key in path {
+            let Some(known) = level else { break };
+            let others = known.entries.iter().filter(|entry| entry.key != *key);
+            beside.extend(others.map(|entry| self.text[entry.lines.clone()].trim()));
+            level = known.get(key).and_then(|entry| known.child(entry)).map(Cow::Owned);
+        }
+        beside
+    }
+
+    /// The text with something else in a part of it.
+    fn spliced(&self, range: Range<usize>, by: &str) -> String {
+        [&self.text[..range.start], by, &self.text[range.end..]].concat()
+    }
+
+    /// The text with new lines in it, which are given without this collection's indent.
+    fn with_lines(&self, at: usize, lines: &str) -> String {
+        let end = line_end(self.text);
+        let indent = self.indent.written();
+        let lines = format!("{indent}{}", lines.replace('\n', &format!("{end}{indent}")));
+        let is_open = at > 0 && !self.text[..at].ends_with(['\n', BYTE_ORDER_MARK]);
+        self.spliced(at..at, &if is_open { format!("{end}{lines}") } else { format!("{lines}{end}") })
+    }
+
+    fn without(&self, entry: &YamlEntry) -> String {
+        let mut text = self.text.to_owned();
+        // All of its key: an earlier one would count again when the last one goes.
+        for (at, entry) in self.entries.iter().enumerate().rev().filter(|(_, other)| other.key == entry.key) {
+            let Range { mut start, mut end } = entry.lines;
+            if self.layout == CollectionLayout::Flow {
+                match (self.entries.get(at + 1), at.checked_sub(1)) {
+                    (Some(next), _) => end = next.lines.start,
+                    (None, Some(before)) => start = self.entries[before].lines.end,
+                    (None, None) => {}
+                }
+            } else if at == 0 && self.indent.spaces > 0 {
+                // The next line moves up to the dash; without one, the dash keeps its line end.
+                let next = &self.text[end..self.span.end];
+                match next.trim().is_empty() {
+                    true => end = start + self.text[start..end].trim_end().len(),
+                    false => end += next.len() - next.trim_start_matches(' ').len(),
+                }
+            }
+            text.replace_range(start..end, "");
+        }
+        text
+    }
+
+    fn emptied(&self, entry: &YamlEntry) -> String {
+        let mut text = self.text.to_owned();
+        for entry in self.entries.iter().rev().filter(|other| other.key == entry.key) {
+            let space = if self.text[..entry.source.start].ends_with([':', '-']) { " " } else { "" };
+            text.replace_range(entry.source.clone(), &format!("{space}~"));
+        }
+        text
+    }
+
+    fn changed(&self, entry: &YamlEntry, edit: FieldEdit<'_>) -> Option<String> {
+        let is_same = match edit {
+            FieldEdit::Text(text) => self.scalar_of(entry).as_deref() == Some(text),
+            FieldEdit::List(items) => self.list_of(entry).as_deref() == Some(items),
+            FieldEdit::Source(_) | FieldEdit::Remove => false,
+        };
+        if is_same {
+            return Some(self.text.to_owned());
+        }
+        if let (FieldEdit::List(wanted @ [_, ..]), YamlValue::List(items, CollectionLayout::Block)) =
+            (edit, &entry.value)
+        {
+            let from = line_start(self.text, items[0].span.start);
+            return Some(self.spliced(from..entry.lines.end, &self.block_items(entry, items, wanted)));
+        }
+        let value = match (edit, &entry.value) {
+            (FieldEdit::Text(text), YamlValue::Scalar(scalar)) => scalar::written(text, scalar.style),
+            (FieldEdit::List(wanted), YamlValue::List(items, CollectionLayout::Flow)) => {
+                self.flow_items(entry, items, wanted)
+            }
+            _ => self.rendered(edit)?,
+        };
+        let joined = self.text[..entry.source.start].ends_with([':', '-']);
+        let space = if joined { space_before(&value) } else { "" };
+        Some(self.spliced(entry.source.clone(), &format!("{space}{value}")))
+    }
+
+    /// A value with this collection's line ends and indent; `None` where it has no place between brackets.
+    fn rendered(&self, edit: FieldEdit<'_>) -> Option<String> {
+        let value = edit.rendered();
+        match self.layout {
+            CollectionLayout::Flow => (!value.contains('\n')).then_some(value),
+            CollectionLayout::Block => {
+                Some(value.replace('\n', &format!("{}{}", line_end(self.text), self.indent.written())))
+            }
+        }
+    }
+
+    /// Keys below one without a value.
+    fn filled(&self, entry: &YamlEntry, path: &[&str], edit: FieldEdit<'_>) -> Option<String> {
+        if self.layout == CollectionLayout::Flow {
+            let value = flow_path(path, &self.rendered(edit)?);
+            return self.changed(entry, FieldEdit::Source(&value));
+        }
+        let lines = block_path(path, edit).replace('\n', &format!("\n{:STEP$}", ""));
+        let text = self.with_lines(entry.lines.end, &format!("{:STEP$}{lines}", ""));
+        // A comment may follow the sign for null, and stays.
+        let key_end = self.text[..entry.source.start].trim_end_matches([' ', '\t']).len();
+        Some([&text[..key_end], &text[entry.source.end..]].concat())
+    }
+
+    /// A new entry, and what is new below it.
+    fn added(&self, path: &[&str], edit: FieldEdit<'_>) -> Option<String> {
+        let (key, below) = path.split_first()?;
+        let is_item = self.kind == CollectionKind::Sequence;
+        if is_item && *key != APPEND && *key != self.entries.len().to_string() {
+            return None;
+        }
+        if self.layout == CollectionLayout::Flow {
+            let value = flow_path(below, &self.rendered(edit)?);
+            let pair = if is_item { value } else { format!("{}: {value}", written_key(key)) };
+            return Some(match self.entries.last() {
+                Some(last) => self.spliced(last.lines.end..last.lines.end, &format!(", {pair}")),
+                None => self.spliced(self.span.start + 1..self.span.end - 1, &pair),
+            });
+        }
+        let lines = match is_item {
+            true => block_path(&[&[APPEND], below].concat(), edit),
+            false => block_path(path, edit),
+        };
+        Some(self.with_lines(self.span.end, &lines))
+    }
+
+    /// The items in brackets; what was there keeps its text.
+    fn flow_items(&self, entry: &YamlEntry, items: &[YamlScalar], wanted: &[String]) -> String {
+        let source = &self.text[entry.source.clone()];
+        let style = common_style(items);
+        let grows =
+            wanted.len() > items.len() && items.iter().zip(wanted).all(|(item, text)| item.text == *text);
+        if let (true, Some(last)) = (grows, items.last()) {
+            let more = wanted[items.len()..].iter().map(|text| format!(", {}", scalar::written(text, style)));
+            let (before, after) = source.split_at(last.span.end - entry.source.start);
+            return format!("{before}{}{after}", more.collect::<String>());
+        }
+        let sources: Vec<String> = wanted
+            .iter()
+            .map(|text| match items.iter().find(|item| item.text == *text) {
+                Some(item) => self.text[item.span.clone()].to_owned(),
+                None => scalar::written(text, style),
+            })
+            .collect();
+        format!("[{}]", sources.join(", "))
+    }
+
+    /// A line for each item; what was there keeps its line, and the comments below it.
+    fn block_items(&self, entry: &YamlEntry, items: &[YamlScalar], wanted: &[String]) -> String {
+        let starts: Vec<usize> = items.iter().map(|item| line_start(self.text, item.span.start)).collect();
+        let ends = starts.iter().skip(1).copied().chain([entry.lines.end]);
+        let lines: Vec<&str> = starts.iter().zip(ends).map(|(start, end)| &self.text[*start..end]).collect();
+        let dash = &self.text[starts[0]..items[0].span.start];
+        let style = common_style(items);
+        let end = line_end(self.text);
+        let mut used = vec![false; items.len()];
+        let mut out = String::new();
+        for text in wanted {
+            // The last line of a text may have no end.
+            if !out.is_empty() && !out.ends_with('\n') {
+                out.push_str(end);
+            }
+            match (0..items.len()).find(|at| !used[*at] && items[*at].text == *text) {
+                Some(at) => {
+                    used[at] = true;
+                    out.push_str(lines[at]);
+                }
+                None => out.push_str(&format!("{dash}{}{end}", scalar::written(text, style))),
+            }
+        }
+        out
+    }
+}
+
+/// A new key or item with all that is below it, in lines.
+fn block_path(path: &[&str], edit: FieldEdit<'_>) -> String {
+    let mut lines = String::new();
+    for (depth, step) in path.iter().enumerate() {
+        if lines.ends_with('-') {
+            lines.push(' ');
+        } else if depth > 0 {
+            lines.push_str(&format!("\n{:1$}", "", STEP * depth));
+        }
+        match *step {
+            APPEND => lines.push_str(APPEND),
+            key => lines.push_str(&format!("{}:", written_key(key))),
+        }
+    }
+    let indent = STEP * path.len().saturating_sub(1);
+    let value = edit.rendered().replace('\n', &format!("\n{:indent$}", ""));
+    format!("{lines}{}{value}", space_before(&value))
+}
+
+/// A value with the keys and items above it, in brackets.
+fn flow_path(path: &[&str], value: &str) -> String {
+    path.iter().rfold(value.to_owned(), |value, step| match *step {
+        APPEND => format!("[{value}]"),
+        key => format!("{{{}: {value}}}", written_key(key)),
+    })
+}
+
+/// The style that all have; items of several styles, or none, are written in double quotes.
+fn common_style(items: &[YamlScalar]) -> ScalarStyle {
+    match items {
+        [first, rest @ ..] if rest.iter().all(|item| item.style == first.style) => first.style,
+        _ => ScalarStyle::DoubleQuoted,
+    }
+}
+
+fn written_key(key: &str) -> String {
+    let plain = key.starts_with(|c: char| c.is_alphabetic())
+        && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    if plain { key.to_owned() } else { scalar::written(key, ScalarStyle::DoubleQuoted) }
+}
+
+fn space_before(value: &str) -> &'static str {
+    if value.is_empty() || value.starts_with(['\n', '\r', ' ']) { "" } else { " " }
+}
