@@ -73,24 +73,26 @@ impl YamlCollection<'_> {
         let end = text.len() - (self.text.len() - self.span.end);
         let Some(after) = YamlCollection::mapping(text, self.span.start..end) else { return false };
         let is_item = parent.kind == CollectionKind::Sequence;
-        let appended = if is_item { parent.entries.len().to_string() } else { "0".to_owned() };
-        let mut new_path: Vec<&str> = path.to_vec();
-        for key in new_path.iter_mut().filter(|key| **key == APPEND) {
-            *key = &appended;
-        }
-        match edit {
-            FieldEdit::Text(text) if after.scalar(&new_path).as_deref() != Some(text) => return false,
-            FieldEdit::List(items) if after.list(&new_path).as_deref() != Some(items) => return false,
+        let count = parent.entries.len().to_string();
+        let mut appended = is_item.then_some(count.as_str());
+        let new_path: Vec<&str> = match edit {
             // The items after it move up.
-            FieldEdit::Remove if is_item => *new_path.last_mut().expect("not empty") = APPEND,
-            FieldEdit::Remove
-                if after.at(&new_path, |_, entry| entry.value != YamlValue::Null) == Some(true) =>
-            {
-                return false;
+            FieldEdit::Remove if is_item => [&path[..path.len() - 1], &[APPEND]].concat(),
+            FieldEdit::Remove => path.to_vec(),
+            _ => {
+                let index = |key: &&'_ str| if *key == APPEND { appended.take().unwrap_or("0") } else { key };
+                path.iter().map(index).collect()
             }
-            _ => {}
-        }
-        self.beside(path) == after.beside(&new_path)
+        };
+        let reads = match edit {
+            FieldEdit::Text(text) => after.scalar(&new_path).as_deref() == Some(text),
+            FieldEdit::List(items) => after.list(&new_path).as_deref() == Some(items),
+            FieldEdit::Source(_) => true,
+            FieldEdit::Remove => after
+                .at(&new_path, |_, entry| entry.value.clone())
+                .is_none_or(|value| value == YamlValue::Null),
+        };
+        reads && self.beside(path) == after.beside(&new_path)
     }
 
     /// The text of all that is not at a key path, level by level.
@@ -120,24 +122,30 @@ impl YamlCollection<'_> {
         self.spliced(at..at, &if is_open { format!("{end}{lines}") } else { format!("{lines}{end}") })
     }
 
+    /// The text without an entry, and without others of its key: an earlier one would count again.
     fn without(&self, entry: &YamlEntry) -> String {
         let mut text = self.text.to_owned();
-        // All of its key: an earlier one would count again when the last one goes.
-        for (at, entry) in self.entries.iter().enumerate().rev().filter(|(_, other)| other.key == entry.key) {
-            let Range { mut start, mut end } = entry.lines;
-            if self.layout == CollectionLayout::Flow {
-                match (self.entries.get(at + 1), at.checked_sub(1)) {
-                    (Some(next), _) => end = next.lines.start,
-                    (None, Some(before)) => start = self.entries[before].lines.end,
-                    (None, None) => {}
-                }
-            } else if at == 0 && self.indent.spaces > 0 {
+        let goes = |at: &usize| self.entries[*at].key == entry.key;
+        let lines = |at: usize| self.entries[at].lines.clone();
+        let count = self.entries.len();
+        if self.layout == CollectionLayout::Flow {
+            // The last ones go with the comma before them, others with the one after.
+            let kept = (0..count).rfind(|at| !goes(at));
+            let from = kept.map_or(lines(0).start, |kept| lines(kept).end);
+            text.replace_range(from..lines(count - 1).end.max(from), "");
+            for at in (0..kept.unwrap_or(0)).rev().filter(goes) {
+                text.replace_range(lines(at).start..lines(at + 1).start, "");
+            }
+            return text;
+        }
+        for at in (0..count).rev().filter(goes) {
+            let Range { start, mut end } = lines(at);
+            if at == 0 && self.indent.spaces > 0 {
                 // The next line moves up to the dash; without one, the dash keeps its line end.
-                let next = &self.text[end..self.span.end];
-                match next.trim().is_empty() {
-                    true => end = start + self.text[start..end].trim_end().len(),
-                    false => end += next.len() - next.trim_start_matches(' ').len(),
-                }
+                end = match (0..count).all(|at| goes(&at)) {
+                    true => start + text[start..end].trim_end().len(),
+                    false => text.len() - text[end..].trim_start_matches(' ').len(),
+                };
             }
             text.replace_range(start..end, "");
         }
@@ -197,7 +205,8 @@ impl YamlCollection<'_> {
             let value = flow_path(path, &self.rendered(edit)?);
             return self.changed(entry, FieldEdit::Source(&value));
         }
-        let lines = block_path(path, edit).replace('\n', &format!("\n{:STEP$}", ""));
+        let (first, below) = path.split_first()?;
+        let lines = block_path(&opening(first), below, edit).replace('\n', &format!("\n{:STEP$}", ""));
         let text = self.with_lines(entry.lines.end, &format!("{:STEP$}{lines}", ""));
         // A comment may follow the sign for null, and stays.
         let key_end = self.text[..entry.source.start].trim_end_matches([' ', '\t']).len();
@@ -219,11 +228,8 @@ impl YamlCollection<'_> {
                 None => self.spliced(self.span.start + 1..self.span.end - 1, &pair),
             });
         }
-        let lines = match is_item {
-            true => block_path(&[&[APPEND], below].concat(), edit),
-            false => block_path(path, edit),
-        };
-        Some(self.with_lines(self.span.end, &lines))
+        let opening = if is_item { APPEND.to_owned() } else { format!("{}:", written_key(key)) };
+        Some(self.with_lines(self.span.end, &block_path(&opening, below, edit)))
     }
 
     /// The items in brackets; what was there keeps its text.
@@ -274,23 +280,23 @@ impl YamlCollection<'_> {
     }
 }
 
-/// A new key or item with all that is below it, in lines.
-fn block_path(path: &[&str], edit: FieldEdit<'_>) -> String {
-    let mut lines = String::new();
-    for (depth, step) in path.iter().enumerate() {
-        if lines.ends_with('-') {
-            lines.push(' ');
-        } else if depth > 0 {
-            lines.push_str(&format!("\n{:1$}", "", STEP * depth));
+/// A new entry in lines: what it begins with, the keys and items below it, and the value of the last.
+fn block_path(first: &str, below: &[&str], edit: FieldEdit<'_>) -> String {
+    let mut lines = first.to_owned();
+    for (depth, step) in below.iter().enumerate() {
+        match lines.ends_with(APPEND) {
+            true => lines.push(' '),
+            false => lines.push_str(&format!("\n{:1$}", "", STEP * (depth + 1))),
         }
-        match *step {
-            APPEND => lines.push_str(APPEND),
-            key => lines.push_str(&format!("{}:", written_key(key))),
-        }
+        lines.push_str(&opening(step));
     }
-    let indent = STEP * path.len().saturating_sub(1);
-    let value = edit.rendered().replace('\n', &format!("\n{:indent$}", ""));
+    let value = edit.rendered().replace('\n', &format!("\n{:1$}", "", STEP * below.len()));
     format!("{lines}{}{value}", space_before(&value))
+}
+
+/// What the line of a key, or of a new item, begins with.
+fn opening(step: &str) -> String {
+    if step == APPEND { step.to_owned() } else { format!("{}:", written_key(step)) }
 }
 
 /// A value with the keys and items above it, in brackets.

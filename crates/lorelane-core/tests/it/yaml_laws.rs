@@ -542,18 +542,20 @@ pub fn a_broken_key_loses_no_other(editor: &dyn YamlEditor) -> Vec<String> {
     violations
 }
 
-/// Documents that are almost YAML.
+/// Documents that are almost YAML, and texts that are none.
 fn damaged_documents() -> impl Strategy<Value = String> {
     let line = "( {0,4}|\t)(- )?(a|b|tags|\"q\"|x y|\\? y|#|\\]|<<)?(: | :|:)?(\"|'|\\[|\\{|\\}|\\]|&x |\\*x|\\||>|[+]|2|!t|1|x, |é|\\\\| # c|a: ){0,3}";
     let end = prop::sample::select(vec!["\n", "\n", "\n", "\r\n"]);
-    (prop::collection::vec(line, 0..9), end, any::<bool>()).prop_map(|(lines, end, open)| {
+    let lines = (prop::collection::vec(line, 0..9), end, any::<bool>()).prop_map(|(lines, end, open)| {
         let text: String = lines.iter().map(|line| format!("{line}{end}")).collect();
         if open { text.trim_end().to_owned() } else { text }
-    })
+    });
+    let signs = "(---|\n|\n  |\n    |\r\n|\r|\u{feff}|a: |b: |q: |: |- |\\|\n|>2-\n|[a\\[\\]{},\"'#&*!\\\\`日 ]){0,40}";
+    prop_oneof![4 => lines, 1 => signs, 1 => any::<String>()]
 }
 
 fn damages() -> impl Strategy<Value = (String, Vec<&'static str>, String)> {
-    let keys = prop::sample::select(vec!["a", "b", "new", "tags", "x y", "q"]);
+    let keys = prop::sample::select(vec!["a", "b", "new", "tags", "x y", "q", "0", "-"]);
     (damaged_documents(), prop::collection::vec(keys, 1..3), "\\PC{0,9}|[\"'\\\\\n#: ]{0,5}")
 }
 
