@@ -10,6 +10,34 @@ use crate::time::Timestamp;
 use std::fmt;
 use unicode_normalization::UnicodeNormalization;
 
+/// A lane: memories written in one dialect, in a place of their own. A project has at most one of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LaneId {
+    Records,
+    Notes,
+}
+
+impl LaneId {
+    pub const ALL: [LaneId; 2] = [LaneId::Records, LaneId::Notes];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            LaneId::Records => "records",
+            LaneId::Notes => "notes",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<LaneId> {
+        LaneId::ALL.into_iter().find(|lane| lane.name() == name)
+    }
+}
+
+impl fmt::Display for LaneId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// What an agent should know beyond this session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
@@ -117,11 +145,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The lane that memories of this kind lie in.
-    pub fn lane(self) -> &'static str {
+    /// The lane that memories of this kind are kept in.
+    pub fn lane(self) -> LaneId {
         match self {
-            Kind::Record(_) => "records",
-            Kind::Note(_) => "notes",
+            Kind::Record(_) => LaneId::Records,
+            Kind::Note(_) => LaneId::Notes,
         }
     }
 
@@ -367,6 +395,11 @@ impl Address {
     /// How the name of its file ends.
     pub fn extension(&self) -> &'static str {
         if self.is_note() { ".md" } else { ".json" }
+    }
+
+    /// The lane that it names a memory of.
+    pub fn lane(&self) -> LaneId {
+        if self.is_note() { LaneId::Notes } else { LaneId::Records }
     }
 
     pub fn is_note(&self) -> bool {

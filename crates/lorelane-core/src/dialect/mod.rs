@@ -7,7 +7,7 @@ pub mod notes;
 pub mod records;
 
 use crate::change::{Draft, Notice};
-use crate::memory::{Address, Memory};
+use crate::memory::{Address, LaneId, Memory};
 use crate::passage::Passage;
 use crate::path::RelPath;
 use crate::refusal::Refusal;
@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 pub trait Dialect: fmt::Debug + Send + Sync {
-    /// The name of a lane that is written so.
-    fn lane(&self) -> &'static str;
+    /// The lane that is written so.
+    fn lane(&self) -> LaneId;
 
     /// Where in its lane memories lie.
     fn extent(&self) -> Extent;

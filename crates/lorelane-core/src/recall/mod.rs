@@ -19,7 +19,7 @@ pub use keyword::keyword;
 
 use crate::corpus::Entry;
 use crate::lifecycle::Status;
-use crate::memory::{Address, Category, Kind, NoteType};
+use crate::memory::{Address, Category, Kind, LaneId, NoteType};
 use crate::path::RelPath;
 use crate::text::{fold, short_names, words};
 use crate::time::Timestamp;
@@ -44,7 +44,7 @@ pub struct Query {
     pub categories: Vec<Category>,
     pub types: Vec<NoteType>,
     /// Only memories of these lanes, if any is named.
-    pub lanes: Vec<String>,
+    pub lanes: Vec<LaneId>,
     /// Only memories with one of these tags, whatever their case.
     pub tags: Vec<String>,
     /// Only memories that were last changed since, and before.
@@ -212,7 +212,7 @@ impl Query {
             Status::Retired => self.include_retired,
         };
         alive
-            && (self.lanes.is_empty() || self.lanes.iter().any(|lane| lane == kind.lane()))
+            && (self.lanes.is_empty() || self.lanes.contains(&kind.lane()))
             && (asked || (self.categories.is_empty() && self.types.is_empty()))
     }
 

@@ -61,7 +61,7 @@ impl Workspace {
         let (current, former) = self.bench_files();
         let fault = |source| Failure::io("write", &current, source);
         let baseline = self.bench_baseline();
-        self.disk.create_private_dir_all(&self.records().state).map_err(fault)?;
+        self.disk.create_private_dir_all(&self.project.state).map_err(fault)?;
         lines::turn_over(&*self.disk, &current, &former, RESULTS_MAX_BYTES).map_err(fault)?;
         let mut text = kept.line();
         if self.disk.stat(&current).map_err(fault)?.is_none() {
@@ -83,7 +83,7 @@ impl Workspace {
     }
 
     fn bench_files(&self) -> (PathBuf, PathBuf) {
-        let state = &self.records().state;
+        let state = &self.project.state;
         (state.join("bench.jsonl"), state.join("bench.old.jsonl"))
     }
 
@@ -110,7 +110,7 @@ impl Workspace {
     }
 
     fn source(&self, entry: &Entry) -> Option<Source> {
-        let lane = self.lane_of(&entry.address)?;
+        let lane = self.lanes.of(&entry.address)?;
         let text = lane.load(&entry.address).ok()?.text;
         Some(Source {
             address: entry.address.clone(),
@@ -122,7 +122,7 @@ impl Workspace {
 
     /// The files of expectations that there are, and what they expect of the memories as they are called now.
     fn expectations(&self, given: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<Expectation>), Failure> {
-        let own = self.project.join(MARKS_FOLDER).join(EXPECTATIONS_FILE);
+        let own = self.project.root.join(MARKS_FOLDER).join(EXPECTATIONS_FILE);
         let (mut files, mut expected) = (Vec::new(), Vec::new());
         if let Some(bytes) = self
             .disk

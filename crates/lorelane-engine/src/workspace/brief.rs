@@ -9,7 +9,6 @@ use lorelane_core::ledger::{Event, Line};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::policy::MatchStrategy;
 use lorelane_core::recall::{self, Hit, Query};
-use std::sync::Arc;
 
 /// So many of one kind are read for the standing context; its budget holds far fewer.
 const STANDING_MAX: usize = 40;
@@ -67,7 +66,7 @@ impl Workspace {
             MatchStrategy::Recall => self.near(query),
             MatchStrategy::Keyword => {
                 self.refresh()?;
-                let named = self.records_mut().ask(|index| {
+                let named = self.lanes.records_mut().ask(|index| {
                     index.with_named(query, NEAR_MAX, |named| {
                         named.map(|(_, entry)| entry).collect::<Vec<_>>()
                     })
@@ -103,7 +102,7 @@ impl Workspace {
         self.refresh()?;
         let pinned = self.recent_marks().pinned;
         let pinned = pinned.iter().take(PINNED_MAX).filter_map(|address| self.showable(address)).collect();
-        let last_session = self.records_mut().ask(|index| index.last_made(Category::SessionSummary))?;
+        let last_session = self.lanes.records_mut().ask(|index| index.last_made(Category::SessionSummary))?;
         Ok(Standing {
             pinned,
             last_session: last_session.and_then(|session| self.showable(&session.address)),
@@ -130,7 +129,7 @@ impl Workspace {
     /// The memories of a category that stand in every session, newest first. Only those are read whose text has
     /// the word that makes them so.
     fn always(&mut self, category: Category, word: &str) -> Result<Vec<Memory>, Failure> {
-        let entries = self.records_mut().ask(|index| index.newest_having(word, category, READ_MAX))?;
+        let entries = self.lanes.records_mut().ask(|index| index.newest_having(word, category, READ_MAX))?;
         let memories = entries.iter().filter_map(|entry| self.showable(&entry.address));
         Ok(memories.filter(Standing::holds_always).take(STANDING_MAX).collect())
     }
@@ -141,7 +140,7 @@ impl Workspace {
 
     /// What was put into the prompts of this project.
     pub fn ledger(&self) -> Ledger {
-        Ledger::new(Arc::clone(&self.disk), self.records().state.clone())
+        self.project.ledger(&self.disk)
     }
 
     /// Writes down what a hook put into a session.

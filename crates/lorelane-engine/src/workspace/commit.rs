@@ -3,7 +3,7 @@
 use super::lane::Lane;
 use super::notes::MOVE;
 use super::stage::{Staged, stage};
-use super::{Failure, JOURNAL, RECORDS, Workspace};
+use super::{Failure, JOURNAL, Workspace};
 use crate::git;
 use crate::store::{Entry, Fault, Place, Recent, Transaction, Upcoming};
 use lorelane_core::care::{self, Collection};
@@ -12,7 +12,7 @@ use lorelane_core::guard::quarantine;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::mark::{MarkKind, Rejection};
-use lorelane_core::memory::Address;
+use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::{ConfigProblem, Home};
 use lorelane_core::secret;
@@ -27,21 +27,21 @@ type Age = (u64, Timestamp, Option<i64>);
 /// A change of the log, and the lane that it was made in. Each lane counts its own.
 #[derive(Clone, Debug)]
 pub struct Logged {
-    pub lane: &'static str,
+    pub lane: LaneId,
     pub entry: Entry,
 }
 
 impl Workspace {
     /// Does all of a plan or nothing.
     pub fn commit(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
-        let lane = self.lane_for(plan)?;
+        let lane = self.lane_of_plan(plan)?;
         self.commit_planned(lane, |_| Ok(plan.clone()))
     }
 
     /// Does garbage collection. What is garbage is decided under the lock: a memory that was restored or revised
     /// while somebody thought about it stays.
     pub fn collect_garbage(&mut self) -> Result<Receipt, Failure> {
-        self.commit_planned(RECORDS, |workspace| {
+        self.commit_planned(LaneId::Records, |workspace| {
             let Collection { changes, expired, over, .. } = workspace.garbage()?;
             let because = format!("gc: {} expired, {} past their grace", expired.len(), over.len());
             Ok(Plan { changes, because })
@@ -50,7 +50,7 @@ impl Workspace {
 
     /// Retires a memory and marks what it says as unwanted. What it says is read under the lock.
     pub fn reject(&mut self, address: &Address, because: &str) -> Result<Receipt, Failure> {
-        let lane = self.place_of(address)?;
+        let lane = self.lane_for(address)?;
         self.commit_planned(lane, |workspace| workspace.rejection(address, because))
     }
 
@@ -69,22 +69,22 @@ impl Workspace {
     }
 
     /// The lane that a plan changes. Each has a journal of its own, so no plan can be done in two of them as a whole.
-    fn lane_for(&mut self, plan: &Plan) -> Result<usize, Failure> {
+    fn lane_of_plan(&mut self, plan: &Plan) -> Result<LaneId, Failure> {
         let mut lane = None;
         for change in &plan.changes {
-            let wanted = self.place_of(change.address())?;
+            let wanted = self.lane_for(change.address())?;
             if lane.is_some_and(|lane| lane != wanted) {
                 return Err(Failure::TwoLanes);
             }
             lane = Some(wanted);
         }
-        Ok(lane.unwrap_or(RECORDS))
+        Ok(lane.unwrap_or(LaneId::Records))
     }
 
     /// Locks, makes the plan from what stands there now, and does it.
     pub(super) fn commit_planned(
         &mut self,
-        lane: usize,
+        lane: LaneId,
         make_plan: impl FnOnce(&mut Workspace) -> Result<Plan, Failure>,
     ) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
@@ -106,13 +106,13 @@ impl Workspace {
     /// What a plan would do; nothing is locked or written.
     pub fn preview(&mut self, plan: &Plan) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
-        let lane = self.lane_for(plan)?;
+        let lane = self.lane_of_plan(plan)?;
         self.lanes[lane].refresh()?;
         let staged = self.staged(lane, plan)?;
         Ok(Receipt { number: None, at: self.now, outcomes: staged.outcomes, notices: staged.notices })
     }
 
-    fn staged(&mut self, lane: usize, plan: &Plan) -> Result<Staged, Failure> {
+    fn staged(&mut self, lane: LaneId, plan: &Plan) -> Result<Staged, Failure> {
         match stage(self, &self.lanes[lane], plan) {
             Err(Failure::Index(fault)) => {
                 self.lanes[lane].replace_index(fault)?;
@@ -143,7 +143,7 @@ impl Workspace {
         let (mut logged, mut all) = (Vec::new(), 0);
         for lane in &self.lanes {
             let Recent { entries, total } = lane.store.recent(limit)?;
-            logged.extend(entries.into_iter().map(|entry| Logged { lane: lane.dialect.lane(), entry }));
+            logged.extend(entries.into_iter().map(|entry| Logged { lane: lane.id(), entry }));
             all += total;
         }
         // Stable: those of one second and lane stay in their order.
@@ -155,12 +155,10 @@ impl Workspace {
     /// The change that an undo would take back, and what it would say. Judged as the undo judges it.
     pub fn next_undo(&self) -> Result<(Logged, Vec<Notice>), Failure> {
         self.refuse_when_misconfigured()?;
-        let (at, Upcoming { entry, refused, passed_over }) = self.newest_undo()?;
+        let (lane, Upcoming { entry, refused, passed_over }) = self.newest_undo()?;
         match (entry, refused) {
             (Some(_), Some(refused)) => Err(refused.into()),
-            (Some(entry), None) => {
-                Ok((Logged { lane: self.lanes[at].dialect.lane(), entry }, warnings(&passed_over)))
-            }
+            (Some(entry), None) => Ok((Logged { lane, entry }, warnings(&passed_over))),
             (None, _) => Err(crate::store::nothing_left(&passed_over).into()),
         }
     }
@@ -168,9 +166,9 @@ impl Workspace {
     /// The lane of the newest change that can be undone. Clocks are set back, so the order is counted; changes from
     /// before that was so are told apart by their times, and two of the same second by their journals. Where nothing
     /// can be undone, a lane whose changes are passed over says so, or else the records'.
-    fn newest_undo(&self) -> Result<(usize, Upcoming), Failure> {
-        let mut newest: Option<((Option<Age>, bool), usize, Upcoming)> = None;
-        for (at, lane) in self.lanes.iter().enumerate() {
+    fn newest_undo(&self) -> Result<(LaneId, Upcoming), Failure> {
+        let mut newest: Option<((Option<Age>, bool), LaneId, Upcoming)> = None;
+        for lane in &self.lanes {
             let upcoming = lane.store.next_undo()?;
             let age = upcoming.entry.as_ref().map(|entry| {
                 let written = self.disk.stat(&lane.state.join(JOURNAL)).ok().flatten();
@@ -178,15 +176,15 @@ impl Workspace {
             });
             let rank = (age, !upcoming.passed_over.is_empty());
             if newest.as_ref().is_none_or(|(newest, ..)| rank > *newest) {
-                newest = Some((rank, at, upcoming));
+                newest = Some((rank, lane.id(), upcoming));
             }
         }
-        let (at, upcoming) = newest.map_or_else(Default::default, |(_, at, upcoming)| (at, upcoming));
+        let (_, lane, upcoming) = newest.expect("the records are always open");
         // Half of a move is in another lane's journal: to take back this half would remove every note.
         if upcoming.entry.as_ref().is_some_and(is_move) {
             return Err(Failure::UndoesMove);
         }
-        Ok((at, upcoming))
+        Ok((lane, upcoming))
     }
 
     /// What is wrong with the logs of all lanes.
@@ -209,7 +207,7 @@ impl Workspace {
         }
         // A lane's lock: two settings at once must not lose one another. To lock one makes its folder.
         let stands = |lane: &Lane| super::locate::is_folder(&*self.disk, &lane.root);
-        let lane = self.lanes.iter().position(stands).unwrap_or(RECORDS);
+        let lane = self.lanes.iter().find(|lane| stands(lane)).map_or(LaneId::Records, Lane::id);
         let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;
         let mut notices = self.catch_up(lane, &mut writer)?;
@@ -222,7 +220,7 @@ impl Workspace {
 
     /// What garbage collection would do now.
     pub fn garbage(&mut self) -> Result<Collection, Failure> {
-        let records = self.records_mut();
+        let records = self.lanes.records_mut();
         records.look()?;
         let entries = records.ask(|index| index.entries(crate::index::Wanted::default()))?;
         Ok(care::collect(entries.iter(), &self.policy, self.now))
@@ -238,10 +236,10 @@ impl Workspace {
     /// Brings the index up to what the lane says before a rule relies on it, and completes what was begun.
     pub(super) fn catch_up(
         &mut self,
-        at: usize,
+        at: LaneId,
         writer: &mut Transaction<'_>,
     ) -> Result<Vec<Notice>, Failure> {
-        for (_, other) in self.lanes.iter().enumerate().filter(|(other, _)| *other != at) {
+        for other in self.lanes.others(at) {
             // A log that cannot be read has no place in the order.
             writer.comes_after(other.store.newest_order().unwrap_or(0));
         }
@@ -261,7 +259,7 @@ impl Workspace {
     /// The change is durable; what follows is derived, and its failure is said instead of undoing it.
     pub(super) fn settle(
         &mut self,
-        at: usize,
+        at: LaneId,
         writer: Transaction<'_>,
         changes: &[Place],
         touched: &[RelPath],
@@ -294,20 +292,20 @@ impl Workspace {
 
     pub(super) fn commit_with_git(
         &self,
-        at: usize,
+        at: LaneId,
         changes: &[Place],
         listed: bool,
         because: &str,
     ) -> Option<Notice> {
         let lane = &self.lanes[at];
-        if !lane.root.starts_with(&self.project) {
+        if !lane.root.starts_with(&self.project.root) {
             // It belongs to no project, so no project's history has it.
             return None;
         }
         let mut files: Vec<PathBuf> = changes.iter().map(|place| lane.store.path_of(place)).collect();
         files.extend(lane.listing_file().filter(|_| listed));
         let message = format!("memory: {}", because.lines().next().unwrap_or_default());
-        let refused = git::commit_only(&self.project, &files, &message).err()?;
+        let refused = git::commit_only(&self.project.root, &files, &message).err()?;
         Some(Notice::warning(format!("saved, but git did not commit it (auto_commit): {refused}")))
     }
 }

@@ -349,7 +349,7 @@ impl Workspace {
     }
 
     fn vetoes(&mut self, verdict: &Verdict, category: Category) -> Result<Vec<(Action, String)>, Failure> {
-        let active = self.records_mut().ask(|index| index.count(category, Status::Active))?;
+        let active = self.lanes.records_mut().ask(|index| index.count(category, Status::Active))?;
         let mut vetoes = consolidate::vetoes(&self.policy, category, active);
         vetoes.extend(verdict.vetoes.iter().cloned());
         Ok(vetoes)

@@ -111,7 +111,7 @@ impl Workspace {
         heavily_revised.sort_by(|a, b| b.revised.cmp(&a.revised).then_with(|| a.address.cmp(&b.address)));
         Ok(Overview {
             counts,
-            listing: self.records_mut().listing_sync()?.expect("records have a listing"),
+            listing: self.lanes.records_mut().listing_sync()?.expect("records have a listing"),
             heavily_revised,
             recently_retired,
             pinned: self.marks().pinned.len(),
@@ -129,7 +129,7 @@ impl Workspace {
             lane.check_folders(&mut findings);
             lane.check_contents(secrets, &mut findings)?;
             notes.extend(lane.check_listing(&mut findings)?);
-            notes.extend(lane.check_journal(&self.project, &mut findings));
+            notes.extend(lane.check_journal(&self.project.root, &mut findings));
         }
         self.check_places(&mut findings);
         self.check_moved_notes(&mut findings);
@@ -178,8 +178,8 @@ impl Workspace {
 
     /// How many memories lie in the usual folder while `memory_root` names another one.
     pub fn left_behind(&self) -> usize {
-        let usual = self.project.join(DEFAULT_ROOT);
-        if usual == self.records().root {
+        let usual = self.project.root.join(DEFAULT_ROOT);
+        if usual == self.lanes.records().root {
             return 0;
         }
         let listed = |category: Category| self.disk.list(&usual.join(category.folder())).ok().flatten();
@@ -199,7 +199,7 @@ impl Workspace {
     fn check_places(&self, findings: &mut Vec<Finding>) {
         let places = [
             self.notes.as_ref().map(|place| (place.root.clone(), "no note is read or written")),
-            Some((self.project.join(MARKS_FOLDER), "no pin is read or written")),
+            Some((self.project.root.join(MARKS_FOLDER), "no pin is read or written")),
         ];
         for (path, effect) in places.into_iter().flatten() {
             if let Ok(Some(stat)) = self.disk.stat(&path)

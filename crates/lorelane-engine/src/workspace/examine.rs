@@ -8,7 +8,7 @@ use super::fence::{guard, real_path};
 use super::glance::Glance;
 use super::lane::Lane;
 use super::locate::locate;
-use super::{Failure, RECORDS, Workspace};
+use super::{Failure, Workspace};
 use crate::config::RECORDS_CONFIG;
 use crate::disk::{Kind, RealDisk};
 use crate::env::Env;
@@ -18,7 +18,7 @@ use crate::store::Edit;
 use lorelane_core::dialect::records::Records;
 use lorelane_core::fence::{inline, name as inert};
 use lorelane_core::guard::{ToolUse, quarantine};
-use lorelane_core::memory::Address;
+use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::path::RelPath;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ pub fn examine_after(env: &Env, start: &Path, tools: &[ToolUse]) -> Result<Vec<E
             workspace.look_at_lane()?;
             examined.extend(workspace.examine_found(is_excused)?);
             // More than one call examines is for the next one.
-            if workspace.records_mut().ask(|index| index.unexamined(1))?.is_empty() {
+            if workspace.lanes.records_mut().ask(|index| index.unexamined(1))?.is_empty() {
                 stamp.keep();
             }
         }
@@ -168,16 +168,16 @@ impl Workspace {
     /// Examines one file that a tool wrote. `path` is absolute.
     pub fn examine(&mut self, path: &Path) -> Result<Examined, Failure> {
         let real = real_path(path, 1);
-        let Ok(inside) = real.strip_prefix(&self.records().root) else { return Ok(Examined::Outside) };
+        let Ok(inside) = real.strip_prefix(&self.lanes.records().root) else { return Ok(Examined::Outside) };
         let inside = inside.to_string_lossy().replace('\\', "/");
         let name = inside.rsplit('/').next().unwrap_or_default().to_owned();
         let Ok(path) = RelPath::parse(&inside) else { return Ok(Examined::Foreign { name }) };
-        let before = self.records_mut().ask(|index| index.digest_before(&path))?;
+        let before = self.lanes.records_mut().ask(|index| index.digest_before(&path))?;
         let changed = Unexamined { path, before };
         let examined = self.examine_all(std::slice::from_ref(&changed), Writer::Tool)?.pop();
         if let Some(Examined::Fine { .. }) = examined {
             // It may have been edited in place, which the times of its folder do not tell.
-            self.records_mut().note(&[changed.path])?;
+            self.lanes.records_mut().note(&[changed.path])?;
         }
         Ok(examined.unwrap_or(Examined::Outside))
     }
@@ -190,24 +190,24 @@ impl Workspace {
 
     fn look_at_lane(&mut self) -> Result<(), Failure> {
         self.begin_examining()?;
-        self.records_mut().look()
+        self.lanes.records_mut().look()
     }
 
     /// Looks at what a large lane shows cheaply: folders that changed, files that a tool named, and the next ones
     /// of all files, so that a file that was edited in place is found in its turn. Returns where that goes on.
     fn look_at_part(&mut self, after: &str, named: &[String]) -> Result<String, Failure> {
         self.begin_examining()?;
-        let records = self.records_mut();
+        let records = self.lanes.records_mut();
         records.refresh()?;
         records.look_at_some(after, COMPARED, named)
     }
 
     /// Examines what scans found changed: so many files that a hook ends soon. What is excused is right as it is.
     fn examine_found(&mut self, is_excused: bool) -> Result<Vec<Examined>, Failure> {
-        let changed = self.records_mut().ask(|index| index.unexamined(EXAMINED_MAX))?;
+        let changed = self.lanes.records_mut().ask(|index| index.unexamined(EXAMINED_MAX))?;
         match is_excused {
             true if changed.is_empty() => Ok(Vec::new()),
-            true => self.records_mut().ask(Index::set_all_examined).map(|()| Vec::new()),
+            true => self.lanes.records_mut().ask(Index::set_all_examined).map(|()| Vec::new()),
             false => self.examine_all(&changed, Writer::Anybody),
         }
     }
@@ -215,9 +215,9 @@ impl Workspace {
     /// A person speaks, so no tool of theirs runs. From now on changes are examined; what is gone by now is left to
     /// them: they may remove a file, and `doctor` names it.
     pub fn begin_turn(&mut self) -> Result<(), Failure> {
-        self.records_mut().refresh()?;
+        self.lanes.records_mut().refresh()?;
         self.begin_examining()?;
-        let records = self.records_mut();
+        let records = self.lanes.records_mut();
         let mut gone = records.ask(|index| index.unexamined(EXAMINED_MAX))?;
         gone.retain(|changed| !records.stands(&changed.path));
         if gone.is_empty() {
@@ -229,7 +229,7 @@ impl Workspace {
     /// What the index knows is where it begins: what was there before is not touched. One that knows nothing looks
     /// first.
     fn begin_examining(&mut self) -> Result<(), Failure> {
-        let records = self.records_mut();
+        let records = self.lanes.records_mut();
         if records.ask(Index::is_examined)? {
             return Ok(());
         }
@@ -242,7 +242,7 @@ impl Workspace {
     fn examine_all(&mut self, changed: &[Unexamined], writer: Writer) -> Result<Vec<Examined>, Failure> {
         let (mut examined, mut harmed) = (Vec::new(), Vec::new());
         for changed in changed {
-            match sight(self.records(), changed) {
+            match sight(self.lanes.records(), changed) {
                 Sight::Known(known) => examined.push(known),
                 Sight::Invalid { bytes, .. } => harmed.push((changed, quarantine::has_conflict(&bytes))),
                 Sight::Removed { .. } => harmed.push((changed, false)),
@@ -260,7 +260,7 @@ impl Workspace {
         }
         if !changed.is_empty() {
             let paths = || changed.iter().map(|changed| &changed.path);
-            self.records_mut().ask(|index| index.set_examined(paths()))?;
+            self.lanes.records_mut().ask(|index| index.set_examined(paths()))?;
         }
         Ok(examined)
     }
@@ -271,12 +271,12 @@ impl Workspace {
         if harmed.is_empty() {
             return Vec::new();
         }
-        let in_a_merge = git::is_unsettled(&self.project);
-        let file = |changed: &Unexamined| self.records().file(&changed.path);
+        let in_a_merge = git::is_unsettled(&self.project.root);
+        let file = |changed: &Unexamined| self.lanes.records().file(&changed.path);
         let (there, gone): (Vec<PathBuf>, Vec<PathBuf>) =
             harmed.iter().map(|(changed, _)| file(changed)).partition(|file| file.exists());
-        let mut untouched = git::untouched(&*self.disk, &self.project, &there);
-        untouched.extend(git::taken_away(&self.project, &gone));
+        let mut untouched = git::untouched(&*self.disk, &self.project.root, &there);
+        untouched.extend(git::taken_away(&self.project.root, &gone));
         let explained = harmed.iter().filter(|(changed, has_conflict)| {
             in_a_merge || *has_conflict || untouched.contains(&file(changed).as_path())
         });
@@ -287,9 +287,9 @@ impl Workspace {
     /// lock: somebody may have mended one.
     fn repair(&mut self, harmed: &[&Unexamined]) -> Result<Vec<Examined>, Failure> {
         self.refuse_when_misconfigured()?;
-        let store = Arc::clone(&self.records().store);
+        let store = Arc::clone(&self.lanes.records().store);
         let mut writer = store.begin()?;
-        self.catch_up(RECORDS, &mut writer)?;
+        self.catch_up(LaneId::Records, &mut writer)?;
         let mut last = self.former(harmed)?;
         let (mut edits, mut repaired, mut examined) = (Vec::new(), Vec::new(), Vec::new());
         for changed in harmed {
@@ -300,7 +300,7 @@ impl Workspace {
                 (Some(_), Some(_)) => Former::Back,
                 (Some(_), None) => Former::NotInJournal,
             };
-            match sight(self.records(), changed) {
+            match sight(self.lanes.records(), changed) {
                 Sight::Known(known) => {
                     examined.push(known);
                     continue;
@@ -324,7 +324,7 @@ impl Workspace {
         let because = because(&examined);
         let done = writer.apply(edits, &because, self.now)?;
         // What it warns of (a listing that lags, a journal in its shelter) `doctor` and the next change say again.
-        self.settle(RECORDS, writer, &done.changes, &repaired, &because);
+        self.settle(LaneId::Records, writer, &done.changes, &repaired, &because);
         Ok(examined)
     }
 
@@ -333,7 +333,7 @@ impl Workspace {
     fn former(&self, harmed: &[&Unexamined]) -> Result<BTreeMap<RelPath, Vec<u8>>, Failure> {
         let before: BTreeMap<&RelPath, i64> =
             harmed.iter().filter_map(|changed| Some((&changed.path, changed.before?))).collect();
-        let mut last = self.records().store.last_writes(before.keys().copied())?;
+        let mut last = self.lanes.records().store.last_writes(before.keys().copied())?;
         last.retain(|path, bytes| {
             Records::complaint(path, bytes).is_none() && before.get(path) == Some(&digest(bytes))
         });
@@ -342,7 +342,7 @@ impl Workspace {
 
     fn free_name(&self, path: &RelPath) -> Option<RelPath> {
         let names = (0..NAMES_MAX).map_while(|attempt| quarantine::aside(path, self.now, attempt));
-        names.into_iter().find(|to| matches!(self.disk.stat(&self.records().file(to)), Ok(None)))
+        names.into_iter().find(|to| matches!(self.disk.stat(&self.lanes.records().file(to)), Ok(None)))
     }
 }
 

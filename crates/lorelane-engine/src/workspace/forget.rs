@@ -8,7 +8,7 @@
 
 use super::commit::warnings;
 use super::lane::Lane;
-use super::{Failure, JOURNAL, MARKS_FILE, RECORDS, Workspace};
+use super::{Failure, JOURNAL, MARKS_FILE, Workspace};
 use crate::disk::{Kind, READ_MAX_BYTES};
 use crate::drafts;
 use crate::git::{self, Held};
@@ -19,7 +19,7 @@ use lorelane_core::change::Notice;
 use lorelane_core::forget::{Act, Forgetting, Traces};
 use lorelane_core::guard::quarantine;
 use lorelane_core::mark::{self, Marks};
-use lorelane_core::memory::{Address, Body};
+use lorelane_core::memory::{Address, Body, LaneId};
 use lorelane_core::path::RelPath;
 use lorelane_core::secret;
 use lorelane_core::text::words;
@@ -113,7 +113,7 @@ impl Workspace {
 
     fn is_left_somewhere(&mut self, address: &Address) -> Result<bool, Failure> {
         self.open_every_lane();
-        let Some(lane) = self.lane_of(address) else { return Ok(false) };
+        let Some(lane) = self.lanes.of(address) else { return Ok(false) };
         if lane.forgetting_left()?.is_some_and(|left| left.traces.addresses.contains(address)) {
             return Ok(true);
         }
@@ -131,7 +131,7 @@ impl Workspace {
 
     /// What forgetting a memory would remove; nothing is locked or written.
     pub fn preview_forgetting(&mut self, address: &Address) -> Result<Forgotten, Failure> {
-        let lane = self.place_of(address)?;
+        let lane = self.lane_for(address)?;
         self.lanes[lane].refresh()?;
         let traces = self.traces(lane, address)?;
         let mentioned_by = self.mentioning(address, &traces);
@@ -151,13 +151,13 @@ impl Workspace {
     }
 
     fn is_half_forgotten(&self, address: &Address) -> bool {
-        let left = self.lane_of(address).and_then(|lane| lane.forgetting_left().ok().flatten());
+        let left = self.lanes.of(address).and_then(|lane| lane.forgetting_left().ok().flatten());
         left.is_some_and(|left| left.traces.addresses.contains(address))
     }
 
     fn try_forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
         self.refuse_when_misconfigured()?;
-        let lane = self.place_of(address)?;
+        let lane = self.lane_for(address)?;
         let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;
         if writer.is_sheltered() {
@@ -207,7 +207,7 @@ impl Workspace {
     /// Completes what somebody began and was killed at. Any writer does it before its own work.
     pub(super) fn complete_forgetting(
         &mut self,
-        lane: usize,
+        lane: LaneId,
         writer: &mut Transaction<'_>,
     ) -> Option<Notice> {
         if writer.is_sheltered() {
@@ -222,7 +222,7 @@ impl Workspace {
         }
     }
 
-    fn complete(&mut self, lane: usize, writer: &mut Transaction<'_>, forgetting: &Forgetting) -> Notice {
+    fn complete(&mut self, lane: LaneId, writer: &mut Transaction<'_>, forgetting: &Forgetting) -> Notice {
         let trouble = match self.carry_through(lane, writer, forgetting) {
             Ok((_, places)) => places.into_iter().find_map(|checked| match checked.did {
                 Did::Stays(why) => Some(why),
@@ -240,7 +240,7 @@ impl Workspace {
 
     fn carry_through(
         &mut self,
-        lane: usize,
+        lane: LaneId,
         writer: &mut Transaction<'_>,
         forgetting: &Forgetting,
     ) -> Result<(u64, Vec<Checked>), Failure> {
@@ -264,12 +264,12 @@ impl Workspace {
     /// all that any step needs.
     fn go_through(
         &mut self,
-        at: usize,
+        at: LaneId,
         traces: &Traces,
         writer: Option<&Transaction<'_>>,
     ) -> Result<Vec<Checked>, Failure> {
         let act = if writer.is_some() { Act::Purge } else { Act::Look };
-        let former = if at == RECORDS { None } else { self.former_notes() };
+        let former = if at == LaneId::Records { None } else { self.former_notes() };
         let lane = &self.lanes[at];
         let places = lane.paths(&traces.addresses);
         let files: BTreeSet<RelPath> = places.iter().cloned().chain(lane.put_aside(&places)?).collect();
@@ -315,9 +315,9 @@ impl Workspace {
         if let Some(mut former) = former {
             check("index", former.index_file.clone(), former.forget_in_index(&places, act));
         }
-        check("ledger", self.records().state.join("ledger.jsonl"), soft(self.ledger().forget(traces, act)));
+        check("ledger", self.project.state.join("ledger.jsonl"), soft(self.ledger().forget(traces, act)));
         check("captures", self.captures().folder().to_owned(), soft(self.captures().forget(traces, act)));
-        let folder = self.drafts_folder();
+        let folder = self.project.drafts.clone();
         let drafts = drafts::forget(&*self.disk, &folder, traces, act);
         check("drafts", folder, soft(drafts));
         if let Some(folders) = &self.folders {
@@ -329,9 +329,8 @@ impl Workspace {
     }
 
     /// The other lanes that have a log: a reason or a mark there may name the memory.
-    fn others<'w>(&'w self, at: usize, former: Option<&'w Lane>) -> impl Iterator<Item = &'w Lane> {
-        let others = self.lanes.iter().enumerate().filter(move |(other, _)| *other != at);
-        others.map(|(_, lane)| lane).chain(former).filter(|lane| lane.has_log())
+    fn others<'w>(&'w self, at: LaneId, former: Option<&'w Lane>) -> impl Iterator<Item = &'w Lane> {
+        self.lanes.others(at).chain(former).filter(|lane| lane.has_log())
     }
 
     fn mentioning(&self, address: &Address, traces: &Traces) -> Vec<Address> {
@@ -355,12 +354,12 @@ impl Workspace {
     }
 
     /// Asks every repository that has, or had, a place for it: notes may have been moved here from another one.
-    fn in_git(&self, at: usize, traces: &Traces) -> Vec<InGit> {
+    fn in_git(&self, at: LaneId, traces: &Traces) -> Vec<InGit> {
         let lane = &self.lanes[at];
         let mut roots = vec![lane.root.clone()];
         let mut lists: Vec<PathBuf> = lane.listing_file().into_iter().collect();
         lists.extend(self.lanes.iter().map(|lane| lane.store.path_of(&Place::Marks)));
-        if let Some(other) = self.other_notes_place().filter(|_| at != RECORDS) {
+        if let Some(other) = self.other_notes_place().filter(|_| at != LaneId::Records) {
             lists.push(other.marks.join(MARKS_FILE));
             roots.push(other.root);
         }
@@ -389,10 +388,10 @@ impl Workspace {
         asked.collect()
     }
 
-    fn traces(&self, at: usize, address: &Address) -> Result<Traces, Failure> {
+    fn traces(&self, at: LaneId, address: &Address) -> Result<Traces, Failure> {
         let mut marks = self.read_marks()?;
         let lane = &self.lanes[at];
-        if let Some(elsewhere) = self.former_notes().filter(|_| at != RECORDS) {
+        if let Some(elsewhere) = self.former_notes().filter(|_| at != LaneId::Records) {
             // A move leaves the former addresses where they were.
             marks.aliases.extend(Marks::read(&elsewhere.read_marks()?).aliases);
         }

@@ -102,7 +102,7 @@ impl Workspace {
         };
         let meant = names.resolve(&target).cloned();
         let former = match (&meant, &target) {
-            (None, Target::Ghost(path)) => git::former_names(&self.project, path),
+            (None, Target::Ghost(path)) => git::former_names(&self.project.root, path),
             _ => Vec::new(),
         };
         let keys = match &meant {
@@ -143,7 +143,7 @@ impl Workspace {
 
     /// The active memories that mean nearly the same as this one, the nearest first.
     fn near_to(&mut self, address: &Address) -> Result<Vec<(Address, f32)>, Failure> {
-        let at = self.place_of(address)?;
+        let at = self.lane_for(address)?;
         let Some(path) = self.lanes[at].dialect.place(address) else { return Ok(Vec::new()) };
         let direction = self.lanes[at].ask(|index| index.direction_of(&path))?;
         let filter = Query::new("", self.now);
@@ -206,7 +206,7 @@ impl Workspace {
         let stands = matches!(self.disk.stat(&file), Ok(Some(_)));
         let real = || real_path(&file).ok();
         let inside = |file: &Path| {
-            let inside = file.strip_prefix(&self.project).ok()?;
+            let inside = file.strip_prefix(&self.project.root).ok()?;
             Some(inside.to_string_lossy().replace('\\', "/"))
         };
         let found = if stands { inside(&file).or_else(|| inside(&real()?)) } else { None };

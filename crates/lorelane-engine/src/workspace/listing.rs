@@ -9,7 +9,7 @@ use lorelane_core::path::RelPath;
 impl Workspace {
     /// The lines that the listing should have, in its order, from the files as they are now.
     pub fn listing_lines(&mut self) -> Result<Vec<String>, Failure> {
-        let records = self.records_mut();
+        let records = self.lanes.records_mut();
         records.look()?;
         Ok(records.ask(Index::listing_lines)?.lines().map(str::to_owned).collect())
     }
@@ -17,7 +17,7 @@ impl Workspace {
     /// How far `index.md` is from the files; `None` when there is no such file.
     pub fn listing_drift(&mut self) -> Result<Option<Drift>, Failure> {
         let wanted = self.listing_lines()?;
-        let file = self.records().root.join(LISTING);
+        let file = self.lanes.records().root.join(LISTING);
         let found = self
             .disk
             .read_regular(&file, LISTING_MAX_BYTES)
@@ -27,7 +27,7 @@ impl Workspace {
 
     /// The records' files that hold no memory that can be read, with the reason.
     pub fn unreadable(&mut self) -> Result<Vec<Problem>, Failure> {
-        let records = self.records_mut();
+        let records = self.lanes.records_mut();
         records.look()?;
         let unreadable = records.ask(Index::unreadable)?.into_iter();
         Ok(unreadable

@@ -80,10 +80,10 @@ impl Workspace {
         }
         let addresses: BTreeSet<_> =
             best.iter().flat_map(|hit| std::iter::once(&hit.address).chain(&hit.same)).collect();
-        for (at, lane) in self.lanes.iter_mut().enumerate() {
+        for lane in &mut self.lanes {
             let places: Vec<usize> = (0..inquiry.considered.len())
                 .filter(|place| {
-                    inquiry.origins[*place].lane == at
+                    inquiry.origins[*place].lane == lane.id()
                         && addresses.contains(&inquiry.considered[*place].entry.address)
                 })
                 .collect();

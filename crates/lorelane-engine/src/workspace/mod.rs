@@ -16,10 +16,12 @@ mod glance;
 mod graph;
 mod init;
 mod lane;
+mod lanes;
 mod listing;
 mod locate;
 mod meaning;
 mod notes;
+mod project;
 mod recall;
 mod stage;
 mod triage;
@@ -49,7 +51,8 @@ use crate::hooklog::HOOK_LOG;
 use crate::index::{Index, Rebuild, Seen, Wanted};
 use crate::model::{self, Meaning, ModelError, Shelf};
 use crate::store::{Place, Store};
-use lane::{Lane, lane_state};
+use lane::Lane;
+use lanes::Lanes;
 use lorelane_core::candidate::{self, Candidate, Verdict};
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::Entry;
@@ -60,7 +63,7 @@ use lorelane_core::digest::Revision;
 use lorelane_core::fence::spelled_out;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
-use lorelane_core::memory::{Address, Category, Memory};
+use lorelane_core::memory::{Address, Category, LaneId, Memory};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::Policy;
 use lorelane_core::recall::weigh::Weights;
@@ -68,16 +71,14 @@ use lorelane_core::recall::{Hit, Query, candidate_if};
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::slug;
 use lorelane_core::time::Timestamp;
+use project::Project;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trust::TRUST_FOLDER;
 
-/// The place of the records among the lanes.
-const RECORDS: usize = 0;
 const JOURNAL: &str = "journal";
 const MARKS_FILE: &str = "marks.jsonl";
-const CAPTURES_FOLDER: &str = "captures";
 const LISTING_MAX_BYTES: u64 = 256 << 20;
 /// How many memories are read to rank them for a long text: many more than anybody is shown.
 const NEAR_MAX: usize = 48;
@@ -86,9 +87,8 @@ const NEAR_MAX: usize = 48;
 #[derive(Debug)]
 pub struct Workspace {
     now: Timestamp,
-    project: PathBuf,
-    /// The records come first, whether their folder exists or not. Notes follow if theirs does.
-    lanes: Vec<Lane>,
+    project: Project,
+    lanes: Lanes,
     /// Where notes lie, or would lie.
     notes: Option<notes::Place>,
     disk: Arc<dyn Disk>,
@@ -145,19 +145,20 @@ impl Workspace {
         let config =
             ConfigFiles::of_project(&project, folders.as_ref().map(|folders| folders.config.as_path()));
         let mut policy = trust::settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
+        let project = Project::new(project, &lane, folders.as_ref());
         let records = Lane::open(
             Arc::clone(&disk),
             folders.as_ref(),
             Box::new(Records::new(&root_from_project)),
             lane,
             &root_from_project,
-            project.join(MARKS_FOLDER),
+            project.root.join(MARKS_FOLDER),
         );
         let notes = match has_notes {
-            true => notes::place(&*disk, &project, folders.as_ref(), &mut policy),
+            true => notes::place(&*disk, &project.root, folders.as_ref(), &mut policy),
             false => None,
         };
-        let lanes = vec![records];
+        let lanes = Lanes::new(records);
         let (now, weights) = (env.now, Weights::of(&policy));
         let mut workspace =
             Workspace { now, project, lanes, notes, disk, policy, config, folders, model: None, weights };
@@ -170,12 +171,12 @@ impl Workspace {
     }
 
     pub fn project(&self) -> &Path {
-        &self.project
+        &self.project.root
     }
 
     /// The records' real folder.
     pub fn lane(&self) -> &Path {
-        &self.records().root
+        &self.lanes.records().root
     }
 
     pub fn policy(&self) -> &Policy {
@@ -192,42 +193,28 @@ impl Workspace {
 
     /// The records' store.
     pub fn store(&self) -> &Store {
-        &self.records().store
+        &self.lanes.records().store
     }
 
     /// The path of a memory's file from the project's root, as listings and scripts know it; in full for one that
     /// lies elsewhere.
     pub fn listed_path(&self, address: &Address) -> String {
-        let lane = self.lane_of(address).unwrap_or_else(|| self.records());
+        let lane = self.lanes.of(address).unwrap_or_else(|| self.lanes.records());
         lane.dialect.place(address).map_or_else(String::new, |path| lane.listed_path(&path))
     }
 
     /// The file that an address has, or would have.
     pub fn file(&self, address: &Address) -> Option<PathBuf> {
-        let lane = self.lane_of(address)?;
+        let lane = self.lanes.of(address)?;
         lane.dialect.place(address).map(|path| lane.file(&path))
     }
 
-    /// The lane of the records: what only they have (categories, a listing, captures) is asked of it.
-    fn records(&self) -> &Lane {
-        self.lanes.first().expect("a workspace opens with its records")
-    }
-
-    fn records_mut(&mut self) -> &mut Lane {
-        self.lanes.first_mut().expect("a workspace opens with its records")
-    }
-
-    fn lane_of(&self, address: &Address) -> Option<&Lane> {
-        self.lanes.iter().find(|lane| lane.has_place_for(address))
-    }
-
-    /// The place of an address's lane among the lanes.
-    fn place_of(&mut self, address: &Address) -> Result<usize, Failure> {
-        if address.is_note() {
-            return self.open_notes();
+    /// The lane of an address, opened for a change if need be.
+    fn lane_for(&mut self, address: &Address) -> Result<LaneId, Failure> {
+        match address.lane() {
+            LaneId::Records => Ok(LaneId::Records),
+            LaneId::Notes => self.open_notes(),
         }
-        let at = self.lanes.iter().position(|lane| lane.has_place_for(address));
-        at.ok_or_else(|| Refusal::Missing { address: address.clone() }.into())
     }
 
     /// Makes every index fresh if a folder changed since it was written.
@@ -260,11 +247,11 @@ impl Workspace {
 
     /// The folders that are written to, and what for.
     pub fn declared_folders(&self) -> Vec<(PathBuf, &'static str)> {
-        let lane = &self.records().root;
+        let lane = &self.lanes.records().root;
         let key = Folders::lane_key(lane);
         let mut declared = vec![
             (lane.clone(), "memories, listing, settings of the records"),
-            (self.project.join(MARKS_FOLDER), "marks: pins, former addresses, origins, rejections"),
+            (self.project.root.join(MARKS_FOLDER), "marks: pins, former addresses, origins, rejections"),
             (self.config.project.clone(), "settings of lorelane"),
         ];
         if !self.config.records.starts_with(lane) {
@@ -272,7 +259,7 @@ impl Workspace {
         }
         if let Some(notes) = &self.notes {
             declared.push((notes.root.clone(), "notes"));
-            if notes.marks != self.project.join(MARKS_FOLDER) {
+            if notes.marks != self.project.root.join(MARKS_FOLDER) {
                 declared.push((notes.marks.join(MARKS_FILE), "marks of the notes"));
             }
         }
@@ -282,15 +269,9 @@ impl Workspace {
                 declared.push((folders.state.join("lanes").join(&key), "journal of the notes: log, undo"));
                 declared.push((folders.cache.join("lanes").join(&key), "index of the notes: may be deleted"));
             }
-            declared.push((
-                folders.state.join("lanes").join(&key),
-                "journal, ledger, results of bench: log, undo, why",
-            ));
-            declared.push((
-                folders.state.join("lanes").join(&key).join(CAPTURES_FOLDER),
-                "captures: what sessions left to be saved",
-            ));
-            declared.push((folders.state.join("drafts").join(&key), "drafts of an editor"));
+            declared.push((self.project.state.clone(), "journal, ledger, results of bench: log, undo, why"));
+            declared.push((self.captures().folder().to_owned(), "captures: what sessions left to be saved"));
+            declared.push((self.project.drafts.clone(), "drafts of an editor"));
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
             declared.push((folders.state.join(HOOK_LOG), "what hooks could not do"));
             declared.push((folders.state.join(TRUST_FOLDER), "projects whose settings you trust"));
@@ -306,18 +287,14 @@ impl Workspace {
     }
 
     /// A private folder for drafts of this project.
-    pub fn drafts_folder(&self) -> PathBuf {
-        let lane = &self.records().root;
-        match &self.folders {
-            Some(folders) => folders.state.join("drafts").join(Folders::lane_key(lane)),
-            None => lane.join(".lorelane-drafts"),
-        }
+    pub fn drafts_folder(&self) -> &Path {
+        &self.project.drafts
     }
 
     /// What triage found in this project's sessions. Without a home there is no private place for it: nothing is
     /// found there, and saving fails.
     pub fn captures(&self) -> Captures {
-        Captures::new(Arc::clone(&self.disk), self.records().state.join(CAPTURES_FOLDER))
+        self.project.captures(&self.disk)
     }
 
     pub fn entries(&mut self, wanted: Wanted) -> Result<Vec<Entry>, Failure> {
@@ -375,11 +352,11 @@ impl Workspace {
     }
 
     fn best_named(&mut self, query: &Query, passes: fn(&Hit) -> bool) -> Result<Option<Hit>, Failure> {
-        self.records_mut().refresh()?;
+        self.lanes.records_mut().refresh()?;
         let mut found = self.nearest(query, passes)?;
         if found.as_ref().is_some_and(|hit| !self.stands(query, hit, passes)) {
             // The index lags behind a file that was edited in place.
-            self.records_mut().look()?;
+            self.lanes.records_mut().look()?;
             found = self.nearest(query, passes)?;
         }
         Ok(found)
@@ -394,7 +371,7 @@ impl Workspace {
     }
 
     fn nearest(&mut self, query: &Query, passes: fn(&Hit) -> bool) -> Result<Option<Hit>, Failure> {
-        self.records_mut().ask(|index| {
+        self.lanes.records_mut().ask(|index| {
             index.with_named(query, usize::MAX, |reaching| candidate_if(query, reaching, passes))
         })
     }
@@ -530,7 +507,7 @@ impl Workspace {
         let note_here = notes.into_iter().flatten().find(|note| self.exists(note));
         let mut same: Vec<Address> =
             records.filter(|address| self.exists(address)).chain(note_here).collect();
-        if !same.is_empty() || self.lanes.len() == 1 {
+        if !same.is_empty() || self.lanes.get(LaneId::Notes).is_none() {
             return Ok(same);
         }
         let asked = Address::parse(typed).or_else(|| Address::note(note));
@@ -552,12 +529,12 @@ impl Workspace {
     }
 
     fn exists(&self, address: &Address) -> bool {
-        self.lane_of(address).is_some_and(|lane| lane.exists(address))
+        self.lanes.of(address).is_some_and(|lane| lane.exists(address))
     }
 
     /// Reads a memory from its file.
     pub fn load(&self, address: &Address) -> Result<Loaded, Failure> {
-        match self.lane_of(address) {
+        match self.lanes.of(address) {
             Some(lane) => lane.load(address),
             None => Err(Refusal::Missing { address: address.clone() }.into()),
         }
@@ -567,16 +544,17 @@ impl Workspace {
     pub fn reindex(&mut self, rebuild: Rebuild) -> Result<(usize, Vec<Notice>), Failure> {
         self.refuse_when_misconfigured()?;
         let (mut active, mut notices) = (0, Vec::new());
-        for at in 0..self.lanes.len() {
+        let open = self.lanes.ids();
+        for &id in &open {
             // A lane without a folder has nothing that could be written anew beside one that has.
-            if self.lanes.len() > 1 && !locate::is_folder(&*self.disk, &self.lanes[at].root) {
+            if open.len() > 1 && !locate::is_folder(&*self.disk, &self.lanes[id].root) {
                 continue;
             }
-            let store = Arc::clone(&self.lanes[at].store);
+            let store = Arc::clone(&self.lanes[id].store);
             let mut writer = store.begin()?;
             notices.extend(commit::warnings(writer.warnings()));
-            notices.extend(self.complete_forgetting(at, &mut writer));
-            active += self.lanes[at].reindex(rebuild, &mut notices)?;
+            notices.extend(self.complete_forgetting(id, &mut writer));
+            active += self.lanes[id].reindex(rebuild, &mut notices)?;
             writer.finish()?;
         }
         Ok((active, notices))

@@ -9,13 +9,12 @@ use crate::disk::Disk;
 use crate::env::{Env, Folders};
 use crate::store::Edit;
 use lorelane_core::change::{Change, Draft, Notice, Plan, Receipt};
-use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::notes::{self, Notes};
 use lorelane_core::digest::Revision;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::mark::{MARKS_FOLDER, Mark, MarkKind};
-use lorelane_core::memory::Address;
+use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::{ConfigProblem, DEFAULT_ROOT, Home, NOTES_ROOT, NotesStorage, Policy};
 use std::path::{Path, PathBuf};
@@ -240,12 +239,12 @@ impl Workspace {
         moved.notices = self.settle(from, writer, &done.changes, &moved.files, &because);
         moved.notices.extend(notice);
         self.notes = Some(place);
-        self.lanes[from] = there;
+        self.lanes.open(there);
         Ok(moved)
     }
 
     /// The edits that make the same notes in another lane.
-    fn copies(&self, from: usize, files: &[RelPath]) -> Result<Vec<Edit>, Failure> {
+    fn copies(&self, from: LaneId, files: &[RelPath]) -> Result<Vec<Edit>, Failure> {
         let lane = &self.lanes[from];
         let pinned = self.read_marks()?.pinned;
         let mut edits = Vec::new();
@@ -289,29 +288,30 @@ impl Workspace {
     }
 
     fn notes_place(&self, storage: NotesStorage) -> Result<Place, Failure> {
-        let found = Place::find(&*self.disk, &self.project, self.folders.as_ref(), storage);
+        let found = Place::find(&*self.disk, &self.project.root, self.folders.as_ref(), storage);
         found.map_err(|problem| Failure::Misconfigured(vec![problem]))?.ok_or(Failure::NotesOff)
     }
 
     fn notes_lane(&self) -> Option<&Lane> {
-        self.lanes.iter().find(|lane| lane.dialect.lane() == Notes.lane())
+        self.lanes.get(LaneId::Notes)
     }
 
     /// Opens the notes once their folder exists: another process may have made it.
     pub(super) fn meet_notes(&mut self) {
         let Some(place) = self.notes.as_ref().filter(|_| self.notes_lane().is_none()) else { return };
         if is_folder(&*self.disk, &place.root) {
-            self.lanes.push(place.open(&self.disk, self.folders.as_ref()));
+            let lane = place.open(&self.disk, self.folders.as_ref());
+            self.lanes.open(lane);
         }
     }
 
-    /// The place of the notes among the lanes. Their folder need not exist: a change makes it.
-    pub(super) fn open_notes(&mut self) -> Result<usize, Failure> {
-        if let Some(at) = self.lanes.iter().position(|lane| lane.dialect.lane() == Notes.lane()) {
-            return Ok(at);
+    /// Opens the notes for a change. Their folder need not exist: the change makes it.
+    pub(super) fn open_notes(&mut self) -> Result<LaneId, Failure> {
+        if self.notes_lane().is_none() {
+            let place = self.notes.as_ref().ok_or(Failure::NotesOff)?;
+            let lane = place.open(&self.disk, self.folders.as_ref());
+            self.lanes.open(lane);
         }
-        let place = self.notes.as_ref().ok_or(Failure::NotesOff)?;
-        self.lanes.push(place.open(&self.disk, self.folders.as_ref()));
-        Ok(self.lanes.len() - 1)
+        Ok(LaneId::Notes)
     }
 }

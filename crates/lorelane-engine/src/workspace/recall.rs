@@ -4,6 +4,7 @@ use super::{Failure, Loaded, NEAR_MAX, Workspace};
 use crate::index::{self, Found, Index, Said};
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Table;
+use lorelane_core::memory::LaneId;
 use lorelane_core::passage::Passage;
 use lorelane_core::recall::ask::Asked;
 use lorelane_core::recall::sheet::Emphasis;
@@ -23,7 +24,7 @@ pub(super) struct Inquiry {
 
 /// A memory as an index knows it.
 pub(super) struct Origin {
-    pub(super) lane: usize,
+    pub(super) lane: LaneId,
     pub(super) id: i64,
     /// The digest of its text.
     digest: i64,
@@ -89,7 +90,7 @@ impl Workspace {
 
     /// The file of a hit, as listings and scripts know it.
     pub fn path_of(&self, hit: &Hit) -> String {
-        self.lane_of(&hit.address).map_or_else(|| hit.path.to_string(), |lane| lane.listed_path(&hit.path))
+        self.lanes.of(&hit.address).map_or_else(|| hit.path.to_string(), |lane| lane.listed_path(&hit.path))
     }
 
     /// What a hit's passage says, as its file has it now.
@@ -100,7 +101,7 @@ impl Workspace {
 
     /// A hit's memory as its file has it now, and the passage that was found; `None` for one that vanished meanwhile.
     pub fn load_hit(&self, hit: &Hit) -> Option<(Loaded, Option<Passage>)> {
-        let lane = self.lane_of(&hit.address)?;
+        let lane = self.lanes.of(&hit.address)?;
         let loaded = lane.load(&hit.address).ok()?;
         let passage = hit.lines.and_then(|(from, to)| {
             let mut passages = lane.dialect.passages(&loaded.text).into_iter();
@@ -111,7 +112,7 @@ impl Workspace {
 
     /// The passages of a memory that was loaded.
     pub fn passages(&self, loaded: &Loaded) -> Vec<Passage> {
-        let lane = self.lane_of(&loaded.memory.address);
+        let lane = self.lanes.of(&loaded.memory.address);
         lane.map(|lane| lane.dialect.passages(&loaded.text)).unwrap_or_default()
     }
 
@@ -143,12 +144,12 @@ impl Workspace {
         }
         let mut statistics = Statistics { holding: vec![0; asked.terms.len()], ..Statistics::default() };
         let mut found = Vec::new();
-        for (at, lane) in self.lanes.iter_mut().enumerate() {
+        for lane in &mut self.lanes {
             let gathered = lane.ask(|index| index.gather(&asked, query))?;
             statistics.passages += gathered.passages;
             statistics.terms += gathered.terms;
             add(&mut statistics.holding, &gathered.holding);
-            found.extend(gathered.memories.into_iter().map(|found| (at, found)));
+            found.extend(gathered.memories.into_iter().map(|found| (lane.id(), found)));
         }
         // One that shares a word of its name by chance would stand among the others or not, as its file is called.
         found.retain(|(_, found)| {
@@ -173,7 +174,7 @@ impl Workspace {
             if !hits.iter().any(|hit| hit.address == considered.entry.address) {
                 continue;
             }
-            let Some(lane) = self.lane_of(&considered.entry.address) else { continue };
+            let Some(lane) = self.lanes.of(&considered.entry.address) else { continue };
             // Nearly all files are as they were, which is told without understanding them.
             let bytes = lane.read(&considered.entry.path).ok().flatten();
             if bytes.is_some_and(|bytes| index::digest(&bytes) == origin.digest) {

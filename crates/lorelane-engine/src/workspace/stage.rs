@@ -175,7 +175,7 @@ impl Stage<'_> {
     }
 
     fn is_there(&self, file: &str) -> bool {
-        matches!(self.workspace.disk.stat(&self.workspace.project.join(file)), Ok(Some(_)))
+        matches!(self.workspace.disk.stat(&self.workspace.project.root.join(file)), Ok(Some(_)))
     }
 
     fn revise(

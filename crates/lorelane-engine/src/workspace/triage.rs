@@ -1,11 +1,12 @@
 //! What a stopping session leaves to be saved.
 
+use super::project::Project;
 use super::trust::settled;
-use super::{CAPTURES_FOLDER, Failure, Workspace, lane_state, locate};
+use super::{Failure, Workspace, locate};
 use crate::captures::{Captures, Unread};
 use crate::config::{ConfigFiles, write_plain};
 use crate::disk::{Disk, RealDisk};
-use crate::env::{Env, Folders, Var};
+use crate::env::{Env, Var};
 use crate::setup::is_trial;
 use crate::transcript;
 use lorelane_core::briefing;
@@ -55,8 +56,8 @@ impl Desk {
         let user = folders.as_ref().map(|folders| folders.config.as_path());
         let config = ConfigFiles::of_project(&project, user);
         let policy = settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
-        let state = lane_state(folders.as_ref(), &Folders::lane_key(&lane));
-        Desk { policy, captures: Captures::new(disk, state.join(CAPTURES_FOLDER)) }
+        let captures = Project::new(project, &lane, folders.as_ref()).captures(&disk);
+        Desk { policy, captures }
     }
 }
 
@@ -191,7 +192,7 @@ impl Workspace {
 
     /// Those of the full categories that nobody was told of yet. Once there was room in one, it is news again.
     fn untold(&self, full: &[Category], items: &[Item]) -> Vec<Category> {
-        let file = self.records().state.join(TOLD_FULL);
+        let file = self.project.state.join(TOLD_FULL);
         let text = self.disk.read_regular(&file, TOLD_FULL_MAX_BYTES).ok().flatten().unwrap_or_default();
         let text = String::from_utf8(text).unwrap_or_default();
         let told: Vec<Category> = text.lines().filter_map(Category::parse).collect();
@@ -279,7 +280,7 @@ impl Workspace {
         if category == Category::SessionSummary {
             return Ok(false);
         }
-        let records = self.records_mut();
+        let records = self.lanes.records_mut();
         records.refresh()?;
         let active = records.ask(|index| index.count(category, Status::Active))?;
         Ok(active >= self.policy.max_memories_per_category())

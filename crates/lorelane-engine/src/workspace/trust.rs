@@ -183,7 +183,7 @@ impl Workspace {
     }
 
     fn trust_file(&self) -> Trust {
-        Trust::of(&self.project, self.folders.as_ref())
+        Trust::of(&self.project.root, self.folders.as_ref())
     }
 
     fn record_trust(&mut self, because: Because) -> Result<(), Failure> {
@@ -195,8 +195,8 @@ impl Workspace {
     }
 
     pub(super) fn settled(&self) -> Policy {
-        let (folders, lane) = (self.folders.as_ref(), &self.records().root);
-        settled(&*self.disk, self.now, folders, &self.config, &self.project, lane)
+        let (folders, lane) = (self.folders.as_ref(), &self.lanes.records().root);
+        settled(&*self.disk, self.now, folders, &self.config, &self.project.root, lane)
     }
 
     /// Settles what the user's own command has just set.

@@ -132,7 +132,7 @@ fn logged_json(Logged { lane, entry }: &Logged) -> Json {
         .map(|changed| changed.place.as_ref().map_or(Json::Null, |place| Json::text(place.to_string())));
     let members = [
         ("number", Json::number(entry.number)),
-        ("lane", Json::text(*lane)),
+        ("lane", Json::text(lane.name())),
         ("at", Json::text(entry.at.to_string())),
         ("because", entry.because.as_ref().map_or(Json::Null, Json::text)),
         ("outcome", Json::text(outcome)),
@@ -152,7 +152,7 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
         if session.json {
             say::document([
                 ("would_undo", Json::number(next.number)),
-                ("lane", Json::text(lane)),
+                ("lane", Json::text(lane.name())),
                 ("because", Json::text(because)),
             ]);
         } else {

@@ -55,7 +55,7 @@ fn query(text: &str, args: &Search, workspace: &Workspace) -> Result<Query, Trou
     query.include_retired = args.include_retired;
     query.categories = args.category.iter().map(|name| category(name)).collect::<Result<_, _>>()?;
     query.types = args.kind.iter().map(|name| note_type(name)).collect::<Result<_, _>>()?;
-    query.lanes = args.lane.iter().map(|lane| lane.name().to_owned()).collect();
+    query.lanes = args.lane.iter().map(|lane| lane.id()).collect();
     query.tags = args.tags.clone();
     query.after = args.after.as_deref().map(|text| moment(text, now)).transpose()?;
     query.before = args.before.as_deref().map(|text| moment(text, now)).transpose()?;

@@ -22,7 +22,7 @@ pub use scalar::{Quote, Token};
 
 use super::{Circumstances, Composed, Dialect, Edit, Extent, ListingLine, Problem, Reading, edits};
 use crate::change::Draft;
-use crate::memory::{Address, Memory};
+use crate::memory::{Address, LaneId, Memory};
 use crate::passage::{self, Passage};
 use crate::path::RelPath;
 use crate::refusal::Refusal;
@@ -43,8 +43,8 @@ impl Notes {
 }
 
 impl Dialect for Notes {
-    fn lane(&self) -> &'static str {
-        "notes"
+    fn lane(&self) -> LaneId {
+        LaneId::Notes
     }
 
     /// Deleted notes are looked at, too: they are retired ones, and can come back.

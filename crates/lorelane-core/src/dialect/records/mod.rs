@@ -19,7 +19,7 @@ use super::{Circumstances, Composed, Dialect, Edit, Extent, ListingLine, Problem
 use crate::change::Draft;
 use crate::json::Json;
 use crate::lifecycle::Status;
-use crate::memory::{Address, Category, Memory};
+use crate::memory::{Address, Category, LaneId, Memory};
 use crate::passage::Passage;
 use crate::path::RelPath;
 use crate::refusal::Refusal;
@@ -73,8 +73,8 @@ impl Records {
 }
 
 impl Dialect for Records {
-    fn lane(&self) -> &'static str {
-        "records"
+    fn lane(&self) -> LaneId {
+        LaneId::Records
     }
 
     fn extent(&self) -> Extent {

@@ -14,7 +14,7 @@ use crate::index::{self, Index};
 use crate::store::{Edit, Home, Place, Store, StoreError};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
-use lorelane_core::memory::Address;
+use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::sheet::Emphasis;
 use lorelane_core::refusal::Refusal;
@@ -86,6 +86,10 @@ impl Lane {
             emphasis: Emphasis::default(),
             disk,
         }
+    }
+
+    pub(super) fn id(&self) -> LaneId {
+        self.dialect.lane()
     }
 
     /// Whether an address names a place in this lane.

@@ -4,7 +4,7 @@ use super::{Call, file_path, memory_id, moment, note_type, object, open, trouble
 use crate::mcp::answer::{Answer, LISTED, Outcome, Trouble};
 use crate::mcp::schema::{self, list_of, of_type};
 use lorelane_core::json::{Json, Object};
-use lorelane_core::memory::Body;
+use lorelane_core::memory::{Body, LaneId};
 use lorelane_core::passage::Passage;
 use lorelane_core::recall::{Hit, Query};
 use lorelane_core::text::cut;
@@ -46,7 +46,7 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
 /// A question to the notes alone.
 pub(super) fn of_notes(text: &str, now: Timestamp) -> Query {
     let mut query = Query::of_person(text, now);
-    query.lanes = vec!["notes".to_owned()];
+    query.lanes = vec![LaneId::Notes];
     query
 }
 
