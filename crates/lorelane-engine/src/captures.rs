@@ -1,7 +1,7 @@
 //! Captures on disk: a private file per session in the lane's state folder.
 
 use crate::disk::{Disk, Kind, LockFault, READ_MAX_BYTES};
-use crate::workspace::Failure;
+use crate::failure::Failure;
 use lorelane_core::capture::{Capture, is_outdated};
 use lorelane_core::digest::short_digest;
 use lorelane_core::forget::{Act, Traces};

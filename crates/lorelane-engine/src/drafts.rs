@@ -1,7 +1,7 @@
 //! Drafts that a person works on: private, per project, kept until they are saved.
 
 use crate::disk::{Disk, Kind, RealDisk};
-use crate::workspace::Failure;
+use crate::failure::Failure;
 use lorelane_core::forget::{Act, Traces};
 use lorelane_core::memory::Address;
 use std::fs::{DirBuilder, OpenOptions};

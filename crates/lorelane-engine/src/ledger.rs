@@ -1,8 +1,8 @@
 //! The ledger on disk: what was put into prompts, one line each, in the lane's state folder.
 
 use crate::disk::{Disk, Kind};
+use crate::failure::Failure;
 use crate::lines;
-use crate::workspace::Failure;
 use lorelane_core::forget::{Act, Traces};
 use lorelane_core::json::{Format, Json};
 use lorelane_core::ledger::{Line, named};

@@ -5,6 +5,8 @@ pub mod config;
 pub mod disk;
 pub mod drafts;
 pub mod env;
+pub mod failure;
+pub mod finding;
 pub mod git;
 pub mod hooklog;
 pub mod index;

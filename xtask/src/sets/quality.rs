@@ -125,13 +125,14 @@ impl<'s> Asker<'s> {
 
     /// Weighs in another way from now on.
     fn weigh(&mut self, way: &Way) -> Result<(), Failure> {
-        for (group, mut workspace) in std::mem::take(&mut self.groups) {
+        for (group, workspace) in &mut self.groups {
+            let mut recall = workspace.recall();
             if way.emphasis != self.emphasis {
-                workspace = workspace
-                    .with_emphasis(way.emphasis)
-                    .map_err(|failure| Failure::new(format!("cannot index {group} anew: {failure}")))?;
+                recall.set_field_boost(way.emphasis).map_err(|failure| {
+                    Failure::new(format!("cannot rebuild the index of {group}: {failure}"))
+                })?;
             }
-            self.groups.insert(group, workspace.with_weights(way.weights.clone()));
+            recall.set_weights(way.weights.clone());
         }
         self.emphasis = way.emphasis;
         Ok(())
@@ -140,7 +141,7 @@ impl<'s> Asker<'s> {
     fn ask(&mut self, group: &str, query: &str) -> Result<Vec<Found>, Failure> {
         let workspace =
             self.groups.get_mut(group).ok_or_else(|| Failure::new(format!("no group {group}")))?;
-        let found = workspace.recall_passages(&Query::of_person(query, NOW), HITS);
+        let found = workspace.recall().search_passages(&Query::of_person(query, NOW), HITS);
         let found = found.map_err(|failure| Failure::new(format!("cannot ask {group}: {failure}")))?;
         let hits = found.hits.iter();
         Ok(hits

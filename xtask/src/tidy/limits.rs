@@ -49,7 +49,7 @@ pub enum Figure {
 }
 
 pub const LIMITS: &[Limit] = &[
-    Limit { figure: Figure::SharedTypeNames, at_most: Some(AtMost::Percent(8)), allowed_now: Some(220) },
+    Limit { figure: Figure::SharedTypeNames, at_most: Some(AtMost::Percent(8)), allowed_now: Some(215) },
     Limit {
         figure: Figure::ModulesInCycles("lorelane-core"),
         at_most: Some(AtMost::Count(0)),
@@ -58,14 +58,14 @@ pub const LIMITS: &[Limit] = &[
     Limit {
         figure: Figure::ModulesInCycles("lorelane-engine"),
         at_most: Some(AtMost::Count(0)),
-        allowed_now: Some(6),
+        allowed_now: None,
     },
     Limit { figure: Figure::ModulesInCycles("lorelane"), at_most: Some(AtMost::Count(0)), allowed_now: None },
     Limit { figure: Figure::InnerModulesInCycles, at_most: None, allowed_now: None },
-    Limit { figure: Figure::WorkspaceMethods, at_most: Some(AtMost::Count(20)), allowed_now: Some(94) },
+    Limit { figure: Figure::WorkspaceMethods, at_most: Some(AtMost::Count(20)), allowed_now: None },
     Limit { figure: Figure::JsonFunctions, at_most: Some(AtMost::Count(0)), allowed_now: Some(50) },
     Limit { figure: Figure::JsonFiles, at_most: Some(AtMost::Count(0)), allowed_now: Some(75) },
-    Limit { figure: Figure::ArchitectureKb, at_most: Some(AtMost::Kb(16)), allowed_now: Some(72) },
+    Limit { figure: Figure::ArchitectureKb, at_most: Some(AtMost::Kb(16)), allowed_now: Some(73) },
     Limit { figure: Figure::Comments, at_most: None, allowed_now: None },
 ];
 

@@ -71,7 +71,7 @@ impl Name {
 
 /// What becomes of the names, gathered by place: a place that many memories share is written once.
 #[derive(Debug, Default)]
-pub(super) struct Changes(HashMap<Place, Change>);
+pub(super) struct TitleTermDelta(HashMap<Place, Change>);
 
 #[derive(Debug, Default)]
 struct Change {
@@ -79,7 +79,7 @@ struct Change {
     go: Vec<i64>,
 }
 
-impl Changes {
+impl TitleTermDelta {
     pub(super) fn come(&mut self, memory: i64, name: Name) {
         name.0.into_iter().for_each(|place| self.0.entry(place).or_default().come.push(memory));
     }

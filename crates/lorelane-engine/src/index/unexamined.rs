@@ -81,16 +81,16 @@ impl Index {
 }
 
 /// Remembers changes while their rows are written.
-pub(super) struct Changes<'d> {
+pub(super) struct UnexaminedChanges<'d> {
     by: By,
     has_begun: bool,
     add: Statement<'d>,
     remove: Statement<'d>,
 }
 
-impl<'d> Changes<'d> {
-    pub(super) fn new(db: &'d Connection, by: By) -> rusqlite::Result<Changes<'d>> {
-        Ok(Changes {
+impl<'d> UnexaminedChanges<'d> {
+    pub(super) fn new(db: &'d Connection, by: By) -> rusqlite::Result<UnexaminedChanges<'d>> {
+        Ok(UnexaminedChanges {
             by,
             has_begun: has_begun(db)?,
             // The first change since the last examination is the one that tells what was there.

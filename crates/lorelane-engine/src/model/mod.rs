@@ -39,13 +39,13 @@ pub trait Meaning: Send + Sync + fmt::Debug {
 
 /// The files of a model.
 #[derive(Clone, Debug)]
-pub struct Files {
+pub struct ModelFiles {
     pub config: Vec<u8>,
     pub vocabulary: Vec<u8>,
     pub tensors: Vec<u8>,
 }
 
-impl Files {
+impl ModelFiles {
     fn each(&self) -> [(&'static str, &[u8]); 3] {
         [(CONFIG, &self.config), (VOCABULARY, &self.vocabulary), (TENSORS, &self.tensors)]
     }
@@ -265,7 +265,7 @@ impl Shelf {
         Ok(added.ok().flatten())
     }
 
-    fn files(&self, added: &Added) -> Result<Files, ModelError> {
+    fn files(&self, added: &Added) -> Result<ModelFiles, ModelError> {
         let read = |name: &str| {
             let path = self.folder.join(&added.id).join(name);
             let bytes = self.disk.read_regular(&path, limit(name)).map_err(fault("read", &path))?;
@@ -276,11 +276,11 @@ impl Shelf {
                 Err(ModelError::Changed { path })
             }
         };
-        Ok(Files { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
+        Ok(ModelFiles { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
     }
 
     #[cfg(feature = "neural")]
-    fn offered(&self, from: &Path) -> Result<Files, ModelError> {
+    fn offered(&self, from: &Path) -> Result<ModelFiles, ModelError> {
         // Links are followed: who names a folder means what it shows, and caches of models are full of links.
         let real = |path: &Path| std::fs::canonicalize(path).map_err(fault("read", path));
         let from = &real(from)?;
@@ -294,13 +294,13 @@ impl Shelf {
             let bytes = self.disk.read_regular(&path, limit(name)).map_err(fault("read", &path))?;
             bytes.ok_or_else(|| unfit(format!("{name} is missing")))
         };
-        Ok(Files { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
+        Ok(ModelFiles { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
     }
 
     /// All or nothing: the files come in a folder without a name of its own, which is renamed, and the record that
     /// names it comes last.
     #[cfg(feature = "neural")]
-    fn put(&self, added: &Added, files: &Files) -> Result<(), ModelError> {
+    fn put(&self, added: &Added, files: &ModelFiles) -> Result<(), ModelError> {
         self.clear(|name| name.ends_with(UNFINISHED) || name == added.id)?;
         let (unfinished, folder) =
             (self.folder.join(format!("{}{UNFINISHED}", added.id)), self.folder.join(&added.id));
@@ -369,7 +369,7 @@ impl AddedFile {
 
 impl Added {
     #[cfg(feature = "neural")]
-    fn of(files: &Files, from: &str) -> Added {
+    fn of(files: &ModelFiles, from: &str) -> Added {
         let each = files.each().iter().map(|(name, bytes)| AddedFile::of(name, bytes)).collect();
         Added { id: files.id(), from: from.to_owned(), files: each }
     }

@@ -18,7 +18,7 @@ const QUERY_MAX: usize = 80;
 pub(super) fn run(session: &Session<'_>, args: &Bench) -> Outcome {
     let mut workspace = session.open()?;
     let given: Vec<PathBuf> = args.expect.iter().map(|path| session.env.cwd.join(path)).collect();
-    let mut benched = workspace.bench(&given)?;
+    let mut benched = workspace.maintenance().bench(&given)?;
     if benched.report.is_empty() {
         return Err(Trouble::usage(
             "cannot measure recall: no memory says enough to be asked about, and nothing is expected",
@@ -29,7 +29,7 @@ pub(super) fn run(session: &Session<'_>, args: &Bench) -> Outcome {
         benched.report.accept();
     }
     if !args.change.dry_run {
-        workspace.keep_bench(&benched.report.kept)?;
+        workspace.maintenance().keep_bench(&benched.report.kept)?;
     }
     if session.json {
         say::document(document(&benched, args));

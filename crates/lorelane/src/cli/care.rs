@@ -55,10 +55,10 @@ pub(super) fn reject(session: &Session<'_>, args: &Reject) -> Outcome {
     }
     let receipt = match args.change.dry_run {
         true => {
-            let plan = workspace.rejection(&address, &args.because)?;
+            let plan = workspace.changes().rejection(&address, &args.because)?;
             workspace.preview(&plan)?
         }
-        false => workspace.reject(&address, &args.because)?,
+        false => workspace.changes().reject(&address, &args.because)?,
     };
     say::receipt(&receipt, session.json, args.change.dry_run);
     Ok(Ending::Done)
@@ -67,7 +67,7 @@ pub(super) fn reject(session: &Session<'_>, args: &Reject) -> Outcome {
 fn step(session: &Session<'_>, typed: &str, verb: Verb, reason: &str, change: Change) -> Outcome {
     let mut workspace = session.open()?;
     let address = match verb {
-        Verb::Restore { .. } => workspace.find_to_restore(typed)?,
+        Verb::Restore { .. } => workspace.changes().find_to_restore(typed)?,
         _ => workspace.find(typed)?,
     };
     let mut because = format!("{} {address}", verb.name());
@@ -80,14 +80,14 @@ fn step(session: &Session<'_>, typed: &str, verb: Verb, reason: &str, change: Ch
 }
 
 pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
-    let workspace = session.open()?;
+    let mut workspace = session.open()?;
     if args.verify {
-        let faults = workspace.verify_logs();
+        let faults = workspace.changes().verify_logs();
         if session.json {
             let faults = faults.iter().map(ToString::to_string);
             say::document([("holds", Json::Bool(faults.len() == 0)), ("faults", Json::texts(faults))]);
         } else if faults.is_empty() {
-            let (_, count) = workspace.recent(0)?;
+            let (_, count) = workspace.changes().recent(0)?;
             say::out(&format!("the log holds: {count} changes, chained and complete\n"));
         } else {
             say::out(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
@@ -96,7 +96,7 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
         }
         return Ok(if faults.is_empty() { Ending::Done } else { Ending::Nothing });
     }
-    let (logged, total) = workspace.recent(args.limit)?;
+    let (logged, total) = workspace.changes().recent(args.limit)?;
     if session.json {
         let changes = logged.iter().map(logged_json);
         say::document([("total", Json::number(total)), ("changes", Json::List(changes.collect()))]);
@@ -146,7 +146,7 @@ fn logged_json(Logged { lane, entry }: &Logged) -> Json {
 pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
     let mut workspace = session.open()?;
     if change.dry_run {
-        let (Logged { lane, entry: next }, notices) = workspace.next_undo()?;
+        let (Logged { lane, entry: next }, notices) = workspace.changes().next_undo()?;
         say::notices(&notices);
         let because = next.because.unwrap_or_else(|| "(purged)".to_owned());
         if session.json {
@@ -160,8 +160,8 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
         }
         return Ok(Ending::Done);
     }
-    let next = workspace.next_undo().ok();
-    let receipt = workspace.undo()?;
+    let next = workspace.changes().next_undo().ok();
+    let receipt = workspace.changes().undo()?;
     say::receipt(&receipt, session.json, false);
     // Marks have no outcome of their own.
     let because = next.and_then(|(next, _)| next.entry.because).filter(|_| receipt.outcomes.is_empty());
@@ -173,13 +173,13 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
 
 pub(super) fn status(session: &Session<'_>) -> Outcome {
     let mut workspace = session.open()?;
-    let seen = workspace.overview()?;
+    let seen = workspace.maintenance().overview()?;
     let count = |category, status| seen.counts.get(&(Kind::Record(category), status)).copied().unwrap_or(0);
     let notes = Status::ALL.map(|status| seen.count(status, |kind| kind.note_type().is_some()));
     let policy = workspace.policy();
     let mut attention: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
     attention.extend(policy.held_back.iter().map(|held| format!("held back until `lorelane trust`: {held}")));
-    if workspace.left_behind() > 0 {
+    if workspace.files().left_behind() > 0 {
         attention.push("memory_root hides memories of the usual folder: run `lorelane doctor`".to_owned());
     }
     match seen.listing {
@@ -194,7 +194,7 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
         attention.push(format!("{} heavily updated memories: worth a review", seen.heavily_revised.len()));
     }
     let health = if attention.is_empty() { "GOOD" } else { "NEEDS ATTENTION" };
-    let folders = workspace.declared_folders();
+    let folders = workspace.files().declared_folders();
     if session.json {
         let categories = Category::ALL.into_iter().map(|category| {
             let counts =
@@ -278,10 +278,10 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
         return agents::latency(session);
     }
     let Diagnosis { findings, notes } = if args.index {
-        Diagnosis { findings: session.open()?.diagnose_index()?, notes: Vec::new() }
+        Diagnosis { findings: session.open()?.maintenance().diagnose_index()?, notes: Vec::new() }
     } else {
         let mut diagnosis = match Workspace::open(session.env, &session.env.cwd) {
-            Ok(mut workspace) => workspace.diagnose(args.secrets)?,
+            Ok(mut workspace) => workspace.maintenance().diagnose(args.secrets)?,
             // Agents are set up for a machine, and can be wrong anywhere.
             Err(none @ Failure::NoStore { .. }) => {
                 let hint = none.hint().unwrap_or_default();
@@ -323,7 +323,7 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
 pub(super) fn reindex(session: &Session<'_>, args: &Reindex) -> Outcome {
     let mut workspace = session.open()?;
     if args.change.dry_run {
-        let differs = matches!(workspace.overview()?.listing, Sync::Missing | Sync::Differs);
+        let differs = matches!(workspace.maintenance().overview()?.listing, Sync::Missing | Sync::Differs);
         let listing = if differs { "would change" } else { "would stay as it is" };
         if session.json {
             say::document([("listing_differs", Json::Bool(differs)), ("dry_run", Json::Bool(true))]);
@@ -333,7 +333,7 @@ pub(super) fn reindex(session: &Session<'_>, args: &Reindex) -> Outcome {
         return Ok(Ending::Done);
     }
     let extent = if args.full { Rebuild::All } else { Rebuild::Changed };
-    let (listed, notices) = workspace.reindex(extent)?;
+    let (listed, notices) = workspace.maintenance().reindex(extent)?;
     say::notices(&notices);
     if session.json {
         say::document([("listed", Json::number(listed))]);
@@ -345,7 +345,7 @@ pub(super) fn reindex(session: &Session<'_>, args: &Reindex) -> Outcome {
 
 pub(super) fn gc(session: &Session<'_>, args: &Gc) -> Outcome {
     let mut workspace = session.open()?;
-    let garbage = workspace.garbage()?;
+    let garbage = workspace.changes().garbage()?;
     for entry in &garbage.undated {
         say::err(&format!("warning: {} is retired but does not say since when; it stays", entry.address));
     }
@@ -376,7 +376,7 @@ pub(super) fn gc(session: &Session<'_>, args: &Gc) -> Outcome {
     }
     let receipt = match args.change.dry_run {
         true => workspace.preview(&Plan { changes: garbage.changes, because: "gc".to_owned() })?,
-        false => workspace.collect_garbage()?,
+        false => workspace.changes().collect_garbage()?,
     };
     say::receipt(&receipt, session.json, args.change.dry_run);
     Ok(Ending::Done)

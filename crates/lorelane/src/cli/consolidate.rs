@@ -28,7 +28,7 @@ pub(super) fn run(session: &Session<'_>, command: &Consolidate) -> Outcome {
 }
 
 fn prepare(session: &Session<'_>, workspace: &mut Workspace, named: Option<&str>) -> Outcome {
-    let (work, notices) = workspace.prepare(named)?;
+    let (work, notices) = workspace.capture().prepare(named)?;
     say::notices(&notices);
     let parallel = workspace.policy().parallel();
     let verifier = parallel.verification_model;
@@ -134,11 +134,11 @@ fn commit(
     dry_run: bool,
 ) -> Outcome {
     let answers = if files.is_empty() {
-        answers(session, &workspace.answer_files(named))?
+        answers(session, &workspace.capture().answer_files(named))?
     } else {
         answers(session, files)?
     };
-    let Some(report) = workspace.consolidate(answers, named, dry_run)? else {
+    let Some(report) = workspace.capture().consolidate(answers, named, dry_run)? else {
         return Err(Trouble::usage(
             "cannot consolidate: no session has anything open that this answers",
             "`lorelane consolidate prepare` shows what is open; `lorelane create` saves anything else",

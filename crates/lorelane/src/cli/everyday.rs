@@ -176,7 +176,7 @@ pub(super) fn edited(
     name: &str,
     before: &str,
 ) -> Result<Worked, Trouble> {
-    let path = drafts::write(workspace.drafts_folder(), name, before)?;
+    let path = drafts::write(workspace.files().drafts_folder(), name, before)?;
     let editor = session.env.var(Var::Visual).or_else(|| session.env.var(Var::Editor)).unwrap_or("vi");
     let text = drafts::edit(editor, &path).map_err(|why| {
         Trouble::usage(
@@ -214,7 +214,7 @@ pub(super) fn show(session: &Session<'_>, args: &Show) -> Outcome {
             ("path", Json::text(workspace.listed_path(&address))),
             ("md5", Json::text(md5(loaded.text.as_bytes()))),
             ("blake3", Json::text(loaded.revision.to_string())),
-            ("pinned", Json::Bool(workspace.marks().pinned.contains(&address))),
+            ("pinned", Json::Bool(workspace.files().marks().pinned.contains(&address))),
             ("problems", Json::texts(loaded.problems.iter().map(|problem| problem.what.clone()))),
             ("memory", record),
         ]);
@@ -317,9 +317,9 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
     let is_plain = tags.is_empty() && since.is_none() && !only_notes && kind.is_none();
     let (entries, total) = match (args.sort, args.limit, status) {
-        (Sort::Updated, Some(limit), Some(status)) if is_plain => workspace.newest(status, limit)?,
+        (Sort::Updated, Some(limit), Some(status)) if is_plain => workspace.recall().newest(status, limit)?,
         _ => {
-            let mut entries = workspace.entries(Wanted { kind, status })?;
+            let mut entries = workspace.recall().entries(Wanted { kind, status })?;
             entries.retain(|entry| {
                 tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
                     && since.is_none_or(|since| entry.dated().is_some_and(|changed| changed >= since))
@@ -332,7 +332,7 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
         }
     };
     say::not_read(&mut workspace)?;
-    let pinned = workspace.marks().pinned;
+    let pinned = workspace.files().marks().pinned;
     if session.json {
         let memories =
             entries.iter().map(|entry| entry_json(entry, pinned.contains(&entry.address), &workspace));
@@ -392,7 +392,8 @@ fn entry_json(entry: &Entry, pinned: bool, workspace: &Workspace) -> Json {
 pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
     let category = category(&args.category)?;
     let mut workspace = session.open()?;
-    let verdict = workspace.candidate(category, &args.new_info, args.lifecycle_event.as_deref())?.to_json();
+    let verdict =
+        workspace.recall().candidate(category, &args.new_info, args.lifecycle_event.as_deref())?.to_json();
     let mut document = Object::new();
     document.set("v", Json::number(1));
     for (key, value) in verdict.as_object().map(Object::iter).into_iter().flatten() {

@@ -15,15 +15,15 @@ const COMMITS_SHOWN: usize = 10;
 
 pub(super) fn run(session: &Session<'_>, args: &Forget) -> Outcome {
     let mut workspace = session.open()?;
-    let address = workspace.find_forgettable(&args.address)?;
+    let address = workspace.maintenance().find_forgettable(&args.address)?;
     let dry_run = args.change.dry_run;
     if !dry_run && !args.yes && !agreed(session, &address)? {
         say::err("nothing was forgotten");
         return Ok(Ending::Nothing);
     }
     let told = match dry_run {
-        true => workspace.preview_forgetting(&address)?,
-        false => workspace.forget(&address, args.because.as_deref().unwrap_or_default())?,
+        true => workspace.maintenance().preview_forgetting(&address)?,
+        false => workspace.maintenance().forget(&address, args.because.as_deref().unwrap_or_default())?,
     };
     say::notices(&told.notices);
     match session.json {

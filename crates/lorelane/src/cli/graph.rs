@@ -19,8 +19,8 @@ fn scope(include_retired: bool) -> Scope {
 
 pub(super) fn links(session: &Session<'_>, args: &Links) -> Outcome {
     let mut workspace = session.open()?;
-    let asked = workspace.path_from_root(&session.env.cwd, &args.file);
-    let found = workspace.links_to(&asked, scope(args.include_retired))?;
+    let asked = workspace.recall().path_from_root(&session.env.cwd, &args.file);
+    let found = workspace.recall().links_to(&asked, scope(args.include_retired))?;
     if session.json {
         say::document([
             ("target", Json::text(found.target.to_string())),
@@ -71,7 +71,7 @@ fn link_json(link: &Inbound, workspace: &Workspace) -> Json {
 pub(super) fn related(session: &Session<'_>, args: &RelatedTo) -> Outcome {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
-    let found = workspace.related(&address, args.limit)?;
+    let found = workspace.recall().related(&address, args.limit)?;
     if session.json {
         say::document([
             ("address", Json::text(address.to_string())),
@@ -127,7 +127,7 @@ fn related_json(found: &Related) -> Json {
 
 pub(super) fn graph(session: &Session<'_>, args: &Graph) -> Outcome {
     let mut workspace = session.open()?;
-    let graph = workspace.graph(scope(args.include_retired))?;
+    let graph = workspace.recall().graph(scope(args.include_retired))?;
     match if session.json { GraphFormat::Json } else { args.format } {
         GraphFormat::Json => say::document(graph_members(graph.to_json())),
         GraphFormat::Dot => say::out(&graph.to_dot()),
@@ -148,7 +148,7 @@ pub(super) fn duplicates(session: &Session<'_>, args: &Duplicates) -> Outcome {
     let kind = args.kind.as_deref().map(kind).transpose()?;
     let mut workspace = session.open()?;
     let comparison = Comparison { threshold: args.threshold, limit: args.limit, kind };
-    let groups = workspace.duplicates(comparison)?;
+    let groups = workspace.recall().duplicates(comparison)?;
     if session.json {
         let list = groups.iter().enumerate().map(|(at, group)| group_json(at, group, args.threshold));
         say::document([("threshold", Json::number(args.threshold)), ("groups", Json::List(list.collect()))]);

@@ -67,8 +67,8 @@ struct Session<'e> {
 
 impl Session<'_> {
     fn open(&self) -> Result<Workspace, Trouble> {
-        let workspace = Workspace::open(self.env, &self.env.cwd)?;
-        say::notices(workspace.trust_notice().as_slice());
+        let mut workspace = Workspace::open(self.env, &self.env.cwd)?;
+        say::notices(workspace.settings().trust_notice().as_slice());
         Ok(workspace)
     }
 }

@@ -63,8 +63,8 @@ fn learn(session: &Session<'_>, shelf: &Shelf) -> Outcome {
     let model = shelf.load()?.ok_or(ModelError::NoneAdded)?;
     let id = model.id().to_owned();
     let mut workspace = session.open()?;
-    workspace.think_with(model);
-    let learned = workspace.learn(usize::MAX)?;
+    workspace.recall().set_reranker(model);
+    let learned = workspace.recall().learn(usize::MAX)?;
     if session.json {
         say::document([
             ("model", Json::text(id)),

@@ -103,10 +103,10 @@ pub(super) fn merge(session: &Session<'_>, args: &Merge) -> Outcome {
     let merge = workspace::Merge { sources, target, text };
     let receipt = match args.change.dry_run {
         true => {
-            let plan = workspace.merging(&merge)?;
+            let plan = workspace.changes().merging(&merge)?;
             workspace.preview(&plan)?
         }
-        false => workspace.merge(&merge)?,
+        false => workspace.changes().merge(&merge)?,
     };
     say::receipt(&receipt, session.json, args.change.dry_run);
     Ok(Ending::Done)
@@ -119,7 +119,11 @@ pub(super) fn run(session: &Session<'_>, command: &Notes) -> Outcome {
         Storage::User => NotesStorage::User,
     };
     let mut workspace = session.open()?;
-    let moved = if change.dry_run { workspace.preview_notes_move(to)? } else { workspace.move_notes(to)? };
+    let moved = if change.dry_run {
+        workspace.changes().preview_notes_move(to)?
+    } else {
+        workspace.changes().move_notes(to)?
+    };
     say::notices(&moved.notices);
     let (from, into) = (moved.from.display().to_string(), moved.to.display().to_string());
     if session.json {

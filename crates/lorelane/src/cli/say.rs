@@ -58,7 +58,7 @@ pub fn notices(notices: &[Notice]) {
 
 /// Warns of files that an answer was made without.
 pub fn not_read(workspace: &mut Workspace) -> Result<(), Failure> {
-    let problems = workspace.not_read()?;
+    let problems = workspace.maintenance().not_read()?;
     for (path, what) in problems.iter().take(NOT_READ_MAX) {
         err(&format!("warning: {} is left out: {what}", path.display()));
     }

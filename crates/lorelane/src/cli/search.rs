@@ -43,9 +43,9 @@ pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
 
 fn found(workspace: &mut Workspace, query: &Query, args: &Search) -> Result<Choice, Failure> {
     if args.passages {
-        workspace.recall_passages(query, args.limit)
+        workspace.recall().search_passages(query, args.limit)
     } else {
-        workspace.recall(query, args.limit)
+        workspace.recall().search(query, args.limit)
     }
 }
 
@@ -76,7 +76,7 @@ fn shown(hits: &[Hit], args: &Search, workspace: &Workspace) -> String {
         let lines = hit.lines.map_or_else(String::new, |(from, to)| format!(":{from}-{to}"));
         let title = cut(&one_line(&hit.title), 80);
         let _ = writeln!(text, "{:>5}  {}{lines}{state}  {title}", hit.score, hit.address);
-        if let Some(says) = workspace.excerpt(hit) {
+        if let Some(says) = workspace.files().excerpt(hit) {
             let _ = writeln!(text, "       {}", cut(&one_line(&says), 160));
         }
         if !hit.same.is_empty() {
@@ -119,13 +119,13 @@ fn hit_json(hit: &Hit, workspace: &Workspace) -> Json {
     });
     let members = [
         ("address", Json::text(hit.address.to_string())),
-        ("path", Json::text(workspace.path_of(hit))),
+        ("path", Json::text(workspace.files().path_of(hit))),
         ("lines", lines_json(hit)),
         ("title", Json::text(&hit.title)),
         ("category", Json::text(hit.kind.name())),
         ("status", Json::text(hit.status.name())),
         ("tags", Json::texts(hit.tags.clone())),
-        ("passage", workspace.excerpt(hit).map_or(Json::Null, Json::text)),
+        ("passage", workspace.files().excerpt(hit).map_or(Json::Null, Json::text)),
         ("same", Json::texts(hit.same.iter().map(ToString::to_string))),
         ("score", Json::number(hit.score)),
         ("explain", Json::List(parts.collect())),
@@ -142,8 +142,8 @@ fn lines_json(hit: &Hit) -> Json {
 fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
     let mut workspace = session.open()?;
     // Many questions are worth the time that the model takes to load.
-    match workspace.shelf().and_then(|shelf| shelf.load()) {
-        Ok(model) => model.into_iter().for_each(|model| workspace.think_with(model)),
+    match workspace.maintenance().shelf().and_then(|shelf| shelf.load()) {
+        Ok(model) => model.into_iter().for_each(|model| workspace.recall().set_reranker(model)),
         Err(ModelError::NoHome) => {}
         Err(fault) => say::err(&format!("warning: {fault}\nhint: {}", fault.hint())),
     }
@@ -199,7 +199,7 @@ fn question(line: &[u8]) -> Result<(Json, String), String> {
 fn batch_hit(hit: &Hit, workspace: &Workspace) -> Json {
     let members = [
         ("memory", Json::text(hit.address.to_string())),
-        ("path", Json::text(workspace.path_of(hit))),
+        ("path", Json::text(workspace.files().path_of(hit))),
         ("lines", lines_json(hit)),
         ("score", Json::number(hit.score)),
     ];

@@ -57,7 +57,7 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
                     "`lorelane config list` shows every key with its value",
                 )
             })?;
-            let (file, notices) = workspace.set_config(known.home, key, &value, change.dry_run)?;
+            let (file, notices) = workspace.settings().set_config(known.home, key, &value, change.dry_run)?;
             say::notices(&notices);
             let did = if change.dry_run { "would set" } else { "set" };
             if session.json {

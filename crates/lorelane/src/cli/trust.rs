@@ -13,20 +13,20 @@ use std::path::Path;
 pub(super) fn run(session: &Session<'_>, args: Trust) -> Outcome {
     let mut workspace = session.open()?;
     if args.remove {
-        let removed = workspace.distrust()?;
+        let removed = workspace.settings().distrust()?;
         let did = if removed == 0 { "was not trusted" } else { "is no longer trusted" };
-        return Ok(shown(session, &workspace, &format!("this project {did}\n")));
+        return Ok(shown(session, &mut workspace, &format!("this project {did}\n")));
     }
     if workspace.policy().held_back.is_empty() {
         let trusted = match workspace.policy().trusted.as_slice() {
             [] => String::new(),
             trusted => format!("; trusted: {}", keys(trusted)),
         };
-        return Ok(shown(session, &workspace, &format!("nothing is held back{trusted}\n")));
+        return Ok(shown(session, &mut workspace, &format!("nothing is held back{trusted}\n")));
     }
     if !args.yes {
         if session.json {
-            return Ok(shown(session, &workspace, ""));
+            return Ok(shown(session, &mut workspace, ""));
         }
         say::out(&listed(&workspace));
         if !std::io::stdin().is_terminal() {
@@ -40,21 +40,22 @@ pub(super) fn run(session: &Session<'_>, args: Trust) -> Outcome {
             return Ok(Ending::Nothing);
         }
     }
-    workspace.trust()?;
+    workspace.settings().trust()?;
     let now = keys(&workspace.policy().trusted);
-    Ok(shown(session, &workspace, &format!("trusted; now in force: {now}\n")))
+    Ok(shown(session, &mut workspace, &format!("trusted; now in force: {now}\n")))
 }
 
 /// Ends with a document for machines or words for people.
-fn shown(session: &Session<'_>, workspace: &Workspace, words: &str) -> Ending {
+fn shown(session: &Session<'_>, workspace: &mut Workspace, words: &str) -> Ending {
     if session.json {
+        let repository = workspace.settings().repository();
         let policy = workspace.policy();
         let all = |weakenings: &[Weakening]| {
             Json::List(weakenings.iter().map(|known| member(known, known.value.clone())).collect())
         };
         say::document([
             ("project", Json::text(workspace.project().display().to_string())),
-            ("repository", Json::text(workspace.repository().display().to_string())),
+            ("repository", Json::text(repository.display().to_string())),
             ("held_back", all(&policy.held_back)),
             ("trusted", all(&policy.trusted)),
         ]);

@@ -16,7 +16,7 @@ pub(super) fn run(session: &Session<'_>, args: &Why) -> Outcome {
         return last(session, &workspace);
     }
     let address = named(&mut workspace, &args.what)?;
-    let account = workspace.why(&address)?;
+    let account = workspace.reminders().why(&address)?;
     if session.json {
         say::document([
             ("address", Json::text(address.to_string())),
@@ -37,15 +37,16 @@ fn named(workspace: &mut Workspace, typed: &str) -> Result<Address, super::Troub
         Ok(address) => Ok(address),
         Err(failure) => {
             let address = Address::parse(typed);
-            let known =
-                |address: &Address| workspace.ledger().lines().iter().any(|line| line.speaks_of(address));
+            let known = |address: &Address| {
+                workspace.files().ledger().lines().iter().any(|line| line.speaks_of(address))
+            };
             address.filter(known).ok_or_else(|| failure.into())
         }
     }
 }
 
 fn last(session: &Session<'_>, workspace: &Workspace) -> Outcome {
-    let line = workspace.ledger().lines().into_iter().next();
+    let line = workspace.files().ledger().lines().into_iter().next();
     if session.json {
         say::document([("line", line.as_ref().map_or(Json::Null, Line::to_json))]);
     } else {

@@ -41,7 +41,7 @@ pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
     let Some(category) = given.text("--category").and_then(Category::parse) else { return Said::default() };
     let new_info = given.text("--new-info").unwrap_or_default();
     let verdict = Workspace::open_root(env, &root).and_then(|mut workspace| {
-        workspace.candidate_by_name(category, new_info, given.text("--lifecycle-event"))
+        workspace.recall().candidate_by_name(category, new_info, given.text("--lifecycle-event"))
     });
     match verdict {
         Ok(verdict) => {

@@ -23,9 +23,8 @@ pub(super) fn run(env: &Env) -> Said {
                 ));
                 examine(env, &path).map(|examined| vec![examined])
             }
-            ToolUse::Shell { .. } => {
-                Workspace::open(env, &payload.folder).and_then(|mut workspace| workspace.examine_lane())
-            }
+            ToolUse::Shell { .. } => Workspace::open(env, &payload.folder)
+                .and_then(|mut workspace| workspace.external_writes().examine_lane()),
             ToolUse::Other => continue,
         };
         match examined {
@@ -51,7 +50,7 @@ pub(super) fn run(env: &Env) -> Said {
 /// The store is that of the file, wherever the tool ran.
 fn examine(env: &Env, path: &Path) -> Result<Examined, Failure> {
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
-    Workspace::open(env, folder)?.examine(path)
+    Workspace::open(env, folder)?.external_writes().examine(path)
 }
 
 fn report(

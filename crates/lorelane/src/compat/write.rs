@@ -120,7 +120,7 @@ fn perform(env: &Env, action: Action, given: &Given) -> Result<Said, Block> {
     }
     if let Some(input) = input {
         // The draft has served. One that cannot be removed does no harm.
-        let _ = workspace.disk().remove_file(&input.file);
+        let _ = workspace.files().disk().remove_file(&input.file);
     }
     said.print(&result(action, &target, &receipt).render(Format::SCRIPT_LINE));
     Ok(said)
@@ -154,7 +154,7 @@ fn because(action: Action, address: &Address, given: &Given) -> String {
 
 /// Where there is no store yet, the rules are asked first: a refused change makes no folder.
 fn carry_out(workspace: &mut Workspace, plan: &Plan) -> Result<Receipt, Failure> {
-    if !workspace.lane().exists() {
+    if !workspace.files().records_root().exists() {
         workspace.preview(plan)?;
     }
     workspace.commit(plan)

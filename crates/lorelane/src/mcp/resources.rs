@@ -84,7 +84,7 @@ pub(super) fn list(
         None => None,
     };
     let mut entries = match factory.open() {
-        Ok(mut workspace) => workspace.entries(Wanted { kind: None, status: None })?,
+        Ok(mut workspace) => workspace.recall().entries(Wanted { kind: None, status: None })?,
         // A project without memories has none to list.
         Err(Failure::NoStore { .. }) => Vec::new(),
         Err(failure) => return Err(failure.into()),

@@ -5,7 +5,7 @@ use super::log::Log;
 use super::resources::{self, Fault};
 use super::tools::{Effect, Profile, Progress, Tool, Voice};
 use super::{bridge, prompts};
-use crate::serve::{self, Changes, Warning, WorkspaceFactory};
+use crate::serve::{self, WatchEvent, WatchWarning, WorkspaceFactory};
 use lorelane_core::fence;
 use lorelane_core::json::{Json, Object};
 use rmcp::model::{
@@ -37,7 +37,7 @@ const SUBSCRIPTIONS_MAX: usize = 1000;
 pub(super) struct Server {
     factory: Arc<WorkspaceFactory>,
     profile: &'static Profile,
-    changes: Sender<Arc<Changes>>,
+    changes: Sender<Arc<WatchEvent>>,
     /// The resources that this client wants to hear of.
     subscribed: Arc<Mutex<BTreeSet<String>>>,
     log: Log,
@@ -433,7 +433,7 @@ fn refused(fault: Fault, what: &str) -> ErrorData {
 }
 
 /// What was not asked for is refused by the sink, and that is no fault.
-async fn tell(context: &SubscriptionContext, changes: &Changes) {
+async fn tell(context: &SubscriptionContext, changes: &WatchEvent) {
     if changes.listed {
         let _ = context.sink().notify_resource_list_changed().await;
     }
@@ -442,21 +442,21 @@ async fn tell(context: &SubscriptionContext, changes: &Changes) {
     }
 }
 
-fn worded(warning: &Warning) -> String {
+fn worded(warning: &WatchWarning) -> String {
     match warning {
-        Warning::Index(failure) => Trouble::from(failure).text(),
-        Warning::Model(fault) => format!("{fault}\nhint: {}", fault.hint()),
+        WatchWarning::Index(failure) => Trouble::from(failure).text(),
+        WatchWarning::Model(fault) => format!("{fault}\nhint: {}", fault.hint()),
     }
 }
 
 /// Stands for changes that came too fast to be kept one by one.
-fn missed() -> Changes {
-    Changes { listed: true, ..Changes::default() }
+fn missed() -> WatchEvent {
+    WatchEvent { listed: true, ..WatchEvent::default() }
 }
 
 async fn forward(
     peer: Peer<RoleServer>,
-    changes: Sender<Arc<Changes>>,
+    changes: Sender<Arc<WatchEvent>>,
     subscribed: Arc<Mutex<BTreeSet<String>>>,
     log: Log,
 ) {

@@ -44,7 +44,7 @@ fn captures(scratch: &Scratch) -> Captures {
     let home = scratch.home().to_str().unwrap().to_owned();
     let vars = [("LORELANE_HOME".to_owned(), home)].into_iter().collect();
     let env = Env { now: Timestamp::parse(scratch.now).unwrap().0, cwd: scratch.project(), vars };
-    Workspace::open(&env, &scratch.project()).unwrap().captures()
+    Workspace::open(&env, &scratch.project()).unwrap().files().captures()
 }
 
 /// The categories that are still to be saved.

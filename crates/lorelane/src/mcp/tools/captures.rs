@@ -21,14 +21,15 @@ pub(super) fn review(call: &Call<'_>) -> Outcome {
 }
 
 fn prepare(workspace: &mut Workspace, session: Option<&str>) -> Outcome {
-    let (work, notices) = workspace.prepare(session)?;
+    let (work, notices) = workspace.capture().prepare(session)?;
     let notes = ("notes", Json::texts(notices.iter().map(|notice| notice.text())));
     let Some(work) = work else {
         return Ok(Answer::document([("tasks", Json::List(Vec::new())), ("open", Json::number(0)), notes]));
     };
     let task = |task: &Task| {
         let Json::Object(mut object) = task_json(&work.session, task) else { return Json::Null };
-        let bytes = workspace.disk().read_regular(&task.context_file, CONTEXT_MAX_BYTES).ok().flatten();
+        let bytes =
+            workspace.files().disk().read_regular(&task.context_file, CONTEXT_MAX_BYTES).ok().flatten();
         if let Some(bytes) = bytes {
             object.set("context", Json::text(String::from_utf8_lossy(&bytes)));
         }
@@ -45,7 +46,7 @@ fn prepare(workspace: &mut Workspace, session: Option<&str>) -> Outcome {
 
 fn commit(workspace: &mut Workspace, session: Option<&str>, answers: &[Json]) -> Outcome {
     let answers = answers.iter().map(|answer| read(&answer.render(Format::LINE))).collect();
-    let Some(report) = workspace.consolidate(answers, session, false)? else {
+    let Some(report) = workspace.capture().consolidate(answers, session, false)? else {
         return Err(Trouble::new(
             "cannot save these answers: no session has anything open that they speak of",
             "call without `answers` to see what is open; memory_save saves anything else",

@@ -29,7 +29,8 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
     query.tags = call.arguments.texts("tags");
     query.after = filter::moment(&call.arguments, "after", query.now)?;
     query.before = filter::moment(&call.arguments, "before", query.now)?;
-    let Choice { hits, total } = workspace.recall(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
+    let Choice { hits, total } =
+        workspace.recall().search(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
     if hits.is_empty() {
         return Ok(Answer::Text("Nothing relevant is remembered.\n".to_owned()));
     }
@@ -42,7 +43,7 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
 
 /// A hit as its file says it now; one that vanished meanwhile is none.
 fn line(workspace: &Workspace, hit: &Hit, explain: bool) -> Option<String> {
-    let (loaded, passage) = workspace.load_hit(hit)?;
+    let (loaded, passage) = workspace.files().load_hit(hit)?;
     let mut line = briefing::reminder(&loaded.memory, workspace.now());
     if let Some(passage) = passage.filter(|_| hit.kind.category().is_none()) {
         line.push_str(&format!(" — {}", inline(&passage.text, PASSAGE_MAX)));
@@ -95,7 +96,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     let tags: Vec<String> = call.arguments.texts("tags").iter().map(|tag| fold(tag)).collect();
     // The index gives the status, so here every one has to pass.
     asked.include_retired = true;
-    let mut entries = workspace.entries(Wanted { kind: None, status })?;
+    let mut entries = workspace.recall().entries(Wanted { kind: None, status })?;
     entries.retain(|entry| {
         asked.wants(entry) && tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
     });
@@ -103,7 +104,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     let total = entries.len();
     let size = call.arguments.whole("limit").unwrap_or(PAGE);
     let (page, next) = cursor::page(entries, last.as_deref(), size, key);
-    let pinned = workspace.marks().pinned;
+    let pinned = workspace.files().marks().pinned;
     let memories = page.iter().map(|entry| entry_json(entry, pinned.contains(&entry.address)));
     let mut members = vec![("total", Json::number(total)), ("memories", Json::List(memories.collect()))];
     members.extend(next.map(|next| ("next_cursor", Json::text(next))));

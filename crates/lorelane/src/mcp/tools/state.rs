@@ -12,7 +12,7 @@ use lorelane_engine::workspace::{Fate, Finding, Overview, Sync, Workspace};
 pub(super) fn why(call: &Call<'_>) -> Outcome {
     let mut workspace = call.factory.open()?;
     let Some(typed) = call.arguments.text("address") else {
-        let line = workspace.ledger().lines().into_iter().next();
+        let line = workspace.files().ledger().lines().into_iter().next();
         let says = match &line {
             Some(_) => "the last prompt or session start that was answered",
             None => "no prompt was answered in this project yet",
@@ -23,10 +23,10 @@ pub(super) fn why(call: &Call<'_>) -> Outcome {
         Ok(address) => address,
         // The ledger may know a memory that is gone.
         Err(failure) => Address::parse(typed)
-            .filter(|address| workspace.ledger().lines().iter().any(|line| line.speaks_of(address)))
+            .filter(|address| workspace.files().ledger().lines().iter().any(|line| line.speaks_of(address)))
             .ok_or_else(|| Trouble::from(failure))?,
     };
-    let account = workspace.why(&address)?;
+    let account = workspace.reminders().why(&address)?;
     let says = match account.fate {
         Fate::Shown => "it was shown",
         Fate::Dropped(rule) => rule.says(),
@@ -56,17 +56,17 @@ pub(super) fn status(call: &Call<'_>) -> Outcome {
     let mut members = vec![("project", Json::text(workspace.project().display().to_string()))];
     if rebuild {
         next("writing index and listing anew");
-        let (listed, notices) = workspace.reindex(lorelane_engine::index::Rebuild::Changed)?;
+        let (listed, notices) = workspace.maintenance().reindex(lorelane_engine::index::Rebuild::Changed)?;
         members.push(("reindexed", Json::number(listed)));
         members.push(("notes", Json::texts(notices.iter().map(|notice| notice.text()))));
     }
     let mut findings = Vec::new();
     if check {
         next("looking at every file");
-        findings = workspace.diagnose(false)?.findings;
+        findings = workspace.maintenance().diagnose(false)?.findings;
     }
     next("counting");
-    let seen = workspace.overview()?;
+    let seen = workspace.maintenance().overview()?;
     let attention = attention(&workspace, &seen);
     let health = if attention.is_empty() && findings.is_empty() { "GOOD" } else { "NEEDS ATTENTION" };
     members.push(("health", Json::text(health)));
@@ -96,7 +96,7 @@ fn counts(seen: &Overview) -> Object {
 }
 
 fn waiting(workspace: &Workspace) -> usize {
-    workspace.captures().pending().iter().map(|capture| capture.open_items().count()).sum()
+    workspace.files().captures().pending().iter().map(|capture| capture.open_items().count()).sum()
 }
 
 fn attention(workspace: &Workspace, seen: &Overview) -> Vec<String> {

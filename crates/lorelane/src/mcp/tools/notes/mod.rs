@@ -287,7 +287,7 @@ const TOOLS: &[Tool] = &[
 /// The project's memories, or the words of the first notes for having none.
 fn open(call: &Call<'_>) -> Result<Workspace, Trouble> {
     let workspace = call.factory.open().map_err(trouble)?;
-    if workspace.notes_folder().is_none() {
+    if workspace.files().notes_folder().is_none() {
         return Err(trouble(Failure::NotesOff));
     }
     Ok(workspace)
@@ -326,6 +326,7 @@ fn memory_id(address: &Address) -> Json {
 fn file_path(workspace: &Workspace, address: &Address) -> Json {
     Json::text(
         workspace
+            .files()
             .file(address)
             .as_deref()
             .map(Path::display)

@@ -23,7 +23,7 @@ pub(super) fn linked(call: &Call<'_>) -> Outcome {
         return Err(Trouble::new("Validation error: target_document cannot be empty", hint));
     };
     let mut workspace = open(call)?;
-    let links = workspace.links_to(target, Scope::Active).map_err(trouble)?.links;
+    let links = workspace.recall().links_to(target, Scope::Active).map_err(trouble)?.links;
     // One memory is listed once, with the first of its links.
     let mut first: BTreeMap<Address, Inbound> = BTreeMap::new();
     for link in links.into_iter().filter(|link| link.from.address.is_note()) {
@@ -53,7 +53,7 @@ pub(super) fn linked(call: &Call<'_>) -> Outcome {
 /// How well each note answers a question; those that do not are not in it.
 fn scores(workspace: &mut Workspace, query: &str) -> Result<BTreeMap<Address, f64>, Trouble> {
     let query = of_notes(query, workspace.now());
-    let found = workspace.recall(&query, RANKED).map_err(trouble)?;
+    let found = workspace.recall().search(&query, RANKED).map_err(trouble)?;
     let each = found.hits.into_iter().flat_map(|hit| {
         let share = hit.share();
         std::iter::once(hit.address).chain(hit.same).map(move |address| (address, share))
@@ -64,7 +64,7 @@ fn scores(workspace: &mut Workspace, query: &str) -> Result<BTreeMap<Address, f6
 /// The passage that holds a link; `None` for a note that vanished meanwhile.
 fn around(workspace: &Workspace, link: &Inbound) -> Option<String> {
     let loaded = workspace.load(&link.from.address).ok()?;
-    let mut passages = workspace.passages(&loaded).into_iter();
+    let mut passages = workspace.files().passages(&loaded).into_iter();
     let holds = passages.find(|passage| passage.text.contains(&link.target));
     Some(holds.map_or_else(|| beginning(workspace, &loaded), |passage| passage.text))
 }
@@ -86,7 +86,7 @@ pub(super) fn merges(call: &Call<'_>) -> Outcome {
     let kind = Some(Kind::Note(note_type(arguments.text("filter_type")).unwrap_or_default()));
     let limit = arguments.whole("limit").unwrap_or(GROUPS);
     let mut workspace = open(call)?;
-    let groups = workspace.duplicates(Comparison { threshold, limit, kind }).map_err(trouble)?;
+    let groups = workspace.recall().duplicates(Comparison { threshold, limit, kind }).map_err(trouble)?;
     let clusters = groups.iter().enumerate().map(|(at, group)| {
         let memories = group.memories.iter().map(|memory| {
             object([
@@ -170,7 +170,7 @@ fn asked(call: &Call<'_>) -> Result<(Workspace, Graph, Address), Trouble> {
         let what = format!("Memory not found: memory:{}", name.strip_suffix(".md").unwrap_or(name));
         Trouble::new(what, "search_memories finds notes by what they say")
     })?;
-    let graph = workspace.graph(Scope::Active).map_err(trouble)?;
+    let graph = workspace.recall().graph(Scope::Active).map_err(trouble)?;
     Ok((workspace, graph, address))
 }
 

@@ -37,7 +37,8 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
             Some(days) => (Some(Timestamp(query.now.0 - days * DAY)), None),
             None => (after, before),
         };
-    let found = workspace.recall(&query, arguments.whole("limit").unwrap_or(HITS)).map_err(trouble)?;
+    let found =
+        workspace.recall().search(&query, arguments.whole("limit").unwrap_or(HITS)).map_err(trouble)?;
     let whole = arguments.flag("load_full_memory");
     let hits = found.hits.iter().filter_map(|hit| shown(&workspace, hit, whole));
     Ok(Answer::Verbatim(Json::List(hits.collect())))
@@ -52,7 +53,7 @@ pub(super) fn of_notes(text: &str, now: Timestamp) -> Query {
 
 /// A hit as its file says it now; one that vanished meanwhile is none.
 fn shown(workspace: &Workspace, hit: &Hit, whole: bool) -> Option<Json> {
-    let (loaded, passage) = workspace.load_hit(hit)?;
+    let (loaded, passage) = workspace.files().load_hit(hit)?;
     let content = match &passage {
         Some(passage) if !whole => passage.text.clone(),
         _ => cut(&loaded.memory.body.prose(), WHOLE_MAX),
@@ -76,7 +77,7 @@ pub(super) fn score(share: f64) -> Json {
 
 /// The beginning of a note: its first passage, or all of a text that has none.
 pub(super) fn beginning(workspace: &Workspace, loaded: &Loaded) -> String {
-    let first: Option<Passage> = workspace.passages(loaded).into_iter().next();
+    let first: Option<Passage> = workspace.files().passages(loaded).into_iter().next();
     first.map(|passage| passage.text).unwrap_or_else(|| match &loaded.memory.body {
         Body::Prose(text) => cut(text, WHOLE_MAX),
         Body::Fields(_) => String::new(),

@@ -13,13 +13,13 @@ const MIB: u64 = 1 << 20;
 /// Deleted notes are not counted, archived ones are.
 pub(super) fn stats(call: &Call<'_>) -> Outcome {
     let mut workspace = open(call)?;
-    let mut entries = workspace.entries(Wanted::default()).map_err(trouble)?;
+    let mut entries = workspace.recall().entries(Wanted::default()).map_err(trouble)?;
     entries.retain(|entry| entry.address.is_note() && !entry.address.is_trash());
-    let sizes = workspace.sightings();
+    let sizes = workspace.files().sightings();
     let size: u64 = entries.iter().filter_map(|entry| sizes.get(&entry.address)).map(|seen| seen.size).sum();
     let tags = counted(entries.iter().flat_map(|entry| entry.tags.iter().map(String::as_str)));
     let types = counted(entries.iter().map(|entry| entry.kind.name()));
-    let folder = workspace.notes_folder().map(|folder| folder.display().to_string());
+    let folder = workspace.files().notes_folder().map(|folder| folder.display().to_string());
     Ok(Answer::Verbatim(object([
         ("count", Json::number(entries.len())),
         ("total_size", Json::text(readable(size))),

@@ -101,7 +101,7 @@ fn tag<'c>(call: &'c Call<'_>) -> Result<&'c str, Trouble> {
 /// The graph of the notes alone: tags of records are another lane's.
 fn of_notes(call: &Call<'_>) -> Result<(Workspace, Graph), Trouble> {
     let mut workspace = open(call)?;
-    let mut graph = workspace.graph(Scope::Active).map_err(trouble)?;
+    let mut graph = workspace.recall().graph(Scope::Active).map_err(trouble)?;
     graph.relations.retain(|relation| relation.from.is_note());
     Ok((workspace, graph))
 }

@@ -108,12 +108,14 @@ pub(super) fn merge(call: &Call<'_>) -> Outcome {
     let target = named(call.arguments.exact("target_file"))?;
     let text = Some(call.arguments.exact("summary_content").to_owned());
     let merged = sources.len();
-    workspace.merge(&Merge { sources, target: target.clone(), text }).map_err(|failure| match failure {
-        Failure::Refused(Refusal::Exists { .. }) => Trouble::new(
-            format!("Target file already exists: {}", filename(target.name())),
-            "choose another name, or name it among the sources too",
-        ),
-        failure => trouble(failure),
+    workspace.changes().merge(&Merge { sources, target: target.clone(), text }).map_err(|failure| {
+        match failure {
+            Failure::Refused(Refusal::Exists { .. }) => Trouble::new(
+                format!("Target file already exists: {}", filename(target.name())),
+                "choose another name, or name it among the sources too",
+            ),
+            failure => trouble(failure),
+        }
     })?;
     Ok(Answer::Verbatim(object([
         ("status", Json::text("merged")),

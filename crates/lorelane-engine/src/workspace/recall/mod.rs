@@ -1,11 +1,21 @@
 //! From a question to the memories that answer it, as their files say it now.
 
-use super::{Failure, Loaded, NEAR_MAX, Workspace};
+mod brief;
+mod candidate;
+mod graph;
+mod list;
+mod rerank;
+
+pub use brief::{Account, Fate, Reminders};
+pub use graph::{Comparison, Duplicate, Duplicates, Inbound, Links};
+pub use list::sort_newest_first;
+pub use rerank::Learned;
+
 use crate::index::{self, Found, Index, Said};
+use crate::workspace::{Failure, NEAR_MAX, Workspace};
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Table;
 use lorelane_core::memory::LaneId;
-use lorelane_core::passage::Passage;
 use lorelane_core::recall::ask::Asked;
 use lorelane_core::recall::sheet::Emphasis;
 use lorelane_core::recall::weigh::{Statistics, Weights};
@@ -13,25 +23,37 @@ use lorelane_core::recall::{self, Choice, Considered, Grouping, Hit, Query};
 use lorelane_core::terms::Language;
 use std::collections::BTreeSet;
 
+/// Reading: what answers a question, for as long as the workspace is borrowed.
+#[derive(Debug)]
+pub struct Recall<'w> {
+    workspace: &'w mut Workspace,
+}
+
+impl Workspace {
+    pub fn recall(&mut self) -> Recall<'_> {
+        Recall { workspace: self }
+    }
+}
+
 /// A question and the memories that may answer it.
-pub(super) struct Inquiry {
-    pub(super) asked: Asked,
+pub(in crate::workspace) struct Inquiry {
+    pub(in crate::workspace) asked: Asked,
     statistics: Statistics,
-    pub(super) considered: Vec<Considered>,
+    pub(in crate::workspace) considered: Vec<Considered>,
     /// Where each of them comes from.
-    pub(super) origins: Vec<Origin>,
+    pub(in crate::workspace) origins: Vec<Origin>,
 }
 
 /// A memory as an index knows it.
-pub(super) struct Origin {
-    pub(super) lane: LaneId,
-    pub(super) id: i64,
+pub(in crate::workspace) struct Origin {
+    pub(in crate::workspace) lane: LaneId,
+    pub(in crate::workspace) id: i64,
     /// The digest of its text.
     digest: i64,
 }
 
 impl Inquiry {
-    pub(super) fn chosen(
+    pub(in crate::workspace) fn chosen(
         &self,
         query: &Query,
         weights: &Weights,
@@ -43,108 +65,76 @@ impl Inquiry {
     }
 }
 
-impl Workspace {
-    /// The same with other weights, for measuring what each signal is worth. Whoever answers a question keeps those
-    /// that ship.
-    #[must_use]
-    pub fn with_weights(mut self, weights: Weights) -> Workspace {
-        self.weights = weights;
-        self
+impl Recall<'_> {
+    /// Sets other weights, for measuring what each signal is worth. Whoever answers a question keeps those that ship.
+    pub fn set_weights(&mut self, weights: Weights) {
+        self.workspace.weights = weights;
     }
 
-    /// The same with another emphasis, for measuring. It is part of what an index keeps, so every open lane gets an
+    /// Sets another boost of fields, for measuring. It is part of what an index keeps, so every open lane gets an
     /// index in memory: the one on disk stays as it is.
-    pub fn with_emphasis(mut self, emphasis: Emphasis) -> Result<Workspace, Failure> {
-        self.lanes.iter_mut().try_for_each(|lane| lane.emphasise(emphasis))?;
-        Ok(self)
+    pub fn set_field_boost(&mut self, emphasis: Emphasis) -> Result<(), Failure> {
+        self.workspace.lanes.iter_mut().try_for_each(|lane| lane.emphasise(emphasis))
     }
 
     /// The memories that a query asks for, best first, each with its best passage. A model that was handed over with
     /// `think_with` orders the best of them again.
-    pub fn recall(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
+    pub fn search(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
         self.answer(query, limit, Grouping::Memories)
     }
 
     /// The passages that a query asks for, best first.
-    pub fn recall_passages(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
+    pub fn search_passages(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
         self.answer(query, limit, Grouping::Passages)
     }
 
     /// The memories that a long text may be about, best first, as the index has them: whoever shows one reads it
     /// from its file. Nothing is left out for being irrelevant.
-    pub(super) fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
-        Ok(self.inquire(query)?.chosen(query, &self.weights, NEAR_MAX, Grouping::Everything).hits)
+    pub(in crate::workspace) fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
+        Ok(self.inquire(query)?.chosen(query, &self.workspace.weights, NEAR_MAX, Grouping::Everything).hits)
     }
 
     /// The memory that says most of what a text says, if that is enough to be about the same.
-    pub(super) fn same_subject(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
+    pub(in crate::workspace) fn same_subject(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
         let mut inquiry = self.inquire(query)?;
         let same = |inquiry: &Inquiry| {
             let Inquiry { asked, statistics, considered, .. } = inquiry;
-            recall::same_subject(query, asked, statistics, considered, &self.weights)
+            recall::same_subject(query, asked, statistics, considered, &self.workspace.weights)
         };
         let found = same(&inquiry);
         let differs = self.bring_up_to_date(query, &mut inquiry, found.as_slice());
         Ok(if differs { same(&inquiry) } else { found })
     }
 
-    /// The file of a hit, as listings and scripts know it.
-    pub fn path_of(&self, hit: &Hit) -> String {
-        self.lanes.of(&hit.address).map_or_else(|| hit.path.to_string(), |lane| lane.listed_path(&hit.path))
-    }
-
-    /// What a hit's passage says, as its file has it now.
-    pub fn excerpt(&self, hit: &Hit) -> Option<String> {
-        let (_, passage) = self.load_hit(hit)?;
-        passage.map(|passage| passage.text)
-    }
-
-    /// A hit's memory as its file has it now, and the passage that was found; `None` for one that vanished meanwhile.
-    pub fn load_hit(&self, hit: &Hit) -> Option<(Loaded, Option<Passage>)> {
-        let lane = self.lanes.of(&hit.address)?;
-        let loaded = lane.load(&hit.address).ok()?;
-        let passage = hit.lines.and_then(|(from, to)| {
-            let mut passages = lane.dialect.passages(&loaded.text).into_iter();
-            passages.find(|passage| passage.lines.0 >= from && passage.lines.1 <= to)
-        });
-        Some((loaded, passage))
-    }
-
-    /// The passages of a memory that was loaded.
-    pub fn passages(&self, loaded: &Loaded) -> Vec<Passage> {
-        let lane = self.lanes.of(&loaded.memory.address);
-        lane.map(|lane| lane.dialect.passages(&loaded.text)).unwrap_or_default()
-    }
-
     fn answer(&mut self, query: &Query, limit: usize, grouping: Grouping) -> Result<Choice, Failure> {
         let mut inquiry = self.inquire(query)?;
         self.consult(query, &mut inquiry, grouping)?;
-        let chosen = inquiry.chosen(query, &self.weights, limit, grouping);
+        let chosen = inquiry.chosen(query, &self.workspace.weights, limit, grouping);
         // An index may lag behind a file that was edited in place: what is shown is read, and weighed anew if it
         // says something else.
         let differs = self.bring_up_to_date(query, &mut inquiry, &chosen.hits);
-        Ok(if differs { inquiry.chosen(query, &self.weights, limit, grouping) } else { chosen })
+        Ok(if differs { inquiry.chosen(query, &self.workspace.weights, limit, grouping) } else { chosen })
     }
 
     fn inquire(&mut self, query: &Query) -> Result<Inquiry, Failure> {
-        self.refresh()?;
-        let pinned = self.recent_marks().pinned;
+        self.workspace.refresh()?;
+        let pinned = self.workspace.recent_marks().pinned;
         let mut languages = BTreeSet::new();
-        for lane in &mut self.lanes {
+        for lane in &mut self.workspace.lanes {
             languages.extend(lane.ask(Index::languages)?);
         }
         let languages: Vec<Language> = languages.into_iter().collect();
         let mut asked = Asked::new(&query.text, &languages, &Table::built_in());
         if asked.is_long() {
             let mut holding = vec![0; asked.terms.len()];
-            for lane in &mut self.lanes {
+            for lane in &mut self.workspace.lanes {
                 add(&mut holding, &lane.ask(|index| index.holding(&asked))?);
             }
             asked = asked.rarest(&holding);
         }
         let mut statistics = Statistics { holding: vec![0; asked.terms.len()], ..Statistics::default() };
         let mut found = Vec::new();
-        for lane in &mut self.lanes {
+        for lane in &mut self.workspace.lanes {
             let gathered = lane.ask(|index| index.gather(&asked, query))?;
             statistics.passages += gathered.passages;
             statistics.terms += gathered.terms;
@@ -174,7 +164,7 @@ impl Workspace {
             if !hits.iter().any(|hit| hit.address == considered.entry.address) {
                 continue;
             }
-            let Some(lane) = self.lanes.of(&considered.entry.address) else { continue };
+            let Some(lane) = self.workspace.lanes.of(&considered.entry.address) else { continue };
             // Nearly all files are as they were, which is told without understanding them.
             let bytes = lane.read(&considered.entry.path).ok().flatten();
             if bytes.is_some_and(|bytes| index::digest(&bytes) == origin.digest) {

@@ -1,8 +1,8 @@
 //! Where the memories of a folder are.
 
-use super::Failure;
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, Kind};
+use crate::failure::Failure;
 use lorelane_core::policy::{DEFAULT_ROOT, NOTES_ROOT};
 use std::path::{Path, PathBuf};
 
@@ -54,12 +54,12 @@ pub fn locate_root(disk: &dyn Disk, root: &Path) -> Result<Located, Failure> {
 }
 
 /// A project without any folder of memories, for one who has notes elsewhere.
-pub(super) fn locate_bare(disk: &dyn Disk, start: &Path) -> Result<Located, Failure> {
+pub(in crate::workspace) fn locate_bare(disk: &dyn Disk, start: &Path) -> Result<Located, Failure> {
     settle(disk, &project_for_new_store(disk, start)?)
 }
 
 /// The path without links; what does not exist has none.
-pub(super) fn real_path(path: &Path) -> Result<PathBuf, Failure> {
+pub(in crate::workspace) fn real_path(path: &Path) -> Result<PathBuf, Failure> {
     let here = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     match (std::fs::canonicalize(here), here.parent(), here.file_name()) {
         (Ok(real), ..) => Ok(real),
@@ -71,13 +71,13 @@ pub(super) fn real_path(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The worktree's root for a new store, or the folder itself outside of git.
-pub(super) fn project_for_new_store(disk: &dyn Disk, start: &Path) -> Result<PathBuf, Failure> {
+pub(in crate::workspace) fn project_for_new_store(disk: &dyn Disk, start: &Path) -> Result<PathBuf, Failure> {
     let start = std::fs::canonicalize(start).map_err(|source| Failure::io("open", start, source))?;
     let worktree = start.ancestors().find(|folder| exists(disk, &folder.join(".git")));
     Ok(worktree.unwrap_or(&start).to_owned())
 }
 
-pub(super) fn settle(disk: &dyn Disk, project: &Path) -> Result<Located, Failure> {
+pub(in crate::workspace) fn settle(disk: &dyn Disk, project: &Path) -> Result<Located, Failure> {
     let root = ConfigFiles::of_project(project, None).memory_root(disk);
     let lane = project.join(&root);
     // A link inside the project is the user's business; one that leads out of it would let a repository
@@ -94,7 +94,7 @@ fn exists(disk: &dyn Disk, path: &Path) -> bool {
 }
 
 /// Follows links: whether they may be followed is decided where they lead.
-pub(super) fn is_folder(disk: &dyn Disk, path: &Path) -> bool {
+pub(in crate::workspace) fn is_folder(disk: &dyn Disk, path: &Path) -> bool {
     match disk.stat(path) {
         Ok(Some(stat)) => stat.kind == Kind::Folder || (stat.kind == Kind::Symlink && path.is_dir()),
         _ => false,

@@ -1,8 +1,7 @@
 //! From a prompt to reminders, and from a store to its standing context.
 
-use super::{Failure, NEAR_MAX, Workspace};
-use crate::ledger::Ledger;
 use crate::setup::is_trial;
+use crate::workspace::{Failure, NEAR_MAX, Workspace};
 use lorelane_core::briefing::{self, Briefing, Composer, Rule, Standing, Waiting};
 use lorelane_core::corpus::Entry;
 use lorelane_core::ledger::{Event, Line};
@@ -16,6 +15,18 @@ const STANDING_MAX: usize = 40;
 const READ_MAX: usize = 200;
 /// So many pins are tried: a repository may bring very many of memories that it does not have.
 const PINNED_MAX: usize = 1_000;
+
+/// What an agent is reminded of, for as long as the workspace is borrowed.
+#[derive(Debug)]
+pub struct Reminders<'w> {
+    workspace: &'w mut Workspace,
+}
+
+impl Workspace {
+    pub fn reminders(&mut self) -> Reminders<'_> {
+        Reminders { workspace: self }
+    }
+}
 
 /// What became of a memory at a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +48,14 @@ pub struct Account {
     pub since: Option<Rule>,
 }
 
-impl Workspace {
+impl Reminders<'_> {
     /// The reminders for a prompt: relevant, allowed, and standing in their files now.
     pub fn brief(&mut self, prompt: &str) -> Result<Briefing, Failure> {
-        let mut composer = Composer::new(&self.policy);
+        let mut composer = Composer::new(&self.workspace.policy);
         if !self.reminds() || briefing::is_machine(prompt) {
             return Ok(composer.finish());
         }
-        let query = Query::of_person(prompt, self.now);
+        let query = Query::of_person(prompt, self.workspace.now);
         for hit in self.near_prompt(&query)? {
             if !is_relevant(&query, &hit.title, &hit.tags) {
                 composer.drop(hit, Rule::Irrelevant);
@@ -52,7 +63,7 @@ impl Workspace {
                 composer.drop(hit, rule);
             } else {
                 match self.judge(&query, &hit.address) {
-                    Ok(memory) => composer.take(hit, &memory, self.now),
+                    Ok(memory) => composer.take(hit, &memory, self.workspace.now),
                     Err(rule) => composer.drop(hit, rule),
                 }
             }
@@ -62,23 +73,24 @@ impl Workspace {
 
     /// What comes near a prompt, best first: found by recall, or scored as the first system did.
     fn near_prompt(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
-        match self.policy.match_strategy() {
-            MatchStrategy::Recall => self.near(query),
+        match self.workspace.policy.match_strategy() {
+            MatchStrategy::Recall => self.workspace.recall().near(query),
             MatchStrategy::Keyword => {
-                self.refresh()?;
-                let named = self.lanes.records_mut().ask(|index| {
+                self.workspace.refresh()?;
+                let named = self.workspace.lanes.records_mut().ask(|index| {
                     index.with_named(query, NEAR_MAX, |named| {
                         named.map(|(_, entry)| entry).collect::<Vec<_>>()
                     })
                 })?;
-                let describe = |category: Category| self.policy.description(category).map(str::to_owned);
+                let describe =
+                    |category: Category| self.workspace.policy.description(category).map(str::to_owned);
                 Ok(recall::keyword(query, &named, &describe))
             }
         }
     }
 
     fn reminds(&self) -> bool {
-        self.policy.retrieval_enabled() && self.policy.max_inject() > 0
+        self.workspace.policy.retrieval_enabled() && self.workspace.policy.max_inject() > 0
     }
 
     /// A memory as its file says it now, if a prompt may show it; else the first rule that forbids it.
@@ -89,9 +101,9 @@ impl Workspace {
 
     /// A memory as its file says it now, if it may be shown at all.
     fn allowed(&self, address: &Address) -> Result<(Entry, Memory), Rule> {
-        let loaded = self.load(address).map_err(|_| Rule::Gone)?;
+        let loaded = self.workspace.load(address).map_err(|_| Rule::Gone)?;
         let entry = Entry::of(&loaded.memory, &loaded.path);
-        match briefing::barred(&entry, &self.policy, self.now) {
+        match briefing::barred(&entry, &self.workspace.policy, self.workspace.now) {
             Some(rule) => Err(rule),
             None => Ok((entry, loaded.memory)),
         }
@@ -99,10 +111,11 @@ impl Workspace {
 
     /// What every session of this project starts with.
     pub fn standing(&mut self) -> Result<Standing, Failure> {
-        self.refresh()?;
-        let pinned = self.recent_marks().pinned;
+        self.workspace.refresh()?;
+        let pinned = self.workspace.recent_marks().pinned;
         let pinned = pinned.iter().take(PINNED_MAX).filter_map(|address| self.showable(address)).collect();
-        let last_session = self.lanes.records_mut().ask(|index| index.last_made(Category::SessionSummary))?;
+        let last_session =
+            self.workspace.lanes.records_mut().ask(|index| index.last_made(Category::SessionSummary))?;
         Ok(Standing {
             pinned,
             last_session: last_session.and_then(|session| self.showable(&session.address)),
@@ -115,10 +128,10 @@ impl Workspace {
     /// The sessions with something that can be saved now. What waits for room in a full category waits without a
     /// word: no session could do anything about it.
     fn waiting(&mut self) -> Result<Vec<Waiting>, Failure> {
-        let mut pending = self.captures().pending();
+        let mut pending = self.workspace.captures().pending();
         for category in Category::ALL {
             let waits = pending.iter().any(|capture| capture.next_of(category).is_some());
-            if waits && self.is_full(category)? {
+            if waits && self.workspace.capture().is_full(category)? {
                 pending.iter_mut().for_each(|capture| capture.items.retain(|item| item.category != category));
             }
         }
@@ -129,7 +142,8 @@ impl Workspace {
     /// The memories of a category that stand in every session, newest first. Only those are read whose text has
     /// the word that makes them so.
     fn always(&mut self, category: Category, word: &str) -> Result<Vec<Memory>, Failure> {
-        let entries = self.lanes.records_mut().ask(|index| index.newest_having(word, category, READ_MAX))?;
+        let entries =
+            self.workspace.lanes.records_mut().ask(|index| index.newest_having(word, category, READ_MAX))?;
         let memories = entries.iter().filter_map(|entry| self.showable(&entry.address));
         Ok(memories.filter(Standing::holds_always).take(STANDING_MAX).collect())
     }
@@ -138,19 +152,14 @@ impl Workspace {
         self.allowed(address).ok().map(|(_, memory)| memory)
     }
 
-    /// What was put into the prompts of this project.
-    pub fn ledger(&self) -> Ledger {
-        self.project.ledger(&self.disk)
-    }
-
     /// Writes down what a hook put into a session.
     pub fn account(&self, line: &Line) -> Result<(), Failure> {
-        if is_trial(&line.session) { Ok(()) } else { self.ledger().append(line) }
+        if is_trial(&line.session) { Ok(()) } else { self.workspace.ledger().append(line) }
     }
 
     /// Why a memory was shown, or the first rule that dropped it, at the last prompt that the ledger knows.
     pub fn why(&mut self, address: &Address) -> Result<Account, Failure> {
-        let mut lines = self.ledger().lines();
+        let mut lines = self.workspace.ledger().lines();
         if let Some(known) = lines.iter().position(|line| line.speaks_of(address)) {
             let line = lines.swap_remove(known);
             let left = line.left_out.iter().find(|left| left.address == *address);
@@ -177,7 +186,7 @@ impl Workspace {
         if let Some((hit, rule)) = left_out.into_iter().find(|(hit, _)| hit.address == *address) {
             return Ok((Some(hit), Fate::Dropped(rule)));
         }
-        Ok(match self.judge(&Query::of_person(prompt, self.now), address) {
+        Ok(match self.judge(&Query::of_person(prompt, self.workspace.now), address) {
             // So many name it as well that no prompt looks at all of them.
             Ok(_) => (None, Fate::Dropped(Rule::Surplus)),
             Err(Rule::Irrelevant) => (None, Fate::Dropped(Rule::Unasked)),

@@ -2,12 +2,17 @@
 //!
 //! It stands before every tool that an agent uses, so it opens no workspace: nothing but a few looks at the disk.
 
+mod audit;
+mod change_stamp;
+
+pub use audit::{Examined, ExternalWrites, Former, examine_after};
+
 use super::MARKS_FILE;
-use super::lane::is_foreign;
-use super::locate::locate;
-use super::trust::TRUST_FOLDER;
 use crate::disk::RealDisk;
 use crate::env::{Env, Var};
+use crate::workspace::lane::is_foreign;
+use crate::workspace::open::locate::locate;
+use crate::workspace::open::trust::TRUST_FOLDER;
 use lorelane_core::dialect::records::LISTING;
 use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
 use lorelane_core::mark::MARKS_FOLDER;
@@ -87,7 +92,7 @@ fn resolve(path: &str) -> Resolved {
 
 /// The path without links, as far as it exists. A link to nothing is followed too: who writes to it makes the file
 /// that it names.
-pub(super) fn real_path(path: &Path, links_left: usize) -> PathBuf {
+pub(in crate::workspace) fn real_path(path: &Path, links_left: usize) -> PathBuf {
     if let Ok(real) = std::fs::canonicalize(path) {
         return real;
     }

@@ -1,14 +1,18 @@
 //! What a stopping session leaves to be saved.
 
-use super::project::Project;
-use super::trust::settled;
-use super::{Failure, Workspace, locate};
+mod consolidate;
+
+pub use consolidate::{End, How, Report, Task, Work};
+
 use crate::captures::{Captures, Unread};
 use crate::config::{ConfigFiles, write_plain};
 use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Var};
 use crate::setup::is_trial;
 use crate::transcript;
+use crate::workspace::open::trust::settled;
+use crate::workspace::project::Project;
+use crate::workspace::{Failure, Workspace, locate};
 use lorelane_core::briefing;
 use lorelane_core::capture::{At, Capture, Item, Origin, full_text, stop_text};
 use lorelane_core::conversation::{Attendance, Conversation, Format};
@@ -27,6 +31,18 @@ const SHOWN_MAX: usize = 200;
 /// The categories that people were told are full: a file in the lane's state folder, a name in each line.
 const TOLD_FULL: &str = "told-full";
 const TOLD_FULL_MAX_BYTES: u64 = 1 << 10;
+
+/// What sessions leave to be saved, and what becomes of it, for as long as the workspace is borrowed.
+#[derive(Debug)]
+pub struct SessionCapture<'w> {
+    workspace: &'w mut Workspace,
+}
+
+impl Workspace {
+    pub fn capture(&mut self) -> SessionCapture<'_> {
+        SessionCapture { workspace: self }
+    }
+}
 
 /// What a stop needs to know of a project, whether it has a store or not. No index is opened.
 #[derive(Debug)]
@@ -123,18 +139,19 @@ impl Turn<'_> {
     }
 }
 
-impl Workspace {
+impl SessionCapture<'_> {
     /// Keeps what a session leaves to be saved, and says what is to be said about it: at most once per session.
-    pub fn capture(&mut self, env: &Env, turn: &Turn<'_>) -> Result<Option<Asking>, Failure> {
-        if !self.policy.triage_enabled() {
+    pub fn stop(&mut self, env: &Env, turn: &Turn<'_>) -> Result<Option<Asking>, Failure> {
+        if !self.workspace.policy.triage_enabled() {
             return Ok(None);
         }
-        let captures = self.captures();
+        let captures = self.workspace.captures();
         if let Some(unread) = turn.unread() {
             captures.put_unread(&unread)?;
         }
         let known = captures.load(turn.session);
-        let mut capture = known.unwrap_or_else(|| Capture::new(turn.session, turn.client, self.now));
+        let mut capture =
+            known.unwrap_or_else(|| Capture::new(turn.session, turn.client, self.workspace.now));
         let conversation = self.spoken(env, turn.spoken)?;
         let (conversation, until) = match turn.spoken {
             Spoken::Transcript { .. } => {
@@ -163,12 +180,12 @@ impl Workspace {
             return Ok(None);
         }
         if !items.is_empty() {
-            capture.take(items, until, asks, self.now);
+            capture.take(items, until, asks, self.workspace.now);
         }
         let detail = captures.save(&capture)?;
         let has_room = |item: &&Item| !full_categories.contains(&item.category);
         let open: Vec<Item> = capture.open_items().filter(has_room).cloned().collect();
-        let describe = |category| self.policy.description(category).map(str::to_owned);
+        let describe = |category| self.workspace.policy.description(category).map(str::to_owned);
         Ok(match (asks, full.is_empty()) {
             (true, _) => Some(Asking::Save(stop_text(turn.session, &open, &full, &detail, &describe))),
             (false, false) => Some(Asking::Full(full_text(&full))),
@@ -179,12 +196,12 @@ impl Workspace {
     /// Reads what transcripts did not have yet when their sessions stopped, and keeps what they leave to be saved.
     pub fn capture_unread(&mut self, env: &Env) -> Result<(), Failure> {
         let mut outcome = Ok(());
-        for Unread { session, client, path, .. } in self.captures().take_unread() {
+        for Unread { session, client, path, .. } in self.workspace.captures().take_unread() {
             if let Some(format) = Format::of_client(&client) {
                 let spoken = Spoken::Transcript { path: &path, format, last: "" };
                 let turn = Turn { client: &client, session: &session, spoken, may_ask: MayAsk::No };
                 // One that cannot be read keeps nobody from the others.
-                outcome = outcome.and(self.capture(env, &turn).map(drop));
+                outcome = outcome.and(self.stop(env, &turn).map(drop));
             }
         }
         outcome
@@ -192,8 +209,9 @@ impl Workspace {
 
     /// Those of the full categories that nobody was told of yet. Once there was room in one, it is news again.
     fn untold(&self, full: &[Category], items: &[Item]) -> Vec<Category> {
-        let file = self.project.state.join(TOLD_FULL);
-        let text = self.disk.read_regular(&file, TOLD_FULL_MAX_BYTES).ok().flatten().unwrap_or_default();
+        let file = self.workspace.project.state.join(TOLD_FULL);
+        let text =
+            self.workspace.disk.read_regular(&file, TOLD_FULL_MAX_BYTES).ok().flatten().unwrap_or_default();
         let text = String::from_utf8(text).unwrap_or_default();
         let told: Vec<Category> = text.lines().filter_map(Category::parse).collect();
         let has_room = |category: &Category| items.iter().any(|item| item.category == *category);
@@ -203,7 +221,7 @@ impl Workspace {
             still.extend(&news);
             let names: String = still.iter().map(|category| format!("{}\n", category.name())).collect();
             // Where it cannot be remembered, the next session says it once more.
-            let _ = write_plain(&*self.disk, &file, names.as_bytes());
+            let _ = write_plain(&*self.workspace.disk, &file, names.as_bytes());
         }
         news
     }
@@ -221,7 +239,7 @@ impl Workspace {
         // Overrides `stop.unattended` for one run.
         match env.var(Var::LorelaneStopUnattended) {
             Some(wish) => wish == "ask",
-            None => self.policy.asks_unattended(),
+            None => self.workspace.policy.asks_unattended(),
         }
     }
 
@@ -229,7 +247,7 @@ impl Workspace {
         match spoken {
             Spoken::Last { assistant } => Ok(Conversation::from_texts(None, Some(assistant))),
             Spoken::Transcript { path, format, last } => {
-                let max_messages = self.policy.triage_max_messages();
+                let max_messages = self.workspace.policy.triage_max_messages();
                 transcript::read(path, format, max_messages, &transcript::folders(env))
                     .map(|conversation| conversation.ending_with(last))
                     .map_err(|source| Failure::io("read the transcript", path, source))
@@ -239,10 +257,10 @@ impl Workspace {
 
     /// What lorelane put into this session's prompts: nothing is learned from our own words.
     fn shown_in(&self, session: &str) -> Vec<String> {
-        let lines = self.ledger().lines_of(session);
+        let lines = self.workspace.ledger().lines_of(session);
         let own = lines.iter().flat_map(|line| &line.shown);
         let addresses: BTreeSet<&Address> = own.map(|shown| &shown.address).take(SHOWN_MAX).collect();
-        let memories = addresses.into_iter().filter_map(|address| self.load(address).ok());
+        let memories = addresses.into_iter().filter_map(|address| self.workspace.load(address).ok());
         memories.flat_map(|loaded| briefing::said_of(&loaded.memory)).collect()
     }
 
@@ -253,14 +271,15 @@ impl Workspace {
         session: &str,
         shown: &[String],
     ) -> Result<Triaged, Failure> {
-        if !self.policy.triage_enabled() {
+        if !self.workspace.policy.triage_enabled() {
             return Ok(Triaged::default());
         }
         let conversation = conversation.without_lines_of(shown);
-        let threshold = |category| self.policy.triage_threshold(category);
+        let threshold = |category| self.workspace.policy.triage_threshold(category);
         let assessment = triage::assess(&conversation, &NATIVE, &threshold);
         let mut triaged = Triaged { activity: assessment.activity, ..Triaged::default() };
-        let marks = if assessment.findings.is_empty() { Marks::default() } else { self.recent_marks() };
+        let marks =
+            if assessment.findings.is_empty() { Marks::default() } else { self.workspace.recent_marks() };
         for finding in assessment.findings {
             let item = item(finding, session);
             if self.rejected_origin(&marks, &item).is_some() {
@@ -276,14 +295,14 @@ impl Workspace {
     }
 
     /// Sessions have a window of their own, which makes room by itself.
-    pub(super) fn is_full(&mut self, category: Category) -> Result<bool, Failure> {
+    pub(in crate::workspace) fn is_full(&mut self, category: Category) -> Result<bool, Failure> {
         if category == Category::SessionSummary {
             return Ok(false);
         }
-        let records = self.lanes.records_mut();
+        let records = self.workspace.lanes.records_mut();
         records.refresh()?;
         let active = records.ask(|index| index.count(category, Status::Active))?;
-        Ok(active >= self.policy.max_memories_per_category())
+        Ok(active >= self.workspace.policy.max_memories_per_category())
     }
 }
 

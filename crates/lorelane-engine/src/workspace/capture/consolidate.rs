@@ -3,9 +3,10 @@
 //! What the store permits is found anew when an answer comes, so no answer can skip it. Each item is a plan of its
 //! own with one receipt: one that is refused stops no other.
 
-use super::{Failure, Workspace};
+use super::SessionCapture;
 use crate::captures::Captures;
 use crate::disk::Kind;
+use crate::workspace::Failure;
 use lorelane_core::candidate::{Action, Verdict};
 use lorelane_core::capture::{Capture, Item, words_digest};
 use lorelane_core::change::{Change, Deed, Draft, Given, Notice, Outcome, Plan};
@@ -104,11 +105,11 @@ impl How {
     }
 }
 
-impl Workspace {
+impl SessionCapture<'_> {
     /// What is to be drafted of a session, or of the newest one with something open; `None` when nothing is. The
     /// notices name what is not offered any more.
     pub fn prepare(&mut self, session: Option<&str>) -> Result<(Option<Work>, Vec<Notice>), Failure> {
-        let captures = self.captures();
+        let captures = self.workspace.captures();
         let found = match session {
             Some(session) => captures.load(session).into_iter().collect(),
             None => captures.pending(),
@@ -131,7 +132,7 @@ impl Workspace {
     ) -> Result<Option<Work>, Failure> {
         let mut tasks: Vec<Task> = Vec::new();
         let mut waiting = 0;
-        for item in capturable(&capture, &self.policy) {
+        for item in capturable(&capture, &self.workspace.policy) {
             // Its files have the name of the category, and so has the answer.
             if tasks.iter().any(|task| task.item.category == item.category) {
                 waiting += 1;
@@ -154,7 +155,7 @@ impl Workspace {
                 notices.push(notice);
             }
         }
-        let at_once = if self.policy.parallel().enabled { tasks.len() } else { 1 };
+        let at_once = if self.workspace.policy.parallel().enabled { tasks.len() } else { 1 };
         waiting += tasks.len().saturating_sub(at_once);
         tasks.truncate(at_once);
         for task in &tasks {
@@ -168,10 +169,10 @@ impl Workspace {
     /// What an item needs to be drafted, or why it is not.
     fn task(&mut self, captures: &Captures, session: &str, item: &Item) -> Result<Prepared, Failure> {
         let category = item.category;
-        if let Some(why) = self.rejected_origin(&self.marks(), item) {
+        if let Some(why) = self.rejected_origin(&self.workspace.marks(), item) {
             return Ok(Prepared::Never(why));
         }
-        let verdict = self.candidate(category, &item.snippets.join("\n"), None)?;
+        let verdict = self.workspace.recall().candidate(category, &item.snippets.join("\n"), None)?;
         let vetoes = self.vetoes(&verdict, category)?;
         let allowed = consolidate::allowed(verdict.structural, &vetoes);
         if allowed == [Action::Noop] {
@@ -180,12 +181,12 @@ impl Workspace {
             return Ok(if only_now { Prepared::Later(why) } else { Prepared::Never(why) });
         }
         let revision = match &verdict.candidate {
-            Some(candidate) => Some(self.load(&candidate.memory.address)?.revision),
+            Some(candidate) => Some(self.workspace.load(&candidate.memory.address)?.revision),
             None => None,
         };
         Ok(Prepared::Task(Box::new(Task {
-            description: self.policy.description(category).map(str::to_owned),
-            model: self.policy.drafting_model(category).to_owned(),
+            description: self.workspace.policy.description(category).map(str::to_owned),
+            model: self.workspace.policy.drafting_model(category).to_owned(),
             context_file: captures.beside(session, &context_name(category)),
             draft_file: captures.beside(session, &draft_name(category)),
             item: item.clone(),
@@ -199,13 +200,12 @@ impl Workspace {
     /// The answers that lie in the files which `prepare` named, for a session or the newest one that has any: one
     /// that stopped meanwhile and was not prepared yet is not meant.
     pub fn answer_files(&self, session: Option<&str>) -> Vec<PathBuf> {
-        let captures = self.captures();
+        let captures = self.workspace.captures();
         let asked = match session {
             Some(session) => captures.load(session).into_iter().collect(),
             None => captures.pending(),
         };
-        let is_file =
-            |file: &PathBuf| matches!(self.disk.stat(file), Ok(Some(stat)) if stat.kind == Kind::File);
+        let is_file = |file: &PathBuf| matches!(self.workspace.disk.stat(file), Ok(Some(stat)) if stat.kind == Kind::File);
         let answers = |capture: &Capture| -> Vec<PathBuf> {
             let named = capture
                 .next_items()
@@ -222,8 +222,8 @@ impl Workspace {
         session: Option<&str>,
         dry_run: bool,
     ) -> Result<Option<Report>, Failure> {
-        self.refuse_when_misconfigured()?;
-        let captures = self.captures();
+        self.workspace.refuse_when_misconfigured()?;
+        let captures = self.workspace.captures();
         let newest = captures.pending().into_iter().next().map(|capture| capture.session).unwrap_or_default();
         let mut answered = Vec::new();
         for Answer { session: named, items } in answers {
@@ -254,7 +254,7 @@ impl Workspace {
         }
         let sessions: BTreeSet<&str> = report.ends.iter().map(|end| end.session.as_str()).collect();
         let left = sessions.into_iter().filter_map(|session| captures.load(session));
-        report.open = left.map(|capture| capturable(&capture, &self.policy).len()).sum();
+        report.open = left.map(|capture| capturable(&capture, &self.workspace.policy).len()).sum();
         Ok(Some(report))
     }
 
@@ -318,13 +318,13 @@ impl Workspace {
             return Ok(how);
         }
         let plan = plan(item, proposal, resolution.action, &address, change);
-        let preview = self.preview(&plan)?;
+        let preview = self.workspace.preview(&plan)?;
         let unchanged = |outcome: &Outcome| matches!(outcome.deed, Deed::Already(_));
         // A mark of where nothing came from would be a change for its own sake.
         if resolution.action == Action::Update && preview.outcomes.last().is_some_and(unchanged) {
             return Ok(How::Noop { why: format!("{address} says so already") });
         }
-        let receipt = if dry_run { preview } else { self.commit(&plan)? };
+        let receipt = if dry_run { preview } else { self.workspace.commit(&plan)? };
         let revised = receipt.outcomes.iter().find(|outcome| matches!(outcome.deed, Deed::Revised { .. }));
         let address = revised.map_or(address, |outcome| outcome.address.clone());
         notices.extend(receipt.notices);
@@ -339,18 +339,18 @@ impl Workspace {
 
     /// What the store permits now. Where the words of the capture find nothing, those of the draft may.
     fn structure(&mut self, item: &Item, proposal: &Proposal) -> Result<Verdict, Failure> {
-        let verdict = self.candidate(item.category, &item.snippets.join("\n"), None)?;
+        let verdict = self.workspace.recall().candidate(item.category, &item.snippets.join("\n"), None)?;
         let Some(draft) = proposal.draft.as_ref().filter(|_| verdict.candidate.is_none()) else {
             return Ok(verdict);
         };
         let title = draft.text("title").unwrap_or_default();
         let tags = draft.get("tags").map(Json::to_texts).unwrap_or_default().join(" ");
-        self.candidate(item.category, &format!("{title}\n{tags}"), None)
+        self.workspace.recall().candidate(item.category, &format!("{title}\n{tags}"), None)
     }
 
     fn vetoes(&mut self, verdict: &Verdict, category: Category) -> Result<Vec<(Action, String)>, Failure> {
-        let active = self.lanes.records_mut().ask(|index| index.count(category, Status::Active))?;
-        let mut vetoes = consolidate::vetoes(&self.policy, category, active);
+        let active = self.workspace.lanes.records_mut().ask(|index| index.count(category, Status::Active))?;
+        let mut vetoes = consolidate::vetoes(&self.workspace.policy, category, active);
         vetoes.extend(verdict.vetoes.iter().cloned());
         Ok(vetoes)
     }
@@ -358,7 +358,7 @@ impl Workspace {
     /// A new memory of the draft, or why there is none.
     fn creation(&mut self, item: &Item, proposal: &Proposal) -> Result<Planned, Failure> {
         let given = proposal.draft.clone();
-        let (address, record) = draft::begin(item.category, None, given, &[], &[], self.now);
+        let (address, record) = draft::begin(item.category, None, given, &[], &[], self.workspace.now);
         let title = record.text("title").unwrap_or_default();
         // A title of another type is for the validator, which names it beside all other errors.
         if record.text("title").is_some_and(|title| title.trim().is_empty()) {
@@ -370,7 +370,7 @@ impl Workspace {
             }])));
         }
         let body = body(&record);
-        let known = match self.rejected(&self.marks(), item, title, &body) {
+        let known = match self.rejected(&self.workspace.marks(), item, title, &body) {
             Some(why) => Some(why),
             None => self.repeated(title, &body)?,
         };
@@ -383,7 +383,7 @@ impl Workspace {
 
     /// The candidate with the fields of the draft over its own, or why it stays as it is.
     fn revision(&mut self, item: &Item, proposal: &Proposal, address: Address) -> Result<Planned, Failure> {
-        let loaded = self.load(&address)?;
+        let loaded = self.workspace.load(&address)?;
         let mut given = proposal.draft.clone().unwrap_or_default();
         let mut after = match Json::parse(loaded.text.trim_start_matches('\u{feff}')) {
             Ok(Json::Object(record)) => record,
@@ -391,7 +391,7 @@ impl Workspace {
         };
         draft::overlay(&mut after, &given);
         let title = after.text("title").unwrap_or_default();
-        if let Some(why) = self.rejected(&self.marks(), item, title, &body(&after)) {
+        if let Some(why) = self.rejected(&self.workspace.marks(), item, title, &body(&after)) {
             return Ok(Err(How::Noop { why }));
         }
         // Tags only grow by revision, so those of a draft join the others.
@@ -415,7 +415,7 @@ impl Workspace {
 
     /// The end of the candidate, if it is still the one that the agent read.
     fn retirement(&self, proposal: &Proposal, address: Address) -> Result<Planned, Failure> {
-        let loaded = self.load(&address)?;
+        let loaded = self.workspace.load(&address)?;
         if let Some(expected) = &proposal.revision {
             let current = expected.same_kind_of(loaded.text.as_bytes());
             if current != *expected {
@@ -428,7 +428,7 @@ impl Workspace {
     }
 
     /// Why an item is not even drafted: what came of the same words was rejected.
-    pub(super) fn rejected_origin(&self, marks: &Marks, item: &Item) -> Option<String> {
+    pub(in crate::workspace) fn rejected_origin(&self, marks: &Marks, item: &Item) -> Option<String> {
         self.rejected(marks, item, "", &Body::Fields(Object::new()))
     }
 
@@ -436,7 +436,7 @@ impl Workspace {
     fn rejected(&self, marks: &Marks, item: &Item, title: &str, body: &Body) -> Option<String> {
         let captured = Captured { title, body, origin: Some(&item.origin.words) };
         let (address, rejection) = marks.rejections(item.category, captured).find(|(address, _)| {
-            let memory = self.load(marks.follow(address)).map(|loaded| loaded.memory);
+            let memory = self.workspace.load(marks.follow(address)).map(|loaded| loaded.memory);
             !memory.is_ok_and(|memory| memory.lifecycle.status() == Status::Active)
         })?;
         Some(format!("it was rejected as {address}: {}", one_line(&rejection.because)))
@@ -447,10 +447,15 @@ impl Workspace {
     fn repeated(&mut self, title: &str, body: &Body) -> Result<Option<String>, Failure> {
         let (title, said) = (words_digest(title), words_digest(&body.statement()));
         let wanted = crate::index::Wanted { status: Some(Status::Active), ..Default::default() };
-        let same_title =
-            self.entries(wanted)?.into_iter().filter(|entry| words_digest(&entry.title) == title);
+        let same_title = self
+            .workspace
+            .recall()
+            .entries(wanted)?
+            .into_iter()
+            .filter(|entry| words_digest(&entry.title) == title);
         let mut same = same_title.filter(|entry| {
-            self.load(&entry.address)
+            self.workspace
+                .load(&entry.address)
                 .is_ok_and(|loaded| words_digest(&loaded.memory.body.statement()) == said)
         });
         Ok(same.next().map(|entry| format!("{} says the same", entry.address)))
@@ -459,7 +464,7 @@ impl Workspace {
     /// An answer was drafted for another memory than the one that it would change now.
     fn misses(&self, proposal: &Proposal, action: Action, address: &Address) -> Option<How> {
         let target = proposal.target.as_ref().filter(|_| action != Action::Create)?;
-        (self.marks().follow(target) != address).then(|| How::Unfit {
+        (self.workspace.marks().follow(target) != address).then(|| How::Unfit {
             what: format!("the candidate is {address}, and the answer is for {target}"),
             hint: "run `lorelane consolidate prepare` again and draft for the candidate that it names"
                 .to_owned(),

@@ -1,8 +1,8 @@
 //! From a plan to edits: every rule is asked, nothing is written.
 
-use super::lane::{Lane, joined};
-use super::{Failure, Workspace};
 use crate::store::Edit;
+use crate::workspace::lane::{Lane, joined};
+use crate::workspace::{Failure, Workspace};
 use lorelane_core::care;
 use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
 use lorelane_core::dialect::{self, Circumstances, Extent};
@@ -23,15 +23,15 @@ const FILES_LOOKED_AT_MAX: usize = 200;
 
 /// What a plan comes to.
 #[derive(Debug, Default)]
-pub(super) struct Staged {
-    pub(super) edits: Vec<Edit>,
-    pub(super) outcomes: Vec<Outcome>,
-    pub(super) notices: Vec<Notice>,
+pub(in crate::workspace) struct Staged {
+    pub(in crate::workspace) edits: Vec<Edit>,
+    pub(in crate::workspace) outcomes: Vec<Outcome>,
+    pub(in crate::workspace) notices: Vec<Notice>,
 }
 
 impl Staged {
     /// The memory files that the edits touch.
-    pub(super) fn touched(&self) -> Vec<RelPath> {
+    pub(in crate::workspace) fn touched(&self) -> Vec<RelPath> {
         let paths: BTreeSet<RelPath> = self
             .edits
             .iter()
@@ -47,7 +47,11 @@ impl Staged {
 }
 
 /// Stages a plan on the files as they are now. Whoever writes what comes of it holds the lane's lock.
-pub(super) fn stage(workspace: &Workspace, lane: &Lane, plan: &Plan) -> Result<Staged, Failure> {
+pub(in crate::workspace) fn stage(
+    workspace: &Workspace,
+    lane: &Lane,
+    plan: &Plan,
+) -> Result<Staged, Failure> {
     let mut stage = Stage { workspace, lane, written: BTreeMap::new(), staged: Staged::default() };
     let mut new_sessions = Vec::new();
     for change in &plan.changes {

@@ -2,10 +2,11 @@
 //!
 //! These commands may take a moment, so they look at every file first: what they show stands in the files now.
 
-use super::locate::real_path;
-use super::{Failure, Workspace};
+use super::Recall;
 use crate::git;
 use crate::index::{Index, Wanted};
+use crate::workspace::Failure;
+use crate::workspace::open::locate::real_path;
 use lorelane_core::alike::{self, Shape};
 use lorelane_core::corpus::Entry;
 use lorelane_core::graph::{self, Graph, Linked, Names, NodeId, Related, Scope};
@@ -78,18 +79,18 @@ struct Known {
     links: Vec<Linked>,
 }
 
-impl Workspace {
+impl Recall<'_> {
     /// The whole graph: what the memories in scope say, of whatever they speak.
     pub fn graph(&mut self, scope: Scope) -> Result<Graph, Failure> {
         let Known { entries, links } = self.known_links()?;
-        Ok(Graph::new(entries, &links, &self.marks(), |entry| scope.has(entry.status)))
+        Ok(Graph::new(entries, &links, &self.workspace.marks(), |entry| scope.has(entry.status)))
     }
 
     /// The memories that link to a file or a memory, however they write it. A file that was renamed in git is found
     /// by its former names too.
     pub fn links_to(&mut self, typed: &str, scope: Scope) -> Result<Links, Failure> {
-        self.look_at_every_file()?;
-        let marks = self.marks();
+        self.workspace.maintenance().look_at_every_file()?;
+        let marks = self.workspace.marks();
         let entries: BTreeMap<Address, Entry> = self
             .entries(Wanted::default())?
             .into_iter()
@@ -102,7 +103,7 @@ impl Workspace {
         };
         let meant = names.resolve(&target).cloned();
         let former = match (&meant, &target) {
-            (None, Target::Ghost(path)) => git::former_names(&self.project.root, path),
+            (None, Target::Ghost(path)) => git::former_names(&self.workspace.project.root, path),
             _ => Vec::new(),
         };
         let keys = match &meant {
@@ -113,7 +114,7 @@ impl Workspace {
             }
         };
         let mut links = Vec::new();
-        for lane in &mut self.lanes {
+        for lane in &mut self.workspace.lanes {
             links.append(&mut lane.ask(|index| index.links_to(&keys))?);
         }
         let mut links: Vec<Inbound> = links
@@ -136,19 +137,19 @@ impl Workspace {
     pub fn related(&mut self, address: &Address, limit: usize) -> Result<Vec<Related>, Failure> {
         let Known { entries, links } = self.known_links()?;
         let counts = |entry: &Entry| is_shown(entry, Scope::Active) || entry.address == *address;
-        let graph = Graph::new(entries, &links, &self.marks(), counts);
+        let graph = Graph::new(entries, &links, &self.workspace.marks(), counts);
         let near = self.near_to(address)?;
         Ok(graph::related(&graph, address, &near, limit))
     }
 
     /// The active memories that mean nearly the same as this one, the nearest first.
     fn near_to(&mut self, address: &Address) -> Result<Vec<(Address, f32)>, Failure> {
-        let at = self.lane_for(address)?;
-        let Some(path) = self.lanes[at].dialect.place(address) else { return Ok(Vec::new()) };
-        let direction = self.lanes[at].ask(|index| index.direction_of(&path))?;
-        let filter = Query::new("", self.now);
+        let at = self.workspace.lane_for(address)?;
+        let Some(path) = self.workspace.lanes[at].dialect.place(address) else { return Ok(Vec::new()) };
+        let direction = self.workspace.lanes[at].ask(|index| index.direction_of(&path))?;
+        let filter = Query::new("", self.workspace.now);
         let mut near = Vec::new();
-        for lane in &mut self.lanes {
+        for lane in &mut self.workspace.lanes {
             near.append(&mut lane.ask(|index| index.near(&direction, &filter))?);
         }
         near.retain(|(entry, cosine)| entry.address != *address && *cosine >= NEAR);
@@ -159,10 +160,10 @@ impl Workspace {
 
     /// Groups of active memories that say nearly the same, those that are most alike first.
     pub fn duplicates(&mut self, comparison: Comparison) -> Result<Vec<Duplicates>, Failure> {
-        self.look_at_every_file()?;
-        let filter = Query::new("", self.now);
+        self.workspace.maintenance().look_at_every_file()?;
+        let filter = Query::new("", self.workspace.now);
         let mut found: Vec<(Entry, Shape)> = Vec::new();
-        for lane in &mut self.lanes {
+        for lane in &mut self.workspace.lanes {
             found.append(&mut lane.ask(|index| index.shapes(&filter))?);
         }
         found.retain(|(entry, _)| comparison.kind.is_none_or(|kind| entry.kind == kind));
@@ -170,7 +171,11 @@ impl Workspace {
         let groups = alike::groups(&shapes, comparison.threshold);
         let duplicate = |at: &usize| {
             let entry = entries[*at].clone();
-            Duplicate { path: self.listed_path(&entry.address), preview: self.preview_of(&entry), entry }
+            Duplicate {
+                path: self.workspace.listed_path(&entry.address),
+                preview: self.preview_of(&entry),
+                entry,
+            }
         };
         let groups = groups.into_iter().take(comparison.limit);
         Ok(groups
@@ -182,7 +187,7 @@ impl Workspace {
     }
 
     fn preview_of(&self, entry: &Entry) -> String {
-        let said = self.load(&entry.address).map(|loaded| match loaded.memory.body {
+        let said = self.workspace.load(&entry.address).map(|loaded| match loaded.memory.body {
             Body::Prose(text) => text,
             Body::Fields(_) => format!("{}: {}", entry.title, loaded.memory.body.prose()),
         });
@@ -190,9 +195,9 @@ impl Workspace {
     }
 
     fn known_links(&mut self) -> Result<Known, Failure> {
-        self.look_at_every_file()?;
+        self.workspace.maintenance().look_at_every_file()?;
         let mut links = Vec::new();
-        for lane in &mut self.lanes {
+        for lane in &mut self.workspace.lanes {
             links.append(&mut lane.ask(Index::links)?);
         }
         Ok(Known { entries: self.entries(Wanted::default())?, links })
@@ -203,10 +208,10 @@ impl Workspace {
         let path = typed.split_once('#').map_or(typed, |(path, _)| path);
         let file = folder.join(path);
         // Above the project, or nowhere: then it may still be what a memory writes.
-        let stands = matches!(self.disk.stat(&file), Ok(Some(_)));
+        let stands = matches!(self.workspace.disk.stat(&file), Ok(Some(_)));
         let real = || real_path(&file).ok();
         let inside = |file: &Path| {
-            let inside = file.strip_prefix(&self.project.root).ok()?;
+            let inside = file.strip_prefix(&self.workspace.project.root).ok()?;
             Some(inside.to_string_lossy().replace('\\', "/"))
         };
         let found = if stands { inside(&file).or_else(|| inside(&real()?)) } else { None };

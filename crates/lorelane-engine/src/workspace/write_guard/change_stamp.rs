@@ -20,7 +20,7 @@ const LARGE: &str = "large ";
 const DIGITS: usize = 32;
 
 /// How a lane looked from outside, before it was examined.
-pub(super) enum Glance {
+pub(in crate::workspace) enum Glance {
     /// As when it was last examined.
     Same,
     Changed(Stamp),
@@ -32,13 +32,13 @@ pub(super) enum Glance {
 }
 
 /// What to remember once the lane is examined.
-pub(super) struct Stamp {
+pub(in crate::workspace) struct Stamp {
     file: PathBuf,
     text: String,
 }
 
 impl Glance {
-    pub(super) fn at(env: &Env, lane: &Path) -> Glance {
+    pub(in crate::workspace) fn at(env: &Env, lane: &Path) -> Glance {
         // Without a place for the stamp nothing is known, so everything is news.
         let file = env.folders().map_or_else(PathBuf::new, |folders| {
             folders.cache.join("lanes").join(Folders::lane_key(lane)).join(STAMP)
@@ -60,13 +60,13 @@ impl Glance {
 
 impl Stamp {
     /// Remembers it. What changed meanwhile is news for the next glance.
-    pub(super) fn keep(self) {
+    pub(in crate::workspace) fn keep(self) {
         // A stamp that cannot be written only costs the next glance its shortcut.
         let _ = write_plain(&RealDisk, &self.file, self.text.as_bytes());
     }
 
     /// Remembers where the next glance at a large lane goes on; nothing at its end.
-    pub(super) fn keep_place(self, after: &str) {
+    pub(in crate::workspace) fn keep_place(self, after: &str) {
         let text = if after.is_empty() { String::new() } else { format!("{LARGE}{after}") };
         Stamp { text, ..self }.keep();
     }

@@ -6,15 +6,16 @@
 //! note back, so that it does not happen later; after that, or where the note stays, the failure says so. A note that cannot be read was never synced:
 //! nothing had begun.
 
-use super::commit::warnings;
-use super::lane::Lane;
-use super::{Failure, JOURNAL, MARKS_FILE, Workspace};
+use super::Maintenance;
 use crate::disk::{Kind, READ_MAX_BYTES};
 use crate::drafts;
 use crate::git::{self, Held};
 use crate::hooklog::{self, HOOK_LOG};
 use crate::index::Index;
 use crate::store::{Place, Transaction, Unwanted};
+use crate::workspace::commit::warnings;
+use crate::workspace::lane::Lane;
+use crate::workspace::{Failure, JOURNAL, MARKS_FILE};
 use lorelane_core::change::Notice;
 use lorelane_core::forget::{Act, Forgetting, Traces};
 use lorelane_core::guard::quarantine;
@@ -77,10 +78,10 @@ impl Forgotten {
     }
 }
 
-impl Workspace {
+impl Maintenance<'_> {
     /// The memory that shall be forgotten. Its file may be gone: then it is one that left something somewhere.
     pub fn find_forgettable(&mut self, typed: &str) -> Result<Address, Failure> {
-        let unclear = match self.find(typed) {
+        let unclear = match self.workspace.find(typed) {
             Err(Failure::Unclear(unclear)) => unclear,
             found => return found,
         };
@@ -100,7 +101,7 @@ impl Workspace {
     fn named_in_log(&mut self, name: &str) -> Result<Vec<Address>, Failure> {
         self.open_every_lane();
         let mut named = BTreeSet::new();
-        for lane in &self.lanes {
+        for lane in &self.workspace.lanes {
             let changes = lane.store.log()?.into_iter().flat_map(|entry| entry.changes);
             named.extend(changes.filter_map(|changed| match changed.place? {
                 Place::Lane(path) => lane.dialect.address_of(&path),
@@ -113,7 +114,7 @@ impl Workspace {
 
     fn is_left_somewhere(&mut self, address: &Address) -> Result<bool, Failure> {
         self.open_every_lane();
-        let Some(lane) = self.lanes.of(address) else { return Ok(false) };
+        let Some(lane) = self.workspace.lanes.of(address) else { return Ok(false) };
         if lane.forgetting_left()?.is_some_and(|left| left.traces.addresses.contains(address)) {
             return Ok(true);
         }
@@ -126,13 +127,13 @@ impl Workspace {
     /// The log of the notes may remember one though their folder is gone.
     fn open_every_lane(&mut self) {
         // Where there is no place for notes, there is no log of them.
-        let _ = self.open_notes();
+        let _ = self.workspace.open_notes();
     }
 
     /// What forgetting a memory would remove; nothing is locked or written.
     pub fn preview_forgetting(&mut self, address: &Address) -> Result<Forgotten, Failure> {
-        let lane = self.lane_for(address)?;
-        self.lanes[lane].refresh()?;
+        let lane = self.workspace.lane_for(address)?;
+        self.workspace.lanes[lane].refresh()?;
         let traces = self.traces(lane, address)?;
         let mentioned_by = self.mentioning(address, &traces);
         let places = self.go_through(lane, &traces, None)?;
@@ -151,29 +152,29 @@ impl Workspace {
     }
 
     fn is_half_forgotten(&self, address: &Address) -> bool {
-        let left = self.lanes.of(address).and_then(|lane| lane.forgetting_left().ok().flatten());
+        let left = self.workspace.lanes.of(address).and_then(|lane| lane.forgetting_left().ok().flatten());
         left.is_some_and(|left| left.traces.addresses.contains(address))
     }
 
     fn try_forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
-        self.refuse_when_misconfigured()?;
-        let lane = self.lane_for(address)?;
-        let store = Arc::clone(&self.lanes[lane].store);
+        self.workspace.refuse_when_misconfigured()?;
+        let lane = self.workspace.lane_for(address)?;
+        let store = Arc::clone(&self.workspace.lanes[lane].store);
         let mut writer = store.begin()?;
         if writer.is_sheltered() {
-            return Err(Failure::Sheltered { state: self.lanes[lane].state.clone() });
+            return Err(Failure::Sheltered { state: self.workspace.lanes[lane].state.clone() });
         }
-        self.lanes[lane].look()?;
+        self.workspace.lanes[lane].look()?;
         let mut notices = warnings(writer.warnings());
-        let (forgetting, is_new) = match self.lanes[lane].forgetting_left()? {
+        let (forgetting, is_new) = match self.workspace.lanes[lane].forgetting_left()? {
             Some(same) if same.traces.addresses.contains(address) => (same, false),
             other => {
                 notices.extend(other.map(|other| self.complete(lane, &mut writer, &other)));
                 let because = secret::masked(because).into_owned();
                 let begun =
                     Forgetting { traces: self.traces(lane, address)?, after: writer.newest(), because };
-                if let Err(failure) = self.lanes[lane].keep_note(&begun) {
-                    return Err(self.lanes[lane].withdraw(address, failure));
+                if let Err(failure) = self.workspace.lanes[lane].keep_note(&begun) {
+                    return Err(self.workspace.lanes[lane].withdraw(address, failure));
                 }
                 (begun, true)
             }
@@ -182,7 +183,7 @@ impl Workspace {
         let (receipt, places) = match self.carry_through(lane, &mut writer, &forgetting) {
             Err(failure) if is_new && !writer.has_erased() => {
                 writer.untell();
-                return Err(self.lanes[lane].withdraw(address, failure));
+                return Err(self.workspace.lanes[lane].withdraw(address, failure));
             }
             // The note stays, whether or not the disk can still be asked for it.
             carried => carried.map_err(|failure| half_forgotten(address, failure))?,
@@ -193,11 +194,11 @@ impl Workspace {
             )));
         }
         let traces = &forgetting.traces;
-        if self.policy.auto_commit() {
+        if self.workspace.policy.auto_commit() {
             let mut changes: Vec<Place> =
-                self.lanes[lane].paths(&traces.addresses).into_iter().map(Place::Lane).collect();
+                self.workspace.lanes[lane].paths(&traces.addresses).into_iter().map(Place::Lane).collect();
             changes.push(Place::Marks);
-            notices.extend(self.commit_with_git(lane, &changes, true, "forget a memory"));
+            notices.extend(self.workspace.commit_with_git(lane, &changes, true, "forget a memory"));
         }
         let git = self.in_git(lane, traces);
         let address = address.clone();
@@ -205,7 +206,7 @@ impl Workspace {
     }
 
     /// Completes what somebody began and was killed at. Any writer does it before its own work.
-    pub(super) fn complete_forgetting(
+    pub(in crate::workspace) fn complete_forgetting(
         &mut self,
         lane: LaneId,
         writer: &mut Transaction<'_>,
@@ -214,7 +215,7 @@ impl Workspace {
             // What the state folder holds cannot be changed from here.
             return None;
         }
-        match self.lanes[lane].forgetting_left() {
+        match self.workspace.lanes[lane].forgetting_left() {
             Ok(left) => left.map(|left| self.complete(lane, writer, &left)),
             Err(failure) => {
                 Some(Notice::warning(format!("cannot tell whether a memory is half forgotten: {failure}")))
@@ -244,17 +245,17 @@ impl Workspace {
         writer: &mut Transaction<'_>,
         forgetting: &Forgetting,
     ) -> Result<(u64, Vec<Checked>), Failure> {
-        self.lanes[lane].changed = true;
+        self.workspace.lanes[lane].changed = true;
         // The log's line comes first: it syncs what the journal said before, so that no recovery meets a change
         // whose bytes are purged.
         if writer.newest() == forgetting.after {
-            writer.tell(&forgetting.reason(), self.now)?;
+            writer.tell(&forgetting.reason(), self.workspace.now)?;
         }
         let mut places = self.go_through(lane, &forgetting.traces, Some(writer))?;
         if all_done(&places)
-            && let Err(failure) = self.lanes[lane].discard_note()
+            && let Err(failure) = self.workspace.lanes[lane].discard_note()
         {
-            let (path, did) = (self.lanes[lane].note_file(), Did::Stays(failure.to_string()));
+            let (path, did) = (self.workspace.lanes[lane].note_file(), Did::Stays(failure.to_string()));
             places.push(Checked { place: "note", path, did });
         }
         Ok((forgetting.after + 1, places))
@@ -269,8 +270,8 @@ impl Workspace {
         writer: Option<&Transaction<'_>>,
     ) -> Result<Vec<Checked>, Failure> {
         let act = if writer.is_some() { Act::Purge } else { Act::Look };
-        let former = if at == LaneId::Records { None } else { self.former_notes() };
-        let lane = &self.lanes[at];
+        let former = if at == LaneId::Records { None } else { self.workspace.former_notes() };
+        let lane = &self.workspace.lanes[at];
         let places = lane.paths(&traces.addresses);
         let files: BTreeSet<RelPath> = places.iter().cloned().chain(lane.put_aside(&places)?).collect();
         let listed = lane.count_listed(&places);
@@ -291,7 +292,7 @@ impl Workspace {
             |done: Result<usize, Failure>| done.map_or_else(|why| Did::Stays(why.to_string()), removed);
         let mut checked = Vec::new();
         let mut check = |place, path, did| checked.push(Checked { place, path, did });
-        let lane = &mut self.lanes[at];
+        let lane = &mut self.workspace.lanes[at];
         check("memories", lane.root.clone(), removed(in_lane));
         check("log and undo", lane.state.join("blobs"), removed(in_journal));
         check("marks", lane.store.path_of(&Place::Marks), removed(in_marks));
@@ -303,7 +304,7 @@ impl Workspace {
             };
             check("listing", file, soft(listing));
         }
-        let mut marks = BTreeSet::from([self.lanes[at].store.path_of(&Place::Marks)]);
+        let mut marks = BTreeSet::from([self.workspace.lanes[at].store.path_of(&Place::Marks)]);
         for other in self.others(at, former.as_ref()) {
             let in_log = other.forget_in_log(traces, act);
             check("log and undo", other.state.join("blobs"), soft(in_log));
@@ -315,14 +316,22 @@ impl Workspace {
         if let Some(mut former) = former {
             check("index", former.index_file.clone(), former.forget_in_index(&places, act));
         }
-        check("ledger", self.project.state.join("ledger.jsonl"), soft(self.ledger().forget(traces, act)));
-        check("captures", self.captures().folder().to_owned(), soft(self.captures().forget(traces, act)));
-        let folder = self.project.drafts.clone();
-        let drafts = drafts::forget(&*self.disk, &folder, traces, act);
+        check(
+            "ledger",
+            self.workspace.project.state.join("ledger.jsonl"),
+            soft(self.workspace.ledger().forget(traces, act)),
+        );
+        check(
+            "captures",
+            self.workspace.captures().folder().to_owned(),
+            soft(self.workspace.captures().forget(traces, act)),
+        );
+        let folder = self.workspace.project.drafts.clone();
+        let drafts = drafts::forget(&*self.workspace.disk, &folder, traces, act);
         check("drafts", folder, soft(drafts));
-        if let Some(folders) = &self.folders {
+        if let Some(folders) = &self.workspace.folders {
             let log = folders.state.join(HOOK_LOG);
-            let lines = hooklog::forget(&*self.disk, &log, traces, act);
+            let lines = hooklog::forget(&*self.workspace.disk, &log, traces, act);
             check("log of hooks", log, soft(lines));
         }
         Ok(checked)
@@ -330,16 +339,16 @@ impl Workspace {
 
     /// The other lanes that have a log: a reason or a mark there may name the memory.
     fn others<'w>(&'w self, at: LaneId, former: Option<&'w Lane>) -> impl Iterator<Item = &'w Lane> {
-        self.lanes.others(at).chain(former).filter(|lane| lane.has_log())
+        self.workspace.lanes.others(at).chain(former).filter(|lane| lane.has_log())
     }
 
     fn mentioning(&self, address: &Address, traces: &Traces) -> Vec<Address> {
-        let said = self.load(address).ok().and_then(|loaded| match loaded.memory.body {
+        let said = self.workspace.load(address).ok().and_then(|loaded| match loaded.memory.body {
             Body::Prose(text) => Some(text.trim().to_owned()).filter(|text| words(text).len() >= WORDS_MIN),
             Body::Fields(_) => None,
         });
         let mut mentioning = Vec::new();
-        for lane in &self.lanes {
+        for lane in &self.workspace.lanes {
             let mentions = |path: &RelPath| {
                 let text = lane.read(path).ok().flatten().unwrap_or_default();
                 let text = String::from_utf8_lossy(&text);
@@ -355,11 +364,11 @@ impl Workspace {
 
     /// Asks every repository that has, or had, a place for it: notes may have been moved here from another one.
     fn in_git(&self, at: LaneId, traces: &Traces) -> Vec<InGit> {
-        let lane = &self.lanes[at];
+        let lane = &self.workspace.lanes[at];
         let mut roots = vec![lane.root.clone()];
         let mut lists: Vec<PathBuf> = lane.listing_file().into_iter().collect();
-        lists.extend(self.lanes.iter().map(|lane| lane.store.path_of(&Place::Marks)));
-        if let Some(other) = self.other_notes_place().filter(|_| at != LaneId::Records) {
+        lists.extend(self.workspace.lanes.iter().map(|lane| lane.store.path_of(&Place::Marks)));
+        if let Some(other) = self.workspace.other_notes_place().filter(|_| at != LaneId::Records) {
             lists.push(other.marks.join(MARKS_FILE));
             roots.push(other.root);
         }
@@ -389,9 +398,9 @@ impl Workspace {
     }
 
     fn traces(&self, at: LaneId, address: &Address) -> Result<Traces, Failure> {
-        let mut marks = self.read_marks()?;
-        let lane = &self.lanes[at];
-        if let Some(elsewhere) = self.former_notes().filter(|_| at != LaneId::Records) {
+        let mut marks = self.workspace.read_marks()?;
+        let lane = &self.workspace.lanes[at];
+        if let Some(elsewhere) = self.workspace.former_notes().filter(|_| at != LaneId::Records) {
             // A move leaves the former addresses where they were.
             marks.aliases.extend(Marks::read(&elsewhere.read_marks()?).aliases);
         }
@@ -411,7 +420,7 @@ impl Workspace {
                 _ => {}
             }
         }
-        let title = self.load(address).ok().map(|loaded| loaded.memory.title);
+        let title = self.workspace.load(address).ok().map(|loaded| loaded.memory.title);
         let origins = addresses.iter().filter_map(|address| marks.origins.get(address)).flatten();
         let sessions = origins.map(|origin| origin.session.clone()).collect();
         Ok(Traces { addresses, taken, titles: title.into_iter().collect(), sessions })
@@ -439,7 +448,7 @@ impl Lane {
         })
     }
 
-    pub(super) fn has_log(&self) -> bool {
+    pub(in crate::workspace) fn has_log(&self) -> bool {
         matches!(self.disk.stat(&self.state.join(JOURNAL)), Ok(Some(_)))
     }
 
@@ -529,7 +538,7 @@ impl Lane {
         self.state.join(NOTE)
     }
 
-    pub(super) fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
+    pub(in crate::workspace) fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
         let path = self.note_file();
         let bytes = self.disk.read_regular(&path, NOTE_MAX_BYTES);
         let bytes = bytes.map_err(|source| Failure::io("read", &path, source))?;

@@ -4,13 +4,13 @@
 //! pair. That the file is there is all that counts; what it says is for people. Nobody looks for it unless something
 //! is held back, and then by a few looks at the disk: hooks open projects, too.
 
-use super::lane::{Lane, lane_state};
-use super::notes::NOTES_STORAGE;
-use super::{Failure, JOURNAL, Workspace};
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, Kind};
 use crate::env::Folders;
 use crate::git;
+use crate::workspace::lane::{Lane, lane_state};
+use crate::workspace::open::notes::NOTES_STORAGE;
+use crate::workspace::{Failure, JOURNAL, Workspace};
 use lorelane_core::change::Notice;
 use lorelane_core::json::{Format, Json};
 use lorelane_core::policy::{NOTES_ROOT, NotesStorage, Policy, Weakening};
@@ -19,15 +19,15 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The folder in the state folder.
-pub(super) const TRUST_FOLDER: &str = "trust";
+pub(in crate::workspace) const TRUST_FOLDER: &str = "trust";
 /// There while nobody was told why the project is trusted.
-const UNTOLD: &str = "untold";
+pub(super) const UNTOLD: &str = "untold";
 /// In a lane's state folder once a version that asks for trust has changed the lane.
 const KNOWN: &str = "trust-known";
 
 /// Why a project is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Because {
+pub(super) enum Because {
     /// The user said so.
     Said,
     /// The user's own command set the values.
@@ -47,10 +47,10 @@ impl Because {
 }
 
 /// What is remembered of one repository.
-struct Trust {
+pub(super) struct Trust {
     /// The folder that all its work trees share; without git the project.
-    repository: PathBuf,
-    folder: PathBuf,
+    pub(super) repository: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 impl Trust {
@@ -89,7 +89,7 @@ impl Trust {
     }
 
     /// Returns how many values were trusted.
-    fn remove(&self, disk: &dyn Disk) -> io::Result<usize> {
+    pub(super) fn remove(&self, disk: &dyn Disk) -> io::Result<usize> {
         let listed = disk.list(&self.folder)?.unwrap_or_default();
         for entry in &listed {
             disk.remove_file(&self.folder.join(&entry.name))?;
@@ -103,7 +103,7 @@ fn unless_there(created: io::Result<()>) -> io::Result<()> {
 }
 
 /// The settings in force in a project whose records lie in `lane`.
-pub(super) fn settled(
+pub(in crate::workspace) fn settled(
     disk: &dyn Disk,
     now: Timestamp,
     folders: Option<&Folders>,
@@ -137,56 +137,23 @@ fn take_for_known(disk: &dyn Disk, folders: Option<&Folders>, lanes: &[&Path]) -
         && worked_in.all(|state| disk.create_new(&state.join(KNOWN), b"", None).is_ok())
 }
 
-fn keys(weakenings: &[Weakening]) -> String {
+pub(super) fn keys(weakenings: &[Weakening]) -> String {
     weakenings.iter().map(|weakening| weakening.key.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 impl Lane {
     /// From now on its journal is no reason to trust the project. Where the folder is missing, there is no journal.
-    pub(super) fn set_known(&self) {
+    pub(in crate::workspace) fn set_known(&self) {
         let _ = self.disk.create_new(&self.state.join(KNOWN), b"", None);
     }
 }
 
 impl Workspace {
-    /// Has what is held back count from now on.
-    pub fn trust(&mut self) -> Result<(), Failure> {
-        self.record_trust(Because::Said)
-    }
-
-    /// Takes back all trust in this repository; returns how much there was.
-    pub fn distrust(&mut self) -> Result<usize, Failure> {
-        // Else the journal would bring it back.
-        self.lanes.iter().for_each(Lane::set_known);
-        let trust = self.trust_file();
-        let removed =
-            trust.remove(&*self.disk).map_err(|source| Failure::io("remove", &trust.folder, source))?;
-        self.policy = self.settled();
-        Ok(removed)
-    }
-
-    /// By what trust in this project is remembered.
-    pub fn repository(&self) -> PathBuf {
-        self.trust_file().repository
-    }
-
-    /// What somebody has to be told once.
-    pub fn trust_notice(&self) -> Option<Notice> {
-        if self.policy.trusted.is_empty() {
-            return None;
-        }
-        self.disk.remove_file(&self.trust_file().folder.join(UNTOLD)).ok()?;
-        Some(Notice::warning(format!(
-            "the settings of this project are trusted because you have worked in it before: {}; `lorelane trust --remove` takes that back",
-            keys(&self.policy.trusted)
-        )))
-    }
-
-    fn trust_file(&self) -> Trust {
+    pub(super) fn trust_file(&self) -> Trust {
         Trust::of(&self.project.root, self.folders.as_ref())
     }
 
-    fn record_trust(&mut self, because: Because) -> Result<(), Failure> {
+    pub(super) fn record_trust(&mut self, because: Because) -> Result<(), Failure> {
         let trust = self.trust_file();
         let recorded = trust.record(&*self.disk, &self.policy, because, self.now);
         recorded.map_err(|source| Failure::io("write", &trust.folder, source))?;
@@ -194,13 +161,13 @@ impl Workspace {
         Ok(())
     }
 
-    pub(super) fn settled(&self) -> Policy {
+    pub(in crate::workspace) fn settled(&self) -> Policy {
         let (folders, lane) = (self.folders.as_ref(), &self.lanes.records().root);
         settled(&*self.disk, self.now, folders, &self.config, &self.project.root, lane)
     }
 
     /// Settles what the user's own command has just set.
-    pub(super) fn settle_own(&mut self) -> Option<Notice> {
+    pub(in crate::workspace) fn settle_own(&mut self) -> Option<Notice> {
         let after = self.settled();
         let before = std::mem::replace(&mut self.policy, after);
         self.keep_trust(&before)
@@ -208,7 +175,7 @@ impl Workspace {
 
     /// The same for the place of the notes, which has to count: that key is the user's own even where a move that was
     /// cut short left it held back, and [`Workspace::refuse_untrusted_place`] saw that nothing else is.
-    pub(super) fn settle_notes_place(&mut self) -> Result<Option<Notice>, Failure> {
+    pub(in crate::workspace) fn settle_notes_place(&mut self) -> Result<Option<Notice>, Failure> {
         let after = self.settled();
         let before = std::mem::replace(&mut self.policy, after);
         if self.policy.held_back.iter().any(|held| held.key == NOTES_STORAGE) {
@@ -219,7 +186,7 @@ impl Workspace {
 
     /// Trust is for all settings of a repository or for none: while another one is held back, so would be the place
     /// outside the project that the notes shall go to, and nobody would read them there.
-    pub(super) fn refuse_untrusted_place(&self, to: NotesStorage) -> Result<(), Failure> {
+    pub(in crate::workspace) fn refuse_untrusted_place(&self, to: NotesStorage) -> Result<(), Failure> {
         let other = self.policy.held_back.iter().find(|held| held.key != NOTES_STORAGE);
         match other.filter(|_| to == NotesStorage::User) {
             Some(held) => Err(Failure::Untrusted { held: held.clone() }),
@@ -229,7 +196,7 @@ impl Workspace {
 
     /// After the user's own command changed the settings: that takes no trust away, and gives none to what was held
     /// back before.
-    pub(super) fn keep_trust(&mut self, before: &Policy) -> Option<Notice> {
+    pub(in crate::workspace) fn keep_trust(&mut self, before: &Policy) -> Option<Notice> {
         let mut failure = None;
         if before.held_back.is_empty() && !self.policy.held_back.is_empty() {
             failure = self.record_trust(Because::Set).err();
@@ -245,7 +212,7 @@ impl Workspace {
     }
 
     /// Where a repository put its memories, they are read; nothing is written there unless the user trusts it.
-    pub(super) fn refuse_untrusted_root(&self) -> Result<(), Failure> {
+    pub(in crate::workspace) fn refuse_untrusted_root(&self) -> Result<(), Failure> {
         match self.policy.untrusted_root() {
             Some(held) => Err(Failure::Untrusted { held: held.clone() }),
             None => Ok(()),

@@ -1,8 +1,9 @@
 //! The added model at work: it reads memories a few at a time, and orders again what a question found.
 
-use super::recall::Inquiry;
-use super::{Failure, Workspace};
+use super::Recall;
 use crate::model::Meaning;
+use crate::workspace::Failure;
+use crate::workspace::recall::Inquiry;
 use lorelane_core::embed::packed::pack;
 use lorelane_core::recall::sheet::texts;
 use lorelane_core::recall::{Grouping, Query};
@@ -26,19 +27,19 @@ pub struct Learned {
     pub passages: usize,
 }
 
-impl Workspace {
+impl Recall<'_> {
     /// Has questions answered with this model from now on, too. For processes that live long: each question costs a
     /// run of it.
-    pub fn think_with(&mut self, model: Arc<dyn Meaning>) {
-        self.model = Some(model);
+    pub fn set_reranker(&mut self, model: Arc<dyn Meaning>) {
+        self.workspace.model = Some(model);
     }
 
     /// Has the model read memories that it does not know, until so many passages were read or none is left.
     pub fn learn(&mut self, passages: usize) -> Result<Learned, Failure> {
-        let Some(model) = self.model.clone() else { return Ok(Learned::default()) };
-        self.refresh()?;
+        let Some(model) = self.workspace.model.clone() else { return Ok(Learned::default()) };
+        self.workspace.refresh()?;
         let mut learned = Learned::default();
-        for lane in &mut self.lanes {
+        for lane in &mut self.workspace.lanes {
             let mut after = 0;
             while learned.passages < passages {
                 let unread = lane.ask(|index| index.unread(model.id(), after, PART))?;
@@ -67,20 +68,20 @@ impl Workspace {
     }
 
     /// Asks the model about the best answers. Returns whether it had anything to say.
-    pub(super) fn consult(
+    pub(in crate::workspace) fn consult(
         &mut self,
         query: &Query,
         inquiry: &mut Inquiry,
         grouping: Grouping,
     ) -> Result<bool, Failure> {
-        let Some(model) = self.model.clone() else { return Ok(false) };
-        let best = inquiry.chosen(query, &self.weights, REORDERED, grouping).hits;
+        let Some(model) = self.workspace.model.clone() else { return Ok(false) };
+        let best = inquiry.chosen(query, &self.workspace.weights, REORDERED, grouping).hits;
         if best.is_empty() {
             return Ok(false);
         }
         let addresses: BTreeSet<_> =
             best.iter().flat_map(|hit| std::iter::once(&hit.address).chain(&hit.same)).collect();
-        for lane in &mut self.lanes {
+        for lane in &mut self.workspace.lanes {
             let places: Vec<usize> = (0..inquiry.considered.len())
                 .filter(|place| {
                     inquiry.origins[*place].lane == lane.id()

@@ -4,17 +4,17 @@
 //! Examined is what changed since it was last examined, whoever has indexed it meanwhile: a scan of the server or of
 //! another command does not excuse it.
 
-use super::fence::{guard, real_path};
-use super::glance::Glance;
-use super::lane::Lane;
-use super::locate::locate;
-use super::{Failure, Workspace};
 use crate::config::RECORDS_CONFIG;
 use crate::disk::{Kind, RealDisk};
 use crate::env::Env;
 use crate::git;
 use crate::index::{Index, Unexamined, digest};
 use crate::store::Edit;
+use crate::workspace::lane::Lane;
+use crate::workspace::open::locate::locate;
+use crate::workspace::write_guard::change_stamp::Glance;
+use crate::workspace::write_guard::{guard, real_path};
+use crate::workspace::{Failure, Workspace};
 use lorelane_core::dialect::records::Records;
 use lorelane_core::fence::{inline, name as inert};
 use lorelane_core::guard::{ToolUse, quarantine};
@@ -76,7 +76,7 @@ pub fn examine_after(env: &Env, start: &Path, tools: &[ToolUse]) -> Result<Vec<E
     for tool in &denied {
         // A tool that names its file needs no index to tell what is new.
         if let ToolUse::Write { path } = tool {
-            examined.push(Workspace::open(env, start)?.examine(&start.join(path))?);
+            examined.push(Workspace::open(env, start)?.external_writes().examine(&start.join(path))?);
         }
     }
     if denied.is_empty() && allowed.is_empty() {
@@ -93,8 +93,8 @@ pub fn examine_after(env: &Env, start: &Path, tools: &[ToolUse]) -> Result<Vec<E
     match glance {
         Glance::Same => {}
         Glance::Changed(stamp) => {
-            workspace.look_at_lane()?;
-            examined.extend(workspace.examine_found(is_excused)?);
+            workspace.external_writes().look_at_lane()?;
+            examined.extend(workspace.external_writes().examine_found(is_excused)?);
             // More than one call examines is for the next one.
             if workspace.lanes.records_mut().ask(|index| index.unexamined(1))?.is_empty() {
                 stamp.keep();
@@ -102,8 +102,8 @@ pub fn examine_after(env: &Env, start: &Path, tools: &[ToolUse]) -> Result<Vec<E
         }
         Glance::Large { after, stamp } => {
             let named: Vec<String> = tools.iter().flat_map(ToolUse::json_files).take(NAMED_MAX).collect();
-            let after = workspace.look_at_part(&after, &named)?;
-            examined.extend(workspace.examine_found(is_excused)?);
+            let after = workspace.external_writes().look_at_part(&after, &named)?;
+            examined.extend(workspace.external_writes().examine_found(is_excused)?);
             stamp.keep_place(&after);
         }
     }
@@ -164,20 +164,34 @@ enum Writer {
     Anybody,
 }
 
+/// Writes to memory files that went past lorelane, for as long as the workspace is borrowed.
+#[derive(Debug)]
+pub struct ExternalWrites<'w> {
+    workspace: &'w mut Workspace,
+}
+
 impl Workspace {
+    pub fn external_writes(&mut self) -> ExternalWrites<'_> {
+        ExternalWrites { workspace: self }
+    }
+}
+
+impl ExternalWrites<'_> {
     /// Examines one file that a tool wrote. `path` is absolute.
     pub fn examine(&mut self, path: &Path) -> Result<Examined, Failure> {
         let real = real_path(path, 1);
-        let Ok(inside) = real.strip_prefix(&self.lanes.records().root) else { return Ok(Examined::Outside) };
+        let Ok(inside) = real.strip_prefix(&self.workspace.lanes.records().root) else {
+            return Ok(Examined::Outside);
+        };
         let inside = inside.to_string_lossy().replace('\\', "/");
         let name = inside.rsplit('/').next().unwrap_or_default().to_owned();
         let Ok(path) = RelPath::parse(&inside) else { return Ok(Examined::Foreign { name }) };
-        let before = self.lanes.records_mut().ask(|index| index.digest_before(&path))?;
+        let before = self.workspace.lanes.records_mut().ask(|index| index.digest_before(&path))?;
         let changed = Unexamined { path, before };
         let examined = self.examine_all(std::slice::from_ref(&changed), Writer::Tool)?.pop();
         if let Some(Examined::Fine { .. }) = examined {
             // It may have been edited in place, which the times of its folder do not tell.
-            self.lanes.records_mut().note(&[changed.path])?;
+            self.workspace.lanes.records_mut().note(&[changed.path])?;
         }
         Ok(examined.unwrap_or(Examined::Outside))
     }
@@ -190,24 +204,24 @@ impl Workspace {
 
     fn look_at_lane(&mut self) -> Result<(), Failure> {
         self.begin_examining()?;
-        self.lanes.records_mut().look()
+        self.workspace.lanes.records_mut().look()
     }
 
     /// Looks at what a large lane shows cheaply: folders that changed, files that a tool named, and the next ones
     /// of all files, so that a file that was edited in place is found in its turn. Returns where that goes on.
     fn look_at_part(&mut self, after: &str, named: &[String]) -> Result<String, Failure> {
         self.begin_examining()?;
-        let records = self.lanes.records_mut();
+        let records = self.workspace.lanes.records_mut();
         records.refresh()?;
         records.look_at_some(after, COMPARED, named)
     }
 
     /// Examines what scans found changed: so many files that a hook ends soon. What is excused is right as it is.
     fn examine_found(&mut self, is_excused: bool) -> Result<Vec<Examined>, Failure> {
-        let changed = self.lanes.records_mut().ask(|index| index.unexamined(EXAMINED_MAX))?;
+        let changed = self.workspace.lanes.records_mut().ask(|index| index.unexamined(EXAMINED_MAX))?;
         match is_excused {
             true if changed.is_empty() => Ok(Vec::new()),
-            true => self.lanes.records_mut().ask(Index::set_all_examined).map(|()| Vec::new()),
+            true => self.workspace.lanes.records_mut().ask(Index::set_all_examined).map(|()| Vec::new()),
             false => self.examine_all(&changed, Writer::Anybody),
         }
     }
@@ -215,9 +229,9 @@ impl Workspace {
     /// A person speaks, so no tool of theirs runs. From now on changes are examined; what is gone by now is left to
     /// them: they may remove a file, and `doctor` names it.
     pub fn begin_turn(&mut self) -> Result<(), Failure> {
-        self.lanes.records_mut().refresh()?;
+        self.workspace.lanes.records_mut().refresh()?;
         self.begin_examining()?;
-        let records = self.lanes.records_mut();
+        let records = self.workspace.lanes.records_mut();
         let mut gone = records.ask(|index| index.unexamined(EXAMINED_MAX))?;
         gone.retain(|changed| !records.stands(&changed.path));
         if gone.is_empty() {
@@ -229,7 +243,7 @@ impl Workspace {
     /// What the index knows is where it begins: what was there before is not touched. One that knows nothing looks
     /// first.
     fn begin_examining(&mut self) -> Result<(), Failure> {
-        let records = self.lanes.records_mut();
+        let records = self.workspace.lanes.records_mut();
         if records.ask(Index::is_examined)? {
             return Ok(());
         }
@@ -242,7 +256,7 @@ impl Workspace {
     fn examine_all(&mut self, changed: &[Unexamined], writer: Writer) -> Result<Vec<Examined>, Failure> {
         let (mut examined, mut harmed) = (Vec::new(), Vec::new());
         for changed in changed {
-            match sight(self.lanes.records(), changed) {
+            match sight(self.workspace.lanes.records(), changed) {
                 Sight::Known(known) => examined.push(known),
                 Sight::Invalid { bytes, .. } => harmed.push((changed, quarantine::has_conflict(&bytes))),
                 Sight::Removed { .. } => harmed.push((changed, false)),
@@ -260,7 +274,7 @@ impl Workspace {
         }
         if !changed.is_empty() {
             let paths = || changed.iter().map(|changed| &changed.path);
-            self.lanes.records_mut().ask(|index| index.set_examined(paths()))?;
+            self.workspace.lanes.records_mut().ask(|index| index.set_examined(paths()))?;
         }
         Ok(examined)
     }
@@ -271,12 +285,12 @@ impl Workspace {
         if harmed.is_empty() {
             return Vec::new();
         }
-        let in_a_merge = git::is_unsettled(&self.project.root);
-        let file = |changed: &Unexamined| self.lanes.records().file(&changed.path);
+        let in_a_merge = git::is_unsettled(&self.workspace.project.root);
+        let file = |changed: &Unexamined| self.workspace.lanes.records().file(&changed.path);
         let (there, gone): (Vec<PathBuf>, Vec<PathBuf>) =
             harmed.iter().map(|(changed, _)| file(changed)).partition(|file| file.exists());
-        let mut untouched = git::untouched(&*self.disk, &self.project.root, &there);
-        untouched.extend(git::taken_away(&self.project.root, &gone));
+        let mut untouched = git::untouched(&*self.workspace.disk, &self.workspace.project.root, &there);
+        untouched.extend(git::taken_away(&self.workspace.project.root, &gone));
         let explained = harmed.iter().filter(|(changed, has_conflict)| {
             in_a_merge || *has_conflict || untouched.contains(&file(changed).as_path())
         });
@@ -286,10 +300,10 @@ impl Workspace {
     /// Puts invalid files aside and memories back, as one change with a receipt. All are judged again under the
     /// lock: somebody may have mended one.
     fn repair(&mut self, harmed: &[&Unexamined]) -> Result<Vec<Examined>, Failure> {
-        self.refuse_when_misconfigured()?;
-        let store = Arc::clone(&self.lanes.records().store);
+        self.workspace.refuse_when_misconfigured()?;
+        let store = Arc::clone(&self.workspace.lanes.records().store);
         let mut writer = store.begin()?;
-        self.catch_up(LaneId::Records, &mut writer)?;
+        self.workspace.catch_up(LaneId::Records, &mut writer)?;
         let mut last = self.former(harmed)?;
         let (mut edits, mut repaired, mut examined) = (Vec::new(), Vec::new(), Vec::new());
         for changed in harmed {
@@ -300,7 +314,7 @@ impl Workspace {
                 (Some(_), Some(_)) => Former::Back,
                 (Some(_), None) => Former::NotInJournal,
             };
-            match sight(self.lanes.records(), changed) {
+            match sight(self.workspace.lanes.records(), changed) {
                 Sight::Known(known) => {
                     examined.push(known);
                     continue;
@@ -322,9 +336,9 @@ impl Workspace {
             repaired.push(path);
         }
         let because = because(&examined);
-        let done = writer.apply(edits, &because, self.now)?;
+        let done = writer.apply(edits, &because, self.workspace.now)?;
         // What it warns of (a listing that lags, a journal in its shelter) `doctor` and the next change say again.
-        self.settle(LaneId::Records, writer, &done.changes, &repaired, &because);
+        self.workspace.settle(LaneId::Records, writer, &done.changes, &repaired, &because);
         Ok(examined)
     }
 
@@ -333,7 +347,7 @@ impl Workspace {
     fn former(&self, harmed: &[&Unexamined]) -> Result<BTreeMap<RelPath, Vec<u8>>, Failure> {
         let before: BTreeMap<&RelPath, i64> =
             harmed.iter().filter_map(|changed| Some((&changed.path, changed.before?))).collect();
-        let mut last = self.lanes.records().store.last_writes(before.keys().copied())?;
+        let mut last = self.workspace.lanes.records().store.last_writes(before.keys().copied())?;
         last.retain(|path, bytes| {
             Records::complaint(path, bytes).is_none() && before.get(path) == Some(&digest(bytes))
         });
@@ -341,8 +355,10 @@ impl Workspace {
     }
 
     fn free_name(&self, path: &RelPath) -> Option<RelPath> {
-        let names = (0..NAMES_MAX).map_while(|attempt| quarantine::aside(path, self.now, attempt));
-        names.into_iter().find(|to| matches!(self.disk.stat(&self.lanes.records().file(to)), Ok(None)))
+        let names = (0..NAMES_MAX).map_while(|attempt| quarantine::aside(path, self.workspace.now, attempt));
+        names
+            .into_iter()
+            .find(|to| matches!(self.workspace.disk.stat(&self.workspace.lanes.records().file(to)), Ok(None)))
     }
 }
 

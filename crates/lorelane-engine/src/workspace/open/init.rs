@@ -1,12 +1,12 @@
 //! A new store: folders and a configuration that says every default.
 
-use super::locate::{project_for_new_store, real_path, settle};
-use super::trust::settled;
-use super::{Failure, Workspace};
 use crate::config::{ConfigFiles, RECORDS_CONFIG, write_plain};
 use crate::disk::{Disk, RealDisk};
 use crate::env::Env;
 use crate::store::{LOCK_DEADLINE, StoreError};
+use crate::workspace::open::locate::{project_for_new_store, real_path, settle};
+use crate::workspace::open::trust::settled;
+use crate::workspace::{Failure, Workspace};
 use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::memory::Category;
 use lorelane_core::policy::{DEFAULT_ROOT, Home, Policy, all_keys};
@@ -24,7 +24,7 @@ pub struct Founding {
 /// Makes a store for the project around `start`. What exists stays as it is.
 pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let project = match super::locate(&*disk, start) {
+    let project = match crate::workspace::open::locate(&*disk, start) {
         Ok(located) => located.project,
         Err(Failure::NoStore { .. }) => project_for_new_store(&*disk, start)?,
         Err(other) => return Err(other),
@@ -53,13 +53,13 @@ pub fn init_on(whole: &Arc<dyn Disk>, env: &Env, project: &Path) -> Result<Found
     let mut workspace = Workspace::open_on(Arc::clone(whole), env, settle(&**whole, project)?)?;
     workspace.keep_trust(&before);
     workspace.refuse_when_misconfigured()?;
-    let lane = workspace.lane().to_owned();
+    let lane = workspace.lanes.records().root.clone();
     for category in Category::ALL {
         made.extend(make_folder(disk, project, &lane.join(category.folder()))?);
     }
     let listing = lane.join(lorelane_core::dialect::records::LISTING);
     if disk.stat(&listing).map_err(|source| Failure::io("look at", &listing, source))?.is_none() {
-        workspace.reindex(crate::index::Rebuild::Changed)?;
+        workspace.maintenance().reindex(crate::index::Rebuild::Changed)?;
         made.push(listing);
     }
     Ok(Founding { lane, made })
@@ -75,7 +75,7 @@ fn before_founding(disk: &dyn Disk, env: &Env, project: &Path, root: &Path) -> P
 /// What `init` would make.
 pub fn plan_init(start: &Path) -> Result<Founding, Failure> {
     let disk = RealDisk;
-    let (project, lane) = match super::locate(&disk, start) {
+    let (project, lane) = match crate::workspace::open::locate(&disk, start) {
         Ok(located) => (located.project, located.lane),
         Err(Failure::NoStore { .. }) => {
             let project = project_for_new_store(&disk, start)?;

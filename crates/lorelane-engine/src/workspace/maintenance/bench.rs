@@ -1,8 +1,9 @@
 //! Recall asked about its own memories, and the results of that on disk.
 
-use super::{Failure, Workspace};
+use super::Maintenance;
 use crate::index::Wanted;
 use crate::lines;
+use crate::workspace::Failure;
 use lorelane_core::bench::{
     Asked, EXPECTATIONS_FILE, Expectation, Kept, Question, Report, Source, Tried, Vocabulary, expectations,
     judge, questions, sample,
@@ -32,13 +33,14 @@ pub struct Benched {
     pub median: Duration,
 }
 
-impl Workspace {
+impl Maintenance<'_> {
     /// Asks what is expected and what the memories themselves give to ask, and compares it with the newest baseline.
     /// `given` are files of expectations beside the project's own. Nothing is kept.
     pub fn bench(&mut self, given: &[PathBuf]) -> Result<Benched, Failure> {
         let (files, expected) = self.expectations(given)?;
         self.look_at_every_file()?;
-        let active = self.entries(Wanted { status: Some(Status::Active), ..Wanted::default() })?;
+        let active =
+            self.workspace.recall().entries(Wanted { status: Some(Status::Active), ..Wanted::default() })?;
         let mut times = Vec::new();
         let mut tried = Vec::new();
         for expectation in expected {
@@ -52,7 +54,7 @@ impl Workspace {
         }
         times.sort_unstable();
         let median = times.get(times.len() / 2).copied().unwrap_or_default();
-        let report = judge(asked, tried, self.bench_baseline().as_ref(), self.now);
+        let report = judge(asked, tried, self.bench_baseline().as_ref(), self.workspace.now);
         Ok(Benched { report, memories: active.len(), files, median })
     }
 
@@ -61,36 +63,36 @@ impl Workspace {
         let (current, former) = self.bench_files();
         let fault = |source| Failure::io("write", &current, source);
         let baseline = self.bench_baseline();
-        self.disk.create_private_dir_all(&self.project.state).map_err(fault)?;
-        lines::turn_over(&*self.disk, &current, &former, RESULTS_MAX_BYTES).map_err(fault)?;
+        self.workspace.disk.create_private_dir_all(&self.workspace.project.state).map_err(fault)?;
+        lines::turn_over(&*self.workspace.disk, &current, &former, RESULTS_MAX_BYTES).map_err(fault)?;
         let mut text = kept.line();
-        if self.disk.stat(&current).map_err(fault)?.is_none() {
+        if self.workspace.disk.stat(&current).map_err(fault)?.is_none() {
             // The baseline comes along: else a long streak of failing runs would push it out, and the next one
             // would be compared with nothing.
             text.insert_str(0, &baseline.map(|baseline| baseline.line()).unwrap_or_default());
         }
-        self.disk.append(&current, text.as_bytes()).map_err(fault)
+        self.workspace.disk.append(&current, text.as_bytes()).map_err(fault)
     }
 
     /// The newest run that others are compared with.
     fn bench_baseline(&self) -> Option<Kept> {
         let (current, former) = self.bench_files();
         [current, former].iter().find_map(|path| {
-            let bytes = self.disk.read_regular(path, 2 * RESULTS_MAX_BYTES).ok()??;
+            let bytes = self.workspace.disk.read_regular(path, 2 * RESULTS_MAX_BYTES).ok()??;
             let text = String::from_utf8_lossy(&bytes);
             text.lines().rev().filter_map(Kept::read).find(|kept| kept.is_baseline)
         })
     }
 
     fn bench_files(&self) -> (PathBuf, PathBuf) {
-        let state = &self.project.state;
+        let state = &self.workspace.project.state;
         (state.join("bench.jsonl"), state.join("bench.old.jsonl"))
     }
 
     fn timed(&mut self, text: &str, limit: usize, times: &mut Vec<Duration>) -> Result<Vec<Hit>, Failure> {
-        let query = Query::of_person(text, self.now);
+        let query = Query::of_person(text, self.workspace.now);
         let begin = Instant::now();
-        let hits = self.recall(&query, limit)?.hits;
+        let hits = self.workspace.recall().search(&query, limit)?.hits;
         times.push(begin.elapsed());
         Ok(hits)
     }
@@ -110,7 +112,7 @@ impl Workspace {
     }
 
     fn source(&self, entry: &Entry) -> Option<Source> {
-        let lane = self.lanes.of(&entry.address)?;
+        let lane = self.workspace.lanes.of(&entry.address)?;
         let text = lane.load(&entry.address).ok()?.text;
         Some(Source {
             address: entry.address.clone(),
@@ -122,9 +124,10 @@ impl Workspace {
 
     /// The files of expectations that there are, and what they expect of the memories as they are called now.
     fn expectations(&self, given: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<Expectation>), Failure> {
-        let own = self.project.root.join(MARKS_FOLDER).join(EXPECTATIONS_FILE);
+        let own = self.workspace.project.root.join(MARKS_FOLDER).join(EXPECTATIONS_FILE);
         let (mut files, mut expected) = (Vec::new(), Vec::new());
         if let Some(bytes) = self
+            .workspace
             .disk
             .read_regular(&own, EXPECTATIONS_MAX_BYTES)
             .map_err(|source| Failure::io("read", &own, source))?
@@ -133,17 +136,17 @@ impl Workspace {
             files.push(own);
         }
         for path in given {
-            let bytes = self
-                .disk
-                .read(path)
-                .and_then(|bytes| bytes.ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound)));
+            let bytes =
+                self.workspace.disk.read(path).and_then(|bytes| {
+                    bytes.ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
+                });
             expected
                 .append(&mut understood(path, &bytes.map_err(|source| Failure::io("read", path, source))?)?);
             files.push(path.clone());
         }
-        let marks = self.marks();
+        let marks = self.workspace.marks();
         let named = expected.iter_mut().flat_map(|one| one.must.iter_mut().chain(&mut one.must_not));
-        for address in named.filter(|address| !self.exists(address)) {
+        for address in named.filter(|address| !self.workspace.exists(address)) {
             *address = marks.follow(address).clone();
         }
         Ok((files, expected))

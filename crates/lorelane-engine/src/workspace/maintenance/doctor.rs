@@ -1,13 +1,15 @@
 //! Looks for everything that is not as it should be, and changes nothing.
 
-use super::lane::{Content, Found, Lane, joined};
-use super::notes::FORMER_INDEX;
-use super::{Failure, LISTING_MAX_BYTES, Workspace};
+use super::Maintenance;
 use crate::config::RECORDS_CONFIG;
 use crate::disk::{self, Listed};
+use crate::finding::Finding;
 use crate::git;
 use crate::index::{Index, IndexError, Wanted};
 use crate::store::Outside;
+use crate::workspace::lane::{Content, Found, Lane, joined};
+use crate::workspace::open::notes::FORMER_INDEX;
+use crate::workspace::{Failure, LISTING_MAX_BYTES};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::LISTING;
 use lorelane_core::dialect::{Extent, Reading};
@@ -30,15 +32,6 @@ const STRAYS_MAX: usize = 20;
 const TAKEN_MAX: usize = 5;
 /// A `memory_root` may lie in a large tree: after so many folders no further one is looked into.
 const STRAY_FOLDERS_MAX: usize = 200;
-
-/// Something that somebody should look at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// What was checked: `config`, `file`, `listing`, `index`, `journal`, `marks`, `model`, `secret`, `setup`, `store`, `trust`.
-    pub check: &'static str,
-    pub what: String,
-    pub hint: String,
-}
 
 /// What is wrong, and what only looks so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,10 +73,10 @@ pub enum Sync {
     Foreign,
 }
 
-impl Workspace {
+impl Maintenance<'_> {
     pub fn overview(&mut self) -> Result<Overview, Failure> {
         self.look_at_every_file()?;
-        let now = self.now;
+        let now = self.workspace.now;
         let since_retired = |entry: &Entry| entry.status_at.map(|at| now.days_since(at));
         let is_heavy = |entry: &Entry| entry.status == Status::Active && entry.revised > HEAVILY_REVISED;
         let is_recent = |entry: &Entry| {
@@ -93,7 +86,7 @@ impl Workspace {
         // One by one: all of a large store would take more memory than the answer is worth.
         let (mut heavily_revised, mut recently_retired) = (Vec::new(), Vec::new());
         let (mut counts, mut unreadable) = (BTreeMap::new(), 0);
-        for lane in &mut self.lanes {
+        for lane in &mut self.workspace.lanes {
             let noted = lane.ask(|index| {
                 index.with_entries(Wanted::default(), |entries| {
                     entries.filter(|entry| is_heavy(entry) || is_recent(entry)).collect::<Vec<_>>()
@@ -111,10 +104,10 @@ impl Workspace {
         heavily_revised.sort_by(|a, b| b.revised.cmp(&a.revised).then_with(|| a.address.cmp(&b.address)));
         Ok(Overview {
             counts,
-            listing: self.lanes.records_mut().listing_sync()?.expect("records have a listing"),
+            listing: self.workspace.lanes.records_mut().listing_sync()?.expect("records have a listing"),
             heavily_revised,
             recently_retired,
-            pinned: self.marks().pinned.len(),
+            pinned: self.workspace.marks().pinned.len(),
             unreadable,
         })
     }
@@ -122,14 +115,14 @@ impl Workspace {
     /// Everything that is wrong, in the order of the checks.
     pub fn diagnose(&mut self, secrets: bool) -> Result<Diagnosis, Failure> {
         let (mut findings, mut notes) = (Vec::new(), Vec::new());
-        self.refresh()?;
+        self.workspace.refresh()?;
         self.check_config(&mut findings);
-        for lane in &mut self.lanes {
+        for lane in &mut self.workspace.lanes {
             lane.check_index(&mut findings)?;
             lane.check_folders(&mut findings);
             lane.check_contents(secrets, &mut findings)?;
             notes.extend(lane.check_listing(&mut findings)?);
-            notes.extend(lane.check_journal(&self.project.root, &mut findings));
+            notes.extend(lane.check_journal(&self.workspace.project.root, &mut findings));
         }
         self.check_places(&mut findings);
         self.check_moved_notes(&mut findings);
@@ -141,8 +134,8 @@ impl Workspace {
     /// Only whether the indexes say what the files say.
     pub fn diagnose_index(&mut self) -> Result<Vec<Finding>, Failure> {
         let mut findings = Vec::new();
-        self.refresh()?;
-        for lane in &mut self.lanes {
+        self.workspace.refresh()?;
+        for lane in &mut self.workspace.lanes {
             lane.check_index(&mut findings)?;
             lane.compare_index(&mut findings)?;
         }
@@ -151,11 +144,11 @@ impl Workspace {
 
     /// Reads the indexes whole and rebuilds those that are damaged.
     pub fn verify_indexes(&mut self) -> Result<(), Failure> {
-        self.lanes.iter_mut().try_for_each(|lane| lane.verify_index().map(drop))
+        self.workspace.lanes.iter_mut().try_for_each(|lane| lane.verify_index().map(drop))
     }
 
     fn check_config(&self, findings: &mut Vec<Finding>) {
-        for problem in &self.policy.problems {
+        for problem in &self.workspace.policy.problems {
             let hint = if problem.stops_writes {
                 "nothing is written until this is mended"
             } else {
@@ -163,28 +156,17 @@ impl Workspace {
             };
             findings.push(Finding { check: "config", what: problem.to_string(), hint: hint.to_owned() });
         }
-        for held in &self.policy.held_back {
+        for held in &self.workspace.policy.held_back {
             let hint = "if you trust this project, allow it with `lorelane trust`".to_owned();
             findings.push(Finding { check: "trust", what: format!("held back: {held}"), hint });
         }
-        let left = self.left_behind();
+        let left = self.workspace.files().left_behind();
         if left > 0 {
             let what =
                 format!("{left} memories in {DEFAULT_ROOT} are not read: memory_root names another folder");
             let hint = "move them there, or set memory_root back".to_owned();
             findings.push(Finding { check: "config", what, hint });
         }
-    }
-
-    /// How many memories lie in the usual folder while `memory_root` names another one.
-    pub fn left_behind(&self) -> usize {
-        let usual = self.project.root.join(DEFAULT_ROOT);
-        if usual == self.lanes.records().root {
-            return 0;
-        }
-        let listed = |category: Category| self.disk.list(&usual.join(category.folder())).ok().flatten();
-        let files = Category::ALL.into_iter().filter_map(listed).flatten();
-        files.filter(|listed| listed.name.ends_with(".json")).count()
     }
 
     /// Reads all of an added model: some 100 ms.
@@ -198,11 +180,11 @@ impl Workspace {
     /// A file or a pipe in the place of a folder closes what would lie there.
     fn check_places(&self, findings: &mut Vec<Finding>) {
         let places = [
-            self.notes.as_ref().map(|place| (place.root.clone(), "no note is read or written")),
-            Some((self.project.root.join(MARKS_FOLDER), "no pin is read or written")),
+            self.workspace.notes.as_ref().map(|place| (place.root.clone(), "no note is read or written")),
+            Some((self.workspace.project.root.join(MARKS_FOLDER), "no pin is read or written")),
         ];
         for (path, effect) in places.into_iter().flatten() {
-            if let Ok(Some(stat)) = self.disk.stat(&path)
+            if let Ok(Some(stat)) = self.workspace.disk.stat(&path)
                 && !matches!(stat.kind, disk::Kind::Folder | disk::Kind::Symlink)
             {
                 let what = format!("{} is no folder, so {effect}", path.display());
@@ -213,10 +195,10 @@ impl Workspace {
 
     /// Whoever was killed while notes moved has some of them twice.
     fn check_moved_notes(&self, findings: &mut Vec<Finding>) {
-        let Some((other, files)) = self.copies_left() else { return };
+        let Some((other, files)) = self.workspace.copies_left() else { return };
         let what =
             format!("{} notes lie in {} as well: a move was interrupted", files.len(), other.root.display());
-        let to = self.policy.notes_storage().name();
+        let to = self.workspace.policy.notes_storage().name();
         let hint = format!("`lorelane notes move --to {to}` removes those copies");
         findings.push(Finding { check: "file", what, hint });
     }
@@ -225,10 +207,10 @@ impl Workspace {
         let mut found = |what, hint: &str| {
             findings.push(Finding { check: "marks", what, hint: hint.to_owned() });
         };
-        if let Some(what) = self.marks_not_read() {
+        if let Some(what) = self.workspace.files().marks_not_read() {
             found(what, "remove the lines of memories that are gone");
         }
-        match self.read_marks() {
+        match self.workspace.read_marks() {
             Ok(Marks { unread: 0, .. }) => {}
             Ok(Marks { unread, .. }) => found(
                 format!("{unread} line(s) of .lorelane/marks.jsonl cannot be read"),
