@@ -1,9 +1,11 @@
 //! What goes into a prompt: the reminders that are worth their tokens, and the rule that dropped each other one.
 
 mod everyday;
+mod rule;
 mod standing;
 
 pub(crate) use everyday::is_everyday;
+pub use rule::{CurrentMemory, ReminderRule};
 pub use standing::{Standing, Told, Waiting};
 
 pub use crate::text::tokens;

@@ -2,7 +2,7 @@
 
 use crate::setup::is_trial;
 use crate::workspace::{Failure, NEAR_MAX, Workspace};
-use lorelane_core::briefing::{self, Briefing, Composer, Rule, Standing, Waiting};
+use lorelane_core::briefing::{Briefing, CurrentMemory, ReminderRule, Rule, Standing, Waiting};
 use lorelane_core::corpus::Entry;
 use lorelane_core::ledger::{Event, Line};
 use lorelane_core::memory::{Address, Category, Memory};
@@ -49,26 +49,23 @@ pub struct Account {
 }
 
 impl Reminders<'_> {
-    /// The reminders for a prompt: relevant, allowed, and standing in their files now.
+    /// The reminders for a prompt: relevant, allowed, and as their files are now.
     pub fn brief(&mut self, prompt: &str) -> Result<Briefing, Failure> {
-        let mut composer = Composer::new(&self.workspace.policy);
-        if !self.reminds() || briefing::is_machine(prompt) {
-            return Ok(composer.finish());
+        if !self.rule().answers(prompt) {
+            return Ok(self.rule().silence());
         }
         let query = Query::of_person(prompt, self.workspace.now);
-        for hit in self.near_prompt(&query)? {
-            if !is_relevant(&query, &hit.title, &hit.tags) {
-                composer.drop(hit, Rule::Irrelevant);
-            } else if let Some(rule) = composer.closed() {
-                composer.drop(hit, rule);
-            } else {
-                match self.judge(&query, &hit.address) {
-                    Ok(memory) => composer.take(hit, &memory, self.workspace.now),
-                    Err(rule) => composer.drop(hit, rule),
-                }
-            }
-        }
-        Ok(composer.finish())
+        let near = self.near_prompt(&query)?;
+        Ok(self.rule().choose(&query, near, |address| self.current(address)))
+    }
+
+    fn rule(&self) -> ReminderRule<'_> {
+        ReminderRule { policy: &self.workspace.policy, now: self.workspace.now }
+    }
+
+    fn current(&self, address: &Address) -> CurrentMemory {
+        let loaded = self.workspace.load(address).ok()?;
+        Some((Entry::of(&loaded.memory, &loaded.path), loaded.memory))
     }
 
     /// What comes near a prompt, best first: found by recall, or scored as the first system did.
@@ -86,26 +83,6 @@ impl Reminders<'_> {
                     |category: Category| self.workspace.policy.description(category).map(str::to_owned);
                 Ok(recall::keyword(query, &named, &describe))
             }
-        }
-    }
-
-    fn reminds(&self) -> bool {
-        self.workspace.policy.retrieval_enabled() && self.workspace.policy.max_inject() > 0
-    }
-
-    /// A memory as its file says it now, if a prompt may show it; else the first rule that forbids it.
-    fn judge(&self, query: &Query, address: &Address) -> Result<Memory, Rule> {
-        let (entry, memory) = self.allowed(address)?;
-        if is_relevant(query, &entry.title, &entry.tags) { Ok(memory) } else { Err(Rule::Irrelevant) }
-    }
-
-    /// A memory as its file says it now, if it may be shown at all.
-    fn allowed(&self, address: &Address) -> Result<(Entry, Memory), Rule> {
-        let loaded = self.workspace.load(address).map_err(|_| Rule::Gone)?;
-        let entry = Entry::of(&loaded.memory, &loaded.path);
-        match briefing::barred(&entry, &self.workspace.policy, self.workspace.now) {
-            Some(rule) => Err(rule),
-            None => Ok((entry, loaded.memory)),
         }
     }
 
@@ -149,7 +126,7 @@ impl Reminders<'_> {
     }
 
     fn showable(&self, address: &Address) -> Option<Memory> {
-        self.allowed(address).ok().map(|(_, memory)| memory)
+        self.rule().may_show(self.current(address)).ok().map(|(_, memory)| memory)
     }
 
     /// Writes down what a hook put into a session.
@@ -164,7 +141,7 @@ impl Reminders<'_> {
             let line = lines.swap_remove(known);
             let left = line.left_out.iter().find(|left| left.address == *address);
             let fate = left.map_or(Fate::Shown, |left| Fate::Dropped(left.rule));
-            let since = self.allowed(address).err().filter(|_| fate == Fate::Shown);
+            let since = self.rule().may_show(self.current(address)).err().filter(|_| fate == Fate::Shown);
             return Ok(Account { line: Some(line), hit: None, fate, since });
         }
         // A session's start asks for nothing: only a prompt can be asked again.
@@ -176,7 +153,7 @@ impl Reminders<'_> {
 
     /// The ledger keeps only what came near: a prompt is asked again, with store and settings as they are now.
     fn asked_again(&mut self, prompt: &str, address: &Address) -> Result<(Option<Hit>, Fate), Failure> {
-        if !self.reminds() {
+        if !self.rule().is_on() {
             return Ok((None, Fate::Dropped(Rule::Off)));
         }
         let Briefing { reminders, left_out, .. } = self.brief(prompt)?;
@@ -186,16 +163,12 @@ impl Reminders<'_> {
         if let Some((hit, rule)) = left_out.into_iter().find(|(hit, _)| hit.address == *address) {
             return Ok((Some(hit), Fate::Dropped(rule)));
         }
-        Ok(match self.judge(&Query::of_person(prompt, self.workspace.now), address) {
+        let query = Query::of_person(prompt, self.workspace.now);
+        Ok(match self.rule().judge(&query, self.current(address)) {
             // So many name it as well that no prompt looks at all of them.
             Ok(_) => (None, Fate::Dropped(Rule::Surplus)),
             Err(Rule::Irrelevant) => (None, Fate::Dropped(Rule::Unasked)),
             Err(rule) => (None, Fate::Dropped(rule)),
         })
     }
-}
-
-/// Whether a prompt speaks of a memory with this name.
-fn is_relevant(query: &Query, title: &str, tags: &[String]) -> bool {
-    briefing::is_relevant(&recall::name_parts(query, title, tags))
 }
