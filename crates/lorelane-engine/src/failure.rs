@@ -1,9 +1,9 @@
 //! Why something could not be done, with what to do about it.
 
+use crate::backend::StoreError;
 use crate::config::ConfigError;
 use crate::disk::is_exhausted;
 use crate::index::IndexError;
-use crate::store::StoreError;
 use lorelane_core::bench::ExpectationFault;
 use lorelane_core::memory::Address;
 use lorelane_core::policy::{ConfigProblem, Weakening};

@@ -1,5 +1,6 @@
 //! Engine: does what the core decided. Knows files, locks, SQLite and git; prints nothing.
 
+pub mod backend;
 pub mod captures;
 pub mod config;
 pub mod disk;

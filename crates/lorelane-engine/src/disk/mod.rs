@@ -185,6 +185,6 @@ fn not_regular() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "it is not a regular file")
 }
 
-fn too_large(max: u64) -> io::Error {
+pub(crate) fn too_large(max: u64) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("it is larger than {} KiB", max / 1024))
 }

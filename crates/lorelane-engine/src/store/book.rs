@@ -1,12 +1,13 @@
 //! The writer's end of a journal: opened by its tail, extended line by line.
 
+use crate::backend::{Digest, StoreError, Warning};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::journal::{Chain, Digest, Event, Intent, Line, Tail};
+use super::Store;
+use super::journal::{Chain, Event, Intent, Line, Tail};
 use super::pack::Pack;
 use super::simulation::Sabotage;
-use super::{Store, StoreError, Warning};
 
 pub(super) const JOURNAL: &str = "journal";
 pub(super) const BLOBS: &str = "blobs";

@@ -3,10 +3,11 @@
 //! Whether a lane's lines are in it is told by counting them, because neither length nor digest of a
 //! shared file says anything about one lane's part of it.
 
+use crate::backend::{StoreError, Warning};
 use std::path::PathBuf;
 
+use super::Store;
 use super::simulation::Sabotage;
-use super::{Store, StoreError, Warning};
 use crate::disk::{Kind, LockGuard};
 
 pub(super) const FILE: &str = "marks.jsonl";

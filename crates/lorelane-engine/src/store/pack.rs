@@ -3,13 +3,12 @@
 //! Each blob is salted, and the salt lies beside it: after purging, the digest that stays in the journal
 //! cannot be used to guess what stood there, short and likely texts included.
 
+use crate::backend::{Digest, StoreError};
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::StoreError;
-use super::journal::Digest;
 use crate::disk::{Disk, Pieces, READ_MAX_BYTES};
 
 const SALT: usize = 16;

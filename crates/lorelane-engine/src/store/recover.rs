@@ -4,6 +4,7 @@
 //! was made, and whoever was told that it was not must never see it happen. Completing it would need nothing less
 //! than the journal to record each failure, and a disk that fails may refuse that too.
 
+use crate::backend::{Place, StoreError, Warning};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use super::journal::{Event, Intent, Step};
 use super::pack::{Pack, Parcel};
 use super::simulation::Sabotage;
 use super::write::{Failed, Target, Work, folders};
-use super::{Place, Store, StoreError, Warning, marks};
+use super::{Store, marks};
 
 /// A step with its bytes at hand.
 #[derive(Clone, Debug)]

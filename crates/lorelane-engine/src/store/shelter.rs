@@ -7,18 +7,19 @@
 //! stranger chose. So the first writer puts a file there that nobody may write, which is a mode that no checkout of
 //! git gives to a file, and a journal without it is not read.
 
+use crate::backend::{Digest, Outcome, StoreError, Warning};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use lorelane_core::path::RelPath;
 
+use super::Store;
 use super::book::{BLOBS, Book, HEAD, JOURNAL};
-use super::journal::{Digest, Event, Intent, Step};
-use super::log::{Outcome, told};
+use super::journal::{Event, Intent, Step};
+use super::log::told;
 use super::pack::{Blob, Pack, Parcel};
 use super::recover::lane_path;
 use super::simulation::Sabotage;
-use super::{Store, StoreError, Warning};
 use crate::disk::{Kind, Stat};
 
 const FOLDER: &str = ".lorelane-journal";

@@ -3,12 +3,13 @@
 //! A full or read-only disk shows while temporary files are written, before any memory has changed. What fails
 //! later is taken back here, in the process that failed, not left to recovery.
 
+use crate::backend::{StoreError, Warning};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::Store;
 use super::simulation::Sabotage;
-use super::{Store, StoreError, Warning};
 use crate::disk::Kind;
 
 const TEMP_PREFIX: &str = ".lorelane-";

@@ -7,7 +7,6 @@ use crate::hooklog::HOOK_LOG;
 use crate::index::Seen;
 use crate::ledger::Ledger;
 use crate::model;
-use crate::store::Place;
 use crate::workspace::lane::Lane;
 use crate::workspace::open::trust::TRUST_FOLDER;
 use crate::workspace::{Loaded, MARKS_FILE, Workspace};
@@ -33,12 +32,18 @@ impl Workspace {
 
 impl<'w> Files<'w> {
     /// The records' real folder.
-    pub fn records_root(&self) -> &'w Path {
-        &self.workspace.lanes.records().root
+    pub fn records_root(&self) -> PathBuf {
+        self.workspace.lanes.records().folder("")
     }
 
     pub fn disk(&self) -> &'w dyn Disk {
         &*self.workspace.disk
+    }
+
+    /// The path of a memory's file from the project's root, as listings and scripts know it; in full for one that lies
+    /// elsewhere.
+    pub fn listed_path(&self, address: &Address) -> String {
+        self.workspace.listed_path(address)
     }
 
     /// What is marked, as far as it can be read: a file of marks that cannot be is for `doctor` to report.
@@ -85,7 +90,7 @@ impl<'w> Files<'w> {
 
     /// The folders that are written to, and what for.
     pub fn declared_folders(&self) -> Vec<(PathBuf, &'static str)> {
-        let lane = &self.workspace.lanes.records().root;
+        let lane = &self.records_root();
         let key = Folders::lane_key(lane);
         let mut declared = vec![
             (lane.clone(), "memories, listing, settings of the records"),
@@ -148,7 +153,7 @@ impl<'w> Files<'w> {
     pub fn marks_not_read(&self) -> Option<String> {
         let large = self.workspace.lanes.iter().find_map(|lane| Some((lane, lane.has_more_marks()?)));
         large.map(|(lane, bytes)| {
-            let file = lane.store.path_of(&Place::Marks);
+            let file = lane.marks_place();
             let size = bytes.div_ceil(1 << 20);
             format!("{} has {size} MiB: recall and hooks read only its last MiB", file.display())
         })
@@ -157,7 +162,7 @@ impl<'w> Files<'w> {
     /// How many memories lie in the usual folder while `memory_root` names another one.
     pub fn left_behind(&self) -> usize {
         let usual = self.workspace.project.root.join(DEFAULT_ROOT);
-        if usual == self.workspace.lanes.records().root {
+        if usual == self.records_root() {
             return 0;
         }
         let listed =

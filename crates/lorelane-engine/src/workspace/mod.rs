@@ -31,19 +31,21 @@ pub use recall::{
 };
 pub use write_guard::{Examined, ExternalWrites, Former, examine_after, guard, guard_by_name};
 
+use crate::backend::Backend;
 use crate::captures::Captures;
 use crate::config::ConfigFiles;
 use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders};
+use crate::index::Index;
 use crate::ledger::Ledger;
 use crate::model::Meaning;
-use crate::store::Place;
 use lane::Lane;
 use lanes::Lanes;
+use lorelane_core::dialect::notes::Notes;
 use lorelane_core::dialect::records::Records;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, LaneId};
-use lorelane_core::policy::Policy;
+use lorelane_core::policy::{DEFAULT_ROOT, Policy};
 use lorelane_core::recall::weigh::Weights;
 use lorelane_core::time::Timestamp;
 use open::{notes, trust};
@@ -131,6 +133,35 @@ impl Workspace {
         Ok(workspace)
     }
 
+    /// A project whose documents are kept elsewhere than in files. Its index lives as long as the workspace.
+    pub fn open_backends(
+        env: &Env,
+        project: &Path,
+        records: Arc<dyn Backend>,
+        notes: Arc<dyn Backend>,
+    ) -> Workspace {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let folders = env.folders();
+        let config =
+            ConfigFiles::of_project(project, folders.as_ref().map(|folders| folders.config.as_path()));
+        let policy = config.read(&*disk);
+        let mut lanes =
+            Lanes::new(Lane::on(records, Box::new(Records::new(DEFAULT_ROOT)), Index::in_memory()));
+        lanes.open(Lane::on(notes, Box::new(Notes), Index::in_memory()));
+        Workspace {
+            now: env.now,
+            project: Project::new(project.to_owned(), project, folders.as_ref()),
+            lanes,
+            notes: None,
+            disk,
+            weights: Weights::of(&policy),
+            policy,
+            config,
+            folders,
+            model: None,
+        }
+    }
+
     pub fn now(&self) -> Timestamp {
         self.now
     }
@@ -145,7 +176,7 @@ impl Workspace {
 
     /// The path of a memory's file from the project's root, as listings and scripts know it; in full for one that
     /// lies elsewhere.
-    pub fn listed_path(&self, address: &Address) -> String {
+    fn listed_path(&self, address: &Address) -> String {
         let lane = self.lanes.of(address).unwrap_or_else(|| self.lanes.records());
         lane.dialect.place(address).map_or_else(String::new, |path| lane.listed_path(&path))
     }
@@ -191,7 +222,7 @@ impl Workspace {
     fn marks_by(&self, read: fn(&Lane) -> Result<Vec<u8>, Failure>) -> Result<Marks, Failure> {
         let mut files = BTreeSet::new();
         let mut lines = Vec::new();
-        for lane in self.lanes.iter().filter(|lane| files.insert(lane.store.path_of(&Place::Marks))) {
+        for lane in self.lanes.iter().filter(|lane| files.insert(lane.documents.marks_key())) {
             lines.append(&mut read(lane)?);
             lines.push(b'\n');
         }

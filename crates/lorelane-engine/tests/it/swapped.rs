@@ -3,8 +3,9 @@
 use crate::store::Temp;
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
+use lorelane_engine::backend::{Edit, Transaction};
 use lorelane_engine::disk::{Disk as _, RealDisk};
-use lorelane_engine::store::{Edit, Home, Store};
+use lorelane_engine::store::{Home, Store};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

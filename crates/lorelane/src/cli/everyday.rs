@@ -211,7 +211,7 @@ pub(super) fn show(session: &Session<'_>, args: &Show) -> Outcome {
         };
         say::document([
             ("address", Json::text(address.to_string())),
-            ("path", Json::text(workspace.listed_path(&address))),
+            ("path", Json::text(workspace.files().listed_path(&address))),
             ("md5", Json::text(md5(loaded.text.as_bytes()))),
             ("blake3", Json::text(loaded.revision.to_string())),
             ("pinned", Json::Bool(workspace.files().marks().pinned.contains(&address))),
@@ -219,7 +219,7 @@ pub(super) fn show(session: &Session<'_>, args: &Show) -> Outcome {
             ("memory", record),
         ]);
     } else {
-        say::out(&page(&loaded, &workspace.listed_path(&address)));
+        say::out(&page(&loaded, &workspace.files().listed_path(&address)));
         for problem in &loaded.problems {
             say::err(&format!("warning: {}", problem.what));
         }
@@ -376,7 +376,7 @@ fn entry_json(entry: &Entry, pinned: bool, workspace: &Workspace) -> Json {
     let time = |at: Option<Timestamp>| at.map_or(Json::Null, |at| Json::text(at.to_string()));
     let members = [
         ("address", Json::text(entry.address.to_string())),
-        ("path", Json::text(workspace.listed_path(&entry.address))),
+        ("path", Json::text(workspace.files().listed_path(&entry.address))),
         ("category", Json::text(entry.kind.name())),
         ("title", Json::text(&entry.title)),
         ("tags", Json::texts(entry.tags.clone())),

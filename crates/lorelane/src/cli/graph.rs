@@ -58,7 +58,7 @@ fn link_shown(link: &Inbound, asked: &NodeId) -> String {
 fn link_json(link: &Inbound, workspace: &Workspace) -> Json {
     object([
         ("address", Json::text(link.from.address.to_string())),
-        ("path", Json::text(workspace.listed_path(&link.from.address))),
+        ("path", Json::text(workspace.files().listed_path(&link.from.address))),
         ("title", Json::text(&link.from.title)),
         ("status", Json::text(link.from.status.name())),
         ("edge", Json::text(link.edge.name())),

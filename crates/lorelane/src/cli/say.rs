@@ -7,7 +7,7 @@ use lorelane_core::mark::MarkKind;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::secret;
 use lorelane_core::text::{one_line, printable};
-use lorelane_engine::store::StoreError;
+use lorelane_engine::backend::StoreError;
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::io::{BufRead, Write};
 

@@ -6,7 +6,7 @@ use super::target::Target;
 use super::write::Action;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::refusal::Refusal;
-use lorelane_engine::store::StoreError;
+use lorelane_engine::backend::StoreError;
 use lorelane_engine::workspace::Failure;
 
 /// What was asked, for the words of the answer.

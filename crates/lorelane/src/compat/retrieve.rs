@@ -56,7 +56,7 @@ fn context(workspace: &mut Workspace, prompt: &str) -> Result<String, Failure> {
     let mut lines = String::new();
     let shown = hits.iter().filter_map(|hit| workspace.load(&hit.address).ok());
     for loaded in shown.filter(|loaded| may_be_shown(workspace, &loaded.memory, &loaded.path)).take(limit) {
-        let path = workspace.listed_path(&loaded.memory.address);
+        let path = workspace.files().listed_path(&loaded.memory.address);
         lines.push_str(&line(&loaded.memory, &path));
     }
     if lines.is_empty() {

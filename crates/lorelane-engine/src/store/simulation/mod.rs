@@ -8,6 +8,7 @@
 
 mod model;
 
+use crate::backend::{ChangeLog, Edit, StoreError, Transaction, Warning};
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
-use super::{Edit, Home, Store, StoreError, Transaction, Warning};
+use super::{FileTransaction, Home, Store};
 use crate::disk::Seeded;
 use crate::disk::sim::{Call, Crash, Job, SimDisk, Verb, When};
 use model::{LANES, Model, Proposal, mark_line};
@@ -243,7 +244,7 @@ impl Round {
         &self,
         lane: usize,
         disk: &SimDisk,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut FileTransaction<'_>,
         luck: &mut Seeded,
     ) -> Result<(), Refused> {
         self.look_at_beginning(lane, transaction).map_err(Refused::Wrong)?;
@@ -286,7 +287,7 @@ impl Round {
         }
     }
 
-    fn look_at_beginning(&self, lane: usize, transaction: &Transaction<'_>) -> Result<(), String> {
+    fn look_at_beginning(&self, lane: usize, transaction: &FileTransaction<'_>) -> Result<(), String> {
         for warning in transaction.warnings() {
             match warning {
                 Warning::TakenBack { changed_outside, .. } if changed_outside.is_empty() => {
@@ -304,7 +305,7 @@ impl Round {
     fn draft(
         &self,
         lane: usize,
-        transaction: &Transaction<'_>,
+        transaction: &FileTransaction<'_>,
         luck: &mut Seeded,
     ) -> Result<(Vec<Edit>, Option<Proposal>), Refused> {
         let kind = luck.below(7);
@@ -362,7 +363,7 @@ impl Round {
         self.model().check_marks_whole(&self.machine)
     }
 
-    fn undo_everything(&self, lane: usize, transaction: &mut Transaction<'_>) -> Result<(), String> {
+    fn undo_everything(&self, lane: usize, transaction: &mut FileTransaction<'_>) -> Result<(), String> {
         loop {
             let mut model = self.model();
             let Some(proposal) = model.propose_undo(lane) else { return Ok(()) };

@@ -1,10 +1,10 @@
 //! Changes that are more than a plan: taking back, rejecting, collecting garbage; and the log of them all.
 
-use crate::store::{Entry, Fault, Place, Recent, Upcoming};
+use crate::backend::{Entry, Fault, Place, Recent, Upcoming, nothing_left};
 use crate::workspace::commit::warnings;
 use crate::workspace::lane::Lane;
 use crate::workspace::open::notes::MOVE;
-use crate::workspace::{Failure, JOURNAL, Unclear, Workspace};
+use crate::workspace::{Failure, Unclear, Workspace};
 use lorelane_core::care::{self, Collection};
 use lorelane_core::change::{self, Change, Deed, Notice, Plan, Receipt};
 use lorelane_core::guard::quarantine;
@@ -73,9 +73,9 @@ impl Changes<'_> {
     pub fn undo(&mut self) -> Result<Receipt, Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let (lane, _) = self.newest_undo()?;
-        let store = Arc::clone(&self.workspace.lanes[lane].store);
-        let mut writer = store.begin()?;
-        let mut notices = self.workspace.catch_up(lane, &mut writer)?;
+        let documents = Arc::clone(&self.workspace.lanes[lane].documents);
+        let mut writer = documents.begin()?;
+        let mut notices = self.workspace.catch_up(lane, &mut *writer)?;
         let done = writer.undo(self.workspace.now)?;
         notices.extend(warnings(&done.warnings));
         let touched: Vec<RelPath> = done.changes.iter().filter_map(Place::lane_path).collect();
@@ -89,7 +89,7 @@ impl Changes<'_> {
     pub fn recent(&self, limit: usize) -> Result<(Vec<Logged>, usize), Failure> {
         let (mut logged, mut all) = (Vec::new(), 0);
         for lane in &self.workspace.lanes {
-            let Recent { entries, total } = lane.store.recent(limit)?;
+            let Recent { entries, total } = lane.documents.log().recent(limit)?;
             logged.extend(entries.into_iter().map(|entry| Logged { lane: lane.id(), entry }));
             all += total;
         }
@@ -106,7 +106,7 @@ impl Changes<'_> {
         match (entry, refused) {
             (Some(_), Some(refused)) => Err(refused.into()),
             (Some(entry), None) => Ok((Logged { lane, entry }, warnings(&passed_over))),
-            (None, _) => Err(crate::store::nothing_left(&passed_over).into()),
+            (None, _) => Err(nothing_left(&passed_over).into()),
         }
     }
 
@@ -116,11 +116,11 @@ impl Changes<'_> {
     fn newest_undo(&self) -> Result<(LaneId, Upcoming), Failure> {
         let mut newest: Option<((Option<Age>, bool), LaneId, Upcoming)> = None;
         for lane in &self.workspace.lanes {
-            let upcoming = lane.store.next_undo()?;
-            let age = upcoming.entry.as_ref().map(|entry| {
-                let written = self.workspace.disk.stat(&lane.state.join(JOURNAL)).ok().flatten();
-                (entry.order, entry.at, written.map(|stat| stat.mtime_ns))
-            });
+            let upcoming = lane.documents.log().next_undo()?;
+            let age = upcoming
+                .entry
+                .as_ref()
+                .map(|entry| (entry.order, entry.at, lane.documents.log().written_ns()));
             let rank = (age, !upcoming.passed_over.is_empty());
             if newest.as_ref().is_none_or(|(newest, ..)| rank > *newest) {
                 newest = Some((rank, lane.id(), upcoming));
@@ -136,7 +136,7 @@ impl Changes<'_> {
 
     /// What is wrong with the logs of all lanes.
     pub fn verify_logs(&self) -> Vec<Fault> {
-        self.workspace.lanes.iter().flat_map(|lane| lane.store.verify()).collect()
+        self.workspace.lanes.iter().flat_map(|lane| lane.documents.log().verify()).collect()
     }
 
     /// What garbage collection would do now.

@@ -7,8 +7,9 @@ mod stage;
 pub use changes::{Changes, Logged};
 pub use notes::{Merge, Moved};
 
+use crate::backend::{Place, Transaction, Warning};
 use crate::git;
-use crate::store::{Place, Transaction};
+
 use crate::workspace::commit::stage::{Staged, stage};
 use crate::workspace::{Failure, Workspace};
 use lorelane_core::change::{Notice, Plan, Receipt};
@@ -46,9 +47,9 @@ impl Workspace {
         make_plan: impl FnOnce(&mut Workspace) -> Result<Plan, Failure>,
     ) -> Result<Receipt, Failure> {
         self.refuse_when_misconfigured()?;
-        let store = Arc::clone(&self.lanes[lane].store);
-        let mut writer = store.begin()?;
-        let mut notices = self.catch_up(lane, &mut writer)?;
+        let documents = Arc::clone(&self.lanes[lane].documents);
+        let mut writer = documents.begin()?;
+        let mut notices = self.catch_up(lane, &mut *writer)?;
         let plan = make_plan(self)?;
         let staged = self.staged(lane, &plan)?;
         let touched = staged.touched();
@@ -91,11 +92,11 @@ impl Workspace {
     pub(in crate::workspace) fn catch_up(
         &mut self,
         at: LaneId,
-        writer: &mut Transaction<'_>,
+        writer: &mut dyn Transaction,
     ) -> Result<Vec<Notice>, Failure> {
         for other in self.lanes.others(at) {
             // A log that cannot be read has no place in the order.
-            writer.comes_after(other.store.newest_order().unwrap_or(0));
+            writer.comes_after(other.documents.log().newest_order().unwrap_or(0));
         }
         let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(Place::lane_path).collect();
         let lane = &mut self.lanes[at];
@@ -114,7 +115,7 @@ impl Workspace {
     pub(in crate::workspace) fn settle(
         &mut self,
         at: LaneId,
-        writer: Transaction<'_>,
+        writer: Box<dyn Transaction + '_>,
         changes: &[Place],
         touched: &[RelPath],
         because: &str,
@@ -152,11 +153,9 @@ impl Workspace {
         because: &str,
     ) -> Option<Notice> {
         let lane = &self.lanes[at];
-        if !lane.root.starts_with(&self.project.root) {
-            // It belongs to no project, so no project's history has it.
-            return None;
-        }
-        let mut files: Vec<PathBuf> = changes.iter().map(|place| lane.store.path_of(place)).collect();
+        // What belongs to no project is in no project's history.
+        let files = lane.files.as_ref().filter(|files| files.root.starts_with(&self.project.root))?;
+        let mut files: Vec<PathBuf> = changes.iter().map(|place| files.store.path_of(place)).collect();
         files.extend(lane.listing_file().filter(|_| listed));
         let message = format!("memory: {}", because.lines().next().unwrap_or_default());
         let refused = git::commit_only(&self.project.root, &files, &message).err()?;
@@ -164,6 +163,6 @@ impl Workspace {
     }
 }
 
-pub(in crate::workspace) fn warnings(warnings: &[crate::store::Warning]) -> Vec<Notice> {
+pub(in crate::workspace) fn warnings(warnings: &[Warning]) -> Vec<Notice> {
     warnings.iter().map(|warning| Notice::warning(warning.to_string())).collect()
 }

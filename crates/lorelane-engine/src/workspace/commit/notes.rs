@@ -1,6 +1,6 @@
 //! Several notes become one, and notes move to another place.
 
-use crate::store::Edit;
+use crate::backend::Edit;
 use crate::workspace::Failure;
 use crate::workspace::commit::Changes;
 use crate::workspace::open::notes::{MOVE, MOVED_MAX_BYTES, NOTES_STORAGE};
@@ -82,7 +82,7 @@ impl Changes<'_> {
             // What a move left that was cut short after the settings named the new place.
             let left = self.workspace.copies_left().ok_or(Failure::NotesThere { folder: place.root.clone() });
             return left.map(|(other, files)| Moved {
-                from: other.root.clone(),
+                from: other.folder(""),
                 to: place.root,
                 files,
                 notices: Vec::new(),
@@ -119,14 +119,14 @@ impl Changes<'_> {
         self.workspace.refuse_when_misconfigured()?;
         let place = self.workspace.notes_place(to)?;
         let from = self.workspace.open_notes()?;
-        let store = Arc::clone(&self.workspace.lanes[from].store);
-        let mut writer = store.begin()?;
-        self.workspace.catch_up(from, &mut writer)?;
+        let documents = Arc::clone(&self.workspace.lanes[from].documents);
+        let mut writer = documents.begin()?;
+        self.workspace.catch_up(from, &mut *writer)?;
         let mut moved = self.preview_notes_move(to)?;
         let because = format!("{MOVE}{}", to.name());
         let removed = || moved.files.iter().map(|path| Edit::Remove { path: path.clone() }).collect();
         if let Some((mut other, _)) =
-            self.workspace.copies_left().filter(|_| moved.to == self.workspace.lanes[from].root)
+            self.workspace.copies_left().filter(|_| moved.to == self.workspace.lanes[from].folder(""))
         {
             other.apply(removed(), &because, self.workspace.now, writer.order())?;
             return Ok(moved);

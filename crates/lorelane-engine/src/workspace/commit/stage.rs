@@ -1,6 +1,6 @@
 //! From a plan to edits: every rule is asked, nothing is written.
 
-use crate::store::Edit;
+use crate::backend::Edit;
 use crate::workspace::lane::{Lane, joined};
 use crate::workspace::{Failure, Workspace};
 use lorelane_core::care;
@@ -126,7 +126,7 @@ impl Stage<'_> {
             let wanted = file_key(part);
             let mut found = Vec::new();
             for folder in &twins {
-                let listed = self.lane.disk.list(&self.lane.root.join(folder)).ok().flatten();
+                let listed = self.lane.documents.list(folder).ok().flatten();
                 let same = listed.into_iter().flatten().filter(|listed| file_key(&listed.name) == wanted);
                 found.extend(same.map(|listed| joined(folder, &listed.name)));
             }
@@ -271,7 +271,7 @@ impl Stage<'_> {
         let path = self.place(address)?;
         if verb == (Verb::Restore { from: None })
             && self.bytes(&path)?.is_none()
-            && let Some(last) = self.lane.store.last_written(&path)?
+            && let Some(last) = self.lane.documents.log().last_writes(&[&path])?.remove(&path)
         {
             return self.put_back(address, &path, last);
         }

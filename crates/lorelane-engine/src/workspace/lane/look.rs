@@ -53,7 +53,7 @@ impl Lane {
     /// Where no file can be opened any more, nothing that was not found is known to be missing.
     fn refuse_when_exhausted(&self) -> Result<(), Failure> {
         match self.exhausted.take() {
-            Some(fault) => Err(Failure::io("read", &self.root, fault)),
+            Some(fault) => Err(Failure::io("read", &self.folder(ROOT), fault)),
             None => Ok(()),
         }
     }
@@ -83,11 +83,9 @@ impl Lane {
         let mut problems: Vec<_> =
             files.into_iter().map(|problem| (self.file(&problem.path), problem.what)).collect();
         let times = self.ask(Index::folder_times)?;
-        for folder in
-            times.iter().filter(|(_, time)| **time == UNSETTLED).map(|(folder, _)| self.folder(folder))
-        {
-            if let Err(fault) = self.disk.list(&folder) {
-                problems.push((folder, format!("it cannot be listed: {fault}")));
+        for (folder, _) in times.iter().filter(|(_, time)| **time == UNSETTLED) {
+            if let Err(fault) = self.documents.list(folder) {
+                problems.push((self.folder(folder), format!("it cannot be listed: {fault}")));
             }
         }
         Ok(problems)
@@ -101,7 +99,7 @@ impl Lane {
 
     /// A file from outside, as the index remembers it.
     pub(in crate::workspace) fn seen(&self, path: &RelPath) -> Option<Seen> {
-        let stat = self.disk.stat(&self.file(path)).ok()??;
+        let stat = self.documents.stat(path.as_str()).ok()??;
         Some(Seen { size: stat.len, mtime_ns: stat.mtime_ns })
     }
 
@@ -133,7 +131,7 @@ impl Lane {
                 bytes = 0;
             }
         }
-        let now_ns = self.disk.now_ns();
+        let now_ns = self.documents.now_ns();
         let times = times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect();
         self.take_in(By::Scan, rows, &times)?;
         if in_place {
@@ -228,9 +226,9 @@ impl Lane {
     pub(super) fn take_in(&mut self, by: By, rows: Vec<Row>, times: &FolderTimes) -> Result<(), Failure> {
         // Asked again inside the index's transaction: a row of a file that was forgotten since it was read would
         // bring its words back behind the one who scrubbed them.
-        let (disk, root) = (&*self.disk, &self.root);
+        let documents = &*self.documents;
         let standing = rows.into_iter().map(|row| match &row {
-            Row::Memory { entry, .. } if is_gone(disk, root, &entry.path) => {
+            Row::Memory { entry, .. } if matches!(documents.stat(entry.path.as_str()), Ok(None)) => {
                 Row::Gone { path: entry.path.clone() }
             }
             _ => row,
@@ -295,7 +293,7 @@ impl Lane {
         for folder in touched.iter().copied() {
             let Some(time) = self.time_of(folder) else { continue };
             let known = self.ask(|index| index.known_in(folder))?;
-            let holds_what_is_known = self.disk.list(&self.folder(folder)).is_ok_and(|listed| {
+            let holds_what_is_known = self.documents.list(folder).is_ok_and(|listed| {
                 let listed = listed.unwrap_or_default();
                 let files = listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name)).count();
                 let mut below = self.folders_in(folder, &listed).into_iter();
@@ -316,9 +314,10 @@ impl Lane {
         Ok(self.dialect.listing(&lines))
     }
 
-    /// The file of the listing.
+    /// The file of the listing, where there are files.
     pub(in crate::workspace) fn listing_file(&self) -> Option<PathBuf> {
-        self.dialect.listing("").map(|(path, _)| self.file(&path))
+        let files = self.files.as_ref()?;
+        self.dialect.listing("").map(|(path, _)| files.file(&path))
     }
 
     /// The listing is derived, so its failure is said and does not undo the change.
@@ -328,18 +327,14 @@ impl Lane {
     }
 
     pub(in crate::workspace) fn put_listing(&mut self) -> Result<(), Failure> {
-        let Some((path, text)) = self.listing()? else { return Ok(()) };
-        let file = self.file(&path);
+        let (Some(files), Some((path, text))) = (self.files.clone(), self.listing()?) else { return Ok(()) };
+        let file = files.file(&path);
         // A link is refused by whoever writes.
-        let is_link = matches!(self.disk.stat(&file), Ok(Some(stat)) if stat.kind == Kind::Symlink);
-        if !is_link && self.is_foreign(&file) {
+        let is_link = matches!(files.disk.stat(&file), Ok(Some(stat)) if stat.kind == Kind::Symlink);
+        if !is_link && is_foreign(&*files.disk, &file) {
             return Err(Failure::ForeignListing { file });
         }
-        Ok(write_plain(&*self.disk, &file, text.as_bytes())?)
-    }
-
-    pub(in crate::workspace) fn is_foreign(&self, file: &Path) -> bool {
-        is_foreign(&*self.disk, file)
+        Ok(write_plain(&*files.disk, &file, text.as_bytes())?)
     }
 
     /// The times of the folders that are looked into. What a tree has of them only the index knows without looking:
@@ -353,11 +348,14 @@ impl Lane {
     }
 
     fn time_of(&self, folder: &str) -> Option<i64> {
-        Some(self.disk.stat(&self.folder(folder)).ok()??.mtime_ns)
+        Some(self.documents.stat(folder).ok()??.mtime_ns)
     }
 
-    pub(super) fn folder(&self, folder: &str) -> PathBuf {
-        if folder == ROOT { self.root.clone() } else { self.root.join(folder) }
+    /// A folder as people know it.
+    pub(in crate::workspace) fn folder(&self, folder: &str) -> PathBuf {
+        let root =
+            self.files.as_ref().map_or_else(|| PathBuf::from(&self.known_as), |files| files.root.clone());
+        if folder == ROOT { root } else { root.join(folder) }
     }
 
     /// The folders that a file lies in and that are looked into.
@@ -391,8 +389,7 @@ impl Lane {
             Extent::Tree(_) => vec![ROOT.to_owned()],
         };
         while let Some(folder) = folders.pop() {
-            let path = self.folder(&folder);
-            let stat = match self.disk.stat(&path) {
+            let stat = match self.documents.stat(&folder) {
                 Ok(Some(stat)) => stat,
                 Ok(None) => continue,
                 Err(_) => {
@@ -404,7 +401,7 @@ impl Lane {
                 found.times.insert(folder, stat.mtime_ns);
                 continue;
             }
-            let listed = match self.disk.list(&path) {
+            let listed = match self.documents.list(&folder) {
                 Ok(listed) => listed.unwrap_or_default(),
                 Err(fault) => {
                     self.note_exhausted(fault);
@@ -450,12 +447,11 @@ impl Lane {
 
     /// What stands in a file of the lane now. The stat comes first: a change after it is seen as a change.
     pub(in crate::workspace) fn content(&self, path: &RelPath) -> Content {
-        let file = self.file(path);
         let failed = |fault: &io::Error| Content::Unread {
             what: format!("it cannot be read: {fault}"),
             seen: Seen::FAILED,
         };
-        let stat = match self.disk.stat(&file) {
+        let stat = match self.documents.stat(path.as_str()) {
             Ok(Some(stat)) => stat,
             Ok(None) => return Content::Gone,
             Err(fault) => return failed(&fault),
@@ -469,7 +465,7 @@ impl Lane {
         if stat.len > max as u64 {
             return unread(format!("it is larger than {} KiB", max / 1024));
         }
-        match self.disk.read_regular(&file, max as u64) {
+        match self.documents.read(path, max as u64) {
             Ok(Some(bytes)) => Content::Read { bytes, seen },
             Ok(None) => Content::Gone,
             // Anything but a regular file of its size stays so until its stat changes.
@@ -517,10 +513,6 @@ fn folder_of(path: &RelPath) -> &str {
 
 pub(in crate::workspace) fn joined(folder: &str, name: &str) -> String {
     if folder == ROOT { name.to_owned() } else { format!("{folder}/{name}") }
-}
-
-fn is_gone(disk: &dyn Disk, root: &Path, path: &RelPath) -> bool {
-    matches!(disk.stat(&root.join(path.as_str())), Ok(None))
 }
 
 /// A folder's time, if nothing can happen any more that would leave it the same.

@@ -1,13 +1,13 @@
 //! Looks for everything that is not as it should be, and changes nothing.
 
 use super::Maintenance;
+use crate::backend::Outside;
 use crate::config::RECORDS_CONFIG;
 use crate::disk::{self, Listed};
 use crate::finding::Finding;
 use crate::git;
 use crate::index::{Index, IndexError, Wanted};
-use crate::store::Outside;
-use crate::workspace::lane::{Content, Found, Lane, joined};
+use crate::workspace::lane::{Content, Found, Lane, is_foreign, joined};
 use crate::workspace::open::notes::FORMER_INDEX;
 use crate::workspace::{Failure, LISTING_MAX_BYTES};
 use lorelane_core::corpus::Entry;
@@ -196,8 +196,11 @@ impl Maintenance<'_> {
     /// Whoever was killed while notes moved has some of them twice.
     fn check_moved_notes(&self, findings: &mut Vec<Finding>) {
         let Some((other, files)) = self.workspace.copies_left() else { return };
-        let what =
-            format!("{} notes lie in {} as well: a move was interrupted", files.len(), other.root.display());
+        let what = format!(
+            "{} notes lie in {} as well: a move was interrupted",
+            files.len(),
+            other.folder("").display()
+        );
         let to = self.workspace.policy.notes_storage().name();
         let hint = format!("`lorelane notes move --to {to}` removes those copies");
         findings.push(Finding { check: "file", what, hint });
@@ -225,11 +228,12 @@ impl Lane {
     /// Whether the listing says what the files say; `None` for a lane without one.
     fn listing_sync(&mut self) -> Result<Option<Sync>, Failure> {
         let Some((path, wanted)) = self.listing()? else { return Ok(None) };
-        if self.is_foreign(&self.file(&path)) {
+        let Some(files) = self.files.clone() else { return Ok(None) };
+        if is_foreign(&*files.disk, &files.file(&path)) {
             return Ok(Some(Sync::Foreign));
         }
         let entries = wanted.lines().filter(|line| line.starts_with("- [")).count();
-        Ok(Some(match self.disk.read_regular(&self.file(&path), LISTING_MAX_BYTES) {
+        Ok(Some(match files.disk.read_regular(&files.file(&path), LISTING_MAX_BYTES) {
             Ok(None) if entries == 0 => Sync::InSync { entries },
             Ok(None) => Sync::Missing,
             Ok(Some(bytes)) if bytes == wanted.as_bytes() => Sync::InSync { entries },
@@ -250,7 +254,8 @@ impl Lane {
 
     /// A name that is no text names no memory, and nobody could say which file is meant.
     fn check_names(&self, folder: &str, findings: &mut Vec<Finding>) {
-        let names = self.disk.unreadable_names(&self.root.join(folder)).unwrap_or_default();
+        let Some(files) = &self.files else { return };
+        let names = files.disk.unreadable_names(&files.root.join(folder)).unwrap_or_default();
         for name in names.into_iter().take(STRAYS_MAX) {
             let what = format!("{} has a name that is not UTF-8, so nobody reads it", joined(folder, &name));
             findings.push(Finding { check: "file", what, hint: "rename it".to_owned() });
@@ -260,8 +265,7 @@ impl Lane {
     fn check_tree(&self, findings: &mut Vec<Finding>) {
         let mut found =
             |what, hint: &str| findings.push(Finding { check: "file", what, hint: hint.to_owned() });
-        let former = self.root.join(FORMER_INDEX);
-        if let Ok(Some(_)) = self.disk.stat(&former) {
+        if let Ok(Some(_)) = self.documents.stat(FORMER_INDEX) {
             found(
                 format!("{}/{FORMER_INDEX} is the index of another program; it is left alone", self.known_as),
                 "remove it if nothing else uses these notes",
@@ -269,10 +273,10 @@ impl Lane {
         }
         let folders: Vec<String> = self.files().times.into_keys().collect();
         for folder in &folders {
-            let listed = match self.disk.list(&self.root.join(folder)) {
+            let listed = match self.documents.list(folder) {
                 Ok(listed) => listed.unwrap_or_default(),
                 Err(fault) => {
-                    let named = self.root.join(folder).display().to_string();
+                    let named = self.folder(folder).display().to_string();
                     found(
                         format!("{named} cannot be listed, so nothing in it is read: {fault}"),
                         "check who may read there",
@@ -312,7 +316,7 @@ impl Lane {
         for folder in std::iter::once("").chain(Category::ALL.map(Category::folder)) {
             self.check_names(folder, findings);
         }
-        for listed in self.disk.list(&self.root).ok().flatten().unwrap_or_default() {
+        for listed in self.documents.list("").ok().flatten().unwrap_or_default() {
             if quarantine::is_aside(&listed.name) {
                 findings.push(quarantined(&listed.name));
             }
@@ -320,8 +324,7 @@ impl Lane {
         let mut found =
             |check, what, hint: &str| findings.push(Finding { check, what, hint: hint.to_owned() });
         for category in Category::ALL {
-            let folder = self.root.join(category.folder());
-            if let Ok(Some(stat)) = self.disk.stat(&folder)
+            if let Ok(Some(stat)) = self.documents.stat(category.folder())
                 && stat.kind != disk::Kind::Folder
             {
                 found(
@@ -331,7 +334,7 @@ impl Lane {
                 );
                 continue;
             }
-            let listed = match self.disk.list(&folder) {
+            let listed = match self.documents.list(category.folder()) {
                 Ok(listed) => listed.unwrap_or_default(),
                 Err(fault) => {
                     let what =
@@ -394,7 +397,7 @@ impl Lane {
         let (mut strays, mut folders, mut looked) = (Vec::new(), vec![String::new()], 0);
         while let Some(folder) = folders.pop() {
             looked += 1;
-            let listed = self.disk.list(&self.root.join(&folder)).ok().flatten().unwrap_or_default();
+            let listed = self.documents.list(&folder).ok().flatten().unwrap_or_default();
             for Listed { name, kind } in listed {
                 if name.starts_with('.') || (folder.is_empty() && belongs(&name)) {
                     continue;
@@ -537,16 +540,16 @@ impl Lane {
             }
             Err(failure) => found(failure.to_string(), "check who may read there".to_owned()),
         }
-        if let Ok(Some(folder)) = self.store.foreign_journal() {
+        if let Some(Ok(Some(folder))) = self.files.as_ref().map(|files| files.store.foreign_journal()) {
             found(
                 format!("{} is a journal that is not yours, so it is not read", folder.display()),
                 "it came with the repository; remove that folder".to_owned(),
             );
         }
-        for fault in self.store.verify() {
+        for fault in self.documents.log().verify() {
             found(fault.to_string(), fault.hint());
         }
-        let Outside { changed, deleted } = match self.store.outside() {
+        let Outside { changed, deleted } = match self.documents.log().outside() {
             Ok(outside) => outside,
             Err(fault) => {
                 let hint = "whether it was changed without lorelane cannot be told";

@@ -7,15 +7,15 @@
 //! nothing had begun.
 
 use super::Maintenance;
+use crate::backend::{Place, Transaction, Unwanted};
 use crate::disk::{Kind, READ_MAX_BYTES};
 use crate::drafts;
 use crate::git::{self, Held};
 use crate::hooklog::{self, HOOK_LOG};
 use crate::index::Index;
-use crate::store::{Place, Transaction, Unwanted};
 use crate::workspace::commit::warnings;
-use crate::workspace::lane::Lane;
-use crate::workspace::{Failure, JOURNAL, MARKS_FILE};
+use crate::workspace::lane::{Lane, LaneFiles};
+use crate::workspace::{Failure, MARKS_FILE};
 use lorelane_core::change::Notice;
 use lorelane_core::forget::{Act, Forgetting, Traces};
 use lorelane_core::guard::quarantine;
@@ -102,7 +102,8 @@ impl Maintenance<'_> {
         self.open_every_lane();
         let mut named = BTreeSet::new();
         for lane in &self.workspace.lanes {
-            let changes = lane.store.log()?.into_iter().flat_map(|entry| entry.changes);
+            let changes =
+                lane.documents.log().recent(usize::MAX)?.entries.into_iter().flat_map(|entry| entry.changes);
             named.extend(changes.filter_map(|changed| match changed.place? {
                 Place::Lane(path) => lane.dialect.address_of(&path),
                 Place::Marks => None,
@@ -159,17 +160,17 @@ impl Maintenance<'_> {
     fn try_forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let lane = self.workspace.lane_for(address)?;
-        let store = Arc::clone(&self.workspace.lanes[lane].store);
-        let mut writer = store.begin()?;
+        let documents = Arc::clone(&self.workspace.lanes[lane].documents);
+        let mut writer = documents.begin()?;
         if writer.is_sheltered() {
-            return Err(Failure::Sheltered { state: self.workspace.lanes[lane].state.clone() });
+            return Err(Failure::Sheltered { state: self.workspace.lanes[lane].log_place() });
         }
         self.workspace.lanes[lane].look()?;
         let mut notices = warnings(writer.warnings());
         let (forgetting, is_new) = match self.workspace.lanes[lane].forgetting_left()? {
             Some(same) if same.traces.addresses.contains(address) => (same, false),
             other => {
-                notices.extend(other.map(|other| self.complete(lane, &mut writer, &other)));
+                notices.extend(other.map(|other| self.complete(lane, &mut *writer, &other)));
                 let because = secret::masked(because).into_owned();
                 let begun =
                     Forgetting { traces: self.traces(lane, address)?, after: writer.newest(), because };
@@ -180,7 +181,7 @@ impl Maintenance<'_> {
             }
         };
         let mentioned_by = self.mentioning(address, &forgetting.traces);
-        let (receipt, places) = match self.carry_through(lane, &mut writer, &forgetting) {
+        let (receipt, places) = match self.carry_through(lane, &mut *writer, &forgetting) {
             Err(failure) if is_new && !writer.has_erased() => {
                 writer.untell();
                 return Err(self.workspace.lanes[lane].withdraw(address, failure));
@@ -209,7 +210,7 @@ impl Maintenance<'_> {
     pub(in crate::workspace) fn complete_forgetting(
         &mut self,
         lane: LaneId,
-        writer: &mut Transaction<'_>,
+        writer: &mut dyn Transaction,
     ) -> Option<Notice> {
         if writer.is_sheltered() {
             // What the state folder holds cannot be changed from here.
@@ -223,7 +224,7 @@ impl Maintenance<'_> {
         }
     }
 
-    fn complete(&mut self, lane: LaneId, writer: &mut Transaction<'_>, forgetting: &Forgetting) -> Notice {
+    fn complete(&mut self, lane: LaneId, writer: &mut dyn Transaction, forgetting: &Forgetting) -> Notice {
         let trouble = match self.carry_through(lane, writer, forgetting) {
             Ok((_, places)) => places.into_iter().find_map(|checked| match checked.did {
                 Did::Stays(why) => Some(why),
@@ -242,7 +243,7 @@ impl Maintenance<'_> {
     fn carry_through(
         &mut self,
         lane: LaneId,
-        writer: &mut Transaction<'_>,
+        writer: &mut dyn Transaction,
         forgetting: &Forgetting,
     ) -> Result<(u64, Vec<Checked>), Failure> {
         self.workspace.lanes[lane].changed = true;
@@ -255,7 +256,8 @@ impl Maintenance<'_> {
         if all_done(&places)
             && let Err(failure) = self.workspace.lanes[lane].discard_note()
         {
-            let (path, did) = (self.workspace.lanes[lane].note_file(), Did::Stays(failure.to_string()));
+            let (path, did) =
+                (self.workspace.lanes[lane].log_place().join(NOTE), Did::Stays(failure.to_string()));
             places.push(Checked { place: "note", path, did });
         }
         Ok((forgetting.after + 1, places))
@@ -267,7 +269,7 @@ impl Maintenance<'_> {
         &mut self,
         at: LaneId,
         traces: &Traces,
-        writer: Option<&Transaction<'_>>,
+        writer: Option<&dyn Transaction>,
     ) -> Result<Vec<Checked>, Failure> {
         let act = if writer.is_some() { Act::Purge } else { Act::Look };
         let former = if at == LaneId::Records { None } else { self.workspace.former_notes() };
@@ -283,8 +285,8 @@ impl Maintenance<'_> {
             )),
             None => Ok((
                 files.iter().filter(|path| lane.stands(path)).count(),
-                lane.store.count_in_journals(unwanted)?,
-                lane.store.count_in_marks(unwanted)?,
+                lane.documents.log().count_in_journals(unwanted)?,
+                lane.documents.log().count_in_marks(unwanted)?,
             )),
         })?;
         let removed = |count| if count == 0 { Did::Nothing } else { Did::Removed(count) };
@@ -293,9 +295,9 @@ impl Maintenance<'_> {
         let mut checked = Vec::new();
         let mut check = |place, path, did| checked.push(Checked { place, path, did });
         let lane = &mut self.workspace.lanes[at];
-        check("memories", lane.root.clone(), removed(in_lane));
-        check("log and undo", lane.state.join("blobs"), removed(in_journal));
-        check("marks", lane.store.path_of(&Place::Marks), removed(in_marks));
+        check("memories", lane.folder(""), removed(in_lane));
+        check("log and undo", lane.log_place().join("blobs"), removed(in_journal));
+        check("marks", lane.marks_place(), removed(in_marks));
         check("index", lane.index_file.clone(), lane.forget_in_index(&places, act));
         if let Some(file) = lane.listing_file() {
             let listing = match act {
@@ -304,11 +306,11 @@ impl Maintenance<'_> {
             };
             check("listing", file, soft(listing));
         }
-        let mut marks = BTreeSet::from([self.workspace.lanes[at].store.path_of(&Place::Marks)]);
+        let mut marks = BTreeSet::from([self.workspace.lanes[at].marks_place()]);
         for other in self.others(at, former.as_ref()) {
             let in_log = other.forget_in_log(traces, act);
-            check("log and undo", other.state.join("blobs"), soft(in_log));
-            let file = other.store.path_of(&Place::Marks);
+            check("log and undo", other.log_place().join("blobs"), soft(in_log));
+            let file = other.marks_place();
             if marks.insert(file.clone()) {
                 check("marks", file, soft(other.forget_in_marks(traces, act)));
             }
@@ -365,9 +367,9 @@ impl Maintenance<'_> {
     /// Asks every repository that has, or had, a place for it: notes may have been moved here from another one.
     fn in_git(&self, at: LaneId, traces: &Traces) -> Vec<InGit> {
         let lane = &self.workspace.lanes[at];
-        let mut roots = vec![lane.root.clone()];
+        let mut roots = vec![lane.folder("")];
         let mut lists: Vec<PathBuf> = lane.listing_file().into_iter().collect();
-        lists.extend(self.workspace.lanes.iter().map(|lane| lane.store.path_of(&Place::Marks)));
+        lists.extend(self.workspace.lanes.iter().map(|lane| lane.marks_place()));
         if let Some(other) = self.workspace.other_notes_place().filter(|_| at != LaneId::Records) {
             lists.push(other.marks.join(MARKS_FILE));
             roots.push(other.root);
@@ -449,7 +451,7 @@ impl Lane {
     }
 
     pub(in crate::workspace) fn has_log(&self) -> bool {
-        matches!(self.disk.stat(&self.state.join(JOURNAL)), Ok(Some(_)))
+        self.documents.log().written_ns().is_some()
     }
 
     /// Files that were written into these places by hand and put aside.
@@ -457,8 +459,8 @@ impl Lane {
         let folders: BTreeSet<&str> = places.iter().filter_map(RelPath::folder).collect();
         let mut aside = Vec::new();
         for folder in folders {
-            let path = self.root.join(folder);
-            let listed = self.disk.list(&path).map_err(|source| Failure::io("list", &path, source))?;
+            let fault = |source| Failure::io("list", &self.folder(folder), source);
+            let listed = self.documents.list(folder).map_err(fault)?;
             let files = listed.unwrap_or_default().into_iter().filter(|listed| listed.kind == Kind::File);
             let paths = files.filter_map(|file| RelPath::parse(&format!("{folder}/{}", file.name)).ok());
             let was_there =
@@ -472,9 +474,9 @@ impl Lane {
     fn forget_in_log(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
         let traces = traces.with_taken(|address| self.exists(address));
         self.with_unwanted(&traces, |unwanted| match act {
-            Act::Look => Ok(self.store.count_in_journals(unwanted)?),
+            Act::Look => Ok(self.documents.log().count_in_journals(unwanted)?),
             Act::Purge => {
-                let writer = self.store.begin()?;
+                let writer = self.documents.begin()?;
                 let purged = writer.purge(unwanted)?;
                 writer.finish()?;
                 Ok(purged)
@@ -485,9 +487,9 @@ impl Lane {
     fn forget_in_marks(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
         let traces = traces.with_taken(|address| self.exists(address));
         self.with_unwanted(&traces, |unwanted| match act {
-            Act::Look => Ok(self.store.count_in_marks(unwanted)?),
+            Act::Look => Ok(self.documents.log().count_in_marks(unwanted)?),
             Act::Purge => {
-                let writer = self.store.begin()?;
+                let writer = self.documents.begin()?;
                 let purged = writer.purge_marks(unwanted)?;
                 writer.finish()?;
                 Ok(purged)
@@ -499,9 +501,7 @@ impl Lane {
         match self.try_forget_in_index(places, act) {
             Err(failure) => Did::Stays(failure.to_string()),
             // An index in memory stands for a file that may still have it.
-            Ok(_)
-                if self.index_fault.is_some() && matches!(self.disk.stat(&self.index_file), Ok(Some(_))) =>
-            {
+            Ok(_) if self.index_fault.is_some() && self.has_index_file() => {
                 Did::Stays(self.index_fault.clone().unwrap_or_default())
             }
             Ok(0) => Did::Nothing,
@@ -521,8 +521,8 @@ impl Lane {
     }
 
     fn count_listed(&self, places: &BTreeSet<RelPath>) -> usize {
-        let Some(file) = self.listing_file() else { return 0 };
-        let listing = self.disk.read_regular(&file, READ_MAX_BYTES).ok().flatten().unwrap_or_default();
+        let (Some(files), Some(file)) = (&self.files, self.listing_file()) else { return 0 };
+        let listing = files.disk.read_regular(&file, READ_MAX_BYTES).ok().flatten().unwrap_or_default();
         let listed: Vec<String> = places.iter().map(|path| self.listed_path(path)).collect();
         let text = String::from_utf8_lossy(&listing);
         text.lines().filter(|line| listed.iter().any(|path| line.contains(path.as_str()))).count()
@@ -531,14 +531,53 @@ impl Lane {
     /// The listing as usual, and so that no power cut brings the old one back.
     fn put_listing_for_good(&mut self, file: &Path) -> Result<(), Failure> {
         self.put_listing()?;
-        self.sync(file, &self.root)
+        self.files.as_ref().map_or(Ok(()), |files| files.sync(file, &files.root))
     }
 
+    fn has_index_file(&self) -> bool {
+        let files = self.files.as_ref();
+        files.is_some_and(|files| matches!(files.disk.stat(&self.index_file), Ok(Some(_))))
+    }
+
+    /// Where its log is, for people.
+    fn log_place(&self) -> PathBuf {
+        self.files.as_ref().map_or_else(|| self.folder(""), |files| files.state.clone())
+    }
+
+    /// Where its marks are, for people.
+    pub(in crate::workspace) fn marks_place(&self) -> PathBuf {
+        let files = self.files.as_ref();
+        files.map_or_else(|| self.folder(MARKS_FILE), |files| files.store.path_of(&Place::Marks))
+    }
+
+    /// What an interrupted `forget` has still to do. Only files need a note of that: elsewhere all goes at once.
+    pub(in crate::workspace) fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
+        self.files.as_ref().map_or(Ok(None), LaneFiles::forgetting_left)
+    }
+
+    fn keep_note(&self, forgetting: &Forgetting) -> Result<(), Failure> {
+        self.files.as_ref().map_or(Ok(()), |files| files.keep_note(forgetting))
+    }
+
+    /// Has nobody go on with what failed before anything was gone.
+    fn withdraw(&self, address: &Address, failure: Failure) -> Failure {
+        match self.discard_note() {
+            Ok(()) => failure,
+            Err(_) => half_forgotten(address, failure),
+        }
+    }
+
+    fn discard_note(&self) -> Result<(), Failure> {
+        self.files.as_ref().map_or(Ok(()), LaneFiles::discard_note)
+    }
+}
+
+impl LaneFiles {
     fn note_file(&self) -> PathBuf {
         self.state.join(NOTE)
     }
 
-    pub(in crate::workspace) fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
+    fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
         let path = self.note_file();
         let bytes = self.disk.read_regular(&path, NOTE_MAX_BYTES);
         let bytes = bytes.map_err(|source| Failure::io("read", &path, source))?;
@@ -552,14 +591,6 @@ impl Lane {
             .create_new(&path, forgetting.to_text().as_bytes(), PRIVATE)
             .map_err(|source| Failure::io("write", &path, source))?;
         self.sync(&path, &self.state)
-    }
-
-    /// Has nobody go on with what failed before anything was gone.
-    fn withdraw(&self, address: &Address, failure: Failure) -> Failure {
-        match self.discard_note() {
-            Ok(()) => failure,
-            Err(_) => half_forgotten(address, failure),
-        }
     }
 
     fn discard_note(&self) -> Result<(), Failure> {

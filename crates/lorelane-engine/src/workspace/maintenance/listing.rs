@@ -18,7 +18,7 @@ impl Maintenance<'_> {
     /// How far `index.md` is from the files; `None` when there is no such file.
     pub fn listing_drift(&mut self) -> Result<Option<Drift>, Failure> {
         let wanted = self.listing_lines()?;
-        let file = self.workspace.lanes.records().root.join(LISTING);
+        let file = self.workspace.lanes.records().folder(LISTING);
         let found = self
             .workspace
             .disk

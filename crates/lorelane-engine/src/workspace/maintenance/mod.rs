@@ -13,7 +13,6 @@ use crate::index::{Index, Rebuild};
 use crate::model::{ModelError, Shelf};
 use crate::workspace::commit::warnings;
 use crate::workspace::lane::Lane;
-use crate::workspace::open::locate;
 use crate::workspace::{Failure, Workspace};
 use lorelane_core::change::Notice;
 use std::path::PathBuf;
@@ -60,13 +59,13 @@ impl Maintenance<'_> {
         let open = self.workspace.lanes.ids();
         for &id in &open {
             // A lane without a folder has nothing that could be written anew beside one that has.
-            if open.len() > 1 && !locate::is_folder(&*self.workspace.disk, &self.workspace.lanes[id].root) {
+            if open.len() > 1 && !self.workspace.lanes[id].has_folder() {
                 continue;
             }
-            let store = Arc::clone(&self.workspace.lanes[id].store);
-            let mut writer = store.begin()?;
+            let documents = Arc::clone(&self.workspace.lanes[id].documents);
+            let mut writer = documents.begin()?;
             notices.extend(warnings(writer.warnings()));
-            notices.extend(self.complete_forgetting(id, &mut writer));
+            notices.extend(self.complete_forgetting(id, &mut *writer));
             active += self.workspace.lanes[id].reindex(rebuild, &mut notices)?;
             writer.finish()?;
         }

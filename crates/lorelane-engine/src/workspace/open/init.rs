@@ -1,9 +1,10 @@
 //! A new store: folders and a configuration that says every default.
 
+use crate::backend::StoreError;
 use crate::config::{ConfigFiles, RECORDS_CONFIG, write_plain};
 use crate::disk::{Disk, RealDisk};
 use crate::env::Env;
-use crate::store::{LOCK_DEADLINE, StoreError};
+use crate::store::LOCK_DEADLINE;
 use crate::workspace::open::locate::{project_for_new_store, real_path, settle};
 use crate::workspace::open::trust::settled;
 use crate::workspace::{Failure, Workspace};
@@ -53,7 +54,7 @@ pub fn init_on(whole: &Arc<dyn Disk>, env: &Env, project: &Path) -> Result<Found
     let mut workspace = Workspace::open_on(Arc::clone(whole), env, settle(&**whole, project)?)?;
     workspace.keep_trust(&before);
     workspace.refuse_when_misconfigured()?;
-    let lane = workspace.lanes.records().root.clone();
+    let lane = workspace.lanes.records().folder("");
     for category in Category::ALL {
         made.extend(make_folder(disk, project, &lane.join(category.folder()))?);
     }

@@ -37,12 +37,11 @@ impl Settings<'_> {
             return Ok((self.workspace.config.file_of(home).to_owned(), Vec::new()));
         }
         // A lane's lock: two settings at once must not lose one another. To lock one makes its folder.
-        let stands =
-            |lane: &Lane| crate::workspace::open::locate::is_folder(&*self.workspace.disk, &lane.root);
-        let lane = self.workspace.lanes.iter().find(|lane| stands(lane)).map_or(LaneId::Records, Lane::id);
-        let store = Arc::clone(&self.workspace.lanes[lane].store);
-        let mut writer = store.begin()?;
-        let mut notices = self.workspace.catch_up(lane, &mut writer)?;
+        let lane =
+            self.workspace.lanes.iter().find(|lane| lane.has_folder()).map_or(LaneId::Records, Lane::id);
+        let documents = Arc::clone(&self.workspace.lanes[lane].documents);
+        let mut writer = documents.begin()?;
+        let mut notices = self.workspace.catch_up(lane, &mut *writer)?;
         self.workspace.policy = self.workspace.settled();
         let text = self.workspace.config.with(&*self.workspace.disk, home, key, value)?;
         let file = self.workspace.config.save(&*self.workspace.disk, home, &text)?;

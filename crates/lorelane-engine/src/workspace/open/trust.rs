@@ -144,7 +144,9 @@ pub(super) fn keys(weakenings: &[Weakening]) -> String {
 impl Lane {
     /// From now on its journal is no reason to trust the project. Where the folder is missing, there is no journal.
     pub(in crate::workspace) fn set_known(&self) {
-        let _ = self.disk.create_new(&self.state.join(KNOWN), b"", None);
+        if let Some(files) = &self.files {
+            let _ = files.disk.create_new(&files.state.join(KNOWN), b"", None);
+        }
     }
 }
 
@@ -162,7 +164,7 @@ impl Workspace {
     }
 
     pub(in crate::workspace) fn settled(&self) -> Policy {
-        let (folders, lane) = (self.folders.as_ref(), &self.lanes.records().root);
+        let (folders, lane) = (self.folders.as_ref(), &self.lanes.records().folder(""));
         settled(&*self.disk, self.now, folders, &self.config, &self.project.root, lane)
     }
 

@@ -4,12 +4,12 @@
 //! Examined is what changed since it was last examined, whoever has indexed it meanwhile: a scan of the server or of
 //! another command does not excuse it.
 
+use crate::backend::Edit;
 use crate::config::RECORDS_CONFIG;
 use crate::disk::{Kind, RealDisk};
 use crate::env::Env;
 use crate::git;
 use crate::index::{Index, Unexamined, digest};
-use crate::store::Edit;
 use crate::workspace::lane::Lane;
 use crate::workspace::open::locate::locate;
 use crate::workspace::write_guard::change_stamp::Glance;
@@ -180,7 +180,7 @@ impl ExternalWrites<'_> {
     /// Examines one file that a tool wrote. `path` is absolute.
     pub fn examine(&mut self, path: &Path) -> Result<Examined, Failure> {
         let real = real_path(path, 1);
-        let Ok(inside) = real.strip_prefix(&self.workspace.lanes.records().root) else {
+        let Ok(inside) = real.strip_prefix(self.workspace.lanes.records().folder("")) else {
             return Ok(Examined::Outside);
         };
         let inside = inside.to_string_lossy().replace('\\', "/");
@@ -301,9 +301,9 @@ impl ExternalWrites<'_> {
     /// lock: somebody may have mended one.
     fn repair(&mut self, harmed: &[&Unexamined]) -> Result<Vec<Examined>, Failure> {
         self.workspace.refuse_when_misconfigured()?;
-        let store = Arc::clone(&self.workspace.lanes.records().store);
-        let mut writer = store.begin()?;
-        self.workspace.catch_up(LaneId::Records, &mut writer)?;
+        let documents = Arc::clone(&self.workspace.lanes.records().documents);
+        let mut writer = documents.begin()?;
+        self.workspace.catch_up(LaneId::Records, &mut *writer)?;
         let mut last = self.former(harmed)?;
         let (mut edits, mut repaired, mut examined) = (Vec::new(), Vec::new(), Vec::new());
         for changed in harmed {
@@ -347,7 +347,13 @@ impl ExternalWrites<'_> {
     fn former(&self, harmed: &[&Unexamined]) -> Result<BTreeMap<RelPath, Vec<u8>>, Failure> {
         let before: BTreeMap<&RelPath, i64> =
             harmed.iter().filter_map(|changed| Some((&changed.path, changed.before?))).collect();
-        let mut last = self.workspace.lanes.records().store.last_writes(before.keys().copied())?;
+        let mut last = self
+            .workspace
+            .lanes
+            .records()
+            .documents
+            .log()
+            .last_writes(&before.keys().copied().collect::<Vec<_>>())?;
         last.retain(|path, bytes| {
             Records::complaint(path, bytes).is_none() && before.get(path) == Some(&digest(bytes))
         });
@@ -358,7 +364,7 @@ impl ExternalWrites<'_> {
         let names = (0..NAMES_MAX).map_while(|attempt| quarantine::aside(path, self.workspace.now, attempt));
         names
             .into_iter()
-            .find(|to| matches!(self.workspace.disk.stat(&self.workspace.lanes.records().file(to)), Ok(None)))
+            .find(|to| matches!(self.workspace.lanes.records().documents.stat(to.as_str()), Ok(None)))
     }
 }
 
@@ -378,9 +384,8 @@ fn because(examined: &[Examined]) -> String {
 fn sight(records: &Lane, changed: &Unexamined) -> Sight {
     let path = &changed.path;
     let name = path.file_name().to_owned();
-    let file = records.file(path);
     let foreign = Sight::Known(Examined::Foreign { name });
-    match (records.disk.stat(&file), changed.before, Records::address_of(path)) {
+    match (records.documents.stat(path.as_str()), changed.before, Records::address_of(path)) {
         (Ok(None), Some(_), Some(address)) => return Sight::Removed { address },
         (Ok(None), ..) => return Sight::Known(Examined::Outside),
         (Ok(Some(stat)), ..) if stat.kind == Kind::File && stat.len <= QUARANTINED_MAX_BYTES => {}
@@ -393,7 +398,7 @@ fn sight(records: &Lane, changed: &Unexamined) -> Sight {
         return foreign;
     }
     // What cannot be read now is for `doctor` to report.
-    let Ok(Some(bytes)) = records.disk.read_regular(&file, QUARANTINED_MAX_BYTES) else {
+    let Ok(Some(bytes)) = records.documents.read(path, QUARANTINED_MAX_BYTES) else {
         return Sight::Known(Examined::Outside);
     };
     match (Records::complaint(path, &bytes), Records::address_of(path)) {

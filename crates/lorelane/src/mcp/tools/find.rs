@@ -64,7 +64,7 @@ pub(super) fn read(call: &Call<'_>) -> Outcome {
     let address = workspace.find(call.arguments.text("address").unwrap_or_default())?;
     let loaded = workspace.load(&address)?;
     let mut head = format!("{}, revision {}\n", fence::name(&address.to_string()), loaded.revision);
-    let path = fence::name(&workspace.listed_path(&address));
+    let path = fence::name(&workspace.files().listed_path(&address));
     head.push_str(&format!("{path}, {}", loaded.memory.lifecycle.status()));
     for problem in &loaded.problems {
         head.push_str(&format!("\nwarning: {}", inline(&problem.what, 300)));

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use lorelane_core::path::RelPath;
 
-use super::LOCK_FOLDER;
 use crate::disk::LockFault;
+
+/// The folder by which the `claude-memory` scripts lock a lane.
+pub(crate) const LOCK_FOLDER: &str = ".index.lockdir";
 
 /// A change that was not made. Except for [`StoreError::Unsettled`], the files stand as before.
 #[derive(Debug)]
