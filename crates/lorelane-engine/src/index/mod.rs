@@ -6,6 +6,7 @@
 //! It remembers the stat of every file that it was made from. Whether it is fresh is told by the mtimes of the lane's
 //! folders, which every writer changes and records.
 
+mod candidates;
 mod directions;
 mod kept;
 mod links;
@@ -18,11 +19,11 @@ mod rows;
 mod unexamined;
 mod words;
 
+pub use candidates::{CandidateRow, CandidateSet, Candidates};
 pub use directions::Unread;
 pub use kept::keep_open;
 pub(crate) use kept::{give, take};
 pub use unexamined::Unexamined;
-pub use words::{Found, Gathered};
 
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::{ListingLine, Problem};

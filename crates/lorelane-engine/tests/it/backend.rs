@@ -21,11 +21,13 @@ use std::sync::Arc;
 const NOW: Timestamp = Timestamp(1_772_000_000);
 const MAX: u64 = 1 << 20;
 
+type WriteOutside = Box<dyn Fn(&RelPath, Option<&[u8]>)>;
+
 /// A backend, and how somebody else than lorelane changes a document of it.
 struct Body {
     name: &'static str,
     backend: Arc<dyn Backend>,
-    write_outside: Box<dyn Fn(&RelPath, Option<&[u8]>)>,
+    write_outside: WriteOutside,
 }
 
 fn bodies() -> (Vec<Body>, Temp) {

@@ -4,6 +4,7 @@
 
 mod backend;
 mod bench;
+mod candidates;
 mod captures;
 mod damage;
 mod fence;

@@ -11,7 +11,7 @@ use super::{Failure, Loaded};
 use crate::backend::{Backend, Edit, Place, StoreError};
 use crate::disk::{Disk, Kind};
 use crate::env::Folders;
-use crate::index::{self, Index};
+use crate::index::{self, Candidates, Index, IndexError};
 use crate::store::{Home, Store};
 use crate::workspace::open::locate::is_folder;
 use lorelane_core::dialect::Dialect;
@@ -41,6 +41,8 @@ pub(super) struct Lane {
     /// Its folder as people know it: from the project's root, or in full for one that lies elsewhere.
     pub(super) known_as: String,
     pub(super) index: Index,
+    /// Where candidates come from, if not from the index.
+    pub(super) candidates: Option<Arc<dyn Candidates + Send + Sync>>,
     /// Where the index is, or would be.
     pub(super) index_file: PathBuf,
     /// Why the index is not kept: reads go on without a cache.
@@ -103,6 +105,7 @@ impl Lane {
             documents,
             files: None,
             index,
+            candidates: None,
             index_file: PathBuf::new(),
             index_fault: None,
             exhausted: RefCell::new(None),
@@ -113,6 +116,17 @@ impl Lane {
 
     pub(super) fn id(&self) -> LaneId {
         self.dialect.lane()
+    }
+
+    /// Asks for candidates, as [`Lane::ask`] asks the index.
+    pub(super) fn ask_candidates<T>(
+        &mut self,
+        question: impl Fn(&dyn Candidates) -> Result<T, IndexError>,
+    ) -> Result<T, Failure> {
+        match self.candidates.clone() {
+            Some(candidates) => Ok(question(&*candidates)?),
+            None => self.ask(|index| question(index)),
+        }
     }
 
     /// Whether its folder exists.

@@ -11,7 +11,7 @@ pub use graph::{Comparison, Duplicate, Duplicates, Inbound, Links};
 pub use list::sort_newest_first;
 pub use rerank::Learned;
 
-use crate::index::{self, Found, Index, Said};
+use crate::index::{self, CandidateRow, Candidates, Said};
 use crate::workspace::{Failure, NEAR_MAX, Workspace};
 use lorelane_core::corpus::Entry;
 use lorelane_core::embed::Table;
@@ -22,6 +22,7 @@ use lorelane_core::recall::weigh::{Statistics, Weights};
 use lorelane_core::recall::{self, Choice, Considered, Grouping, Hit, Query};
 use lorelane_core::terms::Language;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Reading: what answers a question, for as long as the workspace is borrowed.
 #[derive(Debug)]
@@ -77,6 +78,11 @@ impl Recall<'_> {
         self.workspace.lanes.iter_mut().try_for_each(|lane| lane.emphasise(emphasis))
     }
 
+    /// Takes the candidates of a lane from elsewhere than its index.
+    pub fn set_candidates(&mut self, lane: LaneId, candidates: Arc<dyn Candidates + Send + Sync>) {
+        self.workspace.lanes[lane].candidates = Some(candidates);
+    }
+
     /// The memories that a query asks for, best first, each with its best passage. A model that was handed over with
     /// `think_with` orders the best of them again.
     pub fn search(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
@@ -121,25 +127,25 @@ impl Recall<'_> {
         let pinned = self.workspace.recent_marks().pinned;
         let mut languages = BTreeSet::new();
         for lane in &mut self.workspace.lanes {
-            languages.extend(lane.ask(Index::languages)?);
+            languages.extend(lane.ask_candidates(|index| index.languages())?);
         }
         let languages: Vec<Language> = languages.into_iter().collect();
         let mut asked = Asked::new(&query.text, &languages, &Table::built_in());
         if asked.is_long() {
             let mut holding = vec![0; asked.terms.len()];
             for lane in &mut self.workspace.lanes {
-                add(&mut holding, &lane.ask(|index| index.holding(&asked))?);
+                add(&mut holding, &lane.ask_candidates(|index| index.doc_freqs(&asked))?);
             }
             asked = asked.rarest(&holding);
         }
         let mut statistics = Statistics { holding: vec![0; asked.terms.len()], ..Statistics::default() };
         let mut found = Vec::new();
         for lane in &mut self.workspace.lanes {
-            let gathered = lane.ask(|index| index.gather(&asked, query))?;
-            statistics.passages += gathered.passages;
-            statistics.terms += gathered.terms;
-            add(&mut statistics.holding, &gathered.holding);
-            found.extend(gathered.memories.into_iter().map(|found| (lane.id(), found)));
+            let set = lane.ask_candidates(|index| index.candidates(&asked, query))?;
+            statistics.passages += set.passages;
+            statistics.terms += set.terms;
+            add(&mut statistics.holding, &set.doc_freqs);
+            found.extend(set.memories.into_iter().map(|found| (lane.id(), found)));
         }
         // One that shares a word of its name by chance would stand among the others or not, as its file is called.
         found.retain(|(_, found)| {
@@ -149,7 +155,7 @@ impl Recall<'_> {
         found.sort_unstable_by(|(_, a), (_, b)| a.entry.address.cmp(&b.entry.address));
         let (considered, origins) = found
             .into_iter()
-            .map(|(lane, Found { id, entry, sheet, digest, .. })| {
+            .map(|(lane, CandidateRow { id, entry, sheet, digest, .. })| {
                 let pinned = pinned.contains(&entry.address);
                 (Considered { entry, sheet, second: Vec::new(), pinned }, Origin { lane, id, digest })
             })
