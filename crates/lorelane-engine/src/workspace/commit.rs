@@ -208,7 +208,7 @@ impl Workspace {
             return Ok((self.config.file_of(home).to_owned(), Vec::new()));
         }
         // A lane's lock: two settings at once must not lose one another. To lock one makes its folder.
-        let stands = |lane: &Lane| super::locate::is_folder(&*self.disk, &lane.root);
+        let stands = |lane: &Lane| self.disk.is_folder(&lane.root);
         let lane = self.lanes.iter().position(stands).unwrap_or(RECORDS);
         let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;

@@ -274,7 +274,7 @@ impl Workspace {
         let in_a_merge = git::is_unsettled(&self.project);
         let file = |changed: &Unexamined| self.records().file(&changed.path);
         let (there, gone): (Vec<PathBuf>, Vec<PathBuf>) =
-            harmed.iter().map(|(changed, _)| file(changed)).partition(|file| file.exists());
+            harmed.iter().map(|(changed, _)| file(changed)).partition(|file| self.disk.exists(file));
         let mut untouched = git::untouched(&*self.disk, &self.project, &there);
         untouched.extend(git::taken_away(&self.project, &gone));
         let explained = harmed.iter().filter(|(changed, has_conflict)| {

@@ -204,7 +204,7 @@ impl Workspace {
         let file = folder.join(path);
         // Above the project, or nowhere: then it may still be what a memory writes.
         let stands = matches!(self.disk.stat(&file), Ok(Some(_)));
-        let real = || real_path(&file).ok();
+        let real = || real_path(&*self.disk, &file).ok();
         let inside = |file: &Path| {
             let inside = file.strip_prefix(&self.project).ok()?;
             Some(inside.to_string_lossy().replace('\\', "/"))

@@ -142,8 +142,11 @@ impl Workspace {
         let own = folders.as_ref().map(Folders::all).unwrap_or_default();
         let below = disk.below(&project, &own).map_err(|source| Failure::io("open", &project, source))?;
         let disk = below.unwrap_or(disk);
-        let config =
-            ConfigFiles::of_project(&project, folders.as_ref().map(|folders| folders.config.as_path()));
+        let config = ConfigFiles::of_project(
+            &*disk,
+            &project,
+            folders.as_ref().map(|folders| folders.config.as_path()),
+        );
         let mut policy = trust::settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
         let records = Lane::open(
             Arc::clone(&disk),
@@ -569,7 +572,7 @@ impl Workspace {
         let (mut active, mut notices) = (0, Vec::new());
         for at in 0..self.lanes.len() {
             // A lane without a folder has nothing that could be written anew beside one that has.
-            if self.lanes.len() > 1 && !locate::is_folder(&*self.disk, &self.lanes[at].root) {
+            if self.lanes.len() > 1 && !self.disk.is_folder(&self.lanes[at].root) {
                 continue;
             }
             let store = Arc::clone(&self.lanes[at].store);

@@ -1,7 +1,7 @@
 //! The notes of a project: where they lie, how they become one, how they move.
 
 use super::lane::{Lane, lane_state};
-use super::locate::{is_folder, real_path};
+use super::locate::real_path;
 use super::trust::settled;
 use super::{Failure, JOURNAL, Workspace};
 use crate::config::ConfigFiles;
@@ -79,7 +79,7 @@ impl Place {
         };
         match (storage, folders) {
             (NotesStorage::Project, _) => {
-                let root = real_path(&project.join(NOTES_ROOT))
+                let root = real_path(disk, &project.join(NOTES_ROOT))
                     .map_err(|failure| problem(format!("no note is read: {failure}")))?;
                 if !root.starts_with(project) {
                     let to = root.display();
@@ -90,11 +90,11 @@ impl Place {
             }
             (NotesStorage::User, None) => Ok(None),
             (NotesStorage::User, Some(folders)) => {
-                let root = match is_folder(disk, &folders.former_notes) {
+                let root = match disk.is_folder(&folders.former_notes) {
                     true => &folders.former_notes,
                     false => &folders.data.join(OWN_NOTES),
                 };
-                let root = real_path(root).unwrap_or_else(|_| root.clone());
+                let root = real_path(disk, root).unwrap_or_else(|_| root.clone());
                 let known_as = root.display().to_string();
                 Ok(Some(Place { root, known_as, marks: folders.data.clone() }))
             }
@@ -126,10 +126,11 @@ pub(super) fn place(
 /// Whether the settings that hold in a project put notes in the user's data folder, and there are some.
 pub(super) fn are_the_users(disk: &dyn Disk, env: &Env, project: &Path) -> bool {
     let folders = env.folders();
-    let config = ConfigFiles::of_project(project, folders.as_ref().map(|folders| folders.config.as_path()));
+    let config =
+        ConfigFiles::of_project(disk, project, folders.as_ref().map(|folders| folders.config.as_path()));
     let mut policy = settled(disk, env.now, folders.as_ref(), &config, project, &project.join(DEFAULT_ROOT));
     let notes = place(disk, project, folders.as_ref(), &mut policy);
-    policy.notes_storage() == NotesStorage::User && notes.is_some_and(|notes| is_folder(disk, &notes.root))
+    policy.notes_storage() == NotesStorage::User && notes.is_some_and(|notes| disk.is_folder(&notes.root))
 }
 
 impl Workspace {
@@ -300,7 +301,7 @@ impl Workspace {
     /// Opens the notes once their folder exists: another process may have made it.
     pub(super) fn meet_notes(&mut self) {
         let Some(place) = self.notes.as_ref().filter(|_| self.notes_lane().is_none()) else { return };
-        if is_folder(&*self.disk, &place.root) {
+        if self.disk.is_folder(&place.root) {
             self.lanes.push(place.open(&self.disk, self.folders.as_ref()));
         }
     }

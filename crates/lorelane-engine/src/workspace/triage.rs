@@ -53,7 +53,7 @@ impl Desk {
         };
         let folders = env.folders();
         let user = folders.as_ref().map(|folders| folders.config.as_path());
-        let config = ConfigFiles::of_project(&project, user);
+        let config = ConfigFiles::of_project(&*disk, &project, user);
         let policy = settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
         let state = lane_state(folders.as_ref(), &Folders::lane_key(&lane));
         Desk { policy, captures: Captures::new(disk, state.join(CAPTURES_FOLDER)) }
@@ -117,7 +117,7 @@ impl Turn<'_> {
             session: self.session.to_owned(),
             client: self.client.to_owned(),
             path: path.to_owned(),
-            length: path.metadata().map_or(0, |metadata| metadata.len()),
+            length: RealDisk.stat_target(path).ok().flatten().map_or(0, |stat| stat.len),
         })
     }
 }
