@@ -82,10 +82,10 @@ impl std::error::Error for ConfigError {}
 
 impl ConfigFiles {
     /// The files of a project whose folder is given without links.
-    pub fn of_project(project: &Path, user_config: Option<&Path>) -> ConfigFiles {
+    pub fn of_project(disk: &dyn Disk, project: &Path, user_config: Option<&Path>) -> ConfigFiles {
         let folder = project.join(lorelane_core::policy::DEFAULT_ROOT);
         // A link inside the project is the user's business; through one that leads out of it nothing is read.
-        let real = std::fs::canonicalize(&folder).ok().filter(|real| real.starts_with(project));
+        let real = disk.real_path(&folder).ok().filter(|real| real.starts_with(project));
         ConfigFiles {
             records: real.unwrap_or(folder).join(RECORDS_CONFIG),
             project: project.join(LORELANE_CONFIG),
@@ -198,7 +198,7 @@ impl ConfigFiles {
         let path = self.file_of(home).to_owned();
         let project = self.project.parent().unwrap_or(Path::new("/"));
         let folder = path.parent().unwrap_or(Path::new("/"));
-        if let Ok(real) = std::fs::canonicalize(folder)
+        if let Ok(real) = disk.real_path(folder)
             && !real.starts_with(project)
         {
             return Err(ConfigError::Outside { path, real });

@@ -4,7 +4,7 @@
 mod call;
 
 use crate::disk::Disk;
-use call::{PLAIN_DIFF, Runs, WorkTree, run, run_commit, run_search};
+use call::{PLAIN_DIFF, Runs, WorkTree, is_there, run, run_commit, run_search};
 use memchr::memchr;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,7 @@ pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(
     let known = tracked(&tree, &files)?;
     let (tracked, unknown): (Vec<&Path>, Vec<&Path>) =
         files.into_iter().partition(|file| known.contains(&named(file)));
-    let new: Vec<&Path> =
-        unknown.into_iter().filter(|file| tree.root.join(file).symlink_metadata().is_ok()).collect();
+    let new: Vec<&Path> = unknown.into_iter().filter(|file| is_there(&tree.root.join(file))).collect();
     let all = [tracked, new.clone()].concat();
     if all.is_empty() {
         return Ok(());
@@ -64,7 +63,7 @@ const UNSETTLED: [&str; 6] =
 /// Whether somebody is in the middle of a merge or the like. Asks the disk, not git: it must be quick.
 pub fn is_unsettled(project: &Path) -> bool {
     let Some(tree) = WorkTree::around(project) else { return false };
-    UNSETTLED.iter().any(|name| tree.git_dir.join(name).exists())
+    UNSETTLED.iter().any(|name| is_there(&tree.git_dir.join(name)))
 }
 
 /// Those of the files that stand in the worktree as git put them there. None where git is not, or does not answer.

@@ -24,23 +24,23 @@ pub struct MemoryBackend {
 
 #[derive(Debug, Default)]
 struct Contents {
-    documents: BTreeMap<RelPath, Document>,
+    documents: BTreeMap<RelPath, StoredDocument>,
     /// When something last came into a folder or left it.
     folders: BTreeMap<String, i64>,
     marks: Vec<u8>,
-    log: Vec<Change>,
+    log: Vec<LoggedChange>,
     clock_ns: i64,
 }
 
 #[derive(Clone, Debug)]
-struct Document {
+struct StoredDocument {
     bytes: Vec<u8>,
     mtime_ns: i64,
 }
 
 /// A change with all that is needed to take it back.
 #[derive(Clone, Debug)]
-struct Change {
+struct LoggedChange {
     number: u64,
     order: u64,
     at: Timestamp,
@@ -89,7 +89,7 @@ impl Contents {
             self.folders.insert(String::new(), mtime_ns);
         }
         match bytes {
-            Some(bytes) => self.documents.insert(path.clone(), Document { bytes, mtime_ns }),
+            Some(bytes) => self.documents.insert(path.clone(), StoredDocument { bytes, mtime_ns }),
             None => self.documents.remove(path),
         };
     }
@@ -102,7 +102,7 @@ impl Contents {
         self.log.iter().filter_map(|change| change.undoes).collect()
     }
 
-    fn entry(&self, change: &Change) -> Entry {
+    fn entry(&self, change: &LoggedChange) -> Entry {
         let digest = |bytes: &Option<Vec<u8>>| bytes.as_deref().map(Digest::of);
         let documents = change.documents.iter().map(|replaced| Changed {
             place: Some(Place::Lane(replaced.path.clone())),
@@ -127,7 +127,7 @@ impl Contents {
     }
 
     /// The change that an undo takes back, and those that it passes over because a document of them is gone.
-    fn next_undo(&self) -> (Option<&Change>, Vec<Warning>) {
+    fn next_undo(&self) -> (Option<&LoggedChange>, Vec<Warning>) {
         let undone = self.undone();
         let mut passed_over = Vec::new();
         for change in self.log.iter().rev() {
@@ -147,14 +147,14 @@ impl Contents {
     }
 
     /// Why a change cannot be taken back.
-    fn refused(&self, change: &Change) -> Option<StoreError> {
+    fn refused(&self, change: &LoggedChange) -> Option<StoreError> {
         let differs = |replaced: &&Replaced| self.bytes(&replaced.path) != replaced.after.as_deref();
         let changed = change.documents.iter().find(differs)?;
         Some(StoreError::ChangedOutside { path: changed.path.to_string(), number: change.number })
     }
 
     fn unwanted_in_log(&self, unwanted: &Unwanted<'_>) -> usize {
-        let in_change = |change: &Change| {
+        let in_change = |change: &LoggedChange| {
             let documents =
                 change.documents.iter().filter(|replaced| (unwanted.is_path)(&replaced.path)).count();
             let reason = usize::from((unwanted.in_reason)(&change.because));
@@ -191,7 +191,7 @@ impl Backend for MemoryBackend {
         let document = RelPath::parse(path).ok().and_then(|path| contents.documents.get(&path));
         let folder = contents.folders.get(path).copied().or((path.is_empty()).then_some(0));
         Ok(match (document, folder) {
-            (Some(Document { bytes, mtime_ns }), _) => {
+            (Some(StoredDocument { bytes, mtime_ns }), _) => {
                 Some(Stat { kind: Kind::File, len: bytes.len() as u64, mtime_ns: *mtime_ns, mode: None })
             }
             (None, Some(mtime_ns)) => Some(Stat { kind: Kind::Folder, len: 0, mtime_ns, mode: None }),
@@ -245,7 +245,7 @@ struct MemoryTransaction<'b> {
 }
 
 impl MemoryTransaction<'_> {
-    fn commit(&mut self, mut change: Change) -> Receipt {
+    fn commit(&mut self, mut change: LoggedChange) -> Receipt {
         change.documents.retain(|replaced| replaced.before != replaced.after);
         if change.documents.is_empty() && change.marks.is_empty() {
             return Receipt::default();
@@ -301,7 +301,15 @@ impl Transaction for MemoryTransaction<'_> {
             }
         }
         let because = because.to_owned();
-        Ok(self.commit(Change { number: 0, order: 0, at: now, because, undoes: None, documents, marks }))
+        Ok(self.commit(LoggedChange {
+            number: 0,
+            order: 0,
+            at: now,
+            because,
+            undoes: None,
+            documents,
+            marks,
+        }))
     }
 
     fn undo(&mut self, now: Timestamp) -> Result<Receipt, StoreError> {
@@ -315,7 +323,7 @@ impl Transaction for MemoryTransaction<'_> {
             (change.clone(), passed_over)
         };
         let back = |Replaced { path, before, after }| Replaced { path, before: after, after: before };
-        let mut receipt = self.commit(Change {
+        let mut receipt = self.commit(LoggedChange {
             at: now,
             because: format!("undo of {}", change.number),
             undoes: Some(change.number),
@@ -347,7 +355,7 @@ impl Transaction for MemoryTransaction<'_> {
         self.order += 1;
         let (number, order, because) = (contents.log.len() as u64 + 1, self.order, because.to_owned());
         let (documents, marks) = (Vec::new(), Vec::new());
-        contents.log.push(Change { number, order, at: now, because, undoes: None, documents, marks });
+        contents.log.push(LoggedChange { number, order, at: now, because, undoes: None, documents, marks });
         Ok(number)
     }
 

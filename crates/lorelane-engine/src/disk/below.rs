@@ -151,8 +151,8 @@ impl Disk for ProjectDisk {
         }
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>> {
-        let Some(inside) = self.inside(path) else { return RealDisk.open(path) };
+    fn open(&self, path: &Path, links: Links) -> io::Result<Box<dyn Pieces>> {
+        let Some(inside) = self.inside(path) else { return RealDisk.open(path, links) };
         Ok(Box::new(self.open_file(inside, OFlags::RDONLY)?))
     }
 
@@ -166,6 +166,18 @@ impl Disk for ProjectDisk {
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         RealDisk.stat(path)
+    }
+
+    fn stat_target(&self, path: &Path) -> io::Result<Option<Stat>> {
+        RealDisk.stat_target(path)
+    }
+
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        RealDisk.real_path(path)
+    }
+
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        RealDisk.read_link(path)
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -319,7 +331,7 @@ mod tests {
         ("read_tail", |disk, lane| {
             disk.read_tail(&lane.join("file"), 9)?.map(drop).ok_or(Errno::NOENT.into())
         }),
-        ("open", |disk, lane| disk.open(&lane.join("file")).map(drop)),
+        ("open", |disk, lane| disk.open(&lane.join("file"), Links::Followed).map(drop)),
         ("create_dir_all", |disk, lane| disk.create_dir_all(&lane.join("a/b")).map(drop)),
         ("create_private_dir_all", |disk, lane| disk.create_private_dir_all(&lane.join("c/d"))),
         ("create_new", |disk, lane| disk.create_new(&lane.join("new"), b"new", Some(0o600))),

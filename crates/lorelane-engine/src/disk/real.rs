@@ -29,8 +29,8 @@ impl Disk for RealDisk {
         }
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>> {
-        Ok(Box::new(open_regular(path, Links::Followed)?))
+    fn open(&self, path: &Path, links: Links) -> io::Result<Box<dyn Pieces>> {
+        Ok(Box::new(open_regular(path, links)?))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
@@ -59,10 +59,19 @@ impl Disk for RealDisk {
     }
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        let Some(metadata) = present(fs::symlink_metadata(path))? else { return Ok(None) };
-        let mtime_ns = metadata.modified().map(since_epoch_ns)?;
-        let mode = mode(&metadata);
-        Ok(Some(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode }))
+        present(fs::symlink_metadata(path))?.map(|metadata| stat(&metadata)).transpose()
+    }
+
+    fn stat_target(&self, path: &Path) -> io::Result<Option<Stat>> {
+        present(fs::metadata(path))?.map(|metadata| stat(&metadata)).transpose()
+    }
+
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
+    }
+
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::read_link(path)
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -90,7 +99,14 @@ impl Disk for RealDisk {
     }
 
     fn create_new(&self, path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        // From the start, so that nobody opens it before; then exactly, whatever the umask is.
+        #[cfg(unix)]
+        if let Some(mode) = mode {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+        }
+        let mut file = options.open(path)?;
         set_mode(&file, mode)?;
         file.write_all(bytes)
     }
@@ -164,9 +180,13 @@ impl Disk for RealDisk {
 }
 
 impl Pieces for File {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
     fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         // Asked before reserving memory: the length comes from a journal that may be damaged.
-        if self.metadata()?.len() < offset.saturating_add(len as u64) {
+        if self.size()? < offset.saturating_add(len as u64) {
             return Err(ErrorKind::UnexpectedEof.into());
         }
         self.seek(SeekFrom::Start(offset))?;
@@ -255,6 +275,11 @@ pub(super) fn present<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+fn stat(metadata: &fs::Metadata) -> io::Result<Stat> {
+    let mtime_ns = metadata.modified().map(since_epoch_ns)?;
+    Ok(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode: mode(metadata) })
 }
 
 fn kind(file_type: fs::FileType) -> Kind {

@@ -69,7 +69,7 @@ impl WorkTree {
     /// The one that a path lies in, or would lie in. Told by `.git` alone: no clone can bring that, while a folder
     /// that looks like a bare repository is a matter of four names.
     pub(super) fn around(path: &Path) -> Option<WorkTree> {
-        let root = path.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
+        let root = path.ancestors().find(|folder| is_there(&folder.join(".git")))?;
         let git_dir = git_dir(root).filter(|git_dir| is_repository(git_dir))?;
         Some(WorkTree { root: root.to_owned(), git_dir })
     }
@@ -205,8 +205,8 @@ fn is_kept(name: &OsStr) -> bool {
 /// The folder that `.git` is or, in a linked work tree and in a submodule, names.
 fn git_dir(root: &Path) -> Option<PathBuf> {
     let entry = root.join(".git");
-    let named = if entry.is_dir() { entry } else { root.join(named_by(&entry)?) };
-    let (real, root) = (std::fs::canonicalize(named).ok()?, std::fs::canonicalize(root).ok()?);
+    let named = if RealDisk.is_folder(&entry) { entry } else { root.join(named_by(&entry)?) };
+    let (real, root) = (RealDisk.real_path(&named).ok()?, RealDisk.real_path(root).ok()?);
     // Any other folder of the work tree may have come with a clone.
     let is_ordinary = |inside: &Path| !inside.components().any(|part| part.as_os_str() == ".git");
     (!real.strip_prefix(&root).is_ok_and(is_ordinary)).then_some(real)
@@ -215,7 +215,7 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
 /// The repository's own folder: that of a linked work tree names it.
 pub(super) fn common_dir(git_dir: PathBuf) -> PathBuf {
     let named = text_of(&git_dir.join("commondir"));
-    let common = named.and_then(|named| std::fs::canonicalize(git_dir.join(named.trim())).ok());
+    let common = named.and_then(|named| RealDisk.real_path(&git_dir.join(named.trim())).ok());
     common.unwrap_or(git_dir)
 }
 
@@ -228,8 +228,13 @@ fn text_of(file: &Path) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// Asked of this machine's disk, as git will see it. A link counts, wherever it leads.
+pub(super) fn is_there(path: &Path) -> bool {
+    matches!(RealDisk.stat(path), Ok(Some(_)))
+}
+
 fn is_repository(git_dir: &Path) -> bool {
-    let has = |name: &str| git_dir.join(name).symlink_metadata().is_ok();
+    let has = |name: &str| is_there(&git_dir.join(name));
     has("HEAD") && (has("objects") || has("commondir"))
 }
 

@@ -25,6 +25,7 @@ pub use kept::keep_open;
 pub(crate) use kept::{give, take};
 pub use unexamined::Unexamined;
 
+use crate::disk::{Disk, RealDisk};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::{ListingLine, Problem};
 use lorelane_core::lifecycle::Status;
@@ -40,7 +41,6 @@ use rusqlite::{
 };
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -201,8 +201,8 @@ impl Index {
         let again = |source| IndexError { attempt: "remake", path: path.clone(), source };
         // One at a time: whoever removed the file that another has just made would leave two processes with two
         // logs of writes for one file.
-        let folder = path.parent().and_then(|folder| File::open(folder).ok());
-        let Some(lock) = folder.filter(|folder| folder.try_lock().is_ok()) else { return Err(fault) };
+        let lock = path.parent().and_then(|folder| RealDisk.try_lock_dir(folder).ok().flatten());
+        let Some(lock) = lock else { return Err(fault) };
         if fault.attempt == "open"
             && let Ok(made_since) = Index::try_open(path)
         {
@@ -211,7 +211,7 @@ impl Index {
         for suffix in ["-wal", "-shm", ""] {
             let mut name = path.as_os_str().to_owned();
             name.push(suffix);
-            let _ = std::fs::remove_file(PathBuf::from(name));
+            let _ = RealDisk.remove_file(Path::new(&name));
         }
         let made = Index::try_open(path).map_err(again);
         drop(lock);
@@ -276,7 +276,7 @@ impl Index {
     /// two syncs, so it is no part of a change if it can be avoided.
     pub fn shorten_log(&self, max_bytes: u64) {
         let log = format!("{}-wal", self.db.path().unwrap_or_default());
-        if std::fs::metadata(log).is_ok_and(|log| log.len() > max_bytes) {
+        if matches!(RealDisk.stat(Path::new(&log)), Ok(Some(stat)) if stat.len > max_bytes) {
             // A reader may hold it back; then a later process does it.
             let _ = self.db.busy_timeout(Duration::ZERO);
             let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

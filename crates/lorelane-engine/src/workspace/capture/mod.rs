@@ -70,7 +70,7 @@ impl Desk {
         };
         let folders = env.folders();
         let user = folders.as_ref().map(|folders| folders.config.as_path());
-        let config = ConfigFiles::of_project(&project, user);
+        let config = ConfigFiles::of_project(&*disk, &project, user);
         let policy = settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
         let captures = Project::new(project, &lane, folders.as_ref()).captures(&disk);
         Desk { policy, captures }
@@ -134,7 +134,7 @@ impl Turn<'_> {
             session: self.session.to_owned(),
             client: self.client.to_owned(),
             path: path.to_owned(),
-            length: path.metadata().map_or(0, |metadata| metadata.len()),
+            length: RealDisk.stat_target(path).ok().flatten().map_or(0, |stat| stat.len),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Lane;
 use crate::config::write_plain;
-use crate::disk::{Disk, Kind, Listed, is_exhausted};
+use crate::disk::{Disk, Kind, Links, Listed, is_exhausted};
 use crate::index::{self, By, FolderTimes, Index, IndexError, Rebuild, Row, Said, Seen, Source, UNSETTLED};
 use crate::workspace::Failure;
 use lorelane_core::change::Notice;
@@ -527,6 +527,6 @@ pub(in crate::workspace) fn is_foreign(disk: &dyn Disk, file: &Path) -> bool {
         return true;
     }
     let length = usize::try_from(stat.len).unwrap_or(usize::MAX).min(LISTING_START);
-    let start = disk.open(file).and_then(|mut pieces| pieces.read_at(0, length));
+    let start = disk.open(file, Links::Followed).and_then(|mut pieces| pieces.read_at(0, length));
     start.is_ok_and(|start| !is_listing(&String::from_utf8_lossy(&start)))
 }

@@ -13,7 +13,6 @@ use crate::disk::{Disk, Kind};
 use crate::env::Folders;
 use crate::index::{self, Candidates, Index, IndexError};
 use crate::store::{Home, Store};
-use crate::workspace::open::locate::is_folder;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
 use lorelane_core::memory::{Address, LaneId};
@@ -132,7 +131,7 @@ impl Lane {
     /// Whether its folder exists.
     pub(super) fn has_folder(&self) -> bool {
         let files = self.files.as_ref();
-        files.is_none_or(|files| is_folder(&*files.disk, &files.root))
+        files.is_none_or(|files| files.disk.is_folder(&files.root))
     }
 
     /// Whether an address names a place in this lane.

@@ -37,7 +37,7 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
 pub fn init_on(whole: &Arc<dyn Disk>, env: &Env, project: &Path) -> Result<Founding, Failure> {
     let below = whole.below(project, &[]).map_err(|source| Failure::io("open", project, source))?;
     let disk: &dyn Disk = below.as_deref().unwrap_or(&**whole);
-    let root = real_path(&project.join(DEFAULT_ROOT))?;
+    let root = real_path(disk, &project.join(DEFAULT_ROOT))?;
     let mut made = make_folder(disk, project, &root)?;
     let config = root.join(RECORDS_CONFIG);
     let there = disk.stat(&config).map_err(|source| Failure::io("look at", &config, source))?;
@@ -70,7 +70,7 @@ pub fn init_on(whole: &Arc<dyn Disk>, env: &Env, project: &Path) -> Result<Found
 fn before_founding(disk: &dyn Disk, env: &Env, project: &Path, root: &Path) -> Policy {
     let folders = env.folders();
     let user = folders.as_ref().map(|folders| folders.config.as_path());
-    settled(disk, env.now, folders.as_ref(), &ConfigFiles::of_project(project, user), project, root)
+    settled(disk, env.now, folders.as_ref(), &ConfigFiles::of_project(disk, project, user), project, root)
 }
 
 /// What `init` would make.
@@ -88,7 +88,7 @@ pub fn plan_init(start: &Path) -> Result<Founding, Failure> {
     let config = project.join(DEFAULT_ROOT).join(RECORDS_CONFIG);
     let listing = lane.join(lorelane_core::dialect::records::LISTING);
     let folders = Category::ALL.into_iter().map(|category| lane.join(category.folder()));
-    let made = [config, listing].into_iter().chain(folders).filter(|path| !path.exists()).collect();
+    let made = [config, listing].into_iter().chain(folders).filter(|path| !disk.exists(path)).collect();
     Ok(Founding { lane, made })
 }
 

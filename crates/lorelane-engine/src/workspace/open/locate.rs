@@ -1,7 +1,7 @@
 //! Where the memories of a folder are.
 
 use crate::config::ConfigFiles;
-use crate::disk::{Disk, Kind};
+use crate::disk::Disk;
 use crate::failure::Failure;
 use lorelane_core::policy::{DEFAULT_ROOT, NOTES_ROOT};
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ pub struct Located {
 
 /// The nearest folder upwards that has memories, inside the worktree.
 pub fn locate(disk: &dyn Disk, start: &Path) -> Result<Located, Failure> {
-    let start = std::fs::canonicalize(start).map_err(|source| Failure::io("open", start, source))?;
+    let start = disk.real_path(start).map_err(|source| Failure::io("open", start, source))?;
     for folder in start.ancestors() {
-        if [DEFAULT_ROOT, NOTES_ROOT].iter().any(|root| is_folder(disk, &folder.join(root))) {
+        if [DEFAULT_ROOT, NOTES_ROOT].iter().any(|root| disk.is_folder(&folder.join(root))) {
             return settle(disk, folder);
         }
         // A worktree's root is the last place to look: what lies above belongs to another project.
@@ -34,11 +34,11 @@ pub fn locate(disk: &dyn Disk, start: &Path) -> Result<Located, Failure> {
 
 /// The project around a folder of records that somebody named. The folder need not exist yet.
 pub fn locate_root(disk: &dyn Disk, root: &Path) -> Result<Located, Failure> {
-    let real = real_path(root)?;
+    let real = real_path(disk, root)?;
     // As the scripts have it: a listing's paths start two folders above its root. Counted from the name when it
     // is the usual one, because a link in its place must not choose another project.
     let project = match root.ancestors().nth(2) {
-        Some(project) if root.ends_with(DEFAULT_ROOT) => real_path(project)?,
+        Some(project) if root.ends_with(DEFAULT_ROOT) => real_path(disk, project)?,
         _ => real.ancestors().nth(2).unwrap_or(&real).to_owned(),
     };
     let Ok(from_project) = real.strip_prefix(&project) else {
@@ -59,12 +59,12 @@ pub(in crate::workspace) fn locate_bare(disk: &dyn Disk, start: &Path) -> Result
 }
 
 /// The path without links; what does not exist has none.
-pub(in crate::workspace) fn real_path(path: &Path) -> Result<PathBuf, Failure> {
+pub(in crate::workspace) fn real_path(disk: &dyn Disk, path: &Path) -> Result<PathBuf, Failure> {
     let here = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    match (std::fs::canonicalize(here), here.parent(), here.file_name()) {
+    match (disk.real_path(here), here.parent(), here.file_name()) {
         (Ok(real), ..) => Ok(real),
         (Err(fault), Some(parent), Some(name)) if fault.kind() == std::io::ErrorKind::NotFound => {
-            Ok(real_path(parent)?.join(name))
+            Ok(real_path(disk, parent)?.join(name))
         }
         (Err(source), ..) => Err(Failure::io("open", path, source)),
     }
@@ -72,17 +72,17 @@ pub(in crate::workspace) fn real_path(path: &Path) -> Result<PathBuf, Failure> {
 
 /// The worktree's root for a new store, or the folder itself outside of git.
 pub(in crate::workspace) fn project_for_new_store(disk: &dyn Disk, start: &Path) -> Result<PathBuf, Failure> {
-    let start = std::fs::canonicalize(start).map_err(|source| Failure::io("open", start, source))?;
+    let start = disk.real_path(start).map_err(|source| Failure::io("open", start, source))?;
     let worktree = start.ancestors().find(|folder| exists(disk, &folder.join(".git")));
     Ok(worktree.unwrap_or(&start).to_owned())
 }
 
 pub(in crate::workspace) fn settle(disk: &dyn Disk, project: &Path) -> Result<Located, Failure> {
-    let root = ConfigFiles::of_project(project, None).memory_root(disk);
+    let root = ConfigFiles::of_project(disk, project, None).memory_root(disk);
     let lane = project.join(&root);
     // A link inside the project is the user's business; one that leads out of it would let a repository
     // choose where on this machine we write.
-    let real = real_path(&lane)?;
+    let real = real_path(disk, &lane)?;
     if !real.starts_with(project) {
         return Err(Failure::Outside { lane: real, project: project.to_owned() });
     }
@@ -91,14 +91,6 @@ pub(in crate::workspace) fn settle(disk: &dyn Disk, project: &Path) -> Result<Lo
 
 fn exists(disk: &dyn Disk, path: &Path) -> bool {
     matches!(disk.stat(path), Ok(Some(_)))
-}
-
-/// Follows links: whether they may be followed is decided where they lead.
-pub(in crate::workspace) fn is_folder(disk: &dyn Disk, path: &Path) -> bool {
-    match disk.stat(path) {
-        Ok(Some(stat)) => stat.kind == Kind::Folder || (stat.kind == Kind::Symlink && path.is_dir()),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::config::ConfigFiles;
 use crate::disk::Disk;
 use crate::env::{Env, Folders};
 use crate::workspace::lane::{Lane, lane_state};
-use crate::workspace::open::locate::{is_folder, real_path};
+use crate::workspace::open::locate::real_path;
 use crate::workspace::open::trust::settled;
 use crate::workspace::{Failure, JOURNAL, Workspace};
 use lorelane_core::dialect::notes::Notes;
@@ -53,7 +53,7 @@ impl Place {
         };
         match (storage, folders) {
             (NotesStorage::Project, _) => {
-                let root = real_path(&project.join(NOTES_ROOT))
+                let root = real_path(disk, &project.join(NOTES_ROOT))
                     .map_err(|failure| problem(format!("no note is read: {failure}")))?;
                 if !root.starts_with(project) {
                     let to = root.display();
@@ -64,11 +64,11 @@ impl Place {
             }
             (NotesStorage::User, None) => Ok(None),
             (NotesStorage::User, Some(folders)) => {
-                let root = match is_folder(disk, &folders.former_notes) {
+                let root = match disk.is_folder(&folders.former_notes) {
                     true => &folders.former_notes,
                     false => &folders.data.join(OWN_NOTES),
                 };
-                let root = real_path(root).unwrap_or_else(|_| root.clone());
+                let root = real_path(disk, root).unwrap_or_else(|_| root.clone());
                 let known_as = root.display().to_string();
                 Ok(Some(Place { root, known_as, marks: folders.data.clone() }))
             }
@@ -100,10 +100,11 @@ pub(in crate::workspace) fn place(
 /// Whether the settings that hold in a project put notes in the user's data folder, and there are some.
 pub(in crate::workspace) fn are_the_users(disk: &dyn Disk, env: &Env, project: &Path) -> bool {
     let folders = env.folders();
-    let config = ConfigFiles::of_project(project, folders.as_ref().map(|folders| folders.config.as_path()));
+    let config =
+        ConfigFiles::of_project(disk, project, folders.as_ref().map(|folders| folders.config.as_path()));
     let mut policy = settled(disk, env.now, folders.as_ref(), &config, project, &project.join(DEFAULT_ROOT));
     let notes = place(disk, project, folders.as_ref(), &mut policy);
-    policy.notes_storage() == NotesStorage::User && notes.is_some_and(|notes| is_folder(disk, &notes.root))
+    policy.notes_storage() == NotesStorage::User && notes.is_some_and(|notes| disk.is_folder(&notes.root))
 }
 
 impl Workspace {
@@ -143,7 +144,7 @@ impl Workspace {
     /// Opens the notes once their folder exists: another process may have made it.
     pub(in crate::workspace) fn meet_notes(&mut self) {
         let Some(place) = self.notes.as_ref().filter(|_| self.notes_lane().is_none()) else { return };
-        if is_folder(&*self.disk, &place.root) {
+        if self.disk.is_folder(&place.root) {
             let lane = place.open(&self.disk, self.folders.as_ref());
             self.lanes.open(lane);
         }

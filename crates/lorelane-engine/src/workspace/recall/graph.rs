@@ -209,7 +209,7 @@ impl Recall<'_> {
         let file = folder.join(path);
         // Above the project, or nowhere: then it may still be what a memory writes.
         let stands = matches!(self.workspace.disk.stat(&file), Ok(Some(_)));
-        let real = || real_path(&file).ok();
+        let real = || real_path(&*self.workspace.disk, &file).ok();
         let inside = |file: &Path| {
             let inside = file.strip_prefix(&self.workspace.project.root).ok()?;
             Some(inside.to_string_lossy().replace('\\', "/"))

@@ -287,8 +287,10 @@ impl ExternalWrites<'_> {
         }
         let in_a_merge = git::is_unsettled(&self.workspace.project.root);
         let file = |changed: &Unexamined| self.workspace.lanes.records().file(&changed.path);
-        let (there, gone): (Vec<PathBuf>, Vec<PathBuf>) =
-            harmed.iter().map(|(changed, _)| file(changed)).partition(|file| file.exists());
+        let (there, gone): (Vec<PathBuf>, Vec<PathBuf>) = harmed
+            .iter()
+            .map(|(changed, _)| file(changed))
+            .partition(|file| self.workspace.disk.exists(file));
         let mut untouched = git::untouched(&*self.workspace.disk, &self.workspace.project.root, &there);
         untouched.extend(git::taken_away(&self.workspace.project.root, &gone));
         let explained = harmed.iter().filter(|(changed, has_conflict)| {

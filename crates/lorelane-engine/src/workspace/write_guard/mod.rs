@@ -8,7 +8,7 @@ mod change_stamp;
 pub use audit::{Examined, ExternalWrites, Former, examine_after};
 
 use super::MARKS_FILE;
-use crate::disk::RealDisk;
+use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Var};
 use crate::workspace::lane::is_foreign;
 use crate::workspace::open::locate::locate;
@@ -64,7 +64,7 @@ fn fence(env: &Env, start: &Path, usual: Usual) -> Fence {
     let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
     let (mut lanes, mut marks) = (Vec::new(), None);
     if let Ok(located) = locate(&RealDisk, start)
-        && located.lane.is_dir()
+        && RealDisk.is_folder(&located.lane)
     {
         let named = normal(&text(&located.project.join(&located.root_from_project)));
         lanes.push(normal(&text(&located.lane)));
@@ -85,7 +85,7 @@ fn resolve(path: &str) -> Resolved {
     let named = Path::new(path);
     Resolved {
         path: normal(&text(&real)),
-        exists: real.symlink_metadata().is_ok(),
+        exists: matches!(RealDisk.stat(&real), Ok(Some(_))),
         is_foreign_listing: named.ends_with(LISTING) && is_foreign(&RealDisk, named),
     }
 }
@@ -93,7 +93,7 @@ fn resolve(path: &str) -> Resolved {
 /// The path without links, as far as it exists. A link to nothing is followed too: who writes to it makes the file
 /// that it names.
 pub(in crate::workspace) fn real_path(path: &Path, links_left: usize) -> PathBuf {
-    if let Ok(real) = std::fs::canonicalize(path) {
+    if let Ok(real) = RealDisk.real_path(path) {
         return real;
     }
     let Some(parent) = path.parent() else { return path.to_owned() };
@@ -103,7 +103,7 @@ pub(in crate::workspace) fn real_path(path: &Path, links_left: usize) -> PathBuf
         return folder.parent().unwrap_or(&folder).to_owned();
     };
     let here = folder.join(name);
-    match std::fs::read_link(&here) {
+    match RealDisk.read_link(&here) {
         Ok(to) if links_left > 0 => real_path(&folder.join(to), links_left - 1),
         _ => here,
     }
