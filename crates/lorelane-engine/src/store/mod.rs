@@ -16,6 +16,7 @@
 
 mod book;
 mod error;
+mod faults;
 mod journal;
 mod lock;
 mod log;
@@ -24,6 +25,7 @@ mod pack;
 mod purge;
 mod recover;
 mod shelter;
+#[cfg(feature = "simulation")]
 pub mod simulation;
 mod transaction;
 mod undo;
@@ -41,12 +43,12 @@ use lorelane_core::path::RelPath;
 use crate::disk::{Disk, READ_MAX_BYTES};
 use book::Book;
 pub use error::{Others, StoreError, Warning};
+use faults::Faults;
 pub use journal::Digest;
 pub use lock::LOCK_DEADLINE;
 use lock::LOCK_FOLDER;
 pub use log::{Changed, Entry, Fault, Outcome, Outside, Recent, Upcoming};
 pub use purge::Unwanted;
-use simulation::Sabotage;
 pub use transaction::{Receipt, Transaction};
 pub use undo::nothing_left;
 
@@ -103,22 +105,16 @@ pub struct Store {
     disk: Arc<dyn Disk>,
     home: Home,
     lock_deadline: Duration,
-    /// Set by the simulation only.
-    sabotage: Option<Sabotage>,
+    faults: Faults,
 }
 
 impl Store {
     pub fn new(disk: Arc<dyn Disk>, home: Home) -> Store {
-        Store { disk, home, lock_deadline: LOCK_DEADLINE, sabotage: None }
+        Store { disk, home, lock_deadline: LOCK_DEADLINE, faults: Faults::default() }
     }
 
     pub fn with_lock_deadline(mut self, deadline: Duration) -> Store {
         self.lock_deadline = deadline;
-        self
-    }
-
-    pub(crate) fn sabotaged(mut self, sabotage: Option<Sabotage>) -> Store {
-        self.sabotage = sabotage;
         self
     }
 

@@ -6,10 +6,10 @@ use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
 use super::book::Book;
+use super::faults::FaultSwitch;
 use super::journal::{Event, Intent};
 use super::pack::Parcel;
 use super::recover::{Deed, work};
-use super::simulation::Sabotage;
 use super::undo::nothing_left;
 use super::write::Failed;
 use super::{Edit, Place, Store, StoreError, Warning, log, marks};
@@ -250,7 +250,7 @@ impl<'s> Transaction<'s> {
         let because = parcel.add(because.as_bytes());
         let steps = deeds.iter().map(|deed| deed.pack(&mut parcel)).collect();
         parcel.append(pack).map_err(StoreError::io("write", pack))?;
-        self.store.sync_file(pack, Sabotage::SkipBlobSync)?;
+        self.store.sync_file(pack, FaultSwitch::SkipBlobSync)?;
         let order = self.book.order + 1;
         Ok(Intent { number, undoes, at, because, steps, order, moved_from: None })
     }
