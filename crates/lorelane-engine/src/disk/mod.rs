@@ -8,7 +8,9 @@
 #[cfg(unix)]
 mod below;
 mod real;
+#[cfg(feature = "simulation")]
 mod seeded;
+#[cfg(feature = "simulation")]
 pub mod sim;
 
 use std::fmt;
@@ -18,6 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use real::{RealDisk, open_given, open_regular};
+#[cfg(feature = "simulation")]
 pub use seeded::Seeded;
 
 /// How long a waiting writer sleeps between two looks at a lock.
@@ -67,7 +70,7 @@ impl LockGuard {
         LockGuard(Box::new(lock))
     }
 
-    /// A guard that guards nothing: what a store gets when the simulation sabotages its locks.
+    /// A guard that guards nothing: what a store gets when the simulation takes its locks away.
     pub(crate) fn of_nothing() -> LockGuard {
         LockGuard(Box::new(()))
     }

@@ -5,9 +5,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::Store;
+use super::faults::FaultSwitch;
 use super::journal::{Chain, Event, Intent, Line, Tail};
 use super::pack::Pack;
-use super::simulation::Sabotage;
 
 pub(super) const JOURNAL: &str = "journal";
 pub(super) const BLOBS: &str = "blobs";
@@ -63,7 +63,7 @@ impl Book {
             disk.append(file, b"").map_err(StoreError::io("write", file))?;
         }
         let stat = disk.stat(&journal).map_err(StoreError::io("look at", &journal))?;
-        if stat.is_some_and(|stat| stat.len > 0) || store.sabotage == Some(Sabotage::SkipJournalFolderSync) {
+        if stat.is_some_and(|stat| stat.len > 0) || store.faults.skip(FaultSwitch::SkipJournalFolderSync) {
             return Ok(());
         }
         // An empty journal may have been created by a writer that was killed before it synced the names,
@@ -180,7 +180,7 @@ impl Book {
     }
 
     pub(super) fn sync(&self, store: &Store) -> Result<(), StoreError> {
-        store.sync_file(&self.journal, Sabotage::SkipJournalSync)
+        store.sync_file(&self.journal, FaultSwitch::SkipJournalSync)
     }
 
     /// Takes lines back that nobody has followed yet: returns to the state of `earlier`.

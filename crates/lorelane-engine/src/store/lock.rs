@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::Store;
 use super::book::JOURNAL;
-use super::simulation::Sabotage;
+use super::faults::FaultSwitch;
 use crate::disk::{Kind, LockGuard, POLL, Stat};
 
 /// How long a writer waits while nobody changes anything.
@@ -34,7 +34,7 @@ struct Queue<'s> {
 impl Store {
     pub(super) fn lock_lane(&self) -> Result<LockGuard, StoreError> {
         let journals = [self.home.state.join(JOURNAL), self.shelter().join(JOURNAL)];
-        self.lock(&self.home.lane, &journals, Sabotage::SkipLock)
+        self.lock(&self.home.lane, &journals, FaultSwitch::SkipLock)
     }
 
     /// Waits for the lock of a folder. `signs` are files that those change who have it.
@@ -42,9 +42,9 @@ impl Store {
         &self,
         folder: &Path,
         signs: &[PathBuf],
-        sabotage: Sabotage,
+        switch: FaultSwitch,
     ) -> Result<LockGuard, StoreError> {
-        if self.sabotage == Some(sabotage) {
+        if self.faults.skip(switch) {
             return Ok(LockGuard::of_nothing());
         }
         let mut queue = Queue::new(self, signs);

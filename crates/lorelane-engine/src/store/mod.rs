@@ -15,6 +15,7 @@
 //! lane's folder, then the folder of the marks, which several lanes share.
 
 mod book;
+mod faults;
 mod journal;
 mod lock;
 mod log;
@@ -23,6 +24,7 @@ mod pack;
 mod purge;
 mod recover;
 mod shelter;
+#[cfg(feature = "simulation")]
 pub mod simulation;
 mod transaction;
 mod undo;
@@ -39,8 +41,8 @@ use lorelane_core::path::RelPath;
 use crate::backend::{Backend, ChangeLog, Place, StoreError, Transaction, Warning, last_lines};
 use crate::disk::{Disk, Kind, Listed, READ_MAX_BYTES, Stat};
 use book::Book;
+use faults::Faults;
 pub use lock::LOCK_DEADLINE;
-use simulation::Sabotage;
 pub use transaction::FileTransaction;
 
 /// The folders one lane's store writes in; nothing is ever written outside them.
@@ -59,22 +61,16 @@ pub struct Store {
     disk: Arc<dyn Disk>,
     home: Home,
     lock_deadline: Duration,
-    /// Set by the simulation only.
-    sabotage: Option<Sabotage>,
+    faults: Faults,
 }
 
 impl Store {
     pub fn new(disk: Arc<dyn Disk>, home: Home) -> Store {
-        Store { disk, home, lock_deadline: LOCK_DEADLINE, sabotage: None }
+        Store { disk, home, lock_deadline: LOCK_DEADLINE, faults: Faults::default() }
     }
 
     pub fn with_lock_deadline(mut self, deadline: Duration) -> Store {
         self.lock_deadline = deadline;
-        self
-    }
-
-    pub(crate) fn sabotaged(mut self, sabotage: Option<Sabotage>) -> Store {
-        self.sabotage = sabotage;
         self
     }
 

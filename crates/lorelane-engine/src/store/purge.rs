@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use lorelane_core::path::RelPath;
 
 use super::book::Book;
+use super::faults::FaultSwitch;
 use super::journal::{Chain, Event, Intent, Step};
 use super::log::{told, undone};
 use super::pack::{Blob, Held, Pack};
 use super::recover::lane_path;
-use super::simulation::Sabotage;
 use super::transaction::FileTransaction;
 use super::write::{Failed, Target, Work};
 use crate::disk::Kind;
@@ -56,7 +56,7 @@ impl Erase for FileTransaction<'_> {
         for folder in self.folders_of(paths) {
             if store.kind(&folder)? == Some(Kind::Folder) {
                 store.sweep(&folder)?;
-                store.sync_dir(&folder, Sabotage::SkipFolderSync)?;
+                store.sync_dir(&folder, FaultSwitch::SkipFolderSync)?;
             }
         }
         Ok(removed)
@@ -85,7 +85,7 @@ impl Erase for FileTransaction<'_> {
                 let written = self.store.disk.overwrite_at(blobs, span.start, &zeroes);
                 written.map_err(StoreError::io("purge", blobs))?;
             }
-            self.store.sync_file(blobs, Sabotage::SkipBlobSync)
+            self.store.sync_file(blobs, FaultSwitch::SkipBlobSync)
         };
         overwrite(&mut found.contents.iter().map(Blob::span).chain(leftovers))?;
         // Names last: as long as a name stands, purging again after a crash finds its contents.
@@ -114,7 +114,7 @@ impl Erase for FileTransaction<'_> {
                 Failed::TakenBack(error) | Failed::Stuck(error) => error,
             })?;
         }
-        store.sync_dir(folder, Sabotage::SkipFolderSync)?;
+        store.sync_dir(folder, FaultSwitch::SkipFolderSync)?;
         Ok(changed)
     }
 }

@@ -11,9 +11,9 @@ use std::path::Path;
 use lorelane_core::path::RelPath;
 
 use super::book::Book;
+use super::faults::FaultSwitch;
 use super::journal::{Event, Intent, Step};
 use super::pack::{Pack, Parcel};
-use super::simulation::Sabotage;
 use super::write::{Failed, Target, Work, folders};
 use super::{Store, marks};
 
@@ -173,7 +173,7 @@ impl Store {
     /// A step that the dead writer had done may have reached the page cache only. Once `done` is said
     /// nobody looks again, so all of it is synced first, the folders up to the root included.
     fn harden(&self, deeds: &[Deed]) -> Result<(), StoreError> {
-        if self.sabotage == Some(Sabotage::SkipRecoverySync) {
+        if self.faults.skip(FaultSwitch::SkipRecoverySync) {
             return Ok(());
         }
         let exists = |path: &Path| {
@@ -181,16 +181,16 @@ impl Store {
         };
         let targets: Vec<Target> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
         if deeds.iter().any(|deed| matches!(deed, Deed::Mark { .. })) && exists(&self.marks_file())? {
-            self.sync_file(&self.marks_file(), Sabotage::SkipMarksSync)?;
+            self.sync_file(&self.marks_file(), FaultSwitch::SkipMarksSync)?;
         }
         for folder in folders(&targets) {
             if exists(folder)? {
-                self.sync_dir(folder, Sabotage::SkipFolderSync)?;
+                self.sync_dir(folder, FaultSwitch::SkipFolderSync)?;
             }
             let root = if folder == self.home.marks { folder.parent() } else { Some(&*self.home.lane) };
             for above in folder.ancestors().skip(1).take_while(|_| Some(folder) != root) {
                 if exists(above)? {
-                    self.sync_dir(above, Sabotage::SkipNewFolderSync)?;
+                    self.sync_dir(above, FaultSwitch::SkipNewFolderSync)?;
                 }
                 if Some(above) == root {
                     break;

@@ -7,10 +7,10 @@ use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
 use super::book::Book;
+use super::faults::FaultSwitch;
 use super::journal::{Event, Intent};
 use super::pack::Parcel;
 use super::recover::{Deed, work};
-use super::simulation::Sabotage;
 use super::write::Failed;
 use super::{Store, log, marks};
 use crate::disk::LockGuard;
@@ -167,7 +167,7 @@ impl<'s> FileTransaction<'s> {
         let because = parcel.add(because.as_bytes());
         let steps = deeds.iter().map(|deed| deed.pack(&mut parcel)).collect();
         parcel.append(pack).map_err(StoreError::io("write", pack))?;
-        self.store.sync_file(pack, Sabotage::SkipBlobSync)?;
+        self.store.sync_file(pack, FaultSwitch::SkipBlobSync)?;
         let order = self.book.order + 1;
         Ok(Intent { number, undoes, at, because, steps, order, moved_from: None })
     }

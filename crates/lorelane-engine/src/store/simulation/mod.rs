@@ -17,44 +17,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
+use super::faults::Faults;
 use super::{FileTransaction, Home, Store};
 use crate::disk::Seeded;
 use crate::disk::sim::{Call, Crash, Job, SimDisk, Verb, When};
 use model::{LANES, Model, Proposal, mark_line};
 
-/// Takes one safeguard away, to prove that the simulation misses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sabotage {
-    SkipBlobSync,
-    SkipJournalSync,
-    SkipJournalFolderSync,
-    SkipFileSync,
-    SkipFolderSync,
-    SkipNewFolderSync,
-    SkipMarksSync,
-    SkipMarksFolderSync,
-    SkipRecoverySync,
-    SkipShelterSync,
-    SkipRename,
-    SkipLock,
-    SkipMarksLock,
-}
+pub use super::faults::FaultSwitch;
 
-impl Sabotage {
-    pub const ALL: [Sabotage; 13] = [
-        Sabotage::SkipBlobSync,
-        Sabotage::SkipJournalSync,
-        Sabotage::SkipJournalFolderSync,
-        Sabotage::SkipFileSync,
-        Sabotage::SkipFolderSync,
-        Sabotage::SkipNewFolderSync,
-        Sabotage::SkipMarksSync,
-        Sabotage::SkipMarksFolderSync,
-        Sabotage::SkipRecoverySync,
-        Sabotage::SkipShelterSync,
-        Sabotage::SkipRename,
-        Sabotage::SkipLock,
-        Sabotage::SkipMarksLock,
+impl FaultSwitch {
+    pub const ALL: [FaultSwitch; 13] = [
+        FaultSwitch::SkipBlobSync,
+        FaultSwitch::SkipJournalSync,
+        FaultSwitch::SkipJournalFolderSync,
+        FaultSwitch::SkipFileSync,
+        FaultSwitch::SkipFolderSync,
+        FaultSwitch::SkipNewFolderSync,
+        FaultSwitch::SkipMarksSync,
+        FaultSwitch::SkipMarksFolderSync,
+        FaultSwitch::SkipRecoverySync,
+        FaultSwitch::SkipShelterSync,
+        FaultSwitch::SkipRename,
+        FaultSwitch::SkipLock,
+        FaultSwitch::SkipMarksLock,
     ];
 }
 
@@ -81,11 +66,11 @@ pub struct Failure {
 }
 
 /// Attempts at least `steps` changes in many short-lived worlds.
-pub fn simulate(seed: u64, steps: u64, sabotage: Option<Sabotage>) -> Result<Summary, Failure> {
+pub fn simulate(seed: u64, steps: u64, switch: Option<FaultSwitch>) -> Result<Summary, Failure> {
     let mut luck = Seeded::new(seed);
     let mut summary = Summary::default();
     while summary.steps < steps {
-        simulate_round(luck.number(), sabotage, &mut summary)?;
+        simulate_round(luck.number(), switch, &mut summary)?;
     }
     Ok(summary)
 }
@@ -93,10 +78,10 @@ pub fn simulate(seed: u64, steps: u64, sabotage: Option<Sabotage>) -> Result<Sum
 /// One world from its empty disk to its end.
 pub fn simulate_round(
     round_seed: u64,
-    sabotage: Option<Sabotage>,
+    switch: Option<FaultSwitch>,
     summary: &mut Summary,
 ) -> Result<(), Failure> {
-    let round = Round::new(round_seed, sabotage);
+    let round = Round::new(round_seed, switch);
     let held = round.run();
     let seen = round.summary();
     summary.steps += seen.steps;
@@ -112,7 +97,7 @@ pub fn simulate_round(
 struct Round {
     machine: SimDisk,
     seed: u64,
-    sabotage: Option<Sabotage>,
+    switch: Option<FaultSwitch>,
     model: Mutex<Model>,
     summary: Mutex<Summary>,
 }
@@ -127,11 +112,11 @@ struct Weather {
 }
 
 impl Round {
-    fn new(seed: u64, sabotage: Option<Sabotage>) -> Round {
+    fn new(seed: u64, switch: Option<FaultSwitch>) -> Round {
         Round {
             machine: SimDisk::new(seed),
             seed,
-            sabotage,
+            switch,
             model: Mutex::new(Model::default()),
             summary: Mutex::new(Summary::default()),
         }
@@ -380,7 +365,7 @@ impl Round {
             marks: PathBuf::from("/project/.lorelane"),
             state: PathBuf::from(format!("/state/lorelane/lane-{lane}")),
         };
-        Store::new(Arc::new(disk.clone()), home).sabotaged(self.sabotage)
+        Store { faults: Faults { switch: self.switch }, ..Store::new(Arc::new(disk.clone()), home) }
     }
 
     fn model(&self) -> MutexGuard<'_, Model> {
