@@ -49,11 +49,11 @@ pub enum Figure {
 }
 
 pub const LIMITS: &[Limit] = &[
-    Limit { figure: Figure::SharedTypeNames, at_most: Some(AtMost::Percent(8)), allowed_now: Some(220) },
+    Limit { figure: Figure::SharedTypeNames, at_most: Some(AtMost::Percent(8)), allowed_now: Some(218) },
     Limit {
         figure: Figure::ModulesInCycles("lorelane-core"),
         at_most: Some(AtMost::Count(0)),
-        allowed_now: Some(13),
+        allowed_now: None,
     },
     Limit {
         figure: Figure::ModulesInCycles("lorelane-engine"),
