@@ -4,10 +4,9 @@
 //! that is one everyday word counts only where it stands as an address or a file: else forgetting `auth` would
 //! take away every text about authentication.
 
-use crate::dialect::notes::restored;
 use crate::json::{Format, Json, Object};
-use crate::ledger::Line;
 use crate::memory::Address;
+use crate::memory::trash::restored;
 use crate::text::words;
 use std::collections::BTreeSet;
 
@@ -69,17 +68,6 @@ impl Traces {
                 let title = words(title);
                 title.len() >= TITLE_WORDS_MIN && title.iter().all(|word| said.contains(word))
             })
-        }
-    }
-
-    /// Whether a line of the ledger has to go. One that cannot be read may be the rest of one that does.
-    pub fn are_in_ledger(&self, text: &str) -> bool {
-        match Line::read(text) {
-            None => !text.trim().is_empty(),
-            Some(line) => {
-                let ours = |address: &Address| self.own(address) || self.lost(address).is_some();
-                line.addresses().any(ours) || self.are_named_in(&line.query)
-            }
         }
     }
 
@@ -281,26 +269,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_line_of_the_ledger_that_cannot_be_read_goes_too() {
-        let traces = traces(&["retry-queue"]);
-        let line = |query: &str| {
-            format!(
-                r#"{{"at":"2026-03-01T12:00:00Z","client":"c","session":"s","event":"prompt","query":"{query}","tokens":1,"shown":[],"left_out":[{{"address":"tech_debt/other","score":1,"parts":{{}},"rule":"irrelevant"}}]}}"#
-            )
-        };
-        let table = [
-            (line("something else"), false),
-            (line("why retry-queue?"), true),
-            (line("x").replace("tech_debt/other", "tech_debt/retry-queue"), true),
-            ("      anzibar\"}".to_owned(), true),
-            ("      ".to_owned(), false),
-        ];
-        for (line, goes) in table {
-            assert_eq!(traces.are_in_ledger(&line), goes, "{line}");
-        }
-    }
-
     proptest! {
         #[test]
         fn a_forgetting_reads_back(title in "\\PC{0,20}", session in "\\PC{0,20}", after in 0..u64::MAX) {
@@ -315,7 +283,7 @@ mod tests {
         #[test]
         fn any_text_is_judged_without_panic(text in "\\PC{0,60}") {
             let _ = Forgetting::read(&text);
-            let _ = (traces(&["a"]).are_told_in(&text), traces(&["a"]).are_in_ledger(&text));
+            let _ = traces(&["a"]).are_told_in(&text);
         }
     }
 }

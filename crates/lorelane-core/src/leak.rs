@@ -3,7 +3,7 @@
 use crate::change::{Draft, Given};
 use crate::json::{Json, Object};
 use crate::lifecycle::Lifecycle;
-use crate::memory::{Address, Body, Event, Memory};
+use crate::memory::{Address, Body, HistoryEntry, Memory};
 use crate::refusal::SecretFault;
 use crate::secret;
 use crate::text::cut;
@@ -142,7 +142,7 @@ pub fn redact_added(before: Option<&Memory>, after: &mut Memory) {
     {
         *reason = secret::redact(reason).into_owned();
     }
-    for Event(event) in &mut after.history {
+    for HistoryEntry(event) in &mut after.history {
         event.map_texts(&mut redact);
     }
 }

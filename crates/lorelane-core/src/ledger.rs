@@ -1,6 +1,7 @@
 //! What was put into prompts, one line each: the answer to "why did the agent see this, and why not that?".
 
 use crate::briefing::{self, Briefing, Rule, Told};
+use crate::forget::Traces;
 use crate::json::{Format, Json, Object};
 use crate::memory::Address;
 use crate::recall::ask::both_ends;
@@ -69,6 +70,18 @@ pub struct LeftOut {
 /// A session's id as a line has it: foreign text, so masked and cut.
 pub fn named(session: &str) -> String {
     cut(&secret::masked(&one_line(session)), 80)
+}
+
+/// Whether a line of the file has to go with a forgotten memory. One that cannot be read may be the rest of one that
+/// does.
+pub fn has_traces(text: &str, traces: &Traces) -> bool {
+    match Line::read(text) {
+        None => !text.trim().is_empty(),
+        Some(line) => {
+            let ours = |address: &Address| traces.own(address) || traces.lost(address).is_some();
+            line.addresses().any(ours) || traces.are_named_in(&line.query)
+        }
+    }
 }
 
 impl Line {
@@ -250,4 +263,39 @@ fn parts(json: &Json) -> Option<Vec<Part>> {
         })
     };
     json.as_object()?.iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Category;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_line_of_the_ledger_that_cannot_be_read_goes_too() {
+        let addresses = [Address::record(Category::TechDebt, "retry-queue")].into();
+        let traces = Traces { addresses, ..Traces::default() };
+        let line = |query: &str| {
+            format!(
+                r#"{{"at":"2026-03-01T12:00:00Z","client":"c","session":"s","event":"prompt","query":"{query}","tokens":1,"shown":[],"left_out":[{{"address":"tech_debt/other","score":1,"parts":{{}},"rule":"irrelevant"}}]}}"#
+            )
+        };
+        let table = [
+            (line("something else"), false),
+            (line("why retry-queue?"), true),
+            (line("x").replace("tech_debt/other", "tech_debt/retry-queue"), true),
+            ("      anzibar\"}".to_owned(), true),
+            ("      ".to_owned(), false),
+        ];
+        for (line, goes) in table {
+            assert_eq!(has_traces(&line, &traces), goes, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_judged_without_panic(text in "\\PC{0,60}") {
+            let _ = has_traces(&text, &Traces::default());
+        }
+    }
 }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::lines;
 use lorelane_core::forget::{Act, Traces};
 use lorelane_core::json::{Format, Json};
-use lorelane_core::ledger::{Line, named};
+use lorelane_core::ledger::{Line, has_traces, named};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Ledger {
     /// Blanks the lines that speak of a memory, whole: what was shown beside it and the prompt go with it.
     pub fn forget(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
         let (current, former) = (self.current(), self.former());
-        lines::blank(&*self.disk, &[&former, &current], act, &|line| traces.are_in_ledger(line))
+        lines::blank(&*self.disk, &[&former, &current], act, &|line| has_traces(line, traces))
             .map_err(|source| Failure::io("purge", &current, source))
     }
 

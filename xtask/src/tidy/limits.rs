@@ -53,7 +53,7 @@ pub const LIMITS: &[Limit] = &[
     Limit {
         figure: Figure::ModulesInCycles("lorelane-core"),
         at_most: Some(AtMost::Count(0)),
-        allowed_now: Some(13),
+        allowed_now: None,
     },
     Limit {
         figure: Figure::ModulesInCycles("lorelane-engine"),

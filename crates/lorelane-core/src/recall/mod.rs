@@ -14,8 +14,9 @@ mod second;
 pub mod sheet;
 pub mod weigh;
 
-pub use choose::{Choice, Considered, Grouping, choose, is_named, same_subject, says_the_same};
+pub use choose::{Choice, Grouping, choose, is_named, same_subject, says_the_same};
 pub use keyword::keyword;
+pub use weigh::Considered;
 
 use crate::corpus::Entry;
 use crate::lifecycle::Status;

@@ -8,8 +8,8 @@ use super::{By, Row, Said, Seen, TakeApart, signed};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::link::links_of;
 use lorelane_core::memory::Kind;
+use lorelane_core::memory::link::links_of;
 use rusqlite::types::Value;
 use rusqlite::{
     Connection, OptionalExtension, Row as SqlRow, Statement, ToSql, Transaction, params, params_from_iter,

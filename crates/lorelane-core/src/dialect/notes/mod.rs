@@ -16,13 +16,13 @@ pub use compose::{draft, no_fields, titled};
 pub use frontmatter::{Entry, Layout, Page, Value};
 pub use links::links;
 pub use merge::merged;
-pub use name::{NameFault, Why, for_title, named, restored, trashed};
+pub use name::{NameFault, Why, for_title, named};
 pub use patch::{Setting, set, set_body};
 pub use scalar::{Quote, Token};
 
 use super::{Circumstances, Composed, Dialect, Edit, Extent, ListingLine, Problem, Reading, edits};
 use crate::change::Draft;
-use crate::memory::{Address, LaneId, Memory};
+use crate::memory::{Address, LaneId, Memory, trash};
 use crate::passage::{self, Passage};
 use crate::path::RelPath;
 use crate::refusal::Refusal;
@@ -123,11 +123,11 @@ impl Dialect for Notes {
         now: Timestamp,
         taken: &dyn Fn(&Address) -> bool,
     ) -> Option<Address> {
-        name::trashed(address, now, taken)
+        trash::trashed(address, now, taken)
     }
 
     fn restored_to(&self, address: &Address) -> Option<Address> {
-        name::restored(address)
+        trash::restored(address)
     }
 
     /// Notes have no listing: their folder is one.

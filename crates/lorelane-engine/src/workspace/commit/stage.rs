@@ -8,14 +8,14 @@ use lorelane_core::change::{Change, Deed, Draft, Notice, Outcome, Plan};
 use lorelane_core::dialect::{self, Circumstances, Extent};
 use lorelane_core::digest::Revision;
 use lorelane_core::leak;
-use lorelane_core::lifecycle::{self, Lifecycle, REASON_MAX, Status, Step, Verb};
-use lorelane_core::link;
+use lorelane_core::lifecycle::{Lifecycle, REASON_MAX, Status, Verb};
 use lorelane_core::mark::{Mark, MarkKind};
-use lorelane_core::memory::{Address, Category, Kind, Memory};
+use lorelane_core::memory::{Address, Category, Kind, Memory, link};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::SecretPolicy;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::{cut, file_key};
+use lorelane_core::transition::{self, Transition};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// No honest memory is about more files.
@@ -113,7 +113,7 @@ impl Stage<'_> {
     fn refuse_overwriting(&self, address: &Address, path: &RelPath) -> Result<(), Failure> {
         let Some(bytes) = self.bytes(path)? else { return self.refuse_twin(path, None) };
         let existing = self.lane.dialect.read(path, &bytes).memory;
-        Ok(lifecycle::may_create_over(address, existing.as_ref(), self.workspace.now)?)
+        Ok(transition::may_create_over(address, existing.as_ref(), self.workspace.now)?)
     }
 
     /// Two names that differ only in capitals, or in how their letters are composed, are one file on other systems.
@@ -279,12 +279,12 @@ impl Stage<'_> {
         if let Some(to) = self.leads_to(address, verb)? {
             return self.relocate(&standing, &to, verb, reason);
         }
-        let after = match lifecycle::step(&standing.memory, verb, reason, self.workspace.now)? {
-            Step::Already(status) => {
+        let after = match transition::apply(&standing.memory, verb, reason, self.workspace.now)? {
+            Transition::Already(status) => {
                 self.outcome(&standing.memory, path, Deed::Already(status));
                 return Ok(());
             }
-            Step::Changed(after) => after,
+            Transition::Changed(after) => after,
         };
         let mut after = *after;
         self.guard_secrets(Some(&standing.memory), &mut after)?;
@@ -308,15 +308,15 @@ impl Stage<'_> {
         )));
         let verb = Verb::Restore { from: None };
         let step = match self.lane.dialect.restored_to(address) {
-            Some(_) => Step::Already(standing.memory.lifecycle.status()),
-            None => lifecycle::step(&standing.memory, verb, "", self.workspace.now)?,
+            Some(_) => Transition::Already(standing.memory.lifecycle.status()),
+            None => transition::apply(&standing.memory, verb, "", self.workspace.now)?,
         };
         let (edits, memory) = match step {
-            Step::Already(_) => {
+            Transition::Already(_) => {
                 let put = dialect::Edit::Put { path: path.clone(), text: standing.text };
                 (vec![put], standing.memory)
             }
-            Step::Changed(after) => {
+            Transition::Changed(after) => {
                 let (text, before) = (Some(standing.text.as_str()), Some(&standing.memory));
                 (self.lane.dialect.write(text, before, Some(&after))?, *after)
             }
@@ -376,7 +376,7 @@ impl Stage<'_> {
     fn purge(&mut self, address: &Address) -> Result<(), Failure> {
         let path = self.place(address)?;
         let standing = self.standing(address, &path)?;
-        lifecycle::may_purge(&standing.memory)?;
+        transition::may_purge(&standing.memory)?;
         let edits = self.lane.dialect.write(Some(&standing.text), Some(&standing.memory), None)?;
         self.take(edits);
         self.outcome(&standing.memory, path, Deed::Purged);

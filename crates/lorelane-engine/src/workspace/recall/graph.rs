@@ -10,7 +10,7 @@ use crate::workspace::open::locate::real_path;
 use lorelane_core::alike::{self, Shape};
 use lorelane_core::corpus::Entry;
 use lorelane_core::graph::{self, Graph, Linked, Names, NodeId, Related, Scope};
-use lorelane_core::link::{Edge, Target};
+use lorelane_core::memory::link::{Edge, Target};
 use lorelane_core::memory::{Address, Body, Kind};
 use lorelane_core::recall::Query;
 use lorelane_core::text::{cut, one_line};

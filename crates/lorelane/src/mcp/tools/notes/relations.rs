@@ -6,7 +6,7 @@ use crate::mcp::answer::{Answer, Outcome, Trouble};
 use crate::mcp::schema::{self, list_of, of_type};
 use lorelane_core::graph::{Graph, RelationKind, Scope};
 use lorelane_core::json::{Json, Object};
-use lorelane_core::link::Edge;
+use lorelane_core::memory::link::Edge;
 use lorelane_core::memory::{Address, Kind};
 use lorelane_engine::workspace::{Comparison, Inbound, Workspace};
 use std::collections::BTreeMap;

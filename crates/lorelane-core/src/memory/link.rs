@@ -1,6 +1,6 @@
 //! What a memory points to, and how it speaks of it.
 
-use crate::memory::{Address, Category, Memory};
+use super::{Address, Category, Memory};
 use crate::path::RelPath;
 use crate::text::fold;
 
