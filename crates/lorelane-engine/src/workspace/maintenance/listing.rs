@@ -12,7 +12,7 @@ impl Maintenance<'_> {
     pub fn listing_lines(&mut self) -> Result<Vec<String>, Failure> {
         let records = self.workspace.lanes.records_mut();
         records.look()?;
-        Ok(records.ask(Index::listing_lines)?.lines().map(str::to_owned).collect())
+        Ok(records.ask(|index| index.listing(""))?.lines().map(str::to_owned).collect())
     }
 
     /// How far `index.md` is from the files; `None` when there is no such file.
