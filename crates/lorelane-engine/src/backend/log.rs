@@ -3,6 +3,7 @@
 use super::{Place, StoreError, Warning};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -87,6 +88,10 @@ pub enum Fault {
     Cut {
         journal: PathBuf,
     },
+    /// The file that names the newest change. A power cut may leave it so; the next writer begins it again.
+    UnreadableHead {
+        head: PathBuf,
+    },
     Unreadable {
         journal: PathBuf,
         why: String,
@@ -97,8 +102,8 @@ pub enum Fault {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
     pub changed: Vec<RelPath>,
-    /// Gone, while the journal has the bytes.
-    pub deleted: Vec<RelPath>,
+    /// Gone, while the journal has the bytes; with the time of the change that wrote them.
+    pub deleted: BTreeMap<RelPath, Timestamp>,
 }
 
 impl Fault {
@@ -106,6 +111,11 @@ impl Fault {
     pub fn hint(&self) -> String {
         match self {
             Fault::TornEnd { .. } => "no change had begun there; the next one cuts it".to_owned(),
+            Fault::UnreadableHead { .. } => {
+                "a power cut may do that, and so does a failing disk; the next change \
+                                             writes it again"
+                    .to_owned()
+            }
             Fault::Unreadable { .. } => "check who may read there".to_owned(),
             Fault::BrokenChain { journal, .. }
             | Fault::DamagedBlob { journal, .. }
@@ -145,6 +155,11 @@ impl fmt::Display for Fault {
                     journal.display()
                 )
             }
+            Fault::UnreadableHead { head } => write!(
+                f,
+                "{} cannot be read, so nobody can tell whether the end of the journal is missing",
+                head.display()
+            ),
             Fault::Unreadable { journal, why } => write!(f, "cannot check {}: {why}", journal.display()),
         }
     }

@@ -440,16 +440,16 @@ impl ChangeLog for MemoryBackend {
 
     fn outside(&self) -> Result<Outside, StoreError> {
         let contents = self.read_contents();
-        let left: BTreeMap<&RelPath, &Option<Vec<u8>>> = contents
-            .log
-            .iter()
-            .flat_map(|change| &change.documents)
-            .map(|replaced| (&replaced.path, &replaced.after))
-            .collect();
+        let mut last: BTreeMap<&RelPath, (&Option<Vec<u8>>, Timestamp)> = BTreeMap::new();
+        for change in &contents.log {
+            last.extend(
+                change.documents.iter().map(|replaced| (&replaced.path, (&replaced.after, change.at))),
+            );
+        }
         let mut outside = Outside::default();
-        for (path, left) in left {
+        for (path, (left, at)) in last {
             match (left, contents.bytes(path)) {
-                (Some(_), None) => outside.deleted.push(path.clone()),
+                (Some(_), None) => drop(outside.deleted.insert(path.clone(), at)),
                 (left, now) if left.as_deref() != now => outside.changed.push(path.clone()),
                 _ => {}
             }

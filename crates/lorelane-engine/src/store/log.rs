@@ -10,9 +10,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lorelane_core::path::RelPath;
+use lorelane_core::time::Timestamp;
 
 use super::Store;
-use super::book::{BLOBS, Book, HEAD, JOURNAL, named_by};
+use super::book::{BLOBS, Book, HEAD, HeadFile, JOURNAL, read_head};
 use super::journal::{Chain, Event, Intent, Line, Step, Tail};
 use super::pack::{Blob, Held, Pack};
 use super::purge::found;
@@ -97,10 +98,10 @@ impl ChangeLog for Store {
 
     fn outside(&self) -> Result<Outside, StoreError> {
         let mut outside = Outside::default();
-        for (path, known) in self.known()? {
+        for (path, (known, written)) in self.known()? {
             let is_deleted = matches!(known, Known::Bytes(_)) && self.kind(&self.file(&path))?.is_none();
             if is_deleted {
-                outside.deleted.push(path);
+                outside.deleted.insert(path, written);
                 continue;
             }
             let same = match (known, self.read_file(&self.file(&path))) {
@@ -154,7 +155,7 @@ impl Store {
     /// The paths that differ from their last receipt.
     pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
         let Outside { mut changed, deleted } = self.outside()?;
-        changed.extend(deleted);
+        changed.extend(deleted.into_keys());
         changed.sort();
         Ok(changed)
     }
@@ -181,9 +182,10 @@ impl Store {
         Pack::open(&*self.disk, folder.join(BLOBS))
     }
 
-    fn known(&self) -> Result<BTreeMap<RelPath, Known>, StoreError> {
+    /// What each path should contain, and since when.
+    fn known(&self) -> Result<BTreeMap<RelPath, (Known, Timestamp)>, StoreError> {
         let mut packs = Vec::new();
-        let mut last: BTreeMap<RelPath, (usize, Option<Blob>)> = BTreeMap::new();
+        let mut last: BTreeMap<RelPath, (usize, Option<Blob>, Timestamp)> = BTreeMap::new();
         for (at, folder) in self.journals()?.iter().enumerate() {
             let chain = self.chain(folder)?;
             let mut pack = self.pack(folder)?;
@@ -194,19 +196,19 @@ impl Store {
                 for step in &intent.steps {
                     let Step::File { path, new, .. } = step else { continue };
                     if let Some(path) = pack.held(*path)?.as_deref().and_then(lane_path) {
-                        last.insert(path, (at, *new));
+                        last.insert(path, (at, *new, intent.at));
                     }
                 }
             }
             packs.push(pack);
         }
         let mut known = BTreeMap::new();
-        for (path, (at, content)) in last {
+        for (path, (at, content, written)) in last {
             let content = match content {
                 None => Known::Absent,
                 Some(blob) => packs[at].held(blob)?.map_or(Known::Purged, Known::Bytes),
             };
-            known.insert(path, content);
+            known.insert(path, (content, written));
         }
         Ok(known)
     }
@@ -221,9 +223,10 @@ impl Store {
     fn verify_one(&self, folder: &Path) -> Vec<Fault> {
         let journal = folder.join(JOURNAL);
         // In this order each holds all that the one before speaks of.
-        let read = named_by(self, &folder.join(HEAD))
-            .and_then(|named| Ok((named, self.chain(folder)?, self.pack(folder)?)));
-        let (named, chain, mut pack) = match read {
+        let head = folder.join(HEAD);
+        let named = read_head(self, &head);
+        let read = self.chain(folder).and_then(|chain| Ok((chain, self.pack(folder)?)));
+        let (chain, mut pack) = match read {
             Ok(read) => read,
             Err(error) => return vec![Fault::Unreadable { journal, why: error.to_string() }],
         };
@@ -233,9 +236,13 @@ impl Store {
             Tail::Torn => faults.push(Fault::TornEnd { journal: journal.clone(), offset: chain.end }),
             Tail::Damaged => faults.push(Fault::BrokenChain { journal: journal.clone(), offset: chain.end }),
         }
-        let is_missed = |named: Digest| chain.lines.iter().all(|line| line.own != named);
-        if chain.tail != Tail::Damaged && (named.is_some_and(is_missed) || self.is_gone(folder)) {
+        let is_missed =
+            matches!(named, Ok(HeadFile::Line(named)) if chain.lines.iter().all(|line| line.own != named));
+        if chain.tail != Tail::Damaged && (is_missed || self.is_gone(folder)) {
             faults.push(Fault::Cut { journal: journal.clone() });
+        }
+        if matches!(named, Ok(HeadFile::Damaged) | Err(_)) {
+            faults.push(Fault::UnreadableHead { head });
         }
         let told = told(&chain.lines);
         for (at, (intent, outcome)) in told.iter().enumerate() {

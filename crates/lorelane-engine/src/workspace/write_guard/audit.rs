@@ -20,6 +20,7 @@ use lorelane_core::fence::{inline, name as inert};
 use lorelane_core::guard::{ToolUse, quarantine};
 use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::path::RelPath;
+use lorelane_core::time::Timestamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -291,6 +292,7 @@ impl ExternalWrites<'_> {
             .iter()
             .map(|(changed, _)| file(changed))
             .partition(|file| self.workspace.disk.exists(file));
+        let gone: Vec<(PathBuf, Option<Timestamp>)> = gone.into_iter().map(|file| (file, None)).collect();
         let mut untouched = git::untouched(&*self.workspace.disk, &self.workspace.project.root, &there);
         untouched.extend(git::taken_away(&self.workspace.project.root, &gone));
         let explained = harmed.iter().filter(|(changed, has_conflict)| {
