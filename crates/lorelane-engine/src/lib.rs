@@ -6,6 +6,7 @@ pub mod disk;
 pub mod drafts;
 pub mod env;
 pub mod git;
+mod hint;
 pub mod hooklog;
 pub mod index;
 pub mod ledger;

@@ -19,7 +19,7 @@ pub const LOCK_DEADLINE: Duration = Duration::from_secs(5);
 const PATIENCE: u32 = 12;
 /// The old scripts hold their lock folder for well under a second; one this old has no living owner.
 const LOCK_FOLDER_STALE: Duration = Duration::from_secs(60);
-pub(super) const LOCK_FOLDER: &str = ".index.lockdir";
+pub(crate) const LOCK_FOLDER: &str = ".index.lockdir";
 
 /// One writer's waiting.
 struct Queue<'s> {

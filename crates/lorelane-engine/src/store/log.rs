@@ -392,26 +392,6 @@ pub(super) fn undone(told: &[(&Intent, Outcome)]) -> BTreeSet<u64> {
     effective.filter_map(|(intent, _)| intent.undoes).collect()
 }
 
-impl Fault {
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Fault::TornEnd { .. } => "no change had begun there; the next one cuts it".to_owned(),
-            Fault::Unreadable { .. } => "check who may read there".to_owned(),
-            Fault::BrokenChain { journal, .. }
-            | Fault::DamagedBlob { journal, .. }
-            | Fault::Unsettled { journal, .. }
-            | Fault::Cut { journal } => {
-                let folder = journal.parent().unwrap_or(journal).display();
-                format!(
-                    "the memories are not affected, but the log is not complete; to start a new one, without undo of \
-                     what came before, move the folder {folder} away"
-                )
-            }
-        }
-    }
-}
-
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

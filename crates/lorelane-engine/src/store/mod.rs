@@ -46,7 +46,7 @@ pub use error::{Others, StoreError, Warning};
 use faults::Faults;
 pub use journal::Digest;
 pub use lock::LOCK_DEADLINE;
-use lock::LOCK_FOLDER;
+pub(crate) use lock::LOCK_FOLDER;
 pub use log::{Changed, Entry, Fault, Outcome, Outside, Recent, Upcoming};
 pub use purge::Unwanted;
 pub use transaction::{Receipt, Transaction};

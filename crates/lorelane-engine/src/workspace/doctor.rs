@@ -562,7 +562,7 @@ impl Lane {
             );
         }
         for fault in self.store.verify() {
-            found(fault.to_string(), fault.hint());
+            found(fault.to_string(), fault.hint().into_owned());
         }
         let Outside { changed, deleted } = match self.store.outside() {
             Ok(outside) => outside,

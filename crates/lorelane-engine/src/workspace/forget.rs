@@ -11,7 +11,7 @@ use super::lane::Lane;
 use super::{Failure, JOURNAL, MARKS_FILE, RECORDS, Workspace};
 use crate::disk::{Kind, READ_MAX_BYTES};
 use crate::drafts;
-use crate::git::{self, Held};
+use crate::git::{self, GitError, Held};
 use crate::hooklog::{self, HOOK_LOG};
 use crate::index::Index;
 use crate::store::{Place, Transaction, Unwanted};
@@ -374,7 +374,7 @@ impl Workspace {
         };
         let repositories: BTreeSet<PathBuf> =
             roots.iter().chain(&lists).filter_map(|path| git::repository_of(path)).collect();
-        let ask = |repository: &Path| {
+        let ask = |repository: &Path| -> Result<Held, GitError> {
             let inside = |paths: &[PathBuf]| -> Vec<PathBuf> {
                 let inside = |path: &&PathBuf| git::repository_of(path).as_deref() == Some(repository);
                 paths.iter().filter(inside).cloned().collect()
@@ -385,7 +385,10 @@ impl Workspace {
             }
             git::held(repository, &files, &inside(&lists), &names)
         };
-        let asked = repositories.into_iter().map(|repository| InGit { held: ask(&repository), repository });
+        let asked = repositories.into_iter().map(|repository| InGit {
+            held: ask(&repository).map_err(|fault| fault.to_string()),
+            repository,
+        });
         asked.collect()
     }
 
