@@ -25,12 +25,14 @@ pub enum Precision {
     Naive,
 }
 
-/// Why a text is not a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a text is not a time: what it is instead, after "it is".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimeFault {
     /// It is not written as one.
+    #[error("no time")]
     Form,
     /// It is, and the calendar has no such date: `2026-02-31`.
+    #[error("a date that does not exist")]
     Date,
 }
 
@@ -82,16 +84,6 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}Z", self.civil())
-    }
-}
-
-/// What it is instead, after "it is".
-impl fmt::Display for TimeFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TimeFault::Form => "no time",
-            TimeFault::Date => "a date that does not exist",
-        })
     }
 }
 

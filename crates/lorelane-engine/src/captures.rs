@@ -1,6 +1,6 @@
 //! Captures on disk: a private file per session in the lane's state folder.
 
-use crate::disk::{Disk, Kind, LockFault, READ_MAX_BYTES};
+use crate::disk::{Disk, Kind, READ_MAX_BYTES};
 use crate::failure::Failure;
 use lorelane_core::capture::{Capture, is_outdated};
 use lorelane_core::digest::short_digest;
@@ -228,13 +228,7 @@ impl Captures {
     fn locked<T>(&self, wait: Duration, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         let fault = |attempt, source| Failure::io(attempt, &self.folder, source);
         self.disk.create_private_dir_all(&self.folder).map_err(|source| fault("create", source))?;
-        let _guard = self.disk.lock_dir(&self.folder, wait).map_err(|why| {
-            let source = match why {
-                LockFault::Timeout { .. } => io::Error::other("another process is writing there"),
-                LockFault::Io(source) => source,
-            };
-            fault("lock", source)
-        })?;
+        let _guard = self.disk.lock_dir(&self.folder, wait).map_err(|why| fault("lock", why.into()))?;
         work()
     }
 

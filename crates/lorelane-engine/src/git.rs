@@ -3,6 +3,8 @@
 
 mod call;
 
+pub use call::GitError;
+
 use crate::disk::Disk;
 use call::{PLAIN_DIFF, Runs, WorkTree, is_there, run, run_commit, run_search};
 use lorelane_core::time::Timestamp;
@@ -28,8 +30,8 @@ const RENAMES_MAX: &str = "--max-count=50";
 
 /// Commits exactly these files, with the user's hooks: only for a project that is trusted. The reason of a refusal
 /// is git's own.
-pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(), String> {
-    let tree = WorkTree::around(project).ok_or("there is no git repository here")?;
+pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(), GitError> {
+    let tree = WorkTree::around(project).ok_or(GitError::NoRepository)?;
     let files: BTreeSet<&Path> = files.iter().map(|file| tree.relative(file)).collect();
     let known = tracked(&tree, &files)?;
     let (tracked, unknown): (Vec<&Path>, Vec<&Path>) =
@@ -195,7 +197,7 @@ pub fn ever_in(
     repository: &Path,
     folder: &Path,
     is_wanted: &dyn Fn(&str) -> bool,
-) -> Result<Vec<PathBuf>, String> {
+) -> Result<Vec<PathBuf>, GitError> {
     let Some(tree) = WorkTree::around(repository) else { return Ok(Vec::new()) };
     let mut committed = history(&tree, "");
     committed.args(HOLDING).args(["-z", "--name-only", "--"]).arg(folder);
@@ -214,7 +216,7 @@ pub fn ever_in(
 }
 
 /// What git holds of these files, and of these names in the files that list them.
-pub fn held(project: &Path, files: &[PathBuf], lists: &[PathBuf], names: &[&str]) -> Result<Held, String> {
+pub fn held(project: &Path, files: &[PathBuf], lists: &[PathBuf], names: &[&str]) -> Result<Held, GitError> {
     let Some(tree) = WorkTree::around(project) else { return Ok(Held::default()) };
     // Without a path git would speak of all.
     let (mut commits, mut staged) = (Vec::new(), false);
@@ -308,7 +310,7 @@ fn with_name(
     name: &str,
     commits: &[Commit],
     lists: &[PathBuf],
-) -> Result<Vec<Commit>, String> {
+) -> Result<Vec<Commit>, GitError> {
     let mut held = Vec::new();
     for some in commits.chunks(GREP_MAX) {
         let mut grep = tree.git(Runs::GitAlone);
@@ -322,7 +324,7 @@ fn with_name(
 }
 
 /// Those of the files that git knows, as git spells them.
-fn tracked(tree: &WorkTree, files: &BTreeSet<&Path>) -> Result<BTreeSet<Vec<u8>>, String> {
+fn tracked(tree: &WorkTree, files: &BTreeSet<&Path>) -> Result<BTreeSet<Vec<u8>>, GitError> {
     // Of all questions only this one takes no paths by input, so it is asked about the few folders they lie in.
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
     let folders =

@@ -9,6 +9,7 @@ pub mod env;
 pub mod failure;
 pub mod finding;
 pub mod git;
+mod hint;
 pub mod hooklog;
 pub mod index;
 pub mod ledger;

@@ -110,7 +110,7 @@ pub(crate) fn end_json(end: &End) -> Json {
         How::Refused(failure) => {
             set("did", Json::text("REFUSED"));
             set("why", Json::text(failure.to_string()));
-            set("hint", failure.hint().map_or(Json::Null, Json::text));
+            set("hint", Json::text(failure.hint()));
         }
     }
     Json::Object(object)

@@ -2,7 +2,6 @@
 
 use crate::json::{Json, Object};
 use crate::memory::Address;
-use std::fmt;
 
 /// The file in the folder of the marks.
 pub const EXPECTATIONS_FILE: &str = "expectations.jsonl";
@@ -22,17 +21,12 @@ pub struct Expectation {
 }
 
 /// A line that expects nothing that can be understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
 pub struct ExpectationFault {
     /// Counted from 1.
     pub line: usize,
     pub what: String,
-}
-
-impl fmt::Display for ExpectationFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.what)
-    }
 }
 
 /// Reads all lines. Empty ones are passed over; one that is wrong spoils the file, because a typo must not

@@ -1,4 +1,4 @@
-//! What can go wrong with a change, said so that the reader knows what to do.
+//! What can go wrong with a change. What to do about it is in `hint.rs`.
 
 use std::fmt;
 use std::io;
@@ -13,60 +13,49 @@ use crate::disk::LockFault;
 pub(crate) const LOCK_FOLDER: &str = ".index.lockdir";
 
 /// A change that was not made. Except for [`StoreError::Unsettled`], the files stand as before.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    Io {
-        attempt: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
-    LockTimeout {
-        what: PathBuf,
-        waited: Duration,
-        others: Others,
-    },
-    Symlink {
-        path: PathBuf,
-    },
-    NotAFile {
-        path: PathBuf,
-    },
+    #[error("cannot {attempt} {path}: {source}")]
+    Io { attempt: &'static str, path: PathBuf, source: io::Error },
+    #[error("cannot lock {what}: {}, so nothing was written", waited_for(*.others, *.waited))]
+    LockTimeout { what: PathBuf, waited: Duration, others: Others },
+    #[error("cannot write {path}: it is a symbolic link, and following it could leave the lane")]
+    Symlink { path: PathBuf },
+    #[error("cannot write {path}: something that is not a regular file or folder stands there")]
+    NotAFile { path: PathBuf },
+    #[error("cannot undo: the journal of this lane has no change that is not undone already")]
     NothingToUndo,
     /// All that is left to undo are changes of files that were deleted since.
-    OnlyDeleted {
-        path: RelPath,
-    },
-    ChangedOutside {
-        path: String,
-        number: u64,
-    },
-    Purged {
-        number: u64,
-    },
-    JournalDamaged {
-        journal: PathBuf,
-        offset: u64,
-    },
+    #[error(
+        "cannot undo: what is left are changes of files that were deleted outside lorelane, such as {path}"
+    )]
+    OnlyDeleted { path: RelPath },
+    #[error("cannot undo change {number}: {path} was changed since, and undoing would lose that")]
+    ChangedOutside { path: String, number: u64 },
+    #[error(
+        "cannot undo change {number}: it touched a memory that was forgotten, and its bytes were purged for good"
+    )]
+    Purged { number: u64 },
+    #[error("cannot write: the journal {journal} is damaged at byte {offset}")]
+    JournalDamaged { journal: PathBuf, offset: u64 },
     /// The journal would have to be kept inside the lane, where one lies that came with the repository.
-    ForeignJournal {
-        folder: PathBuf,
-    },
+    #[error("cannot write: the journal {folder} is not yours")]
+    ForeignJournal { folder: PathBuf },
     /// An interrupted change waits in a journal that this process may read but not write.
-    Waiting {
-        journal: PathBuf,
-        number: u64,
-    },
+    #[error(
+        "cannot write: change {number} was interrupted, and its journal {journal} cannot be written from here"
+    )]
+    Waiting { journal: PathBuf, number: u64 },
     /// An earlier change was interrupted and cannot be taken back now, so none may follow it.
-    Interrupted {
-        number: u64,
-        source: Box<StoreError>,
-    },
+    #[error("cannot write: change {number} was interrupted and cannot be taken back yet: {source}")]
+    Interrupted { number: u64, source: Box<StoreError> },
     /// A change failed when some of it was in place, and could not be taken back. The next writer finds it done or
     /// takes it back: the one error after which the change may have happened.
-    Unsettled {
-        number: u64,
-        source: Box<StoreError>,
-    },
+    #[error(
+        "change {number} failed when some of it was in place, and could not be taken back. The next change \
+         takes it back, or keeps it if all of it is in place: {source}"
+    )]
+    Unsettled { number: u64, source: Box<StoreError> },
 }
 
 /// What those did who had the lock while somebody waited for it.
@@ -121,121 +110,12 @@ impl StoreError {
     }
 }
 
-impl StoreError {
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            StoreError::Io { source, .. } => io_hint(source).to_owned(),
-            // Our own locks end with their holder; a script that was killed leaves its folder behind.
-            StoreError::LockTimeout { what, .. } if what.ends_with(LOCK_FOLDER) => {
-                format!("if no script is running, remove {}", what.display())
-            }
-            StoreError::LockTimeout { others: Others::Idle, .. } => {
-                "try again when it has finished".to_owned()
-            }
-            StoreError::LockTimeout { others: Others::Busy, .. } => {
-                "try again when fewer write at the same time".to_owned()
-            }
-            StoreError::Symlink { .. } => "replace the link by the file or folder itself".to_owned(),
-            StoreError::NotAFile { .. } => "move it away".to_owned(),
-            StoreError::OnlyDeleted { .. } => {
-                "`lorelane restore` brings such a memory back, `lorelane doctor` names them".to_owned()
-            }
-            StoreError::NothingToUndo => "`lorelane log` shows what was changed".to_owned(),
-            StoreError::ChangedOutside { number, .. } => {
-                format!("edit the file by hand; the log shows what change {number} did")
-            }
-            StoreError::Purged { .. } => "older changes cannot be undone either".to_owned(),
-            StoreError::JournalDamaged { journal, .. } => {
-                let folder = journal.parent().unwrap_or(journal).display();
-                format!("the memories are not affected; move the folder {folder} away to start a new log")
-            }
-            StoreError::ForeignJournal { .. } => "remove that folder".to_owned(),
-            StoreError::Waiting { .. } => {
-                "make any change once from outside the sandbox, then try again".to_owned()
-            }
-            StoreError::Interrupted { source, .. } | StoreError::Unsettled { source, .. } => source.hint(),
-        }
-    }
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::Io { attempt, path, source } => {
-                write!(f, "cannot {attempt} {}: {source}", path.display())
-            }
-            StoreError::LockTimeout { what, waited, others } => {
-                let (what, seconds) = (what.display(), waited.as_secs_f64());
-                match others {
-                    Others::Idle => write!(
-                        f,
-                        "cannot lock {what}: it was taken for {seconds:.1} s in which nothing was changed, so nothing was written"
-                    ),
-                    Others::Busy => write!(
-                        f,
-                        "cannot lock {what}: other writers took turns for {seconds:.1} s, so nothing was written"
-                    ),
-                }
-            }
-            StoreError::Symlink { path } => write!(
-                f,
-                "cannot write {}: it is a symbolic link, and following it could leave the lane",
-                path.display()
-            ),
-            StoreError::NotAFile { path } => write!(
-                f,
-                "cannot write {}: something that is not a regular file or folder stands there",
-                path.display()
-            ),
-            StoreError::OnlyDeleted { path } => write!(
-                f,
-                "cannot undo: what is left are changes of files that were deleted outside lorelane, such as {path}"
-            ),
-            StoreError::NothingToUndo => {
-                f.write_str("cannot undo: the journal of this lane has no change that is not undone already")
-            }
-            StoreError::ChangedOutside { path, number } => write!(
-                f,
-                "cannot undo change {number}: {path} was changed since, and undoing would lose that"
-            ),
-            StoreError::Purged { number } => write!(
-                f,
-                "cannot undo change {number}: it touched a memory that was forgotten, and its bytes were purged for good"
-            ),
-            StoreError::JournalDamaged { journal, offset } => {
-                write!(f, "cannot write: the journal {} is damaged at byte {offset}", journal.display())
-            }
-            StoreError::ForeignJournal { folder } => {
-                write!(f, "cannot write: the journal {} is not yours", folder.display())
-            }
-            StoreError::Waiting { journal, number } => write!(
-                f,
-                "cannot write: change {number} was interrupted, and its journal {} cannot be written from here",
-                journal.display()
-            ),
-            StoreError::Interrupted { number, source } => {
-                write!(
-                    f,
-                    "cannot write: change {number} was interrupted and cannot be taken back yet: {source}"
-                )
-            }
-            StoreError::Unsettled { number, source } => write!(
-                f,
-                "change {number} failed when some of it was in place, and could not be taken back. The next change \
-                 takes it back, or keeps it if all of it is in place: {source}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            StoreError::Io { source, .. } => Some(source),
-            StoreError::Unsettled { source, .. } | StoreError::Interrupted { source, .. } => Some(source),
-            _ => None,
-        }
+/// What happened while somebody waited for a lock.
+fn waited_for(others: Others, waited: Duration) -> String {
+    let seconds = waited.as_secs_f64();
+    match others {
+        Others::Idle => format!("it was taken for {seconds:.1} s in which nothing was changed"),
+        Others::Busy => format!("other writers took turns for {seconds:.1} s"),
     }
 }
 
@@ -289,13 +169,5 @@ impl fmt::Display for Warning {
                 "left change {number}, which was interrupted, as it is: its bytes are no longer in the journal"
             ),
         }
-    }
-}
-
-fn io_hint(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "check who may write there",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space and try again",
-        _ => "see what stands there and try again",
     }
 }

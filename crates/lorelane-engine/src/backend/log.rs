@@ -106,31 +106,6 @@ pub struct Outside {
     pub deleted: BTreeMap<RelPath, Timestamp>,
 }
 
-impl Fault {
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Fault::TornEnd { .. } => "no change had begun there; the next one cuts it".to_owned(),
-            Fault::UnreadableHead { .. } => {
-                "a power cut may do that, and so does a failing disk; the next change \
-                                             writes it again"
-                    .to_owned()
-            }
-            Fault::Unreadable { .. } => "check who may read there".to_owned(),
-            Fault::BrokenChain { journal, .. }
-            | Fault::DamagedBlob { journal, .. }
-            | Fault::Unsettled { journal, .. }
-            | Fault::Cut { journal } => {
-                let folder = journal.parent().unwrap_or(journal).display();
-                format!(
-                    "the memories are not affected, but the log is not complete; to start a new one, without undo of \
-                     what came before, move the folder {folder} away"
-                )
-            }
-        }
-    }
-}
-
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -82,10 +82,21 @@ impl fmt::Debug for LockGuard {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum LockFault {
+    #[error("another process is writing there")]
     Timeout { waited: Duration },
+    #[error(transparent)]
     Io(io::Error),
+}
+
+impl From<LockFault> for io::Error {
+    fn from(fault: LockFault) -> io::Error {
+        match fault {
+            LockFault::Timeout { .. } => io::Error::other(fault),
+            LockFault::Io(source) => source,
+        }
+    }
 }
 
 /// A file that is read piece by piece and opened once.

@@ -100,27 +100,46 @@ impl WorkTree {
     }
 }
 
+/// Why git did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("there is no git repository here")]
+    NoRepository,
+    #[error("git could not be run: {0}")]
+    NotRun(#[source] io::Error),
+    #[error("git did not answer within {} s", .0.as_secs())]
+    TooSlow(Duration),
+    #[error("git's answer is larger than {} MiB", OUTPUT_MAX_BYTES >> 20)]
+    TooLong,
+    /// In git's own words.
+    #[error("{0}")]
+    Refused(String),
+    #[error("git ended with {0} and gave no reason")]
+    Silent(ExitStatus),
+    #[error("a hook refused it without a word, or nothing differs from the last commit")]
+    SilentCommit,
+}
+
 /// Runs git with this input and returns what it printed.
-pub(super) fn run(command: &mut Command, input: Vec<u8>) -> Result<Vec<u8>, String> {
+pub(super) fn run(command: &mut Command, input: Vec<u8>) -> Result<Vec<u8>, GitError> {
     let (status, output, words) = answer(command, input, QUESTION_LIMIT)?;
     if status.success() {
         return Ok(output);
     }
-    Err(reason(&words, &output).unwrap_or_else(|| format!("git ended with {status} and gave no reason")))
+    Err(reason(&words, &output).unwrap_or(GitError::Silent(status)))
 }
 
 /// The same for a commit, which may run hooks.
-pub(super) fn run_commit(command: &mut Command, input: Vec<u8>) -> Result<(), String> {
+pub(super) fn run_commit(command: &mut Command, input: Vec<u8>) -> Result<(), GitError> {
     let (status, output, words) = answer(command, input, COMMIT_LIMIT)?;
     if status.success() {
         return Ok(());
     }
-    let silent = "a hook refused it without a word, or nothing differs from the last commit";
-    Err(reason(&words, &output).unwrap_or_else(|| silent.to_owned()))
+    Err(reason(&words, &output).unwrap_or(GitError::SilentCommit))
 }
 
 /// What git printed, also when it ended with `1` because it found nothing.
-pub(super) fn run_search(command: &mut Command) -> Result<Vec<u8>, String> {
+pub(super) fn run_search(command: &mut Command) -> Result<Vec<u8>, GitError> {
     answer(command, Vec::new(), QUESTION_LIMIT).map(|(_, output, _)| output)
 }
 
@@ -129,12 +148,11 @@ fn answer(
     command: &mut Command,
     input: Vec<u8>,
     limit: Duration,
-) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), String> {
-    let broken = |fault: io::Error| format!("git could not be run: {fault}");
+) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), GitError> {
     let until = Instant::now() + limit;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     end_with_us(command);
-    let mut child = command.spawn().map_err(broken)?;
+    let mut child = command.spawn().map_err(GitError::NotRun)?;
     if let Some(mut stdin) = child.stdin.take() {
         // Git may refuse before it has read everything: then its words say why.
         thread::spawn(move || stdin.write_all(&input));
@@ -142,17 +160,17 @@ fn answer(
     let (output, words) = (reading(child.stdout.take()), reading(child.stderr.take()));
     let (output, words) = (before(until, &output), before(until, &words));
     let ended = match (&output, &words) {
-        (Some(_), Some(_)) => Some(child.wait().map_err(broken)?),
+        (Some(_), Some(_)) => Some(child.wait().map_err(GitError::NotRun)?),
         // What a hook left running may hold the pipes of a git that has ended.
-        _ => child.try_wait().map_err(broken)?,
+        _ => child.try_wait().map_err(GitError::NotRun)?,
     };
     let Some(status) = ended else {
         stop(&mut child);
-        return Err(format!("git did not answer within {} s", limit.as_secs()));
+        return Err(GitError::TooSlow(limit));
     };
     let output = output.unwrap_or_default();
     if output.len() as u64 > OUTPUT_MAX_BYTES {
-        return Err(format!("git's answer is larger than {} MiB", OUTPUT_MAX_BYTES >> 20));
+        return Err(GitError::TooLong);
     }
     Ok((status, output, words.unwrap_or_default()))
 }
@@ -191,9 +209,9 @@ fn before(until: Instant, receiver: &Receiver<Vec<u8>>) -> Option<Vec<u8>> {
     receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
 }
 
-fn reason(words: &[u8], output: &[u8]) -> Option<String> {
+fn reason(words: &[u8], output: &[u8]) -> Option<GitError> {
     let said = String::from_utf8_lossy(&[words, output].concat()).trim().to_owned();
-    Some(said).filter(|said| !said.is_empty())
+    (!said.is_empty()).then_some(GitError::Refused(said))
 }
 
 fn is_kept(name: &OsStr) -> bool {
@@ -247,7 +265,7 @@ mod tests {
     fn what_does_not_answer_is_ended() {
         let mut asleep = Command::new("sleep");
         let answered = answer(asleep.arg("600"), Vec::new(), Duration::ZERO);
-        assert_eq!(answered.unwrap_err(), "git did not answer within 0 s");
+        assert_eq!(answered.unwrap_err().to_string(), "git did not answer within 0 s");
     }
 
     #[test]

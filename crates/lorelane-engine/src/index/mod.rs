@@ -40,7 +40,6 @@ use rusqlite::{
     params_from_iter,
 };
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -156,23 +155,12 @@ pub const UNSETTLED: i64 = -1;
 /// The mtimes of the lane's folders: what tells a fresh index from a stale one.
 pub type FolderTimes = BTreeMap<String, i64>;
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {attempt} the index {path}: {source}")]
 pub struct IndexError {
     attempt: &'static str,
     path: PathBuf,
     source: rusqlite::Error,
-}
-
-impl fmt::Display for IndexError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {} the index {}: {}", self.attempt, self.path.display(), self.source)
-    }
-}
-
-impl std::error::Error for IndexError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
-    }
 }
 
 /// Which entries are wanted. Filters act inside the search.

@@ -134,13 +134,10 @@ fn readable<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, SetupError> {
 }
 
 fn refused(path: &Path, fault: &Fault) -> SetupError {
-    let path = path.to_owned();
+    let (path, why) = (path.to_owned(), fault.to_string());
     match fault {
-        Fault::Entry(taken @ EntryFault::Taken { .. }) => {
-            SetupError::Foreign { path, why: taken.to_string() }
-        }
-        Fault::Entry(fault) => SetupError::Broken { path, why: fault.to_string() },
-        Fault::Toml(why) => SetupError::Broken { path, why: format!("it is not TOML: {why}") },
+        Fault::Entry(EntryFault::Taken { .. }) => SetupError::Foreign { path, why },
+        _ => SetupError::Broken { path, why },
     }
 }
 

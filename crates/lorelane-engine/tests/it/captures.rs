@@ -137,6 +137,6 @@ fn without_a_folder_saving_fails_and_reading_finds_nothing() {
     fs::write(temp.0.join("state"), "a file").unwrap();
     let captures = captures(&temp);
     let fault = captures.save(&capture("one", NOW, &[Category::Decision])).unwrap_err();
-    assert!(fault.to_string().starts_with("cannot create ") && fault.hint().is_some());
+    assert!(fault.to_string().starts_with("cannot create ") && !fault.hint().is_empty());
     assert_eq!((captures.load("one"), captures.pending()), (None, Vec::new()));
 }

@@ -1,7 +1,7 @@
 //! Agents: connecting them, taking it back, and how fast their hooks are.
 
 use super::args::Setup as Args;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{Ending, Outcome, Session, Trouble, say, this_program};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::text::cut;
 use lorelane_engine::setup::{
@@ -14,17 +14,8 @@ use std::io::IsTerminal;
 /// How many lines of a change are shown.
 const DIFF_LINES: usize = 12;
 
-impl From<SetupError> for Trouble {
-    fn from(fault: SetupError) -> Trouble {
-        Trouble::usage(fault.to_string(), fault.hint().unwrap_or_default())
-    }
-}
-
 fn open(session: &Session<'_>) -> Result<Setup, Trouble> {
-    let program = std::env::current_exe().map_err(|why| {
-        Trouble::usage(format!("cannot find this program: {why}"), "run it by its full path")
-    })?;
-    Ok(Setup::new(session.env, &program)?)
+    Ok(Setup::new(session.env, &this_program()?)?)
 }
 
 /// What one client got.

@@ -91,7 +91,7 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
             say::out(&format!("the log holds: {count} changes, chained and complete\n"));
         } else {
             say::out(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
-            let hints: BTreeSet<String> = faults.iter().map(Fault::hint).collect();
+            let hints: BTreeSet<_> = faults.iter().map(Fault::hint).collect();
             hints.iter().for_each(|hint| say::err(&format!("hint: {hint}")));
         }
         return Ok(if faults.is_empty() { Ending::Done } else { Ending::Nothing });
@@ -284,8 +284,8 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
             Ok(mut workspace) => workspace.maintenance().diagnose(args.secrets)?,
             // Agents are set up for a machine, and can be wrong anywhere.
             Err(none @ Failure::NoStore { .. }) => {
-                let hint = none.hint().unwrap_or_default();
-                let finding = Finding { check: "store", what: none.to_string(), hint };
+                let (what, hint) = (none.to_string(), none.hint().into_owned());
+                let finding = Finding { check: "store", what, hint };
                 Diagnosis { findings: vec![finding], notes: Vec::new() }
             }
             Err(failure) => return Err(failure.into()),

@@ -1,7 +1,7 @@
 //! The second model: added, listed, taken away.
 
 use super::args::Model;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{Ending, Outcome, Session, say};
 use lorelane_core::embed::MODEL_ID;
 use lorelane_core::json::Json;
 use lorelane_engine::disk::RealDisk;
@@ -9,12 +9,6 @@ use lorelane_engine::model::{Added, ModelError, Shelf};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
-
-impl From<ModelError> for Trouble {
-    fn from(fault: ModelError) -> Trouble {
-        Trouble::usage(fault.to_string(), fault.hint())
-    }
-}
 
 pub(super) fn run(session: &Session<'_>, command: &Model) -> Outcome {
     let shelf = Shelf::new(Arc::new(RealDisk), session.env.folders().as_ref())?;

@@ -71,11 +71,7 @@ pub fn not_read(workspace: &mut Workspace) -> Result<(), Failure> {
 /// Says what failed, in the block names that agents know, and what to do.
 pub fn failure(failure: &Failure) {
     let code = code(failure).map(|code| format!("[{code}]")).unwrap_or_default();
-    let mut text = format!("error{code}: {failure}");
-    if let Some(hint) = failure.hint() {
-        text.push_str(&format!("\nhint: {hint}"));
-    }
-    err(&text);
+    err(&format!("error{code}: {failure}\nhint: {}", failure.hint()));
 }
 
 fn code(failure: &Failure) -> Option<&'static str> {

@@ -48,10 +48,7 @@ pub(super) fn refused(failure: &Failure, scene: &Scene<'_>) -> Block {
         | Failure::Store(StoreError::Io { attempt: "read", source, .. }) => {
             scene.block("READ_ERROR").line("error", &source.to_string())
         }
-        other => {
-            let fix = other.hint().unwrap_or_else(|| "Try again.".to_owned());
-            scene.block("WRITE_ERROR").line("error", &other.to_string()).line("fix", &fix)
-        }
+        other => scene.block("WRITE_ERROR").line("error", &other.to_string()).line("fix", &other.hint()),
     }
 }
 

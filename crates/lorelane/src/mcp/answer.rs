@@ -98,7 +98,6 @@ impl From<Failure> for Trouble {
 
 impl From<&Failure> for Trouble {
     fn from(failure: &Failure) -> Trouble {
-        let hint = failure.hint().unwrap_or_else(|| "`lorelane doctor` looks for the cause".to_owned());
-        Trouble::new(failure.to_string(), hint)
+        Trouble::new(failure.to_string(), failure.hint())
     }
 }

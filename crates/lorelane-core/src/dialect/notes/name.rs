@@ -4,7 +4,6 @@ use crate::digest::short_digest;
 use crate::memory::Address;
 use crate::memory::trash::split_time;
 use crate::path::{PathFault, RelPath};
-use std::fmt;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -21,22 +20,30 @@ const DEVICES: [&str; 22] = [
 ];
 
 /// Why a note cannot be called so.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot name a note `{name}`: {why}")]
 pub struct NameFault {
     pub name: String,
+    #[source]
     pub why: Why,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
+    #[error(transparent)]
     Path(PathFault),
     /// A part begins with a dot, or the folder is one that lorelane leaves alone.
+    #[error("its folder or file would be hidden or is not for notes")]
     Hidden,
     /// A part begins or ends with a blank, or ends with a dot.
+    #[error("a part of it begins or ends with a blank, or ends with a dot")]
     Edge,
     /// A sign that a link or a file system cannot say.
+    #[error("it contains {0:?}, which files or links cannot say")]
     Sign(char),
+    #[error("Windows keeps that name for a device")]
     Device,
+    #[error("a part of it is longer than {PART_MAX} bytes")]
     TooLong,
 }
 
@@ -130,24 +137,3 @@ impl NameFault {
         }
     }
 }
-
-impl fmt::Display for NameFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot name a note `{}`: {}", self.name, self.why)
-    }
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Why::Path(fault) => fault.fmt(f),
-            Why::Hidden => f.write_str("its folder or file would be hidden or is not for notes"),
-            Why::Edge => f.write_str("a part of it begins or ends with a blank, or ends with a dot"),
-            Why::Sign(sign) => write!(f, "it contains {sign:?}, which files or links cannot say"),
-            Why::Device => f.write_str("Windows keeps that name for a device"),
-            Why::TooLong => write!(f, "a part of it is longer than {PART_MAX} bytes"),
-        }
-    }
-}
-
-impl std::error::Error for NameFault {}

@@ -9,7 +9,6 @@
 mod model;
 
 use crate::backend::{ChangeLog, Edit, StoreError, Transaction, Warning};
-use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -57,7 +56,8 @@ pub struct Summary {
 }
 
 /// What did not hold, and how to see it again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at step {step}: {what}\nhint: the round with seed {round_seed} shows it")]
 pub struct Failure {
     /// `simulate_round` with this seed shows the failure alone.
     pub round_seed: u64,
@@ -405,14 +405,4 @@ fn path(luck: &mut Seeded) -> RelPath {
     let folder = luck.pick(&["", "decisions/", "deep/er/"]);
     let name = luck.pick(&["a.json", "b.json"]);
     RelPath::parse(&format!("{folder}{name}")).expect("made of good parts")
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "at step {}: {}\nhint: the round with seed {} shows it",
-            self.step, self.what, self.round_seed
-        )
-    }
 }

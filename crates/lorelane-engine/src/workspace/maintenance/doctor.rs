@@ -548,7 +548,7 @@ impl Lane {
             );
         }
         for fault in self.documents.log().verify() {
-            found(fault.to_string(), fault.hint());
+            found(fault.to_string(), fault.hint().into_owned());
         }
         let Outside { changed, deleted } = match self.documents.log().outside() {
             Ok(outside) => outside,

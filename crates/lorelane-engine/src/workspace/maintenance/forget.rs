@@ -10,7 +10,7 @@ use super::Maintenance;
 use crate::backend::{Place, Transaction, Unwanted};
 use crate::disk::{Kind, READ_MAX_BYTES};
 use crate::drafts;
-use crate::git::{self, Held};
+use crate::git::{self, GitError, Held};
 use crate::hooklog::{self, HOOK_LOG};
 use crate::index::Index;
 use crate::workspace::commit::warnings;
@@ -384,7 +384,7 @@ impl Maintenance<'_> {
         };
         let repositories: BTreeSet<PathBuf> =
             roots.iter().chain(&lists).filter_map(|path| git::repository_of(path)).collect();
-        let ask = |repository: &Path| {
+        let ask = |repository: &Path| -> Result<Held, GitError> {
             let inside = |paths: &[PathBuf]| -> Vec<PathBuf> {
                 let inside = |path: &&PathBuf| git::repository_of(path).as_deref() == Some(repository);
                 paths.iter().filter(inside).cloned().collect()
@@ -395,7 +395,10 @@ impl Maintenance<'_> {
             }
             git::held(repository, &files, &inside(&lists), &names)
         };
-        let asked = repositories.into_iter().map(|repository| InGit { held: ask(&repository), repository });
+        let asked = repositories.into_iter().map(|repository| InGit {
+            held: ask(&repository).map_err(|fault| fault.to_string()),
+            repository,
+        });
         asked.collect()
     }
 

@@ -296,12 +296,14 @@ fn open(call: &Call<'_>) -> Result<Workspace, Trouble> {
 fn trouble(failure: Failure) -> Trouble {
     match &failure {
         Failure::NotesOff | Failure::NoStore { .. } => {
-            let hint = failure.hint().unwrap_or_default();
-            Trouble::new("Memory system is not enabled", format!("{failure}: {hint}"))
+            Trouble::new("Memory system is not enabled", format!("{failure}: {}", failure.hint()))
         }
         _ => failure.into(),
     }
 }
+
+/// What to do when there is no such note.
+const SEARCH_HINT: &str = "search_memories finds notes by what they say";
 
 /// A note that exists; a deleted one does not.
 fn find(workspace: &Workspace, typed: &str) -> Option<Address> {

@@ -1,7 +1,7 @@
 //! What notes say of files and of each other, and which say the same.
 
 use super::search::{beginning, listed, of_notes, score};
-use super::{Call, file_path, find, memory_id, note_type, object, open, trouble};
+use super::{Call, SEARCH_HINT, file_path, find, memory_id, note_type, object, open, trouble};
 use crate::mcp::answer::{Answer, Outcome, Trouble};
 use crate::mcp::schema::{self, list_of, of_type};
 use lorelane_core::graph::{Graph, RelationKind, Scope};
@@ -168,7 +168,7 @@ fn asked(call: &Call<'_>) -> Result<(Workspace, Graph, Address), Trouble> {
     let address = find(&workspace, typed).ok_or_else(|| {
         let name = typed.strip_prefix("memory:").unwrap_or(typed);
         let what = format!("Memory not found: memory:{}", name.strip_suffix(".md").unwrap_or(name));
-        Trouble::new(what, "search_memories finds notes by what they say")
+        Trouble::new(what, SEARCH_HINT)
     })?;
     let graph = workspace.recall().graph(Scope::Active).map_err(trouble)?;
     Ok((workspace, graph, address))

@@ -1,6 +1,6 @@
 //! Notes created, read, changed, deleted and merged.
 
-use super::{Call, file_path, filename, find, note_type, object, open, trouble};
+use super::{Call, SEARCH_HINT, file_path, filename, find, note_type, object, open, trouble};
 use crate::mcp::answer::{Answer, Outcome, Trouble};
 use crate::mcp::schema::{self, of_type};
 use lorelane_core::change::{Change, Draft, Plan};
@@ -96,7 +96,7 @@ pub(super) fn merge(call: &Call<'_>) -> Outcome {
     let mut workspace = open(call)?;
     let typed = call.arguments.texts("source_files");
     if typed.is_empty() {
-        return Err(Trouble::new("No source files provided", "name the notes that shall become one"));
+        return Err(Trouble::new("No source files provided", Failure::NoSources.hint()));
     }
     let mut sources = Vec::new();
     for typed in &typed {
@@ -132,7 +132,7 @@ fn existing(call: &Call<'_>, workspace: &Workspace) -> Result<Address, Trouble> 
 fn found(workspace: &Workspace, typed: &str, missing: &str) -> Result<Address, Trouble> {
     find(workspace, typed).ok_or_else(|| {
         let what = format!("{missing}: {}", filename(typed));
-        Trouble::new(what, "search_memories finds notes by what they say")
+        Trouble::new(what, SEARCH_HINT)
     })
 }
 
