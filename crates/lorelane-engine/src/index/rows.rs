@@ -2,6 +2,7 @@
 
 use super::links::Links;
 use super::names::{Changes, Name};
+use super::postings::Filing;
 use super::unexamined;
 use super::words::Sheets;
 use super::{By, Row, Said, Seen, TakeApart, signed};
@@ -30,6 +31,10 @@ pub(super) fn put(
     more_come: bool,
 ) -> rusqlite::Result<()> {
     let is_fresh = fresh.is_some();
+    let mut rows = rows.peekable();
+    if !is_fresh && rows.peek().is_none() {
+        return Filing::new(db)?.finish(more_come);
+    }
     let verb = if is_fresh { "INSERT" } else { "REPLACE" };
     let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
     let mut memory = db.prepare(&format!("{verb} INTO memories (id, {COLUMNS}) VALUES ({marks})"))?;

@@ -11,7 +11,7 @@ impl Workspace {
     pub fn listing_lines(&mut self) -> Result<Vec<String>, Failure> {
         let records = self.records_mut();
         records.look()?;
-        Ok(records.ask(Index::listing_lines)?.lines().map(str::to_owned).collect())
+        Ok(records.ask(|index| index.listing(""))?.lines().map(str::to_owned).collect())
     }
 
     /// How far `index.md` is from the files; `None` when there is no such file.

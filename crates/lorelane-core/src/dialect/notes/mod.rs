@@ -135,7 +135,7 @@ impl Dialect for Notes {
         None
     }
 
-    fn listing(&self, _: &str) -> Option<(RelPath, String)> {
+    fn listing(&self) -> Option<(RelPath, &'static str)> {
         None
     }
 }

@@ -200,8 +200,8 @@ impl Dialect for Records {
         Some(ListingLine { key: format!("{display}\0{}\0{path}", title.to_lowercase()), text })
     }
 
-    fn listing(&self, lines: &str) -> Option<(RelPath, String)> {
-        Some((RelPath::parse(LISTING).ok()?, format!("{LISTING_HEAD}{lines}")))
+    fn listing(&self) -> Option<(RelPath, &'static str)> {
+        Some((RelPath::parse(LISTING).ok()?, LISTING_HEAD))
     }
 }
 

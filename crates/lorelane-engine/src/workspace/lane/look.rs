@@ -294,14 +294,17 @@ impl Lane {
         let touched: BTreeSet<&str> = paths.iter().flat_map(|path| self.folders_above(path)).collect();
         for folder in touched.iter().copied() {
             let Some(time) = self.time_of(folder) else { continue };
-            let known = self.ask(|index| index.known_in(folder))?;
-            let holds_what_is_known = self.disk.list(&self.folder(folder)).is_ok_and(|listed| {
-                let listed = listed.unwrap_or_default();
-                let files = listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name)).count();
-                let mut below = self.folders_in(folder, &listed).into_iter();
-                let is_known = |below: String| touched.contains(&*below) || times.contains_key(&below);
-                files == known && below.all(is_known)
-            });
+            let holds_what_is_known = match self.disk.list(&self.folder(folder)) {
+                Err(_) => false,
+                Ok(listed) => {
+                    let listed = listed.unwrap_or_default();
+                    let files =
+                        listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name)).count();
+                    let below = self.folders_in(folder, &listed);
+                    let is_known = |below: &String| touched.contains(&**below) || times.contains_key(below);
+                    files == self.ask(|index| index.known_in(folder, &below))? && below.iter().all(is_known)
+                }
+            };
             times.insert(folder.to_owned(), if holds_what_is_known { time } else { UNSETTLED });
         }
         self.take_in(By::Commit, Vec::new(), &times)
@@ -309,16 +312,13 @@ impl Lane {
 
     /// The listing as the index has it now: the bytes that a rebuild would give. `None` for a lane without one.
     pub(in crate::workspace) fn listing(&mut self) -> Result<Option<(RelPath, String)>, Failure> {
-        if self.dialect.listing("").is_none() {
-            return Ok(None);
-        }
-        let lines = self.ask(Index::listing_lines)?;
-        Ok(self.dialect.listing(&lines))
+        let Some((path, above)) = self.dialect.listing() else { return Ok(None) };
+        Ok(Some((path, self.ask(|index| index.listing(above))?)))
     }
 
     /// The file of the listing.
     pub(in crate::workspace) fn listing_file(&self) -> Option<PathBuf> {
-        self.dialect.listing("").map(|(path, _)| self.file(&path))
+        self.dialect.listing().map(|(path, _)| self.file(&path))
     }
 
     /// The listing is derived, so its failure is said and does not undo the change.
