@@ -204,15 +204,16 @@ pub fn ever_in(
     let mut printed = run(&mut committed, Vec::new())?;
     printed.push(0);
     printed.extend(run(in_index(&tree).arg("-z").arg("--").arg(folder), Vec::new())?);
-    let paths: BTreeSet<PathBuf> = printed
-        .split(|byte| *byte == 0)
-        .map(|path| repository.join(String::from_utf8_lossy(path.trim_ascii_start()).as_ref()))
-        .collect();
     let wanted = |path: &PathBuf| {
         let below = path.strip_prefix(folder).ok();
         below.is_some_and(|below| is_wanted(&String::from_utf8_lossy(&named(below))))
     };
-    Ok(paths.into_iter().filter(wanted).collect())
+    let paths: BTreeSet<PathBuf> = printed
+        .split(|byte| *byte == 0)
+        .map(|path| repository.join(String::from_utf8_lossy(path.trim_ascii_start()).as_ref()))
+        .filter(wanted)
+        .collect();
+    Ok(paths.into_iter().collect())
 }
 
 /// What git holds of these files, and of these names in the files that list them.

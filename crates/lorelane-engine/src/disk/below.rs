@@ -52,9 +52,13 @@ impl ProjectDisk {
     }
 
     fn open_file(&self, inside: &Path, flags: OFlags) -> io::Result<File> {
+        self.open_any(inside, flags).and_then(regular)
+    }
+
+    fn open_any(&self, inside: &Path, flags: OFlags) -> io::Result<File> {
         let mode = if flags.contains(OFlags::CREATE) { NEW_FILE } else { Mode::empty() };
         let file = resolve(self.root.as_fd(), inside, flags | FILE, mode);
-        file.map_err(|errno| of_link(errno.into())).and_then(|file| regular(file.into()))
+        file.map(File::from).map_err(|errno| of_link(errno.into()))
     }
 
     fn open_folder(&self, inside: &Path) -> io::Result<File> {
@@ -137,7 +141,7 @@ fn names(inside: &Path) -> impl Iterator<Item = rustix::io::Result<&OsStr>> {
 impl Disk for ProjectDisk {
     fn read_bounded(&self, path: &Path, links: Links, max: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(inside) = self.inside(path) else { return RealDisk.read_bounded(path, links, max) };
-        match present(self.open_file(inside, OFlags::RDONLY))? {
+        match present(self.open_any(inside, OFlags::RDONLY))? {
             Some(file) => bounded(file, max).map(Some),
             None => Ok(None),
         }

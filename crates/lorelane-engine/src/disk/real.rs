@@ -16,7 +16,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn read_bounded(&self, path: &Path, links: Links, max: u64) -> io::Result<Option<Vec<u8>>> {
-        match present(open_regular(path, links))? {
+        match present(open_any(path, links))? {
             Some(file) => bounded(file, max).map(Some),
             None => Ok(None),
         }
@@ -197,8 +197,12 @@ impl Pieces for File {
 }
 
 /// Opens a regular file without waiting for anybody: a pipe would wait for its writer.
-#[cfg(unix)]
 pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
+    open_any(path, links).and_then(regular)
+}
+
+#[cfg(unix)]
+fn open_any(path: &Path, links: Links) -> io::Result<File> {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;
     let flags = match links {
@@ -206,15 +210,15 @@ pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
         Links::Followed => OFlags::NONBLOCK | OFlags::NOCTTY,
     };
     let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    opened.map_err(of_link).and_then(regular)
+    opened.map_err(of_link)
 }
 
 #[cfg(not(unix))]
-pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
+fn open_any(path: &Path, links: Links) -> io::Result<File> {
     if links == Links::Refused && fs::symlink_metadata(path)?.is_symlink() {
         return Err(not_regular());
     }
-    File::open(path).and_then(regular)
+    File::open(path)
 }
 
 /// Opens a file that the user named: a regular one, or what their shell hands over in its place. `<(command)` and
@@ -239,13 +243,16 @@ pub(super) fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
 }
 
-/// The whole of a file. It may grow while it is read, so the limit counts what was read.
+/// The whole of a regular file. It may grow while it is read, so the limit counts what was read.
 pub(super) fn bounded(file: File, max: u64) -> io::Result<Vec<u8>> {
-    let len = file.metadata()?.len();
-    if len > max {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(not_regular());
+    }
+    if metadata.len() > max {
         return Err(too_large(max));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
     file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max { Err(too_large(max)) } else { Ok(bytes) }
 }

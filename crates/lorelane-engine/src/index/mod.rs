@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 12;
+const STAMP: i32 = 13;
 /// Which table of meanings its directions are from: those of two are never compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer for it.
@@ -249,7 +249,8 @@ impl Index {
         // Not by itself: a process that checkpoints and closes leaves a log that the next one cannot start over,
         // so it would only grow. `shorten_log` empties it.
         db.execute_batch(
-            "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0",
+            "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
+             PRAGMA secure_delete = ON",
         )?;
         let identity = kept::identity(path);
         Ok(Index { db, identity })
@@ -282,10 +283,11 @@ impl Index {
     }
 
     /// Leaves nothing of rows that are gone: in no free page, no slack of a page, no frame of the log of writes.
-    /// Made anew in place, because a process that has the file open must not be left with another one's log.
+    /// No page has such leftovers when it is written to the file (`secure_delete`, `page_check`), so only the log has
+    /// to be emptied.
     pub fn scrub(&self) -> Result<(), IndexError> {
         let _ = self.db.busy_timeout(SCRUB_WAIT);
-        let scrubbed = self.file().and_then(|()| self.db.execute_batch("VACUUM")).and_then(|()| {
+        let scrubbed = self.file().and_then(|()| {
             self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
         });
         let _ = self.db.busy_timeout(BUSY);

@@ -6,12 +6,13 @@ use lorelane_core::change::{Assignment, Change, Draft, Notice, Plan};
 use lorelane_core::graph::Scope;
 use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::memory::{Address, Category};
+use lorelane_core::path::RelPath;
 use lorelane_core::recall::{self, Query, Signal};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::sim::{self, SimDisk};
 use lorelane_engine::disk::{Disk, Seeded};
 use lorelane_engine::env::Env;
-use lorelane_engine::index::{Rebuild, Wanted};
+use lorelane_engine::index::{By, FolderTimes, Index, Rebuild, Row, Seen, Wanted};
 use lorelane_engine::workspace::{self, Failure, Workspace};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -167,6 +168,30 @@ fn a_file_made_by_hand_is_found_at_once() {
     assert_eq!(hits.len(), 1);
     fs::remove_file(project.file("queue")).unwrap();
     assert_eq!(workspace.recall().search(&Query::new("queue", NOW), 10).unwrap().hits, []);
+}
+
+#[test]
+fn the_files_of_a_folder_are_counted_without_those_below_it() {
+    let paths = ["a.md", "plans/b.md", "plans/deep/c.md", "plans-2/d.md", "plans.md", "z.md"];
+    let rows = paths.map(|path| Row::Unreadable {
+        path: RelPath::parse(path).unwrap(),
+        what: "no text".to_owned(),
+        seen: Seen { size: 1, mtime_ns: 1 },
+    });
+    let mut index = Index::in_memory();
+    let no_text = |_: &_| unreachable!("no row has a text");
+    index.update(By::Scan, rows.into_iter(), &FolderTimes::new(), &no_text).unwrap();
+    let table: [(&str, &[&str], usize); 5] = [
+        ("", &["plans", "plans-2"], 3),
+        ("plans", &["plans/deep"], 1),
+        ("plans", &[], 2),
+        ("plans/deep", &[], 1),
+        ("none", &[], 0),
+    ];
+    for (folder, below, files) in table {
+        let below: Vec<String> = below.iter().map(|&below| below.to_owned()).collect();
+        assert_eq!(index.known_in(folder, &below).unwrap(), files, "{folder:?} without {below:?}");
+    }
 }
 
 /// Names that share words in every way: with titles, tags, beginnings, other scripts, and very many alike.

@@ -12,7 +12,6 @@ use crate::disk::{Kind, READ_MAX_BYTES};
 use crate::drafts;
 use crate::git::{self, GitError, Held};
 use crate::hooklog::{self, HOOK_LOG};
-use crate::index::Index;
 use crate::workspace::commit::warnings;
 use crate::workspace::lane::{Lane, LaneFiles};
 use crate::workspace::{Failure, MARKS_FILE};
@@ -344,6 +343,8 @@ impl Maintenance<'_> {
         self.workspace.lanes.others(at).chain(former).filter(|lane| lane.has_log())
     }
 
+    /// The memories that name it or repeat what it says. Every file is read: the index has the words of the content
+    /// only, not those of histories, reasons and unknown keys.
     fn mentioning(&self, address: &Address, traces: &Traces) -> Vec<Address> {
         let said = self.workspace.load(address).ok().and_then(|loaded| match loaded.memory.body {
             Body::Prose(text) => Some(text.trim().to_owned()).filter(|text| words(text).len() >= WORDS_MIN),
@@ -352,7 +353,8 @@ impl Maintenance<'_> {
         let mut mentioning = Vec::new();
         for lane in &self.workspace.lanes {
             let mentions = |path: &RelPath| {
-                let text = lane.read(path).ok().flatten().unwrap_or_default();
+                let text = lane.documents.read(path, lane.dialect.max_bytes() as u64);
+                let text = text.ok().flatten().unwrap_or_default();
                 let text = String::from_utf8_lossy(&text);
                 traces.are_named_in(&text) || said.as_ref().is_some_and(|said| text.contains(said.as_str()))
             };
@@ -513,11 +515,12 @@ impl Lane {
     }
 
     fn try_forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: Act) -> Result<usize, Failure> {
-        let known = self.ask(Index::seen)?;
-        let rows = places.iter().filter(|path| known.contains_key(path.as_str())).count();
+        let mut rows = 0;
+        for path in places {
+            rows += usize::from(self.ask(|index| index.seen_at(path))?.is_some());
+        }
         if act == Act::Purge {
             self.note(&places.iter().cloned().collect::<Vec<_>>())?;
-            // What was forgotten leaves bytes behind in free pages; so do its earlier versions.
             self.index.scrub()?;
         }
         Ok(rows)
