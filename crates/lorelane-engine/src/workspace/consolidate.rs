@@ -8,7 +8,7 @@ use crate::captures::Captures;
 use crate::disk::Kind;
 use lorelane_core::candidate::{Action, Verdict};
 use lorelane_core::capture::{Capture, Item, words_digest};
-use lorelane_core::change::{Change, Deed, Draft, Given, Notice, Outcome, Plan};
+use lorelane_core::change::{Change, Deed, Draft, Given, Notice, Outcome, Plan, Receipt};
 use lorelane_core::consolidate::{self, Answer, Judgement, Proposal, Unclear};
 use lorelane_core::dialect::records::draft;
 use lorelane_core::digest::Revision;
@@ -310,7 +310,7 @@ impl Workspace {
             (Action::Delete, Some(address)) => self.retirement(proposal, address)?,
             _ => Err(How::Noop { why: resolution.why.clone() }),
         };
-        let (address, change) = match planned {
+        let ItemChange { address, change, emptied } = match planned {
             Ok(planned) => planned,
             Err(how) => return Ok(how),
         };
@@ -318,7 +318,7 @@ impl Workspace {
             return Ok(how);
         }
         let plan = plan(item, proposal, resolution.action, &address, change);
-        let preview = self.preview(&plan)?;
+        let preview = with_emptied(self.preview(&plan), &address, emptied)?;
         let unchanged = |outcome: &Outcome| matches!(outcome.deed, Deed::Already(_));
         // A mark of where nothing came from would be a change for its own sake.
         if resolution.action == Action::Update && preview.outcomes.last().is_some_and(unchanged) {
@@ -360,15 +360,6 @@ impl Workspace {
         let given = proposal.draft.clone();
         let (address, record) = draft::begin(item.category, None, given, &[], &[], self.now);
         let title = record.text("title").unwrap_or_default();
-        // A title of another type is for the validator, which names it beside all other errors.
-        if record.text("title").is_some_and(|title| title.trim().is_empty()) {
-            return Ok(Err(How::Unclear(vec![Fault {
-                field: "draft.title".to_owned(),
-                expected: "one line that names the memory".to_owned(),
-                got: "nothing".to_owned(),
-                fix: "give the draft a title".to_owned(),
-            }])));
-        }
         let body = body(&record);
         let known = match self.rejected(&self.marks(), item, title, &body) {
             Some(why) => Some(why),
@@ -377,8 +368,10 @@ impl Workspace {
         if let Some(why) = known {
             return Ok(Err(How::Noop { why }));
         }
+        let emptied = draft::emptied(&record, &Object::new(), item.category);
         let text = format!("{}\n", Json::Object(record).render(Format::FILE));
-        Ok(Ok((address.clone(), Change::Create { address, text })))
+        let change = Change::Create { address: address.clone(), text };
+        Ok(Ok(ItemChange { address, change, emptied }))
     }
 
     /// The candidate with the fields of the draft over its own, or why it stays as it is.
@@ -389,6 +382,7 @@ impl Workspace {
             Ok(Json::Object(record)) => record,
             _ => Object::new(),
         };
+        let emptied = draft::emptied(&given, &after, item.category);
         draft::overlay(&mut after, &given);
         let title = after.text("title").unwrap_or_default();
         if let Some(why) = self.rejected(&self.marks(), item, title, &body(&after)) {
@@ -410,7 +404,8 @@ impl Workspace {
             because: proposal.reason.clone(),
         };
         let expects = Some(proposal.revision.clone().unwrap_or(loaded.revision));
-        Ok(Ok((address.clone(), Change::Revise { address, expects, draft })))
+        let change = Change::Revise { address: address.clone(), expects, draft };
+        Ok(Ok(ItemChange { address, change, emptied }))
     }
 
     /// The end of the candidate, if it is still the one that the agent read.
@@ -424,7 +419,8 @@ impl Workspace {
         }
         let reason =
             proposal.reason.clone().unwrap_or_else(|| "no longer true, as a session found".to_owned());
-        Ok(Ok((address.clone(), Change::Step { address, verb: Verb::Retire, reason })))
+        let change = Change::Step { address: address.clone(), verb: Verb::Retire, reason };
+        Ok(Ok(ItemChange { address, change, emptied: Vec::new() }))
     }
 
     /// Why an item is not even drafted: what came of the same words was rejected.
@@ -481,8 +477,33 @@ enum Prepared {
     Later(String),
 }
 
-/// The memory that an item changes and how, or how it ended without a change.
-type Planned = Result<(Address, Change), How>;
+/// How an item changes a memory, or how it ended without a change.
+type Planned = Result<ItemChange, How>;
+
+struct ItemChange {
+    address: Address,
+    change: Change,
+    /// What the draft would empty.
+    emptied: Vec<Fault>,
+}
+
+/// What a change comes to. A draft that empties something is refused, with all else that is wrong with it.
+fn with_emptied(
+    preview: Result<Receipt, Failure>,
+    address: &Address,
+    emptied: Vec<Fault>,
+) -> Result<Receipt, Failure> {
+    match preview {
+        Ok(_) if !emptied.is_empty() => {
+            Err(Refusal::Invalid { address: address.clone(), faults: emptied }.into())
+        }
+        Err(Failure::Refused(Refusal::Invalid { address, mut faults })) => {
+            faults.extend(emptied);
+            Err(Refusal::Invalid { address, faults }.into())
+        }
+        other => other,
+    }
+}
 
 /// The change and where it came from, together. The mark of a memory that exists comes first: a revision may give
 /// it another address, and then the mark moves along.

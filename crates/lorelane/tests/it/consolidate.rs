@@ -231,8 +231,12 @@ fn a_template_that_nobody_filled_in_is_refused_at_every_door() {
     let mut answer = document.at("tasks.0.answer").unwrap().as_object().unwrap().clone();
     answer.set("verdict", Json::text("PASS"));
     let unfilled = Json::Object(answer.clone()).render(Format::LINE);
+    // The fields of the draft were named only once the reason was filled in.
     let refused = commit(&scratch, &unfilled).expect(1);
     assert!(refused.err.contains("  reason: the reason in place of"), "{}", refused.err);
+    for field in ["title", "tags", "content.context", "content.decision", "content.rationale"] {
+        assert!(refused.err.contains(&format!("\n  draft.{field}: Field should say")), "{}", refused.err);
+    }
     answer.remove("reason");
     for action in ["UPDATE", "CREATE"] {
         answer.set("action", Json::text(action));
@@ -264,6 +268,74 @@ fn a_template_that_nobody_filled_in_is_refused_at_every_door() {
     assert_ne!(old, before);
     scratch.put(USE_JWT, &old);
     scratch.lorelane("update use-jwt --set decision=Longer").expect(0);
+}
+
+// An empty text passed where the placeholder of the template is refused, and took what the candidate said.
+#[test]
+fn an_empty_text_is_refused_where_it_takes_something_away_or_is_required() {
+    let scratch = Scratch::with_jwt();
+    scratch.lorelane("update use-jwt --set consequences=Short").expect(0);
+    let found = (Category::Decision, "We decided to use JWT auth with a longer life");
+    let captures = capture(&scratch, SESSION, &[found]);
+    let before = scratch.read(USE_JWT);
+    let answer = |action: &str, draft: &str| {
+        format!(r#"{{"category": "decision", "action": "{action}", "verdict": "PASS", "draft": {draft}}}"#)
+    };
+    let emptying = r#"{"title": " ", "related_files": [""], "content": {"context": "", "rationale": ["", "Fast"],
+        "consequences": [""], "alternatives": [{"option": "", "rejected_reason": "Slow"}], "status": ""}}"#;
+    check(
+        &commit(&scratch, &answer("UPDATE", emptying)).text(),
+        &expect![[r#"
+            REFUSED decision: cannot save `decision/use-jwt`: 6 fields are wrong
+            1 item is open: lorelane consolidate prepare
+            2> error[VALIDATION_ERROR]: cannot save `decision/use-jwt`: 6 fields are wrong
+            2>   content.status: Input should be 'proposed', 'accepted', 'deprecated' or 'superseded'
+            2>     got: ""
+            2>     fix: choose one of proposed, accepted, deprecated, superseded
+            2>   content.alternatives.option: Field should say something: it is empty
+            2>     got: ""
+            2>     fix: fill it in; in an update leave out what does not change
+            2>   content.consequences: Field should say something: it is empty
+            2>     got: ""
+            2>     fix: fill it in; in an update leave out what does not change
+            2>   content.context: Field should say something: it is empty
+            2>     got: ""
+            2>     fix: fill it in; in an update leave out what does not change
+            2>   content.rationale: Field should say something: it is empty
+            2>     got: ""
+            2>     fix: fill it in; in an update leave out what does not change
+            2>   title: Field should say something: it is empty
+            2>     got: ""
+            2>     fix: fill it in; in an update leave out what does not change
+            2> hint: correct the fields above and try again
+            exit 1
+        "#]],
+    );
+    let emptying = r#"{"tags": ["a"], "content": {"context": "", "decision": 5, "rationale": ["Fast"]}}"#;
+    check(
+        &commit(&scratch, &answer("CREATE", emptying)).text(),
+        &expect![[r#"
+            REFUSED decision: cannot save `decision/decision-af1349b9`: 3 fields are wrong
+            1 item is open: lorelane consolidate prepare
+            2> error[VALIDATION_ERROR]: cannot save `decision/decision-af1349b9`: 3 fields are wrong
+            2>   content.decision: Input should be a valid string
+            2>     got: 5
+            2>     fix: give content.decision a text
+            2>   content.context: Field should say something: it is empty
+            2>     got: ""
+            2>     fix: fill it in; in an update leave out what does not change
+            2>   title: Field should say something: it is empty
+            2>     got: ""
+            2>     fix: fill it in; in an update leave out what does not change
+            2> hint: correct the fields above and try again
+            exit 1
+        "#]],
+    );
+    assert_eq!((scratch.read(USE_JWT), open(&captures, SESSION)), (before, vec![Category::Decision]));
+    // What the memory does not say stays unsaid.
+    let harmless = r#"{"related_files": [""], "content": {"decision": "Longer tokens"}}"#;
+    commit(&scratch, &answer("UPDATE", harmless)).expect(0);
+    assert_eq!(scratch.line(USE_JWT, "content.decision"), r#""Longer tokens""#);
 }
 
 #[test]

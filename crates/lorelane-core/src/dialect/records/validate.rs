@@ -1,6 +1,6 @@
 //! Everything that is wrong with a record, at once.
 
-use super::draft::PLACEHOLDER;
+use super::draft::unfilled_fault;
 use super::fields::{self, Field, Group, Kind, Need, SCHEMA_VERSION};
 use crate::json::{Format, Json, Object};
 use crate::memory::{Address, Category};
@@ -46,12 +46,7 @@ impl Faults {
             self.more += 1;
             return;
         }
-        self.first.push(Fault {
-            field,
-            expected: "Field should say something: it still has the placeholder of the template".to_owned(),
-            got: format!("\"{PLACEHOLDER}\""),
-            fix: "fill it in; in an update leave out what does not change".to_owned(),
-        });
+        self.first.push(unfilled_fault(field));
     }
 
     pub(super) fn refuse(self, address: &Address) -> Result<(), Refusal> {
