@@ -5,6 +5,7 @@ mod call;
 
 use crate::disk::Disk;
 use call::{PLAIN_DIFF, Runs, WorkTree, run, run_commit, run_search};
+use lorelane_core::time::Timestamp;
 use memchr::memchr;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -114,27 +115,46 @@ fn is_same(now: &[u8], held: &[u8]) -> bool {
 }
 
 /// Where the last commands of git had been before: a file that one of these has, and git's index has not, was taken
-/// away by git.
-const LAST_HEADS: [&str; 5] = ["HEAD", "ORIG_HEAD", "HEAD@{1}", "HEAD@{2}", "HEAD@{3}"];
+/// away by git. The number is the move of `HEAD` by which git left it at the latest, as the reflog counts them.
+const LAST_HEADS: [(&str, Option<usize>); 5] = [
+    ("HEAD", None),
+    ("ORIG_HEAD", Some(0)),
+    ("HEAD@{1}", Some(0)),
+    ("HEAD@{2}", Some(1)),
+    ("HEAD@{3}", Some(2)),
+];
 
-/// Those of the files that are gone because git took them away: a branch without them, a removal. None where git is
-/// not, or does not answer.
-pub fn taken_away<'f>(project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
+/// Those of the files that are gone because git took them away: a branch without them, a removal. A file that is known
+/// to have been there later was not. None where git is not, or does not answer.
+pub fn taken_away<'f>(project: &Path, files: &'f [(PathBuf, Option<Timestamp>)]) -> Vec<&'f Path> {
     let tree = WorkTree::around(project).filter(|_| !files.is_empty());
     let Some(tree) = tree else { return Vec::new() };
     let named_here = |file: &Path| named(tree.relative(file));
     let ask = |words: &[&str]| {
         let mut asked = tree.git(Runs::GitAlone);
-        run(asked.args(words).arg("--").args(files.iter().map(|file| tree.relative(file))), Vec::new())
+        run(asked.args(words).arg("--").args(files.iter().map(|(file, _)| tree.relative(file))), Vec::new())
     };
     let Ok(missed) = ask(&["ls-files", "-z", "--deleted"]) else { return Vec::new() };
-    let mut known = Vec::new();
-    for head in LAST_HEADS {
-        known.extend(ask(&["ls-tree", "-r", "-z", "--name-only", head]).unwrap_or_default());
-    }
+    let moves = last_moves(&tree);
+    let heads = LAST_HEADS.map(|(head, left)| {
+        let known = ask(&["ls-tree", "-r", "-z", "--name-only", head]).unwrap_or_default();
+        (known, left.and_then(|at| moves.get(at).copied()))
+    });
     let is_in = |list: &[u8], file: &Path| list.split(|byte| *byte == 0).any(|name| name == named_here(file));
-    let files = files.iter().map(PathBuf::as_path);
-    files.filter(|file| is_in(&known, file) && !is_in(&missed, file)).collect()
+    let by_git = |(file, there): &&(PathBuf, Option<Timestamp>)| {
+        let since = |left: Option<Timestamp>| left.zip(*there).is_some_and(|(left, there)| there > left);
+        !is_in(&missed, file) && heads.iter().any(|(known, left)| is_in(known, file) && !since(*left))
+    };
+    files.iter().filter(by_git).map(|(file, _)| file.as_path()).collect()
+}
+
+/// When `HEAD` last moved, newest first.
+fn last_moves(tree: &WorkTree) -> Vec<Timestamp> {
+    let mut asked = tree.git(Runs::GitAlone);
+    asked.args(["log", "--walk-reflogs", "--max-count=3", "--date=unix", "--format=%gd", "HEAD"]);
+    let printed = run(&mut asked, Vec::new()).unwrap_or_default();
+    let time = |line: &str| line.strip_prefix("HEAD@{")?.strip_suffix('}')?.parse().ok().map(Timestamp);
+    String::from_utf8_lossy(&printed).lines().map_while(time).collect()
 }
 
 /// What git keeps of a file that is gone.

@@ -107,8 +107,8 @@ pub enum Fault {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
     pub changed: Vec<RelPath>,
-    /// Gone, while the journal has the bytes.
-    pub deleted: Vec<RelPath>,
+    /// Gone, while the journal has the bytes; with the time of the change that wrote them.
+    pub deleted: BTreeMap<RelPath, Timestamp>,
 }
 
 /// What a path should contain by its last receipt.
@@ -163,7 +163,7 @@ impl Store {
     /// The paths that differ from their last receipt.
     pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
         let Outside { mut changed, deleted } = self.outside()?;
-        changed.extend(deleted);
+        changed.extend(deleted.into_keys());
         changed.sort();
         Ok(changed)
     }
@@ -171,10 +171,10 @@ impl Store {
     /// What became of files without the store.
     pub fn outside(&self) -> Result<Outside, StoreError> {
         let mut outside = Outside::default();
-        for (path, known) in self.known()? {
+        for (path, (known, written)) in self.known()? {
             let is_deleted = matches!(known, Known::Bytes(_)) && self.kind(&self.file(&path))?.is_none();
             if is_deleted {
-                outside.deleted.push(path);
+                outside.deleted.insert(path, written);
                 continue;
             }
             let same = match (known, self.read_file(&self.file(&path))) {
@@ -243,9 +243,10 @@ impl Store {
         Pack::open(&*self.disk, folder.join(BLOBS))
     }
 
-    fn known(&self) -> Result<BTreeMap<RelPath, Known>, StoreError> {
+    /// What each path should contain, and since when.
+    fn known(&self) -> Result<BTreeMap<RelPath, (Known, Timestamp)>, StoreError> {
         let mut packs = Vec::new();
-        let mut last: BTreeMap<RelPath, (usize, Option<Blob>)> = BTreeMap::new();
+        let mut last: BTreeMap<RelPath, (usize, Option<Blob>, Timestamp)> = BTreeMap::new();
         for (at, folder) in self.journals()?.iter().enumerate() {
             let chain = self.chain(folder)?;
             let mut pack = self.pack(folder)?;
@@ -256,19 +257,19 @@ impl Store {
                 for step in &intent.steps {
                     let Step::File { path, new, .. } = step else { continue };
                     if let Some(path) = pack.held(*path)?.as_deref().and_then(lane_path) {
-                        last.insert(path, (at, *new));
+                        last.insert(path, (at, *new, intent.at));
                     }
                 }
             }
             packs.push(pack);
         }
         let mut known = BTreeMap::new();
-        for (path, (at, content)) in last {
+        for (path, (at, content, written)) in last {
             let content = match content {
                 None => Known::Absent,
                 Some(blob) => packs[at].held(blob)?.map_or(Known::Purged, Known::Bytes),
             };
-            known.insert(path, content);
+            known.insert(path, (content, written));
         }
         Ok(known)
     }

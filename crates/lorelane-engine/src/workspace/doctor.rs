@@ -18,6 +18,7 @@ use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Category, Kind, NOTE_FOLDERS_MAX};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::DEFAULT_ROOT;
+use lorelane_core::time::Timestamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -578,10 +579,11 @@ impl Lane {
                 "no harm: its last change cannot be undone, the next one starts from the file".to_owned(),
             );
         }
-        let files: Vec<PathBuf> = deleted.iter().map(|path| self.file(path)).collect();
+        let files: Vec<(PathBuf, Option<Timestamp>)> =
+            deleted.iter().map(|(path, written)| (self.file(path), Some(*written))).collect();
         let by_git = git::taken_away(project, &files);
         let (taken, deleted): (Vec<&RelPath>, Vec<&RelPath>) =
-            deleted.iter().partition(|path| by_git.contains(&self.file(path).as_path()));
+            deleted.keys().partition(|path| by_git.contains(&self.file(path).as_path()));
         for path in deleted {
             // What lay in quarantine has no address, and is no memory.
             let Some(address) = self.dialect.address_of(path) else { continue };
@@ -595,7 +597,11 @@ impl Lane {
         (!taken.is_empty()).then(|| {
             let names: Vec<&str> = taken.iter().take(TAKEN_MAX).map(|path| path.as_str()).collect();
             let more = if taken.len() > TAKEN_MAX { ", …" } else { "" };
-            format!("git removed {} of the memories in the log: {}{more}", taken.len(), names.join(", "))
+            let names = names.join(", ");
+            format!(
+                "git removed {} of the memories in the log, `lorelane restore` brings one back: {names}{more}",
+                taken.len()
+            )
         })
     }
 }

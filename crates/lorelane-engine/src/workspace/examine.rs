@@ -20,6 +20,7 @@ use lorelane_core::fence::{inline, name as inert};
 use lorelane_core::guard::{ToolUse, quarantine};
 use lorelane_core::memory::Address;
 use lorelane_core::path::RelPath;
+use lorelane_core::time::Timestamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -275,6 +276,7 @@ impl Workspace {
         let file = |changed: &Unexamined| self.records().file(&changed.path);
         let (there, gone): (Vec<PathBuf>, Vec<PathBuf>) =
             harmed.iter().map(|(changed, _)| file(changed)).partition(|file| file.exists());
+        let gone: Vec<(PathBuf, Option<Timestamp>)> = gone.into_iter().map(|file| (file, None)).collect();
         let mut untouched = git::untouched(&*self.disk, &self.project, &there);
         untouched.extend(git::taken_away(&self.project, &gone));
         let explained = harmed.iter().filter(|(changed, has_conflict)| {

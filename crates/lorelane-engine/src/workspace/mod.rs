@@ -514,7 +514,7 @@ impl Workspace {
         let mut deleted = Vec::new();
         for lane in &self.lanes {
             let paths = lane.store.outside()?.deleted;
-            deleted.extend(paths.iter().filter_map(|path| lane.dialect.address_of(path)));
+            deleted.extend(paths.keys().filter_map(|path| lane.dialect.address_of(path)));
         }
         deleted.retain(|address| is_called(address) || marks.former(address).iter().any(is_called));
         Ok(deleted)

@@ -623,7 +623,7 @@ fn an_undo_passes_over_changes_of_deleted_files() {
     commit(&store, vec![put("b.json", "2"), put("c.json", "1")]).unwrap();
     disk.remove_file(Path::new("/p/lane/b.json")).unwrap();
     let outside = store.outside().unwrap();
-    assert_eq!((outside.changed, outside.deleted), (vec![], vec![path("b.json")]));
+    assert_eq!((outside.changed, outside.deleted), (vec![], [(path("b.json"), NOW)].into()));
 
     // What is left is undone in its order; of a change that touched a deleted file nothing is.
     for expected in [3, 1] {

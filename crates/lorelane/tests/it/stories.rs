@@ -1248,11 +1248,37 @@ fn what_git_removed_is_a_note_and_no_harm() {
         &scratch.lorelane("doctor").expect(0).text(),
         &expect![[r#"
         everything is as it should be
-        2> note: git removed 1 of the memories in the log: decisions/use-jwt.json
+        2> note: git removed 1 of the memories in the log, `lorelane restore` brings one back: decisions/use-jwt.json
     "#]],
     );
     scratch.lorelane("restore use-jwt").expect(0);
     assert!(scratch.exists(USE_JWT));
+}
+
+// What git had removed once was git's doing for ever, also when it was back and somebody deleted it.
+#[test]
+fn what_came_back_after_git_removed_it_and_was_deleted_is_named() {
+    let come_back: [fn(&Scratch); 2] = [
+        |scratch| drop(scratch.lorelane("restore use-jwt").expect(0)),
+        |scratch| drop(scratch.git(&["checkout", "-q", "HEAD~1", "--", USE_JWT])),
+    ];
+    for come_back in come_back {
+        let scratch = Scratch::with_jwt();
+        scratch.git(&["init", "-q"]);
+        scratch.git(&["add", "-A"]);
+        scratch.git(&["commit", "-q", "-m", "memories"]);
+        scratch.git(&["rm", "-q", USE_JWT]);
+        scratch.git(&["commit", "-q", "-m", "no longer"]);
+        // Later than that commit, whenever it was.
+        let scratch = scratch.at("2999-01-01T00:00:00Z");
+        let note = scratch.lorelane("doctor").err;
+        assert!(note.starts_with("note: git removed 1"), "{note}");
+        come_back(&scratch);
+        fs::remove_file(scratch.project().join(USE_JWT)).unwrap();
+        let said = scratch.lorelane("doctor").expect(1);
+        assert!(said.out.contains("use-jwt.json was deleted outside lorelane"), "{}", said.text());
+        assert!(said.out.contains("`lorelane restore decision/use-jwt` brings it back"), "{}", said.text());
+    }
 }
 
 // With the clock set back, `undo` took the older change of the other lane.
