@@ -185,6 +185,7 @@ fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
         };
         say::out_json(&Json::Object(answer.into_iter().collect()), Format::LINE);
     }
+    say::not_read(&mut workspace)?;
     Ok(if all_answered { Ending::Done } else { Ending::Nothing })
 }
 

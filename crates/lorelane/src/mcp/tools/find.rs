@@ -11,7 +11,7 @@ use lorelane_core::lifecycle::Status;
 use lorelane_core::recall::{Choice, Hit, Query};
 use lorelane_core::text::fold;
 use lorelane_engine::index::Wanted;
-use lorelane_engine::workspace::Workspace;
+use lorelane_engine::workspace::{Failure, Workspace};
 
 const HITS: usize = 10;
 const PAGE: usize = 50;
@@ -30,14 +30,23 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
     query.after = filter::moment(&call.arguments, "after", query.now)?;
     query.before = filter::moment(&call.arguments, "before", query.now)?;
     let Choice { hits, total } = workspace.recall(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
+    let left_out =
+        left_out(&mut workspace)?.map_or_else(String::new, |warning| format!("warning: {warning}\n"));
     if hits.is_empty() {
-        return Ok(Answer::Text("Nothing relevant is remembered.\n".to_owned()));
+        return Ok(Answer::Text(format!("Nothing relevant is remembered.\n{left_out}")));
     }
     let explain = call.arguments.flag("explain");
     let lines: Vec<String> = hits.iter().filter_map(|hit| line(&workspace, hit, explain)).collect();
     let more = if total > lines.len() { format!(" of {total}") } else { String::new() };
-    let tail = format!("{}{more} found. memory_read gives the whole of one.\n", lines.len());
+    let tail = format!("{}{more} found. memory_read gives the whole of one.\n{left_out}", lines.len());
     Ok(Answer::fenced("", &lines.join("\n"), &tail))
+}
+
+/// A warning of files that an answer was made without.
+fn left_out(workspace: &mut Workspace) -> Result<Option<String>, Failure> {
+    let count = workspace.not_read()?.len();
+    let names = "memory_status with `check` names them";
+    Ok((count > 0).then(|| format!("{count} unreadable file(s) left out; {names}")))
 }
 
 /// A hit as its file says it now; one that vanished meanwhile is none.
@@ -107,6 +116,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     let memories = page.iter().map(|entry| entry_json(entry, pinned.contains(&entry.address)));
     let mut members = vec![("total", Json::number(total)), ("memories", Json::List(memories.collect()))];
     members.extend(next.map(|next| ("next_cursor", Json::text(next))));
+    members.extend(left_out(&mut workspace)?.map(|warning| ("warning", Json::text(warning))));
     Ok(Answer::document(members))
 }
 

@@ -6,6 +6,7 @@ use crate::consolidate::capture;
 use expect_test::expect;
 use lorelane_core::memory::Category;
 use lorelane_core::text::tokens;
+use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn tools_say_what_they_do_and_what_they_take() {
@@ -287,6 +288,28 @@ fn the_name_of_a_note_cannot_leave_its_fence() {
     let mut client = Client::of_profile(&scratch, "api-memory");
     let viewed = client.said("view", r#"{"path": "/memories"}"#);
     inert(&viewed, 0);
+    client.leave();
+}
+
+// The command line warned of files that an answer was made without, and the tools did not.
+#[test]
+#[ignore = "needs an unprivileged user"]
+fn unprivileged_an_answer_says_that_it_was_made_without_a_file() {
+    let scratch = Scratch::with_jwt();
+    let late = scratch.project().join(USE_JWT).with_file_name("late.json");
+    fs::copy(scratch.project().join(USE_JWT), &late).unwrap();
+    let chmod = |mode: u32| fs::set_permissions(&late, PermissionsExt::from_mode(mode)).unwrap();
+    chmod(0o000);
+    let mut client = Client::greeted(&scratch);
+    let warning = "1 unreadable file(s) left out; memory_status with `check` names them";
+    for (query, found) in [("jwt", "1 found."), ("zebra", "Nothing relevant is remembered.")] {
+        let said = client.said("memory_search", &format!(r#"{{"query": "{query}"}}"#));
+        assert!(said.contains(found) && said.ends_with(&format!("\nwarning: {warning}\n")), "{said}");
+    }
+    assert_eq!(text(&client.document("memory_list", "{}"), "warning"), warning);
+    chmod(0o644);
+    assert!(!client.said("memory_search", r#"{"query": "jwt"}"#).contains("warning"));
+    assert_eq!(client.document("memory_list", "{}").at("warning"), None);
     client.leave();
 }
 
