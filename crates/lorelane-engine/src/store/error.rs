@@ -88,6 +88,8 @@ pub enum Warning {
     StaleLockFolder { path: PathBuf, age: Option<Duration> },
     /// The end of the journal was lost in a crash; it spoke of nothing that had begun.
     TornJournal { journal: PathBuf, offset: u64 },
+    /// The file that names the newest change was damaged and is begun again.
+    UnreadableHead { head: PathBuf },
     /// The marks ended in what a crash left of a line; it was cut.
     TornMarks { path: PathBuf, bytes: usize },
     /// An interrupted change was taken back; these files were changed since and stay as they are.
@@ -262,6 +264,11 @@ impl fmt::Display for Warning {
                     journal.display()
                 )
             }
+            Warning::UnreadableHead { head } => write!(
+                f,
+                "emptied {}, which could not be read: nobody can tell whether the log was cut before this",
+                head.display()
+            ),
             Warning::TornMarks { path, bytes } => {
                 write!(f, "cut the torn end of {}: {bytes} bytes that a crash left of a mark", path.display())
             }

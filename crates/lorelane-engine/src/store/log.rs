@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
-use super::book::{BLOBS, Book, HEAD, JOURNAL, named_by};
+use super::book::{BLOBS, Book, HEAD, HeadFile, JOURNAL, read_head};
 use super::journal::{Chain, Digest, Event, Intent, Line, Step, Tail};
 use super::pack::{Blob, Held, Pack};
 use super::recover::lane_path;
@@ -96,6 +96,10 @@ pub enum Fault {
     /// Its end is missing: a change that was made is not in it.
     Cut {
         journal: PathBuf,
+    },
+    /// The file that names the newest change. A power cut may leave it so; the next writer begins it again.
+    UnreadableHead {
+        head: PathBuf,
     },
     Unreadable {
         journal: PathBuf,
@@ -284,9 +288,10 @@ impl Store {
     fn verify_one(&self, folder: &Path) -> Vec<Fault> {
         let journal = folder.join(JOURNAL);
         // In this order each holds all that the one before speaks of.
-        let read = named_by(self, &folder.join(HEAD))
-            .and_then(|named| Ok((named, self.chain(folder)?, self.pack(folder)?)));
-        let (named, chain, mut pack) = match read {
+        let head = folder.join(HEAD);
+        let named = read_head(self, &head);
+        let read = self.chain(folder).and_then(|chain| Ok((chain, self.pack(folder)?)));
+        let (chain, mut pack) = match read {
             Ok(read) => read,
             Err(error) => return vec![Fault::Unreadable { journal, why: error.to_string() }],
         };
@@ -296,9 +301,13 @@ impl Store {
             Tail::Torn => faults.push(Fault::TornEnd { journal: journal.clone(), offset: chain.end }),
             Tail::Damaged => faults.push(Fault::BrokenChain { journal: journal.clone(), offset: chain.end }),
         }
-        let is_missed = |named: Digest| chain.lines.iter().all(|line| line.own != named);
-        if chain.tail != Tail::Damaged && (named.is_some_and(is_missed) || self.is_gone(folder)) {
+        let is_missed =
+            matches!(named, Ok(HeadFile::Line(named)) if chain.lines.iter().all(|line| line.own != named));
+        if chain.tail != Tail::Damaged && (is_missed || self.is_gone(folder)) {
             faults.push(Fault::Cut { journal: journal.clone() });
+        }
+        if matches!(named, Ok(HeadFile::Damaged) | Err(_)) {
+            faults.push(Fault::UnreadableHead { head });
         }
         let told = told(&chain.lines);
         for (at, (intent, outcome)) in told.iter().enumerate() {
@@ -398,6 +407,11 @@ impl Fault {
     pub fn hint(&self) -> String {
         match self {
             Fault::TornEnd { .. } => "no change had begun there; the next one cuts it".to_owned(),
+            Fault::UnreadableHead { .. } => {
+                "a power cut may do that, and so does a failing disk; the next change \
+                                             writes it again"
+                    .to_owned()
+            }
             Fault::Unreadable { .. } => "check who may read there".to_owned(),
             Fault::BrokenChain { journal, .. }
             | Fault::DamagedBlob { journal, .. }
@@ -437,6 +451,11 @@ impl fmt::Display for Fault {
                     journal.display()
                 )
             }
+            Fault::UnreadableHead { head } => write!(
+                f,
+                "{} cannot be read, so nobody can tell whether the end of the journal is missing",
+                head.display()
+            ),
             Fault::Unreadable { journal, why } => write!(f, "cannot check {}: {why}", journal.display()),
         }
     }

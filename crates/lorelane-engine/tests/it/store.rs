@@ -715,6 +715,36 @@ fn a_journal_without_its_end_is_named() {
     }
 }
 
+// One flipped byte in the file that names the newest line, and a journal that was cut passed as whole.
+#[test]
+fn a_damaged_name_of_the_newest_line_is_a_fault_and_stops_no_writer() {
+    let head = Path::new("/s/lane/head");
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("a.json", "1")]).unwrap();
+    let unreadable = [Fault::UnreadableHead { head: head.into() }];
+    for at in 0..disk.peek(head).unwrap().len() {
+        let byte = disk.peek(head).unwrap()[at];
+        disk.overwrite_at(head, at as u64, &[byte ^ 1]).unwrap();
+        assert_eq!(store.verify(), unreadable, "byte {at}");
+        let mut transaction = store.begin().unwrap();
+        assert!(matches!(transaction.warnings(), [Warning::UnreadableHead { .. }]), "byte {at}");
+        transaction.apply(vec![put("a.json", &format!("{at}"))], "a test", NOW).unwrap();
+        transaction.finish().unwrap();
+        assert_eq!(store.verify(), [], "byte {at}, after a change");
+    }
+    // One that cannot even be opened.
+    disk.fail_when(move |call| (call.path == head).then_some(ErrorKind::Other));
+    assert_eq!(store.verify(), unreadable);
+    commit(&store, vec![put("a.json", "2")]).unwrap();
+    disk.heal();
+    assert_eq!(store.verify(), []);
+    // The next change names its line again.
+    commit(&store, vec![put("a.json", "3")]).unwrap();
+    disk.truncate(Path::new("/s/lane/journal"), 0).unwrap();
+    assert_eq!(store.verify(), [Fault::Cut { journal: "/s/lane/journal".into() }]);
+}
+
 #[test]
 fn an_interrupted_change_is_taken_back_where_a_person_has_gone_on() {
     let disk = SimDisk::new(1);
