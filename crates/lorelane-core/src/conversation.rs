@@ -6,6 +6,7 @@
 
 use crate::capture::{At, STOP_HEAD};
 use crate::json::{Json, Object};
+use crate::steps;
 use crate::text::{fold, words};
 use memchr::memmem;
 
@@ -424,7 +425,7 @@ fn opens(text: &str, name: &str) -> bool {
 
 fn closed_after(text: &str, name: &str) -> Option<usize> {
     let close = format!("</{name}>");
-    Some(text.find(&close)? + close.len())
+    Some(steps::searched(text, text.find(&close))? + close.len())
 }
 
 #[cfg(test)]
@@ -604,6 +605,17 @@ mod tests {
             ("1 < 2 <", "1 < 2 <"),
         ] {
             assert_eq!(without_fences(text), kept, "{text}");
+        }
+    }
+
+    // For every tag that nobody closes the rest of the text was searched.
+    #[test]
+    fn a_text_full_of_open_tags_is_searched_once_for_each_name() {
+        let tags: String = FENCES.iter().map(|name| format!("<{name} ")).collect();
+        for piece in [tags.as_str(), "<memory-context>", "<memory-context></memory-context>"] {
+            let text = piece.repeat(2_000);
+            let steps = steps::of(|| drop(without_fences(&text)));
+            assert!(steps <= FENCES.len() * text.len(), "{piece}: {steps} steps for {} bytes", text.len());
         }
     }
 

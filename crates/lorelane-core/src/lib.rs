@@ -31,6 +31,7 @@ pub mod policy;
 pub mod recall;
 pub mod refusal;
 pub mod secret;
+mod steps;
 pub mod terms;
 pub mod text;
 pub mod time;
