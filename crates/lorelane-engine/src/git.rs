@@ -2,6 +2,9 @@
 //! identity.
 
 mod call;
+mod repository;
+
+pub(crate) use repository::{Enclosing, Repository, enclosing};
 
 use crate::disk::Disk;
 use call::{PLAIN_DIFF, Runs, WorkTree, run, run_commit, run_search};

@@ -24,6 +24,7 @@ pub(crate) use kept::{give, take};
 pub use unexamined::Unexamined;
 pub use words::{Found, Gathered};
 
+use crate::disk::identity;
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::{ListingLine, Problem};
 use lorelane_core::lifecycle::Status;
@@ -262,7 +263,7 @@ impl Index {
         db.execute_batch(
             "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0",
         )?;
-        let identity = kept::identity(path);
+        let identity = identity(path);
         Ok(Index { db, identity })
     }
 

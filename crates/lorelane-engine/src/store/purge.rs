@@ -76,7 +76,7 @@ impl Transaction<'_> {
 
     /// Whether the journal lies inside the lane: then what the state folder holds cannot be changed.
     pub fn is_sheltered(&self) -> bool {
-        self.book.journal.parent() != Some(self.store.home.state.as_path())
+        self.book.journal.parent() == Some(&self.store.shelter())
     }
 
     /// Whether this writer has removed or overwritten anything for good.

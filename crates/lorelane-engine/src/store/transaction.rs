@@ -121,10 +121,12 @@ impl<'s> Transaction<'s> {
 
     /// Says in the journal that everything is in place. Call it when the index knows the change.
     pub fn finish(mut self) -> Result<(), StoreError> {
-        match self.unfinished.take() {
-            Some(number) => self.book.append(self.store, &[Event::Done(number)]),
-            None => Ok(()),
+        if let Some(number) = self.unfinished.take() {
+            self.book.append(self.store, &[Event::Done(number)])?;
+            // Not before: a change that is refused gives the project no id.
+            self.store.home.state.for_writing();
         }
+        Ok(())
     }
 
     /// Turns edits into what each file was and shall be, leaving out what is so already.

@@ -58,10 +58,11 @@ impl Workspace {
 
     /// Keeps the results of a run, for the next one to be compared with.
     pub fn keep_bench(&self, kept: &Kept) -> Result<(), Failure> {
+        let state = self.project.state.for_writing();
         let (current, former) = self.bench_files();
         let fault = |source| Failure::io("write", &current, source);
         let baseline = self.bench_baseline();
-        self.disk.create_private_dir_all(&self.project.state).map_err(fault)?;
+        self.disk.create_private_dir_all(&state).map_err(fault)?;
         lines::turn_over(&*self.disk, &current, &former, RESULTS_MAX_BYTES).map_err(fault)?;
         let mut text = kept.line();
         if self.disk.stat(&current).map_err(fault)?.is_none() {

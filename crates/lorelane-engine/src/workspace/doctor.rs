@@ -131,6 +131,7 @@ impl Workspace {
             notes.extend(lane.check_listing(&mut findings)?);
             notes.extend(lane.check_journal(&self.project.root, &mut findings));
         }
+        self.check_project(&mut findings);
         self.check_places(&mut findings);
         self.check_moved_notes(&mut findings);
         self.check_marks(&mut findings);

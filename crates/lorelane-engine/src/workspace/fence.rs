@@ -8,6 +8,7 @@ use super::locate::locate;
 use super::trust::TRUST_FOLDER;
 use crate::disk::RealDisk;
 use crate::env::{Env, Var};
+use crate::state::ID_FILE;
 use lorelane_core::dialect::records::LISTING;
 use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
 use lorelane_core::mark::MARKS_FOLDER;
@@ -57,7 +58,7 @@ fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
 /// The lane of this folder's project under both of its names: the one without links, and that in the project.
 fn fence(env: &Env, start: &Path, usual: Usual) -> Fence {
     let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
-    let (mut lanes, mut marks) = (Vec::new(), None);
+    let (mut lanes, mut marks, mut id) = (Vec::new(), None, None);
     if let Ok(located) = locate(&RealDisk, start)
         && located.lane.is_dir()
     {
@@ -66,10 +67,11 @@ fn fence(env: &Env, start: &Path, usual: Usual) -> Fence {
         if !lanes.contains(&named) {
             lanes.push(named);
         }
-        marks = Some(normal(&text(&located.project.join(MARKS_FOLDER).join(MARKS_FILE))));
+        let own = |name| normal(&text(&located.project.join(MARKS_FOLDER).join(name)));
+        (marks, id) = (Some(own(MARKS_FILE)), Some(own(ID_FILE)));
     }
     let trust = env.folders().map(|folders| normal(&text(&folders.state.join(TRUST_FOLDER))));
-    Fence { lanes, marks, trust, usual, case }
+    Fence { lanes, marks, id, trust, usual, case }
 }
 
 fn resolve(path: &str) -> Resolved {

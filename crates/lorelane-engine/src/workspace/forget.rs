@@ -161,7 +161,7 @@ impl Workspace {
         let store = Arc::clone(&self.lanes[lane].store);
         let mut writer = store.begin()?;
         if writer.is_sheltered() {
-            return Err(Failure::Sheltered { state: self.lanes[lane].state.clone() });
+            return Err(Failure::Sheltered { state: self.lanes[lane].state.path() });
         }
         self.lanes[lane].look()?;
         let mut notices = warnings(writer.warnings());
@@ -312,12 +312,15 @@ impl Workspace {
                 check("marks", file, soft(other.forget_in_marks(traces, act)));
             }
         }
+        for (folder, count) in self.lanes.iter().filter_map(|lane| lane.count_left_behind(traces)) {
+            check("older log", folder, stays_behind(count));
+        }
         if let Some(mut former) = former {
             check("index", former.index_file.clone(), former.forget_in_index(&places, act));
         }
         check("ledger", self.project.state.join("ledger.jsonl"), soft(self.ledger().forget(traces, act)));
-        check("captures", self.captures().folder().to_owned(), soft(self.captures().forget(traces, act)));
-        let folder = self.project.drafts.clone();
+        check("captures", self.captures().folder(), soft(self.captures().forget(traces, act)));
+        let folder = self.project.drafts.path();
         let drafts = drafts::forget(&*self.disk, &folder, traces, act);
         check("drafts", folder, soft(drafts));
         if let Some(folders) = &self.folders {
@@ -430,7 +433,7 @@ impl Lane {
     }
 
     /// Asks with what is unwanted of a memory in the files and the journal of this lane.
-    fn with_unwanted<T>(&self, traces: &Traces, ask: impl FnOnce(&Unwanted<'_>) -> T) -> T {
+    pub(super) fn with_unwanted<T>(&self, traces: &Traces, ask: impl FnOnce(&Unwanted<'_>) -> T) -> T {
         ask(&Unwanted {
             is_path: &|path| self.whose(path).is_some_and(|address| traces.own(&address)),
             until_left: &|path| self.dialect.place(&traces.lost(&self.whose(path)?)?),
@@ -542,7 +545,7 @@ impl Lane {
         self.disk
             .create_new(&path, forgetting.to_text().as_bytes(), PRIVATE)
             .map_err(|source| Failure::io("write", &path, source))?;
-        self.sync(&path, &self.state)
+        self.sync(&path, &self.state.path())
     }
 
     /// Has nobody go on with what failed before anything was gone.
@@ -558,7 +561,7 @@ impl Lane {
         let fault = |attempt, source| Failure::io(attempt, &path, source);
         if self.disk.stat(&path).map_err(|source| fault("look at", source))?.is_some() {
             self.disk.remove_file(&path).map_err(|source| fault("remove", source))?;
-            self.disk.sync_dir(&self.state).map_err(|source| fault("sync", source))?;
+            self.disk.sync_dir(&self.state.path()).map_err(|source| fault("sync", source))?;
         }
         Ok(())
     }
@@ -573,6 +576,15 @@ fn half_forgotten(address: &Address, failure: Failure) -> Failure {
     match failure {
         Failure::HalfForgotten { .. } => failure,
         why => Failure::HalfForgotten { address: address.clone(), why: Box::new(why) },
+    }
+}
+
+/// A journal that nobody reads is not changed either.
+fn stays_behind(count: Result<usize, Failure>) -> Did {
+    match count {
+        Ok(0) => Did::Nothing,
+        Ok(_) => Did::Stays("an older version of lorelane wrote it; remove the folder".to_owned()),
+        Err(why) => Did::Stays(why.to_string()),
     }
 }
 

@@ -145,10 +145,10 @@ impl Workspace {
         let config =
             ConfigFiles::of_project(&project, folders.as_ref().map(|folders| folders.config.as_path()));
         let mut policy = trust::settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
-        let project = Project::new(project, &lane, folders.as_ref());
+        let project = Project::new(&disk, project, &lane, folders.as_ref());
         let records = Lane::open(
             Arc::clone(&disk),
-            folders.as_ref(),
+            &project,
             Box::new(Records::new(&root_from_project)),
             lane,
             &root_from_project,
@@ -266,12 +266,12 @@ impl Workspace {
         if let Some(folders) = &self.folders {
             if let Some(notes) = &self.notes {
                 let key = Folders::lane_key(&notes.root);
-                declared.push((folders.state.join("lanes").join(&key), "journal of the notes: log, undo"));
+                let journal = self.project.journal(&notes.root).declared();
+                declared.push((journal, "journal of the notes: log, undo"));
                 declared.push((folders.cache.join("lanes").join(&key), "index of the notes: may be deleted"));
             }
-            declared.push((self.project.state.clone(), "journal, ledger, results of bench: log, undo, why"));
-            declared.push((self.captures().folder().to_owned(), "captures: what sessions left to be saved"));
-            declared.push((self.project.drafts.clone(), "drafts of an editor"));
+            declared.push((self.project.journal(lane).declared(), "journal: log, undo"));
+            declared.extend(self.project.declared());
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
             declared.push((folders.state.join(HOOK_LOG), "what hooks could not do"));
             declared.push((folders.state.join(TRUST_FOLDER), "projects whose settings you trust"));
@@ -286,9 +286,9 @@ impl Workspace {
         Shelf::new(Arc::clone(&self.disk), self.folders.as_ref())
     }
 
-    /// A private folder for drafts of this project.
-    pub fn drafts_folder(&self) -> &Path {
-        &self.project.drafts
+    /// A private folder for drafts of this project, which somebody writes to now.
+    pub fn drafts_folder(&self) -> PathBuf {
+        self.project.drafts.for_writing()
     }
 
     /// What triage found in this project's sessions. Without a home there is no private place for it: nothing is

@@ -1,7 +1,8 @@
 //! The notes of a project: where they lie, how they become one, how they move.
 
-use super::lane::{Lane, lane_state};
+use super::lane::Lane;
 use super::locate::{is_folder, real_path};
+use super::project::Project;
 use super::trust::settled;
 use super::{Failure, JOURNAL, Workspace};
 use crate::config::ConfigFiles;
@@ -100,9 +101,9 @@ impl Place {
         }
     }
 
-    pub(super) fn open(&self, disk: &Arc<dyn Disk>, folders: Option<&Folders>) -> Lane {
+    pub(super) fn open(&self, disk: &Arc<dyn Disk>, project: &Project) -> Lane {
         let (root, marks) = (self.root.clone(), self.marks.clone());
-        Lane::open(Arc::clone(disk), folders, Box::new(Notes), root, &self.known_as, marks)
+        Lane::open(Arc::clone(disk), project, Box::new(Notes), root, &self.known_as, marks)
     }
 }
 
@@ -198,7 +199,7 @@ impl Workspace {
             Err(_) => true,
         };
         // Names that differ only in capitals are one file on many systems.
-        let there = place.open(&self.disk, self.folders.as_ref()).files().files;
+        let there = place.open(&self.disk, &self.project).files().files;
         let folded = |path: &RelPath| path.as_str().to_lowercase();
         let same_but_case =
             |path: &RelPath| there.iter().find(|other| *other != path && folded(other) == folded(path));
@@ -230,7 +231,7 @@ impl Workspace {
         }
         // First, because it may not be possible.
         let text = self.config.with(&*self.disk, Home::Lorelane, NOTES_STORAGE, &Json::text(to.name()))?;
-        let mut there = place.open(&self.disk, self.folders.as_ref());
+        let mut there = place.open(&self.disk, &self.project);
         there.apply(self.copies(from, &moved.files)?, &because, self.now, writer.order())?;
         self.config.save(&*self.disk, Home::Lorelane, &text)?;
         // Before the old files go: where the new place is held back, nobody reads it.
@@ -266,9 +267,9 @@ impl Workspace {
     /// The lane that the notes lay in before they were moved, if they ever were: its log remembers them.
     pub(super) fn former_notes(&self) -> Option<Lane> {
         let other = self.other_notes_place()?;
-        let state = lane_state(self.folders.as_ref(), &Folders::lane_key(&other.root));
-        let has_log = matches!(self.disk.stat(&state.join(JOURNAL)), Ok(Some(_)));
-        has_log.then(|| other.open(&self.disk, self.folders.as_ref()))
+        let journal = self.project.journal(&other.root).join(JOURNAL);
+        let has_log = matches!(self.disk.stat(&journal), Ok(Some(_)));
+        has_log.then(|| other.open(&self.disk, &self.project))
     }
 
     /// Notes that lie where they lay before, too, with the same bytes: what is left of a move that was cut short.
@@ -300,7 +301,7 @@ impl Workspace {
     pub(super) fn meet_notes(&mut self) {
         let Some(place) = self.notes.as_ref().filter(|_| self.notes_lane().is_none()) else { return };
         if is_folder(&*self.disk, &place.root) {
-            let lane = place.open(&self.disk, self.folders.as_ref());
+            let lane = place.open(&self.disk, &self.project);
             self.lanes.open(lane);
         }
     }
@@ -309,7 +310,7 @@ impl Workspace {
     pub(super) fn open_notes(&mut self) -> Result<LaneId, Failure> {
         if self.notes_lane().is_none() {
             let place = self.notes.as_ref().ok_or(Failure::NotesOff)?;
-            let lane = place.open(&self.disk, self.folders.as_ref());
+            let lane = place.open(&self.disk, &self.project);
             self.lanes.open(lane);
         }
         Ok(LaneId::Notes)

@@ -6,7 +6,7 @@ use super::{Failure, Workspace, locate};
 use crate::captures::{Captures, Unread};
 use crate::config::{ConfigFiles, write_plain};
 use crate::disk::{Disk, RealDisk};
-use crate::env::{Env, Var};
+use crate::env::{Env, Folders, Var};
 use crate::setup::is_trial;
 use crate::transcript;
 use lorelane_core::briefing;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// More memories than a session is shown.
 const SHOWN_MAX: usize = 200;
 
-/// The categories that people were told are full: a file in the lane's state folder, a name in each line.
+/// The categories that people were told are full: a file in the project's state folder, a name in each line.
 const TOLD_FULL: &str = "told-full";
 const TOLD_FULL_MAX_BYTES: u64 = 1 << 10;
 
@@ -56,7 +56,10 @@ impl Desk {
         let user = folders.as_ref().map(|folders| folders.config.as_path());
         let config = ConfigFiles::of_project(&project, user);
         let policy = settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
-        let captures = Project::new(project, &lane, folders.as_ref()).captures(&disk);
+        // What the id of a project is written through must follow no link that the project has.
+        let own = folders.as_ref().map(Folders::all).unwrap_or_default();
+        let disk = disk.below(&project, &own).ok().flatten().unwrap_or(disk);
+        let captures = Project::new(&disk, project, &lane, folders.as_ref()).captures(&disk);
         Desk { policy, captures }
     }
 }
@@ -203,6 +206,7 @@ impl Workspace {
             still.extend(&news);
             let names: String = still.iter().map(|category| format!("{}\n", category.name())).collect();
             // Where it cannot be remembered, the next session says it once more.
+            let file = self.project.state.for_writing().join(TOLD_FULL);
             let _ = write_plain(&*self.disk, &file, names.as_bytes());
         }
         news

@@ -10,6 +10,7 @@ use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::sim::{Crash, SimDisk, When};
 use lorelane_engine::disk::{Disk, Kind};
 use lorelane_engine::env::Env;
+use lorelane_engine::store::Fault;
 use lorelane_engine::workspace::{Failure, Located, Workspace};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -125,7 +126,9 @@ fn check_the_rest(disk: &SimDisk, before: &BTreeMap<PathBuf, Vec<u8>>, why: &str
     let kept = Path::new("/p/.claude/memory/decisions/kept.json");
     assert_eq!(disk.peek(kept), before.get(kept).cloned(), "{why}");
     let workspace = open(disk).unwrap();
-    assert_eq!(workspace.store().verify(), [], "{why}");
+    // The end of a `done` may be missing: the next change cuts what there is of it.
+    let faults = workspace.store().verify();
+    assert!(faults.iter().all(|fault| matches!(fault, Fault::TornEnd { .. })), "{why}: {faults:?}");
     assert!(workspace.marks().pinned.contains(&Address::record(Category::Decision, "kept")), "{why}");
     assert_eq!(workspace.ledger().lines().len(), 1, "{why}");
 }

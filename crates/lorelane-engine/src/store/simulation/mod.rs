@@ -377,7 +377,7 @@ impl Round {
         let home = Home {
             lane: lane_folder(lane),
             marks: PathBuf::from("/project/.lorelane"),
-            state: PathBuf::from(format!("/state/lorelane/lane-{lane}")),
+            state: PathBuf::from(format!("/state/lorelane/lane-{lane}")).into(),
         };
         Store::new(Arc::new(disk.clone()), home).sabotaged(self.sabotage)
     }

@@ -7,10 +7,12 @@ mod part;
 
 pub(super) use look::{Content, Found, is_foreign, joined};
 
+use super::project::Project;
 use super::{Failure, Loaded};
 use crate::disk::{Disk, Kind};
 use crate::env::Folders;
 use crate::index::{self, Index};
+use crate::state::StateFolder;
 use crate::store::{Edit, Home, Place, Store, StoreError};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
@@ -39,7 +41,7 @@ pub(super) struct Lane {
     /// Its folder as people know it: from the project's root, or in full for one that lies elsewhere.
     pub(super) known_as: String,
     /// Its own folder in the user's state folder.
-    pub(super) state: PathBuf,
+    pub(super) state: StateFolder,
     pub(super) dialect: Box<dyn Dialect>,
     pub(super) store: Arc<Store>,
     pub(super) index: Index,
@@ -60,17 +62,17 @@ impl Lane {
     /// Opens the lane in `root`, with its marks in the folder `marks`.
     pub(super) fn open(
         disk: Arc<dyn Disk>,
-        folders: Option<&Folders>,
+        project: &Project,
         dialect: Box<dyn Dialect>,
         root: PathBuf,
         known_as: &str,
         marks: PathBuf,
     ) -> Lane {
-        let key = Folders::lane_key(&root);
-        let state = lane_state(folders, &key);
+        let state = project.journal(&root);
         let home = Home { lane: root.clone(), marks, state: state.clone() };
-        let cache = folders.map(|folders| folders.cache.join("lanes").join(&key));
-        let index_file = cache.as_ref().unwrap_or(&state).join("index.db");
+        let cache = project.folders.as_ref().map(|folders| folders.cache.join("lanes"));
+        let cache = cache.map(|lanes| lanes.join(Folders::lane_key(&root)));
+        let index_file = cache.clone().unwrap_or_else(|| state.path()).join("index.db");
         let (index, index_fault) = open_index(&*disk, cache);
         Lane {
             store: Arc::new(Store::new(Arc::clone(&disk), home)),
@@ -203,13 +205,6 @@ impl Drop for Lane {
         }
         index::give(&self.index_file, &mut self.index);
     }
-}
-
-/// The lane's own folder in the user's state folder. Without a home it is a path that cannot be written: the
-/// journal then shelters inside the lane, and captures are not kept.
-pub(super) fn lane_state(folders: Option<&Folders>, key: &str) -> PathBuf {
-    let state = folders.map(|folders| folders.state.join("lanes").join(key));
-    state.unwrap_or_else(|| PathBuf::from("/dev/null/lorelane"))
 }
 
 /// The index in the cache folder, or one in memory and the reason for it.
