@@ -2,6 +2,9 @@
 //! identity.
 
 mod call;
+mod repository;
+
+pub(crate) use repository::{Enclosing, Repository, enclosing};
 
 pub use call::GitError;
 

@@ -16,6 +16,7 @@ pub mod ledger;
 mod lines;
 pub mod model;
 pub mod setup;
+pub mod state;
 pub mod store;
 pub mod transcript;
 pub mod workspace;

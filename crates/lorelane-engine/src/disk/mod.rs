@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use real::identity;
 pub use real::{RealDisk, open_given, open_regular};
 #[cfg(feature = "simulation")]
 pub use seeded::Seeded;
@@ -168,7 +169,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     fn overwrite_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()>;
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
-    /// Replaces `to`. Both must lie in one folder: nothing else is atomic everywhere.
+    /// Replaces `to`. Atomic if both lie in one folder; between two, a power cut may leave both names or none.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     fn remove_dir(&self, path: &Path) -> io::Result<()>;

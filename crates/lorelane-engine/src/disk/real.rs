@@ -196,6 +196,19 @@ impl Pieces for File {
     }
 }
 
+/// Which file or folder it is, whatever its name: one that was made anew is another. `None` where that cannot be told.
+#[cfg(unix)]
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
+}
+
 /// Opens a regular file without waiting for anybody: a pipe would wait for its writer.
 pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
     open_any(path, links).and_then(regular)

@@ -238,7 +238,12 @@ pub(super) fn common_dir(git_dir: PathBuf) -> PathBuf {
 }
 
 fn named_by(file: &Path) -> Option<String> {
-    text_of(file)?.strip_prefix("gitdir:").map(|named| named.trim().to_owned())
+    named_in(&text_of(file)?).map(str::to_owned)
+}
+
+/// The folder that the text of a `.git` file names.
+pub(super) fn named_in(text: &str) -> Option<&str> {
+    text.strip_prefix("gitdir:").map(str::trim)
 }
 
 fn text_of(file: &Path) -> Option<String> {

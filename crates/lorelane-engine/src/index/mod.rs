@@ -25,7 +25,7 @@ pub use kept::keep_open;
 pub(crate) use kept::{give, take};
 pub use unexamined::Unexamined;
 
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{Disk, RealDisk, identity};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::{ListingLine, Problem};
 use lorelane_core::lifecycle::Status;
@@ -252,7 +252,7 @@ impl Index {
             "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
              PRAGMA secure_delete = ON",
         )?;
-        let identity = kept::identity(path);
+        let identity = identity(path);
         Ok(Index { db, identity })
     }
 

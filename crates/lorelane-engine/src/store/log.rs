@@ -87,7 +87,7 @@ impl ChangeLog for Store {
     }
 
     fn verify(&self) -> Vec<Fault> {
-        let mut faults = self.verify_one(&self.home.state);
+        let mut faults = self.verify_one(&self.home.state.path());
         match self.is_sheltered() {
             Ok(false) => {}
             Ok(true) => faults.extend(self.verify_one(&self.shelter())),
@@ -166,7 +166,7 @@ impl Store {
     }
 
     pub(super) fn journals(&self) -> Result<Vec<PathBuf>, StoreError> {
-        let mut folders = vec![self.home.state.clone()];
+        let mut folders = vec![self.home.state.path()];
         if self.is_sheltered()? {
             folders.push(self.shelter());
         }
@@ -217,7 +217,7 @@ impl Store {
     /// before them, too.
     fn is_gone(&self, folder: &Path) -> bool {
         let len = |name| self.disk.stat(&folder.join(name)).map(|stat| stat.map(|stat| stat.len));
-        folder == self.home.state && matches!((len(BLOBS), len(JOURNAL)), (Ok(Some(1..)), Ok(None)))
+        folder == self.home.state.path() && matches!((len(BLOBS), len(JOURNAL)), (Ok(Some(1..)), Ok(None)))
     }
 
     fn verify_one(&self, folder: &Path) -> Vec<Fault> {

@@ -40,6 +40,7 @@ use lorelane_core::path::RelPath;
 
 use crate::backend::{Backend, ChangeLog, Place, StoreError, Transaction, Warning, last_lines};
 use crate::disk::{Disk, Kind, Listed, READ_MAX_BYTES, Stat};
+use crate::state::StateFolder;
 use book::Book;
 use faults::Faults;
 pub use lock::LOCK_DEADLINE;
@@ -53,7 +54,7 @@ pub struct Home {
     /// The folder that holds `marks.jsonl`, shared by the lanes of a worktree.
     pub marks: PathBuf,
     /// This lane's own folder in the user's state folder.
-    pub state: PathBuf,
+    pub state: StateFolder,
 }
 
 #[derive(Debug)]
@@ -104,7 +105,7 @@ impl Store {
 
     /// Our own journal may be of any length; what lies in the lane may have come with a repository.
     fn read_file(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-        let max = if path.starts_with(&self.home.state) { u64::MAX } else { READ_MAX_BYTES };
+        let max = if self.home.state.holds(path) { u64::MAX } else { READ_MAX_BYTES };
         self.disk.read_regular(path, max).map_err(StoreError::io("read", path))
     }
 
@@ -112,14 +113,15 @@ impl Store {
     /// and settles whatever is open in either.
     fn open_book(&self, warnings: &mut Vec<Warning>, touched: &mut Vec<Place>) -> Result<Book, StoreError> {
         let (shelter, is_sheltered) = (self.shelter(), self.is_sheltered()?);
-        let why = match Book::prepare(self, &self.home.state) {
+        let state = self.home.state.path();
+        let why = match Book::prepare(self, &state) {
             Ok(()) => {
                 if !is_sheltered {
-                    return self.settled_book(&self.home.state, &BTreeSet::new(), warnings, touched);
+                    return self.settled_book(&state, &BTreeSet::new(), warnings, touched);
                 }
                 let sheltered = self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)?;
                 let superseded = self.paths_in(&sheltered)?;
-                let mut book = self.settled_book(&self.home.state, &superseded, warnings, touched)?;
+                let mut book = self.settled_book(&state, &superseded, warnings, touched)?;
                 self.move_over(&mut book, &sheltered, warnings)?;
                 return Ok(book);
             }
@@ -127,10 +129,10 @@ impl Store {
         };
         // A change that waits there is older than any we could make: ours must not overtake it. Where we
         // may not even look, as in some sandboxes, there is nothing we could wait for.
-        match Book::waiting(self, &self.home.state) {
+        match Book::waiting(self, &state) {
             Ok(None) => {}
             Ok(Some(number)) => {
-                let journal = self.home.state.join(book::JOURNAL);
+                let journal = state.join(book::JOURNAL);
                 return Err(StoreError::Waiting { journal, number });
             }
             Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {}
@@ -139,7 +141,7 @@ impl Store {
         self.begin_shelter()?;
         Book::prepare(self, &shelter)?;
         let why = why.to_string().lines().next().unwrap_or_default().to_owned();
-        warnings.push(Warning::Sheltered { state: self.home.state.clone(), shelter: shelter.clone(), why });
+        warnings.push(Warning::Sheltered { state, shelter: shelter.clone(), why });
         self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)
     }
 

@@ -34,7 +34,7 @@ impl Erase for FileTransaction<'_> {
     }
 
     fn is_sheltered(&self) -> bool {
-        self.book.journal.parent() != Some(self.store.home.state.as_path())
+        self.book.journal.parent() == Some(&self.store.shelter())
     }
 
     fn has_erased(&self) -> bool {

@@ -54,10 +54,12 @@ impl<'s> FileTransaction<'s> {
 
     /// Says in the journal that everything is in place.
     pub fn finish(mut self) -> Result<(), StoreError> {
-        match self.unfinished.take() {
-            Some(number) => self.book.append(self.store, &[Event::Done(number)]),
-            None => Ok(()),
+        if let Some(number) = self.unfinished.take() {
+            self.book.append(self.store, &[Event::Done(number)])?;
+            // Not before: a change that is refused gives the project no id.
+            self.store.home.state.for_writing();
         }
+        Ok(())
     }
 
     pub fn read(&self, place: &Place) -> Result<Option<Vec<u8>>, StoreError> {

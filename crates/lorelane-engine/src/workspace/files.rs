@@ -112,18 +112,12 @@ impl<'w> Files<'w> {
         if let Some(folders) = &self.workspace.folders {
             if let Some(notes) = &self.workspace.notes {
                 let key = Folders::lane_key(&notes.root);
-                declared.push((folders.state.join("lanes").join(&key), "journal of the notes: log, undo"));
+                let journal = self.workspace.project.journal(&notes.root).declared();
+                declared.push((journal, "journal of the notes: log, undo"));
                 declared.push((folders.cache.join("lanes").join(&key), "index of the notes: may be deleted"));
             }
-            declared.push((
-                self.workspace.project.state.clone(),
-                "journal, ledger, results of bench: log, undo, why",
-            ));
-            declared.push((
-                self.workspace.captures().folder().to_owned(),
-                "captures: what sessions left to be saved",
-            ));
-            declared.push((self.workspace.project.drafts.clone(), "drafts of an editor"));
+            declared.push((self.workspace.project.journal(lane).declared(), "journal: log, undo"));
+            declared.extend(self.workspace.project.declared());
             declared.push((folders.cache.join("lanes").join(&key), "index: may be deleted"));
             declared.push((folders.state.join(HOOK_LOG), "what hooks could not do"));
             declared.push((folders.state.join(TRUST_FOLDER), "projects whose settings you trust"));
@@ -138,9 +132,9 @@ impl<'w> Files<'w> {
         self.workspace.notes.as_ref().map(|place| place.root.as_path())
     }
 
-    /// A private folder for drafts of this project.
-    pub fn drafts_folder(&self) -> &'w Path {
-        &self.workspace.project.drafts
+    /// A private folder for drafts of this project, which somebody writes to now.
+    pub fn drafts_folder(&self) -> PathBuf {
+        self.workspace.project.drafts.for_writing()
     }
 
     /// The file that an address has, or would have.

@@ -115,10 +115,10 @@ impl Workspace {
             folders.as_ref().map(|folders| folders.config.as_path()),
         );
         let mut policy = trust::settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
-        let project = Project::new(project, &lane, folders.as_ref());
+        let project = Project::new(&disk, project, &lane, folders.as_ref());
         let records = Lane::open(
             Arc::clone(&disk),
-            folders.as_ref(),
+            &project,
             Box::new(Records::new(&root_from_project)),
             lane,
             &root_from_project,
@@ -156,7 +156,7 @@ impl Workspace {
         lanes.open(Lane::on(notes, Box::new(Notes), Index::in_memory()));
         Workspace {
             now: env.now,
-            project: Project::new(project.to_owned(), project, folders.as_ref()),
+            project: Project::new(&disk, project.to_owned(), project, folders.as_ref()),
             lanes,
             notes: None,
             disk,

@@ -32,7 +32,8 @@ struct Body {
 
 fn bodies() -> (Vec<Body>, Temp) {
     let temp = Temp::new();
-    let home = Home { lane: temp.0.join("lane"), marks: temp.0.join("marks"), state: temp.0.join("state") };
+    let home =
+        Home { lane: temp.0.join("lane"), marks: temp.0.join("marks"), state: temp.0.join("state").into() };
     let sim = SimDisk::new(7);
     let sim_home = Home { lane: "/p/lane".into(), marks: "/p/.lorelane".into(), state: "/s/lane".into() };
     let memory = Arc::new(MemoryBackend::default());

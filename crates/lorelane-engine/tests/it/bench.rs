@@ -56,8 +56,8 @@ impl Bank {
     }
 
     fn results(&self) -> PathBuf {
-        let lanes = fs::read_dir(self.0.0.join("home/state/lanes")).unwrap();
-        let mut files = lanes.map(|lane| lane.unwrap().path().join("bench.jsonl"));
+        let projects = fs::read_dir(self.0.0.join("home/state/projects")).unwrap();
+        let mut files = projects.map(|project| project.unwrap().path().join("bench.jsonl"));
         files.find(|file| file.exists()).unwrap()
     }
 

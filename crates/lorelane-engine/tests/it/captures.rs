@@ -66,7 +66,7 @@ fn a_session_id_is_foreign_text_and_names_one_file_in_the_folder() {
     for session in ["../../escape", "", "a/b\0c", "日本語", &"x".repeat(10_000), "A", "a"] {
         let capture = capture(session, NOW, &[Category::Decision]);
         let path = captures.save(&capture).unwrap();
-        assert_eq!(path.parent(), Some(captures.folder()), "{session}");
+        assert_eq!(path.parent(), Some(captures.folder().as_path()), "{session}");
         assert_eq!(captures.load(session), Some(capture));
     }
     assert_eq!(names(&captures).len(), 7);
@@ -119,7 +119,7 @@ fn files_are_private_and_a_link_in_their_place_is_replaced() {
     let captures = captures(&temp);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let path = captures.save(&capture("one", NOW, &[Category::Decision])).unwrap();
-    assert_eq!((mode(captures.folder()), mode(&path)), (0o700, 0o600));
+    assert_eq!((mode(&captures.folder()), mode(&path)), (0o700, 0o600));
     let victim = temp.0.join("victim");
     fs::write(&victim, "mine").unwrap();
     fs::remove_file(&path).unwrap();

@@ -7,6 +7,7 @@ use lorelane_core::ledger::{Event, LeftOut, Line};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::time::Timestamp;
+use lorelane_engine::backend::Fault;
 use lorelane_engine::disk::sim::{Crash, SimDisk, When};
 use lorelane_engine::disk::{Disk, Kind};
 use lorelane_engine::env::Env;
@@ -81,7 +82,7 @@ fn store() -> SimDisk {
         workspace.files().ledger().append(&line).unwrap();
     }
     let drafts = workspace.files().drafts_folder();
-    disk.create_dir_all(drafts).unwrap();
+    disk.create_dir_all(&drafts).unwrap();
     disk.append(&drafts.join(format!("{NAME}.json")), b"{}").unwrap();
     // All of it is old: what a power cut may take is what the forgetting did.
     sync_all(&disk, Path::new("/"));
@@ -125,7 +126,9 @@ fn check_the_rest(disk: &SimDisk, before: &BTreeMap<PathBuf, Vec<u8>>, why: &str
     let kept = Path::new("/p/.claude/memory/decisions/kept.json");
     assert_eq!(disk.peek(kept), before.get(kept).cloned(), "{why}");
     let mut workspace = open(disk).unwrap();
-    assert_eq!(workspace.changes().verify_logs(), [], "{why}");
+    // The end of a `done` may be missing: the next change cuts what there is of it.
+    let faults = workspace.changes().verify_logs();
+    assert!(faults.iter().all(|fault| matches!(fault, Fault::TornEnd { .. })), "{why}: {faults:?}");
     assert!(workspace.files().marks().pinned.contains(&Address::record(Category::Decision, "kept")), "{why}");
     assert_eq!(workspace.files().ledger().lines().len(), 1, "{why}");
 }

@@ -88,7 +88,7 @@ impl Temp {
         let home = Home {
             lane: self.0.join("lane"),
             marks: self.0.join(".lorelane"),
-            state: self.0.join("state/x"),
+            state: self.0.join("state/x").into(),
         };
         fs::create_dir_all(&home.lane).unwrap();
         Store::new(Arc::new(RealDisk), home).with_lock_deadline(Duration::from_millis(30))

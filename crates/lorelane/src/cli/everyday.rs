@@ -176,7 +176,7 @@ pub(super) fn edited(
     name: &str,
     before: &str,
 ) -> Result<Worked, Trouble> {
-    let path = drafts::write(workspace.files().drafts_folder(), name, before)?;
+    let path = drafts::write(&workspace.files().drafts_folder(), name, before)?;
     let editor = session.env.var(Var::Visual).or_else(|| session.env.var(Var::Editor)).unwrap_or("vi");
     let text = drafts::edit(editor, &path).map_err(|why| {
         Trouble::usage(

@@ -193,6 +193,7 @@ fn every_field_is_documented_with_its_need_and_value() {
 fn the_folders_are_those_that_status_lists() {
     let scratch = Scratch::new("folders");
     scratch.run(&["init"]);
+    scratch.run(&["create", "notes/a", "--text", "A note."]);
     let status = Json::parse(&scratch.run(&["status", "--json"])).unwrap();
     let folders = status.at("folders").unwrap().as_list().unwrap();
     let listed: BTreeSet<String> = folders
@@ -204,10 +205,13 @@ fn the_folders_are_those_that_status_lists() {
                 Err(_) => {
                     let inside = path.strip_prefix(scratch.home()).unwrap();
                     let names: Vec<&str> = inside.iter().map(|name| name.to_str().unwrap()).collect();
-                    // Where there is a third name it is the lane's: a digest is part of it.
-                    match names.len() {
-                        0..=2 => names.join("/"),
-                        _ => [&names[..2], &["<lane>"], &names[3..]].concat().join("/"),
+                    // Where there is a third name it is another in every run.
+                    match names.as_slice() {
+                        ["state", "projects", _, rest @ ..] => {
+                            [&["state", "projects", "<project>"], rest].concat().join("/")
+                        }
+                        [kind, "lanes", _] => format!("{kind}/lanes/<lane>"),
+                        _ => names.join("/"),
                     }
                 }
             }

@@ -18,6 +18,7 @@ mod hostile;
 mod invisible;
 mod mcp;
 mod model;
+mod moved;
 mod notes;
 mod payloads;
 mod scratch;

@@ -203,6 +203,24 @@ impl Scratch {
         tree
     }
 
+    /// The project's own folder in the state folder.
+    pub fn project_state(&self) -> PathBuf {
+        let projects = fs::read_dir(self.home().join("state/projects")).unwrap();
+        let [own] = projects.map(|entry| entry.unwrap().path()).collect::<Vec<_>>().try_into().unwrap();
+        own
+    }
+
+    /// A text without the names that are others in every run: the project's id, the lanes in state and cache.
+    pub fn without_ids(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (folder, name) in [("cache/lanes", "LANE"), ("state/lanes", "LANE"), ("state/projects", "ID")] {
+            for entry in fs::read_dir(self.home().join(folder)).into_iter().flatten() {
+                text = text.replace(entry.unwrap().file_name().to_str().unwrap(), name);
+            }
+        }
+        text
+    }
+
     /// The same without the index: a cache that any read may bring up to date.
     pub fn tree_without_cache(&self) -> BTreeMap<String, Vec<u8>> {
         let mut tree = self.tree();

@@ -124,12 +124,15 @@ impl Cache {
     }
 
     pub(super) fn rename(&mut self, from: &Path, to: &Path, now: i64) -> io::Result<()> {
-        self.find(from).ok_or(ErrorKind::NotFound)?;
+        let id = self.find(from).ok_or(ErrorKind::NotFound)?;
         let ((folder, from), (other, to)) = (self.parent(from)?, self.parent(to)?);
-        if folder != other {
-            return Err(ErrorKind::CrossesDevices.into());
+        if folder == other {
+            self.change(folder, EntryChange::Rename(from, to), now);
+        } else {
+            // Each folder forgets its own half of it.
+            self.change(other, EntryChange::Link(to, id), now);
+            self.change(folder, EntryChange::Unlink(from), now);
         }
-        self.change(folder, EntryChange::Rename(from, to), now);
         Ok(())
     }
 

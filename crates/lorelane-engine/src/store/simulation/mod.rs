@@ -363,7 +363,7 @@ impl Round {
         let home = Home {
             lane: lane_folder(lane),
             marks: PathBuf::from("/project/.lorelane"),
-            state: PathBuf::from(format!("/state/lorelane/lane-{lane}")),
+            state: PathBuf::from(format!("/state/lorelane/lane-{lane}")).into(),
         };
         Store { faults: Faults { switch: self.switch }, ..Store::new(Arc::new(disk.clone()), home) }
     }

@@ -7,7 +7,7 @@ pub use consolidate::{End, How, Report, Task, Work};
 use crate::captures::{Captures, Unread};
 use crate::config::{ConfigFiles, write_plain};
 use crate::disk::{Disk, RealDisk};
-use crate::env::{Env, Var};
+use crate::env::{Env, Folders, Var};
 use crate::setup::is_trial;
 use crate::transcript;
 use crate::workspace::open::trust::settled;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// More memories than a session is shown.
 const SHOWN_MAX: usize = 200;
 
-/// The categories that people were told are full: a file in the lane's state folder, a name in each line.
+/// The categories that people were told are full: a file in the project's state folder, a name in each line.
 const TOLD_FULL: &str = "told-full";
 const TOLD_FULL_MAX_BYTES: u64 = 1 << 10;
 
@@ -72,7 +72,10 @@ impl Desk {
         let user = folders.as_ref().map(|folders| folders.config.as_path());
         let config = ConfigFiles::of_project(&*disk, &project, user);
         let policy = settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
-        let captures = Project::new(project, &lane, folders.as_ref()).captures(&disk);
+        // What the id of a project is written through must follow no link that the project has.
+        let own = folders.as_ref().map(Folders::all).unwrap_or_default();
+        let disk = disk.below(&project, &own).ok().flatten().unwrap_or(disk);
+        let captures = Project::new(&disk, project, &lane, folders.as_ref()).captures(&disk);
         Desk { policy, captures }
     }
 }
@@ -221,6 +224,7 @@ impl SessionCapture<'_> {
             still.extend(&news);
             let names: String = still.iter().map(|category| format!("{}\n", category.name())).collect();
             // Where it cannot be remembered, the next session says it once more.
+            let file = self.workspace.project.state.for_writing().join(TOLD_FULL);
             let _ = write_plain(&*self.workspace.disk, &file, names.as_bytes());
         }
         news

@@ -99,7 +99,7 @@ impl Changes<'_> {
             Err(_) => true,
         };
         // Names that differ only in capitals are one file on many systems.
-        let there = place.open(&self.workspace.disk, self.workspace.folders.as_ref()).files().files;
+        let there = place.open(&self.workspace.disk, &self.workspace.project).files().files;
         let folded = |path: &RelPath| path.as_str().to_lowercase();
         let same_but_case =
             |path: &RelPath| there.iter().find(|other| *other != path && folded(other) == folded(path));
@@ -138,7 +138,7 @@ impl Changes<'_> {
             NOTES_STORAGE,
             &Json::text(to.name()),
         )?;
-        let mut there = place.open(&self.workspace.disk, self.workspace.folders.as_ref());
+        let mut there = place.open(&self.workspace.disk, &self.workspace.project);
         there.apply(self.copies(from, &moved.files)?, &because, self.workspace.now, writer.order())?;
         self.workspace.config.save(&*self.workspace.disk, Home::Lorelane, &text)?;
         // Before the old files go: where the new place is held back, nobody reads it.

@@ -7,11 +7,13 @@ mod part;
 
 pub(super) use look::{Content, Found, is_foreign, joined};
 
+use super::project::Project;
 use super::{Failure, Loaded};
 use crate::backend::{Backend, Edit, Place, StoreError};
 use crate::disk::{Disk, Kind};
 use crate::env::Folders;
 use crate::index::{self, Candidates, Index, IndexError};
+use crate::state::StateFolder;
 use crate::store::{Home, Store};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
@@ -60,7 +62,7 @@ pub(super) struct LaneFiles {
     /// Its real folder. One that does not exist holds nothing, and a change makes it.
     pub(super) root: PathBuf,
     /// Its own folder in the user's state folder.
-    pub(super) state: PathBuf,
+    pub(super) state: StateFolder,
     pub(super) store: Arc<Store>,
     pub(super) disk: Arc<dyn Disk>,
 }
@@ -75,17 +77,17 @@ impl Lane {
     /// Opens the lane in the folder `root`, with its marks in the folder `marks`.
     pub(super) fn open(
         disk: Arc<dyn Disk>,
-        folders: Option<&Folders>,
+        project: &Project,
         dialect: Box<dyn Dialect>,
         root: PathBuf,
         known_as: &str,
         marks: PathBuf,
     ) -> Lane {
-        let key = Folders::lane_key(&root);
-        let state = lane_state(folders, &key);
+        let state = project.journal(&root);
         let home = Home { lane: root.clone(), marks, state: state.clone() };
-        let cache = folders.map(|folders| folders.cache.join("lanes").join(&key));
-        let index_file = cache.as_ref().unwrap_or(&state).join("index.db");
+        let cache = project.folders.as_ref().map(|folders| folders.cache.join("lanes"));
+        let cache = cache.map(|lanes| lanes.join(Folders::lane_key(&root)));
+        let index_file = cache.clone().unwrap_or_else(|| state.path()).join("index.db");
         let (index, index_fault) = open_index(&*disk, cache);
         let store = Arc::new(Store::new(Arc::clone(&disk), home));
         let mut lane = Lane::on(Arc::clone(&store) as Arc<dyn Backend>, dialect, index);
@@ -238,13 +240,6 @@ impl Drop for Lane {
         }
         index::give(&self.index_file, &mut self.index);
     }
-}
-
-/// The lane's own folder in the user's state folder. Without a home it is a path that cannot be written: the
-/// journal then shelters inside the lane, and captures are not kept.
-pub(super) fn lane_state(folders: Option<&Folders>, key: &str) -> PathBuf {
-    let state = folders.map(|folders| folders.state.join("lanes").join(key));
-    state.unwrap_or_else(|| PathBuf::from("/dev/null/lorelane"))
 }
 
 /// The index in the cache folder, or one in memory and the reason for it.

@@ -60,10 +60,11 @@ impl Maintenance<'_> {
 
     /// Keeps the results of a run, for the next one to be compared with.
     pub fn keep_bench(&self, kept: &Kept) -> Result<(), Failure> {
+        let state = self.workspace.project.state.for_writing();
         let (current, former) = self.bench_files();
         let fault = |source| Failure::io("write", &current, source);
         let baseline = self.bench_baseline();
-        self.workspace.disk.create_private_dir_all(&self.workspace.project.state).map_err(fault)?;
+        self.workspace.disk.create_private_dir_all(&state).map_err(fault)?;
         lines::turn_over(&*self.workspace.disk, &current, &former, RESULTS_MAX_BYTES).map_err(fault)?;
         let mut text = kept.line();
         if self.workspace.disk.stat(&current).map_err(fault)?.is_none() {

@@ -125,6 +125,7 @@ impl Maintenance<'_> {
             notes.extend(lane.check_listing(&mut findings)?);
             notes.extend(lane.check_journal(&self.workspace.project.root, &mut findings));
         }
+        self.workspace.check_project(&mut findings);
         self.check_places(&mut findings);
         self.check_moved_notes(&mut findings);
         self.check_marks(&mut findings);

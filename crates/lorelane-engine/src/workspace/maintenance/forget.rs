@@ -314,6 +314,9 @@ impl Maintenance<'_> {
                 check("marks", file, soft(other.forget_in_marks(traces, act)));
             }
         }
+        for (folder, count) in self.workspace.lanes.iter().filter_map(|lane| lane.count_left_behind(traces)) {
+            check("older log", folder, stays_behind(count));
+        }
         if let Some(mut former) = former {
             check("index", former.index_file.clone(), former.forget_in_index(&places, act));
         }
@@ -324,10 +327,10 @@ impl Maintenance<'_> {
         );
         check(
             "captures",
-            self.workspace.captures().folder().to_owned(),
+            self.workspace.captures().folder(),
             soft(self.workspace.captures().forget(traces, act)),
         );
-        let folder = self.workspace.project.drafts.clone();
+        let folder = self.workspace.project.drafts.path();
         let drafts = drafts::forget(&*self.workspace.disk, &folder, traces, act);
         check("drafts", folder, soft(drafts));
         if let Some(folders) = &self.workspace.folders {
@@ -446,7 +449,11 @@ impl Lane {
     }
 
     /// Asks with what is unwanted of a memory in the files and the journal of this lane.
-    fn with_unwanted<T>(&self, traces: &Traces, ask: impl FnOnce(&Unwanted<'_>) -> T) -> T {
+    pub(in crate::workspace) fn with_unwanted<T>(
+        &self,
+        traces: &Traces,
+        ask: impl FnOnce(&Unwanted<'_>) -> T,
+    ) -> T {
         ask(&Unwanted {
             is_path: &|path| self.whose(path).is_some_and(|address| traces.own(&address)),
             until_left: &|path| self.dialect.place(&traces.lost(&self.whose(path)?)?),
@@ -547,7 +554,7 @@ impl Lane {
 
     /// Where its log is, for people.
     fn log_place(&self) -> PathBuf {
-        self.files.as_ref().map_or_else(|| self.folder(""), |files| files.state.clone())
+        self.files.as_ref().map_or_else(|| self.folder(""), |files| files.state.path())
     }
 
     /// Where its marks are, for people.
@@ -596,7 +603,7 @@ impl LaneFiles {
         self.disk
             .create_new(&path, forgetting.to_text().as_bytes(), PRIVATE)
             .map_err(|source| Failure::io("write", &path, source))?;
-        self.sync(&path, &self.state)
+        self.sync(&path, &self.state.path())
     }
 
     fn discard_note(&self) -> Result<(), Failure> {
@@ -604,7 +611,7 @@ impl LaneFiles {
         let fault = |attempt, source| Failure::io(attempt, &path, source);
         if self.disk.stat(&path).map_err(|source| fault("look at", source))?.is_some() {
             self.disk.remove_file(&path).map_err(|source| fault("remove", source))?;
-            self.disk.sync_dir(&self.state).map_err(|source| fault("sync", source))?;
+            self.disk.sync_dir(&self.state.path()).map_err(|source| fault("sync", source))?;
         }
         Ok(())
     }
@@ -619,6 +626,15 @@ fn half_forgotten(address: &Address, failure: Failure) -> Failure {
     match failure {
         Failure::HalfForgotten { .. } => failure,
         why => Failure::HalfForgotten { address: address.clone(), why: Box::new(why) },
+    }
+}
+
+/// A journal that nobody reads is not changed either.
+fn stays_behind(count: Result<usize, Failure>) -> Did {
+    match count {
+        Ok(0) => Did::Nothing,
+        Ok(_) => Did::Stays("an older version of lorelane wrote it; remove the folder".to_owned()),
+        Err(why) => Did::Stays(why.to_string()),
     }
 }
 

@@ -3,9 +3,10 @@
 use crate::config::ConfigFiles;
 use crate::disk::Disk;
 use crate::env::{Env, Folders};
-use crate::workspace::lane::{Lane, lane_state};
+use crate::workspace::lane::Lane;
 use crate::workspace::open::locate::real_path;
 use crate::workspace::open::trust::settled;
+use crate::workspace::project::Project;
 use crate::workspace::{Failure, JOURNAL, Workspace};
 use lorelane_core::dialect::notes::Notes;
 use lorelane_core::mark::MARKS_FOLDER;
@@ -75,9 +76,9 @@ impl Place {
         }
     }
 
-    pub(in crate::workspace) fn open(&self, disk: &Arc<dyn Disk>, folders: Option<&Folders>) -> Lane {
+    pub(in crate::workspace) fn open(&self, disk: &Arc<dyn Disk>, project: &Project) -> Lane {
         let (root, marks) = (self.root.clone(), self.marks.clone());
-        Lane::open(Arc::clone(disk), folders, Box::new(Notes), root, &self.known_as, marks)
+        Lane::open(Arc::clone(disk), project, Box::new(Notes), root, &self.known_as, marks)
     }
 }
 
@@ -111,9 +112,9 @@ impl Workspace {
     /// The lane that the notes lay in before they were moved, if they ever were: its log remembers them.
     pub(in crate::workspace) fn former_notes(&self) -> Option<Lane> {
         let other = self.other_notes_place()?;
-        let state = lane_state(self.folders.as_ref(), &Folders::lane_key(&other.root));
-        let has_log = matches!(self.disk.stat(&state.join(JOURNAL)), Ok(Some(_)));
-        has_log.then(|| other.open(&self.disk, self.folders.as_ref()))
+        let journal = self.project.journal(&other.root).join(JOURNAL);
+        let has_log = matches!(self.disk.stat(&journal), Ok(Some(_)));
+        has_log.then(|| other.open(&self.disk, &self.project))
     }
 
     /// Notes that lie where they lay before, too, with the same bytes: what is left of a move that was cut short.
@@ -145,7 +146,7 @@ impl Workspace {
     pub(in crate::workspace) fn meet_notes(&mut self) {
         let Some(place) = self.notes.as_ref().filter(|_| self.notes_lane().is_none()) else { return };
         if self.disk.is_folder(&place.root) {
-            let lane = place.open(&self.disk, self.folders.as_ref());
+            let lane = place.open(&self.disk, &self.project);
             self.lanes.open(lane);
         }
     }
@@ -154,7 +155,7 @@ impl Workspace {
     pub(in crate::workspace) fn open_notes(&mut self) -> Result<LaneId, Failure> {
         if self.notes_lane().is_none() {
             let place = self.notes.as_ref().ok_or(Failure::NotesOff)?;
-            let lane = place.open(&self.disk, self.folders.as_ref());
+            let lane = place.open(&self.disk, &self.project);
             self.lanes.open(lane);
         }
         Ok(LaneId::Notes)

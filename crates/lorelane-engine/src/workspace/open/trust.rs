@@ -8,7 +8,8 @@ use crate::config::ConfigFiles;
 use crate::disk::{Disk, Kind};
 use crate::env::Folders;
 use crate::git;
-use crate::workspace::lane::{Lane, lane_state};
+use crate::state::journal_of;
+use crate::workspace::lane::Lane;
 use crate::workspace::open::notes::NOTES_STORAGE;
 use crate::workspace::{Failure, JOURNAL, Workspace};
 use lorelane_core::change::Notice;
@@ -117,16 +118,16 @@ pub(in crate::workspace) fn settled(
     }
     let trust = Trust::of(project, folders);
     let is_trusted = trust.covers(disk, &policy)
-        || take_for_known(disk, folders, &[lane, &project.join(NOTES_ROOT)])
+        || take_for_known(disk, folders, project, &[lane, &project.join(NOTES_ROOT)])
             && trust.record(disk, &policy, Because::Journal, now).is_ok();
     if is_trusted { policy.trusting() } else { policy }
 }
 
 /// Whether a version that did not ask for trust has changed one of these lanes, and none that does; says yes once.
 /// The journal is the user's own: no repository can bring it.
-fn take_for_known(disk: &dyn Disk, folders: Option<&Folders>, lanes: &[&Path]) -> bool {
-    let states: Vec<PathBuf> =
-        lanes.iter().map(|lane| lane_state(folders, &Folders::lane_key(lane))).collect();
+fn take_for_known(disk: &dyn Disk, folders: Option<&Folders>, project: &Path, lanes: &[&Path]) -> bool {
+    let Some(folders) = folders else { return false };
+    let states: Vec<PathBuf> = lanes.iter().map(|lane| journal_of(disk, folders, project, lane)).collect();
     let has_changes = |state: &PathBuf| matches!(disk.stat(&state.join(JOURNAL)), Ok(Some(stat)) if stat.kind == Kind::File && stat.len > 0);
     let is_known = |state: &PathBuf| matches!(disk.stat(&state.join(KNOWN)), Ok(Some(_)));
     if states.iter().any(is_known) {

@@ -10,6 +10,7 @@ pub use audit::{Examined, ExternalWrites, Former, examine_after};
 use super::MARKS_FILE;
 use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Var};
+use crate::state::ID_FILE;
 use crate::workspace::lane::is_foreign;
 use crate::workspace::open::locate::locate;
 use crate::workspace::open::trust::TRUST_FOLDER;
@@ -62,7 +63,7 @@ fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
 /// The lane of this folder's project under both of its names: the one without links, and that in the project.
 fn fence(env: &Env, start: &Path, usual: Usual) -> Fence {
     let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
-    let (mut lanes, mut marks) = (Vec::new(), None);
+    let (mut lanes, mut marks, mut id) = (Vec::new(), None, None);
     if let Ok(located) = locate(&RealDisk, start)
         && RealDisk.is_folder(&located.lane)
     {
@@ -71,10 +72,11 @@ fn fence(env: &Env, start: &Path, usual: Usual) -> Fence {
         if !lanes.contains(&named) {
             lanes.push(named);
         }
-        marks = Some(normal(&text(&located.project.join(MARKS_FOLDER).join(MARKS_FILE))));
+        let own = |name| normal(&text(&located.project.join(MARKS_FOLDER).join(name)));
+        (marks, id) = (Some(own(MARKS_FILE)), Some(own(ID_FILE)));
     }
     let trust = env.folders().map(|folders| normal(&text(&folders.state.join(TRUST_FOLDER))));
-    Fence { lanes, marks, trust, usual, case }
+    Fence { lanes, marks, id, trust, usual, case }
 }
 
 fn resolve(path: &str) -> Resolved {
