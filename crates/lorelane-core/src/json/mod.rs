@@ -185,10 +185,6 @@ impl Object {
         Object::default()
     }
 
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Json)> {
-        self.0.iter_mut().map(|(key, value)| (key.as_str(), value))
-    }
-
     pub fn get(&self, key: &str) -> Option<&Json> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }

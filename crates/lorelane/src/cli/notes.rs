@@ -3,13 +3,12 @@
 use super::args::{Append, Create, Merge, Notes, Storage};
 use super::everyday::{assignments, edited, finish, read_text, settle_draft};
 use super::{Ending, Outcome, Session, Trouble, say};
+use crate::view::MoveView;
 use lorelane_core::change::{Change, Draft, Plan};
 use lorelane_core::dialect::notes::{self, NOTE_MAX_BYTES, Setting};
-use lorelane_core::json::{Json, Object};
-use lorelane_core::memory::{Address, Memory, NoteType};
+use lorelane_core::memory::{Address, NoteType};
 use lorelane_core::policy::NotesStorage;
 use lorelane_core::text::one_line;
-use lorelane_core::time::Timestamp;
 use lorelane_engine::workspace;
 use std::path::Path;
 
@@ -125,16 +124,11 @@ pub(super) fn run(session: &Session<'_>, command: &Notes) -> Outcome {
         workspace.changes().move_notes(to)?
     };
     say::notices(&moved.notices);
-    let (from, into) = (moved.from.display().to_string(), moved.to.display().to_string());
     if session.json {
-        say::document([
-            ("from", Json::text(from)),
-            ("to", Json::text(into)),
-            ("files", Json::texts(moved.files.iter().map(ToString::to_string))),
-            ("dry_run", Json::Bool(change.dry_run)),
-        ]);
+        say::document(&MoveView::of(&moved, change.dry_run));
     } else {
         let did = if change.dry_run { "would move" } else { "moved" };
+        let (from, into) = (moved.from.display(), moved.to.display());
         say::out(&format!("{did} {} notes from {from} to {into}\n", moved.files.len()));
     }
     Ok(Ending::Done)
@@ -142,22 +136,4 @@ pub(super) fn run(session: &Session<'_>, command: &Notes) -> Outcome {
 
 pub(super) fn read(session: &Session<'_>, path: &Path) -> Result<String, Trouble> {
     read_text(session, path, NOTE_MAX_BYTES, "give a file with Markdown")
-}
-
-/// A note as a document for machines.
-pub(super) fn json(note: &Memory, text: &str) -> Json {
-    let time = |at: Option<Timestamp>| at.map_or(Json::Null, |at| Json::text(at.to_string()));
-    let members: Object = [
-        ("title", Json::text(&note.title)),
-        ("type", Json::text(note.kind.name())),
-        ("status", Json::text(note.lifecycle.status().name())),
-        ("tags", Json::texts(note.tags.clone())),
-        ("created_at", time(note.created)),
-        ("updated_at", time(note.updated)),
-        ("frontmatter", Json::Object(note.extra.clone())),
-        ("content", Json::text(text)),
-    ]
-    .into_iter()
-    .collect();
-    Json::Object(members)
 }

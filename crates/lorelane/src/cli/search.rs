@@ -3,7 +3,8 @@
 use super::args::Search;
 use super::everyday::{category, moment};
 use super::{Ending, Outcome, Session, Trouble, say};
-use lorelane_core::json::{Format, Json};
+use crate::view::{BatchHitView, BatchView, HitView, SearchView};
+use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::NoteType;
 use lorelane_core::recall::{Choice, Hit, Part, Query};
@@ -28,11 +29,8 @@ pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
     let Choice { hits, total } = found(&mut workspace, &query, args)?;
     say::not_read(&mut workspace)?;
     if session.json {
-        say::document([
-            ("query", Json::text(text)),
-            ("total", Json::number(total)),
-            ("hits", Json::List(hits.iter().map(|hit| hit_json(hit, &workspace)).collect())),
-        ]);
+        let hits = hits.iter().map(|hit| HitView::of(hit, &workspace)).collect();
+        say::document(&SearchView { query: &text, total, hits });
     } else if hits.is_empty() {
         say::out("nothing relevant\n");
     } else {
@@ -108,35 +106,6 @@ pub(super) fn explained(parts: &[Part]) -> String {
     text
 }
 
-fn hit_json(hit: &Hit, workspace: &Workspace) -> Json {
-    let parts = hit.explain.iter().map(|part| {
-        let members = [
-            ("signal", Json::text(part.signal.name())),
-            ("points", Json::number(part.points)),
-            ("matched", Json::texts(part.matched.clone())),
-        ];
-        Json::Object(members.into_iter().collect())
-    });
-    let members = [
-        ("address", Json::text(hit.address.to_string())),
-        ("path", Json::text(workspace.files().path_of(hit))),
-        ("lines", lines_json(hit)),
-        ("title", Json::text(&hit.title)),
-        ("category", Json::text(hit.kind.name())),
-        ("status", Json::text(hit.status.name())),
-        ("tags", Json::texts(hit.tags.clone())),
-        ("passage", workspace.files().excerpt(hit).map_or(Json::Null, Json::text)),
-        ("same", Json::texts(hit.same.iter().map(ToString::to_string))),
-        ("score", Json::number(hit.score)),
-        ("explain", Json::List(parts.collect())),
-    ];
-    Json::Object(members.into_iter().collect())
-}
-
-fn lines_json(hit: &Hit) -> Json {
-    hit.lines.map_or(Json::Null, |(from, to)| Json::List(vec![Json::number(from), Json::number(to)]))
-}
-
 /// Answers one line after the other. A line that is no question is answered with what is wrong with it, and the
 /// others are answered all the same.
 fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
@@ -174,16 +143,16 @@ fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
             Ok((id, text)) => {
                 let query = query(&text, args, &workspace)?;
                 let hits = found(&mut workspace, &query, args)?.hits;
-                let hits = hits.iter().map(|hit| batch_hit(hit, &workspace)).collect();
-                vec![("id", id), ("hits", Json::List(hits))]
+                let hits = hits.iter().map(|hit| BatchHitView::of(hit, &workspace)).collect();
+                BatchView::Hits { id: id.into(), hits }
             }
             Err(why) => {
                 all_answered = false;
                 say::err(&format!("line {number} is no question: {why}"));
-                vec![("line", Json::number(number)), ("error", Json::text(why))]
+                BatchView::NoQuestion { line: number, error: why }
             }
         };
-        say::out_json(&Json::Object(answer.into_iter().collect()), Format::LINE);
+        say::line(&answer);
     }
     say::not_read(&mut workspace)?;
     Ok(if all_answered { Ending::Done } else { Ending::Nothing })
@@ -195,14 +164,4 @@ fn question(line: &[u8]) -> Result<(Json, String), String> {
     let query = json.at("query").and_then(Json::as_text).ok_or("`query` is not a text")?.to_owned();
     let id = json.at("id").cloned().ok_or("it has no `id`")?;
     Ok((id, query))
-}
-
-fn batch_hit(hit: &Hit, workspace: &Workspace) -> Json {
-    let members = [
-        ("memory", Json::text(hit.address.to_string())),
-        ("path", Json::text(workspace.files().path_of(hit))),
-        ("lines", lines_json(hit)),
-        ("score", Json::number(hit.score)),
-    ];
-    Json::Object(members.into_iter().collect())
 }

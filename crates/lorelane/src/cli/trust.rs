@@ -2,7 +2,8 @@
 
 use super::args::Trust;
 use super::{Ending, Outcome, Session, Trouble, say};
-use lorelane_core::json::{Format, Json};
+use crate::view::TrustView;
+use lorelane_core::json::Format;
 use lorelane_core::policy::Weakening;
 use lorelane_core::text::one_line;
 use lorelane_engine::workspace::Workspace;
@@ -49,16 +50,7 @@ pub(super) fn run(session: &Session<'_>, args: Trust) -> Outcome {
 fn shown(session: &Session<'_>, workspace: &mut Workspace, words: &str) -> Ending {
     if session.json {
         let repository = workspace.settings().repository();
-        let policy = workspace.policy();
-        let all = |weakenings: &[Weakening]| {
-            Json::List(weakenings.iter().map(|known| member(known, known.value.clone())).collect())
-        };
-        say::document([
-            ("project", Json::text(workspace.project().display().to_string())),
-            ("repository", Json::text(repository.display().to_string())),
-            ("held_back", all(&policy.held_back)),
-            ("trusted", all(&policy.trusted)),
-        ]);
+        say::document(&TrustView::of(workspace.project(), &repository, workspace.policy()));
     } else {
         say::out(words);
     }
@@ -79,23 +71,4 @@ fn listed(workspace: &Workspace) -> String {
 
 pub(super) fn keys(weakenings: &[Weakening]) -> String {
     weakenings.iter().map(|weakening| weakening.key.as_str()).collect::<Vec<_>>().join(", ")
-}
-
-/// For documents that agents read: without the words that are kept from them.
-pub(super) fn without_words(weakenings: &[Weakening]) -> Json {
-    let known = |weakening: &Weakening| {
-        let value = if weakening.is_free_text() { Json::Null } else { weakening.value.clone() };
-        member(weakening, value)
-    };
-    Json::List(weakenings.iter().map(known).collect())
-}
-
-fn member(weakening: &Weakening, value: Json) -> Json {
-    let members = [
-        ("key", Json::text(&weakening.key)),
-        ("value", value),
-        ("file", Json::text(&weakening.file)),
-        ("effect", Json::text(weakening.effect)),
-    ];
-    Json::Object(members.into_iter().collect())
 }

@@ -2,8 +2,8 @@
 
 use super::Said;
 use super::payload::Payload;
+use crate::view::{HookReply, ascii, line};
 use lorelane_core::guard::ToolUse;
-use lorelane_core::json::{Format, Json, Object};
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::{Examined, Failure, Workspace, guard_by_name};
 use std::path::Path;
@@ -39,10 +39,7 @@ pub(super) fn run(env: &Env) -> Said {
     }
     if !reasons.is_empty() {
         // The scripts answered with a permission, which nobody asks for after the tool has run.
-        let answer: Object = [("decision", Json::text("block")), ("reason", Json::text(reasons.join(" ")))]
-            .into_iter()
-            .collect();
-        said.out = Json::Object(answer).render(Format::SCRIPT_LINE);
+        said.out = ascii(&line(&HookReply::decide("block", reasons.join(" "))));
     }
     said
 }

@@ -10,6 +10,7 @@ mod compat;
 mod config;
 mod consolidate;
 mod docs;
+mod documents;
 mod forget;
 mod graph;
 mod hooks;

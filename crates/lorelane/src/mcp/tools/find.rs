@@ -3,10 +3,10 @@
 use super::{Call, filter};
 use crate::mcp::answer::{self, Answer, Outcome, Trouble};
 use crate::mcp::cursor;
+use crate::view::{PageEntryView, PageView};
 use lorelane_core::briefing;
 use lorelane_core::corpus::Entry;
 use lorelane_core::fence::{self, inline};
-use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::recall::{Choice, Hit, Query};
 use lorelane_core::text::fold;
@@ -114,27 +114,13 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     let size = call.arguments.whole("limit").unwrap_or(PAGE);
     let (page, next) = cursor::page(entries, last.as_deref(), size, key);
     let pinned = workspace.files().marks().pinned;
-    let memories = page.iter().map(|entry| entry_json(entry, pinned.contains(&entry.address)));
-    let mut members = vec![("total", Json::number(total)), ("memories", Json::List(memories.collect()))];
-    members.extend(next.map(|next| ("next_cursor", Json::text(next))));
-    members.extend(left_out(&mut workspace)?.map(|warning| ("warning", Json::text(warning))));
-    Ok(Answer::document(members))
+    let memories = page.iter().map(|entry| PageEntryView::of(entry, pinned.contains(&entry.address)));
+    let warning = left_out(&mut workspace)?;
+    Ok(Answer::document(&PageView { total, memories: memories.collect(), next_cursor: next, warning }))
 }
 
 /// Sorts the last changed first, and those of one second by address.
 fn key(entry: &Entry) -> String {
     let changed = entry.changed().map_or(0, |changed| changed.0);
     format!("{:020} {}", i64::MAX - changed, entry.address)
-}
-
-fn entry_json(entry: &Entry, pinned: bool) -> Json {
-    let updated = entry.changed().map(|at| ("updated", Json::text(at.to_string())));
-    let members = [
-        ("address", Json::text(fence::name(&entry.address.to_string()))),
-        ("title", Json::text(&entry.title)),
-        ("status", Json::text(entry.status.name())),
-        ("tags", Json::texts(entry.tags.clone())),
-        ("pinned", Json::Bool(pinned)),
-    ];
-    Json::Object(members.into_iter().chain(updated).collect())
 }
