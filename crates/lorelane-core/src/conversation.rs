@@ -316,14 +316,14 @@ fn gemini(line: &Object) -> Option<Part> {
         "gemini" => Speaker::Assistant,
         _ => return None,
     };
-    let texts: Vec<Json> = match line.get("content")? {
-        Json::List(parts) => parts.iter().filter_map(|part| part.at("text").cloned()).collect(),
-        content => vec![content.clone()],
+    let content = line.get("content")?;
+    let texts: Vec<&str> = match content.as_list() {
+        Some(parts) => parts.iter().filter_map(|part| part.at("text")?.as_text()).collect(),
+        None => content.as_text().into_iter().collect(),
     };
     let calls = line.get("toolCalls").and_then(Json::as_list).unwrap_or_default();
-    let mut part = part(None, speaker, &Json::List(texts), &[]);
-    part.tools.extend(calls.iter().filter_map(|call| call.at("name")?.as_text()).map(str::to_owned));
-    Some(part)
+    let tools = calls.iter().filter_map(|call| call.at("name")?.as_text()).map(str::to_owned);
+    Some(Part { id: None, speaker, text: own_text(speaker, &texts), tools: tools.collect() })
 }
 
 fn copilot(line: &Object) -> Option<Part> {
@@ -352,8 +352,12 @@ fn part(id: Option<String>, speaker: Speaker, content: &Json, text_blocks: &[&st
         let said = if text_blocks.contains(&kind) { block.at("text") } else { Some(block) };
         texts.extend(said.and_then(Json::as_text));
     }
-    let texts: Vec<String> = texts.into_iter().filter_map(|text| own_words(speaker, text)).collect();
-    Part { id, speaker, text: texts.join("\n"), tools }
+    Part { id, speaker, text: own_text(speaker, &texts), tools }
+}
+
+fn own_text(speaker: Speaker, texts: &[&str]) -> String {
+    let texts = texts.iter().filter_map(|text| own_words(speaker, text));
+    texts.collect::<Vec<String>>().join("\n")
 }
 
 /// What somebody said themselves. `None` when a program speaks in their name.

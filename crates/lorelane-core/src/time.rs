@@ -3,6 +3,7 @@
 //! The calendar is jiff's. The grammar is the one that the schemas publish: jiff's own reader takes forms that
 //! no file has (`20260131`, an hour without minutes, `[UTC]`), and refuses fractions of more than nine digits.
 
+use crate::json::as_text;
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
 use std::fmt;
@@ -86,6 +87,8 @@ impl fmt::Display for Timestamp {
         write!(f, "{}Z", self.civil())
     }
 }
+
+as_text!(Timestamp, |text| Timestamp::parse(text).map(|(at, _)| at));
 
 fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
     let (count, unit) = [("h", 3_600), ("d", DAY), ("w", 7 * DAY)]

@@ -1,6 +1,5 @@
 //! How a memory leaves recall and comes back.
 
-use crate::json::Json;
 use crate::lifecycle::{Lifecycle, REASON_MAX, Status, Verb};
 use crate::memory::{Address, HistoryEntry, Memory, add_to_history};
 use crate::refusal::Refusal;
@@ -49,7 +48,7 @@ pub fn apply(memory: &Memory, verb: Verb, reason: &str, now: Timestamp) -> Resul
         _ => return Err(refused()),
     };
     let mut after = memory.clone();
-    let (old, new) = (Json::text(status.name()), Json::text(lifecycle.status().name()));
+    let (old, new) = (status.name().into(), lifecycle.status().name().into());
     after.lifecycle = lifecycle;
     after.updated = Some(now);
     // A note has no room for a history in its file; the journal keeps it.

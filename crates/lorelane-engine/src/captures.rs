@@ -292,7 +292,7 @@ impl Captures {
             return None;
         }
         let bytes = self.disk.read_regular(path, CAPTURE_MAX_BYTES).ok()??;
-        Capture::from_json(&Json::parse(std::str::from_utf8(&bytes).ok()?).ok()?)
+        Capture::read(std::str::from_utf8(&bytes).ok()?)
     }
 }
 

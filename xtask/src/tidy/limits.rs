@@ -63,8 +63,8 @@ pub const LIMITS: &[Limit] = &[
     Limit { figure: Figure::ModulesInCycles("lorelane"), at_most: Some(AtMost::Count(0)), allowed_now: None },
     Limit { figure: Figure::InnerModulesInCycles, at_most: None, allowed_now: None },
     Limit { figure: Figure::WorkspaceMethods, at_most: Some(AtMost::Count(20)), allowed_now: None },
-    Limit { figure: Figure::JsonFunctions, at_most: Some(AtMost::Count(0)), allowed_now: Some(50) },
-    Limit { figure: Figure::JsonFiles, at_most: Some(AtMost::Count(0)), allowed_now: Some(75) },
+    Limit { figure: Figure::JsonFunctions, at_most: Some(AtMost::Count(0)), allowed_now: Some(6) },
+    Limit { figure: Figure::JsonFiles, at_most: Some(AtMost::Count(0)), allowed_now: Some(12) },
     Limit { figure: Figure::ArchitectureKb, at_most: Some(AtMost::Kb(16)), allowed_now: Some(74) },
     Limit { figure: Figure::Comments, at_most: None, allowed_now: None },
 ];
@@ -81,6 +81,15 @@ const JSON_IN_PLACE: &[&str] = &[
     "crates/lorelane/src/mcp/tools/save.rs",
     // Writes what a record says with its own digits, whatever it says.
     "crates/lorelane/src/view/exact.rs",
+    // An agent's answer: every fault is named at once, with the value it was found at.
+    "crates/lorelane-core/src/consolidate/answer.rs",
+    // Records: fields that no type knows, doubled keys and the digits of numbers are kept.
+    "crates/lorelane-core/src/dialect/records/",
+    "crates/lorelane-core/src/memory/history.rs",
+    // Escapes JSON that somebody else wrote.
+    "crates/lorelane-core/src/fence.rs",
+    // Settings of any type, put into files that people write by hand.
+    "crates/lorelane-core/src/policy.rs",
 ];
 
 const TABLE: &str = "xtask/src/tidy/limits.rs";

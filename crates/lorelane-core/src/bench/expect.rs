@@ -38,7 +38,7 @@ pub fn expectations(text: &str) -> Result<Vec<Expectation>, ExpectationFault> {
 
 fn read(line: &str) -> Result<Expectation, String> {
     let json = Json::parse(line).map_err(|fault| format!("it is not JSON: {fault}"))?;
-    let Json::Object(object) = &json else { return Err("it is no object".to_owned()) };
+    let Some(object) = json.as_object() else { return Err("it is no object".to_owned()) };
     if let Some((key, _)) = object.iter().find(|(key, _)| !KEYS.contains(key)) {
         return Err(format!(
             "`{key}` is not a key; there are {}",

@@ -106,13 +106,15 @@ pub(super) fn quote(out: &mut String, text: &str, ascii: bool) {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
-            c if (c as u32) < 0x20 || (ascii && !c.is_ascii()) => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
+            c if (c as u32) < 0x20 || (ascii && !c.is_ascii()) => escape_unicode(out, c),
             c => out.push(c),
         }
     }
     out.push('"');
+}
+
+pub(super) fn escape_unicode(out: &mut String, c: char) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        let _ = write!(out, "\\u{unit:04x}");
+    }
 }

@@ -3,6 +3,7 @@
 use super::kind::Category;
 use super::lane::LaneId;
 use crate::digest::short_digest;
+use crate::json::as_text;
 use crate::path::RelPath;
 use crate::text::{SLUG_MAX, is_slug, slug};
 use std::fmt;
@@ -127,6 +128,8 @@ impl fmt::Display for Address {
         write!(f, "{}/{}", self.group, self.name)
     }
 }
+
+as_text!(Address, Address::parse);
 
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

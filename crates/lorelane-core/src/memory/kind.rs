@@ -1,6 +1,7 @@
 //! What sorts of memories there are: categories of records, types of notes.
 
 use super::lane::LaneId;
+use crate::json::as_text;
 use std::fmt;
 
 /// What sort of memory it is, in the words of its lane.
@@ -172,6 +173,8 @@ impl fmt::Display for Category {
         f.write_str(self.name())
     }
 }
+
+as_text!(Category, Category::parse);
 
 #[cfg(test)]
 mod tests {

@@ -19,6 +19,7 @@ pub use keyword::keyword;
 pub use weigh::Considered;
 
 use crate::corpus::Entry;
+use crate::json::as_text;
 use crate::lifecycle::Status;
 use crate::memory::{Address, Category, Kind, LaneId, NoteType};
 use crate::path::RelPath;
@@ -26,6 +27,7 @@ use crate::text::{fold, short_names, words};
 use crate::time::Timestamp;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
+use std::fmt;
 
 const RECENT_DAYS: i64 = 30;
 /// A shorter beginning would match by accident.
@@ -168,6 +170,14 @@ impl Signal {
         }
     }
 }
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+as_text!(Signal, Signal::parse);
 
 impl Query {
     pub fn new(text: &str, now: Timestamp) -> Query {

@@ -7,7 +7,7 @@ use crate::view::{CommitView, DATA, NoWorkView, WorkView, candidate_of, fields_l
 use lorelane_core::candidate::Action;
 use lorelane_core::capture::session_option;
 use lorelane_core::consolidate::{self, Answer, Unclear};
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::Format;
 use lorelane_core::memory::Category;
 use lorelane_core::refusal::Fault;
 use lorelane_core::secret;
@@ -85,13 +85,11 @@ fn section(task: &Task) -> String {
     }
     let _ = writeln!(text, "context file: {}", task.context_file.display());
     let _ = writeln!(text, "answer file: {}", task.draft_file.display());
-    if let Some((address, revision)) = candidate_of(task) {
-        let _ = writeln!(text, "candidate: {address} (revision {revision})");
-        let document = task.verdict.to_json();
-        let _ = writeln!(text, "  title: {}", shown(document.at("candidate.title")));
-        let fields = document.at("candidate.excerpt.key_fields").and_then(Json::as_object);
-        for (name, value) in fields.map(Object::iter).into_iter().flatten() {
-            let _ = writeln!(text, "  {name}: {}", shown(Some(value)));
+    if let (Some(candidate), Some(revision)) = (&task.verdict.candidate, &task.revision) {
+        let _ = writeln!(text, "candidate: {} (revision {revision})", candidate.memory.address);
+        let _ = writeln!(text, "  title: {}", shown(&candidate.memory.title));
+        for (name, value) in candidate.key_fields() {
+            let _ = writeln!(text, "  {name}: {}", shown(&value));
         }
     }
     let allowed: Vec<&str> = task.allowed.iter().map(|action| action.name()).collect();
@@ -103,8 +101,8 @@ fn section(task: &Task) -> String {
     text
 }
 
-fn shown(value: Option<&Json>) -> String {
-    escaped(&one_line(value.and_then(Json::as_text).unwrap_or_default()), usize::MAX)
+fn shown(text: &str) -> String {
+    escaped(&one_line(text), usize::MAX)
 }
 
 fn items(count: usize) -> String {

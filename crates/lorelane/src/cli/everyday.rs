@@ -351,7 +351,7 @@ pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
     let category = category(&args.category)?;
     let mut workspace = session.open()?;
     let verdict = workspace.recall().candidate(category, &args.new_info, args.lifecycle_event.as_deref())?;
-    say::document(&Exact::from(verdict.to_json()));
+    say::document(&Exact::from(Json::of(&verdict)));
     Ok(Ending::Done)
 }
 

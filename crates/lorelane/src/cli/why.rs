@@ -63,7 +63,7 @@ fn whole(line: &Line) -> String {
     }
     for shown in &line.shown {
         match &shown.reason {
-            Reason::Asked { score, parts } => {
+            Reason::Asked { score, parts, .. } => {
                 let _ = writeln!(text, "{score:>5}  {}\n       = {}", shown.address, explained(parts));
             }
             Reason::Standing { because } => {
@@ -102,7 +102,7 @@ fn told(address: &Address, account: &Account) -> String {
     };
     for shown in line.shown.iter().filter(|shown| shown.address == *address) {
         let _ = match &shown.reason {
-            Reason::Asked { score, parts } => writeln!(text, "{score} = {}", explained(parts)),
+            Reason::Asked { score, parts, .. } => writeln!(text, "{score} = {}", explained(parts)),
             Reason::Standing { because } => writeln!(text, "{because}"),
         };
     }

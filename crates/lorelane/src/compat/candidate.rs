@@ -4,7 +4,7 @@ use super::Said;
 use super::arguments::{Flag, Need, Script, Takes};
 use super::write::categories;
 use lorelane_core::candidate::LIFECYCLE_EVENTS;
-use lorelane_core::json::Format;
+use lorelane_core::json::{Format, to_string};
 use lorelane_core::memory::Category;
 use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_engine::env::Env;
@@ -44,9 +44,7 @@ pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
         workspace.recall().candidate_by_name(category, new_info, given.text("--lifecycle-event"))
     });
     match verdict {
-        Ok(verdict) => {
-            Said { out: format!("{}\n", verdict.to_json().render(Format::SCRIPT)), ..Said::default() }
-        }
+        Ok(verdict) => Said { out: format!("{}\n", to_string(&verdict, Format::SCRIPT)), ..Said::default() },
         Err(failure) => Said::error(&failure.to_string()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Digits, Exact, path_text, texts};
 use lorelane_core::bench::{Asked, Fall, Measures, Miss, Report, Tried};
+use lorelane_core::json::Json;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::workspace::Benched;
 use serde::Serialize;
@@ -69,7 +70,7 @@ impl<'b> BenchView<'b> {
             unanswerable: report.measures.unanswerable,
             expectations: report.tried.len(),
             files: benched.files.iter().map(|path| path_text(path)).collect(),
-            measures: report.measures.to_json().into(),
+            measures: Json::of(&report.measures).into(),
             compared: report.compared.as_ref().map(ComparedView::of),
             fell: report.falls.iter().map(FallView::of).collect(),
             unmet: unmet.map(|tried| UnmetView::of(report, tried)).collect(),
@@ -86,8 +87,8 @@ impl ComparedView {
         ComparedView {
             at: at.to_string(),
             questions: now.answerable + now.unanswerable,
-            before: before.to_json().into(),
-            now: now.to_json().into(),
+            before: Json::of(before).into(),
+            now: Json::of(now).into(),
         }
     }
 }

@@ -134,7 +134,7 @@ impl<'w> TaskView<'w> {
             revision: revision.to_string(),
         };
         let found =
-            task.verdict.candidate.as_ref().and_then(|_| task.verdict.to_json().at("candidate").cloned());
+            task.verdict.candidate.as_ref().and_then(|_| Json::of(&task.verdict).at("candidate").cloned());
         TaskView {
             category: category.name(),
             score: Digits::fixed(task.item.score, PLACES),

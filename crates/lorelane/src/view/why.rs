@@ -2,6 +2,7 @@
 
 use super::Exact;
 use lorelane_core::fence;
+use lorelane_core::json::Json;
 use lorelane_core::ledger::Line;
 use lorelane_core::memory::Address;
 use lorelane_engine::workspace::{Account, Fate};
@@ -80,5 +81,5 @@ impl ExplanationView {
 }
 
 fn as_kept(line: Option<&Line>) -> Option<Exact<'static>> {
-    line.map(|line| line.to_json().into())
+    line.map(|line| Json::of(line).into())
 }

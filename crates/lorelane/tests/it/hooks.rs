@@ -522,8 +522,7 @@ impl Scratch {
     fn capture_of(&self, session: &str) -> Capture {
         let files =
             fs::read_dir(self.project_state().join("captures")).unwrap().map(|entry| entry.unwrap().path());
-        let texts = files.filter_map(|path| Json::parse(&fs::read_to_string(path).unwrap()).ok());
-        let mut captures = texts.filter_map(|json| Capture::from_json(&json));
+        let mut captures = files.filter_map(|path| Capture::read(&fs::read_to_string(path).unwrap()));
         captures.find(|capture| capture.session == session).unwrap()
     }
 
