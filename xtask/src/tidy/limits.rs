@@ -65,7 +65,7 @@ pub const LIMITS: &[Limit] = &[
     Limit { figure: Figure::WorkspaceMethods, at_most: Some(AtMost::Count(20)), allowed_now: None },
     Limit { figure: Figure::JsonFunctions, at_most: Some(AtMost::Count(0)), allowed_now: Some(6) },
     Limit { figure: Figure::JsonFiles, at_most: Some(AtMost::Count(0)), allowed_now: Some(12) },
-    Limit { figure: Figure::ArchitectureKb, at_most: Some(AtMost::Kb(16)), allowed_now: Some(74) },
+    Limit { figure: Figure::ArchitectureKb, at_most: Some(AtMost::Kb(16)), allowed_now: None },
     Limit { figure: Figure::Comments, at_most: None, allowed_now: None },
 ];
 

@@ -81,8 +81,9 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// The memory's line in the listing; `None` for one that is not listed.
     fn listing_line(&self, memory: &Memory) -> Option<ListingLine>;
 
-    /// The listing's place, and what is above its lines. These are in the order of their keys.
-    fn listing(&self) -> Option<(RelPath, &'static str)>;
+    /// The listing's place, and what is above its lines. These are in the order of their keys. `before` is how the
+    /// present file begins; it keeps its header.
+    fn listing(&self, before: &str) -> Option<(RelPath, &'static str)>;
 }
 
 /// The folders of a lane that memories lie in.

@@ -116,10 +116,11 @@ impl Workspace {
         );
         let mut policy = trust::settled(&*disk, env.now, folders.as_ref(), &config, &project, &lane);
         let project = Project::new(&disk, project, &lane, folders.as_ref());
+        let dialect = if has_notes { Records::new } else { Records::for_scripts };
         let records = Lane::open(
             Arc::clone(&disk),
             &project,
-            Box::new(Records::new(&root_from_project)),
+            Box::new(dialect(&root_from_project)),
             lane,
             &root_from_project,
             project.root.join(MARKS_FOLDER),

@@ -135,7 +135,7 @@ impl Dialect for Notes {
         None
     }
 
-    fn listing(&self) -> Option<(RelPath, &'static str)> {
+    fn listing(&self, _: &str) -> Option<(RelPath, &'static str)> {
         None
     }
 }

@@ -310,14 +310,21 @@ impl Lane {
 
     /// The listing as the index has it now: the bytes that a rebuild would give. `None` for a lane without one.
     pub(in crate::workspace) fn listing(&mut self) -> Result<Option<(RelPath, String)>, Failure> {
-        let Some((path, above)) = self.dialect.listing() else { return Ok(None) };
+        let before = self.listing_start();
+        let Some((path, above)) = self.dialect.listing(&before) else { return Ok(None) };
         Ok(Some((path, self.ask(|index| index.listing(above))?)))
     }
 
     /// The file of the listing, where there are files.
     pub(in crate::workspace) fn listing_file(&self) -> Option<PathBuf> {
         let files = self.files.as_ref()?;
-        self.dialect.listing().map(|(path, _)| files.file(&path))
+        self.dialect.listing("").map(|(path, _)| files.file(&path))
+    }
+
+    /// How the present listing begins.
+    fn listing_start(&self) -> String {
+        let files = self.files.as_ref().zip(self.listing_file());
+        files.and_then(|(files, file)| start_of(&*files.disk, &file).ok()).unwrap_or_default()
     }
 
     /// The listing is derived, so its failure is said and does not undo the change.
@@ -526,7 +533,15 @@ pub(in crate::workspace) fn is_foreign(disk: &dyn Disk, file: &Path) -> bool {
     if stat.kind != Kind::File {
         return true;
     }
+    start_of(disk, file).is_ok_and(|start| !is_listing(&start))
+}
+
+/// How a file begins; nothing where there is none.
+fn start_of(disk: &dyn Disk, file: &Path) -> io::Result<String> {
+    let Some(stat) = disk.stat(file)?.filter(|stat| stat.kind == Kind::File) else {
+        return Ok(String::new());
+    };
     let length = usize::try_from(stat.len).unwrap_or(usize::MAX).min(LISTING_START);
-    let start = disk.open(file, Links::Followed).and_then(|mut pieces| pieces.read_at(0, length));
-    start.is_ok_and(|start| !is_listing(&String::from_utf8_lossy(&start)))
+    let start = disk.open(file, Links::Followed)?.read_at(0, length)?;
+    Ok(String::from_utf8_lossy(&start).into_owned())
 }
