@@ -330,7 +330,7 @@ mod tests {
         let index = Index::open(&file).unwrap();
         let mut rng = Seeded::new(20_261_117);
         // Every third row stays. Rows of all sizes change and go in any order, so cells move and pages come free.
-        let name = |number: usize| if number % 3 == 0 { "stays" } else { "leaves" };
+        let name = |number: usize| if number.is_multiple_of(3) { "stays" } else { "leaves" };
         for _ in 0..40 {
             let made = index.db.unchecked_transaction().unwrap();
             for _ in 0..100 {
