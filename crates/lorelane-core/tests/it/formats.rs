@@ -68,7 +68,15 @@ fn marks_are_written_byte_for_byte_as_before() {
     let lines = kinds.iter().zip(revisions.iter().cycle()).map(|(kind, revision)| {
         Mark { address: note("größe 1"), revision: revision.clone(), at: NOW, kind: kind.clone() }.line()
     });
-    expect![[""]].assert_eq(&lines.collect::<String>());
+    expect![[r#"
+        {"mark": "pin", "address": "notes/größe 1", "at": "2026-01-01T00:00:00Z"}
+        {"mark": "unpin", "address": "notes/größe 1", "at": "2026-01-01T00:00:00Z", "revision": "3ae7d805f6789a6402acb70ad4096a85a56bf6804eaf25c0493ac697548d30b5"}
+        {"mark": "alias", "address": "notes/größe 1", "to": "tech_debt/new", "at": "2026-01-01T00:00:00Z", "revision": "00000000000000000000000000000000"}
+        {"mark": "origin", "address": "notes/größe 1", "session": "s \"1\"", "line": 3, "words": "9cf63fba3d903c9564fb9fb07aa18d77939adf7632dc05f0fbb011a6b68e2c74", "at": "2026-01-01T00:00:00Z"}
+        {"mark": "origin", "address": "notes/größe 1", "session": "s \"1\"", "byte": 1152921504606846976, "words": "9cf63fba3d903c9564fb9fb07aa18d77939adf7632dc05f0fbb011a6b68e2c74", "at": "2026-01-01T00:00:00Z", "revision": "3ae7d805f6789a6402acb70ad4096a85a56bf6804eaf25c0493ac697548d30b5"}
+        {"mark": "reject", "address": "notes/größe 1", "title": "0538661423236a5d8df6286a8633369e2a03c5f90d48eded333222dbee8cdbdd", "body": "10e5cf3d3c8a4f9f3468c8cc58eea84892a22fdadbc1acb22410190044c1d553", "because": "über\t\"x\"", "at": "2026-01-01T00:00:00Z", "revision": "00000000000000000000000000000000"}
+        {"mark": "reject", "address": "notes/größe 1", "title": "0538661423236a5d8df6286a8633369e2a03c5f90d48eded333222dbee8cdbdd", "body": "10e5cf3d3c8a4f9f3468c8cc58eea84892a22fdadbc1acb22410190044c1d553", "origins": ["17762fddd969a453925d65717ac3eea21320b66b54342fde15128d6caf21215f", "10e5cf3d3c8a4f9f3468c8cc58eea84892a22fdadbc1acb22410190044c1d553"], "because": "über\t\"x\"", "at": "2026-01-01T00:00:00Z"}
+    "#]].assert_eq(&lines.collect::<String>());
 }
 
 #[test]
@@ -129,7 +137,51 @@ fn a_mark_is_read_as_far_as_it_can_be_understood() {
         let Marks { pinned, aliases, origins, rejected, unread } = Marks::read(line.as_bytes());
         (unread, pinned, aliases, origins, rejected)
     };
-    check_read(read, &texts.concat(), &expect![[""]]);
+    check_read(
+        read,
+        &texts.concat(),
+        &expect![[r#"
+        (0, {}, {tech_debt/old: tech_debt/new}, {}, [])
+        (0, {}, {}, {}, [(tech_debt/x, Rejection { title: "t", body: "b", origins: ["o"], because: "why" })])
+        (0, {}, {}, {tech_debt/x: [Origin { session: "s", at: Line(3), words: "w" }]}, [])
+        (0, {}, {tech_debt/old: tech_debt/new}, {}, [])
+        (0, {tech_debt/old}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (0, {}, {tech_debt/old: tech_debt/new}, {}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (0, {}, {tech_debt/old: tech_debt/new}, {}, [])
+        (0, {}, {tech_debt/old: tech_debt/new}, {}, [])
+        (0, {}, {tech_debt/old: tech_debt/last}, {}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (0, {}, {}, {}, [(tech_debt/x, Rejection { title: "t", body: "b", origins: ["o", "p"], because: "why" })])
+        (0, {}, {}, {}, [(tech_debt/x, Rejection { title: "t", body: "b", origins: [], because: "why" })])
+        (0, {}, {}, {}, [(tech_debt/x, Rejection { title: "t", body: "b", origins: [], because: "why" })])
+        (0, {}, {}, {}, [(tech_debt/x, Rejection { title: "t", body: "b", origins: ["o"], because: "" })])
+        (0, {}, {}, {}, [(tech_debt/x, Rejection { title: "t", body: "b", origins: ["o"], because: "" })])
+        (0, {}, {}, {}, [(tech_debt/x, Rejection { title: "t", body: "b", origins: ["o"], because: "why" })])
+        (0, {}, {}, {}, [(tech_debt/x, Rejection { title: "t", body: "b", origins: ["o"], because: "why" })])
+        (0, {}, {}, {tech_debt/x: [Origin { session: "s", at: Byte(7), words: "w" }]}, [])
+        (0, {}, {}, {tech_debt/x: [Origin { session: "s", at: Line(3), words: "w" }]}, [])
+        (0, {}, {}, {tech_debt/x: [Origin { session: "s", at: Line(3), words: "w" }]}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (0, {}, {}, {tech_debt/x: [Origin { session: "s", at: Byte(7), words: "w" }]}, [])
+        (0, {}, {}, {tech_debt/x: [Origin { session: "�", at: Line(3), words: "w" }]}, [])
+        (1, {}, {}, {}, [])
+        (0, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+        (1, {}, {}, {}, [])
+    "#]],
+    );
 }
 
 fn memory(name: &str) -> Memory {
@@ -183,7 +235,11 @@ fn ledger_lines() -> [Line; 3] {
 
 #[test]
 fn the_ledger_is_written_byte_for_byte_as_before() {
-    expect![[""]].assert_eq(&ledger_lines().map(|line| line.line()).concat());
+    expect![[r#"
+        {"at": "2026-01-01T00:00:00Z", "client": "codex", "session": "a \"b\" AKIA…(12+) ssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss…", "event": "prompt", "query": "fix \"it\" AKIA…(12+) please", "tokens": 76, "shown": [{"address": "tech_debt/shown", "score": 415, "parts": {"tag": {"points": 3, "matched": ["größe", "AKIA…(12+)"]}, "meaning around": {"points": 412, "matched": []}}, "tokens": 15}], "left_out": [{"address": "tech_debt/left", "score": -7, "parts": {"length": {"points": -7, "matched": ["\"q\""]}}, "rule": "max_inject"}, {"address": "tech_debt/bare", "score": 0, "parts": {}, "rule": "irrelevant"}]}
+        {"at": "2026-01-01T00:00:00Z", "client": "claude-code", "session": "s-1", "event": "session-start", "query": "", "tokens": 1, "shown": [{"address": "tech_debt/pinned", "because": "pinned"}, {"address": "notes/x", "because": "unfinished work"}], "left_out": [{"address": "notes/y", "score": 0, "parts": {}, "rule": "budget"}]}
+        {"at": "2026-01-01T00:00:00Z", "client": "gemini", "session": "", "event": "prompt", "query": "", "tokens": 0, "shown": [], "left_out": []}
+    "#]].assert_eq(&ledger_lines().map(|line| line.line()).concat());
 }
 
 #[test]
@@ -230,7 +286,50 @@ fn a_line_of_the_ledger_is_read_as_far_as_it_can_be_understood() {
         ),
         ["", "{}", "[1]", "{\"at\": 3}", "<<<<<<<"].map(str::to_owned).to_vec(),
     ];
-    check_read(|text| Line::read(text).map(|line| line.line()), &texts.concat(), &expect![[""]]);
+    check_read(
+        |text| Line::read(text).map(|line| line.line()),
+        &texts.concat(),
+        &expect![[r#"
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 4}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"session-start\", \"query\": \"\", \"tokens\": 0, \"shown\": [{\"address\": \"tech_debt/a\", \"because\": \"pinned\"}], \"left_out\": []}\n")
+        None
+        None
+        None
+        None
+        None
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 4}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        None
+        None
+        None
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 4}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"t\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 4}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 4}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 4}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 4}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": []}}, \"tokens\": 4}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 0}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 0}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"because\": \"both\"}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 0}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 4}], \"left_out\": []}\n")
+        Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 4}], \"left_out\": []}\n")
+        None
+        None
+        None
+        None
+        None
+        None
+    "#]],
+    );
 }
 
 fn capture() -> Capture {
@@ -258,7 +357,79 @@ fn captures_are_written_byte_for_byte_as_before() {
     asked.take(Vec::new(), Some(At::Byte(7)), true, NOW);
     asked.tell_full(&[Category::Runbook, Category::TechDebt]);
     assert_eq!((asked.stage, capture().stage), (Stage::Asked, Stage::Pending));
-    expect![[""]].assert_eq(&(capture().to_text() + &asked.to_text()));
+    expect![[r#"
+        {
+          "v": 1,
+          "session": "s-1",
+          "client": "claude-code",
+          "at": "2026-01-01T00:00:00Z",
+          "stage": "pending",
+          "asked": false,
+          "until": null,
+          "told_full": [],
+          "items": [
+            {
+              "category": "decision",
+              "score": 0.6842105263157895,
+              "snippets": [
+                "We decided \"so\"\u0007",
+                "the key is AKIA…(12+)"
+              ],
+              "excerpt": "a\nb </x> é AKIA…(12+)",
+              "origin": {
+                "session": "s \"1\"",
+                "line": 3,
+                "words": "9cf63fba3d903c9564fb9fb07aa18d77939adf7632dc05f0fbb011a6b68e2c74"
+              },
+              "settled": false
+            },
+            {
+              "category": "tech_debt",
+              "score": 1,
+              "snippets": [],
+              "excerpt": "",
+              "origin": {
+                "session": "s \"1\"",
+                "byte": 1099511627776,
+                "words": "9cf63fba3d903c9564fb9fb07aa18d77939adf7632dc05f0fbb011a6b68e2c74"
+              },
+              "settled": true
+            },
+            {
+              "category": "runbook",
+              "score": 0.0000125,
+              "snippets": [
+                "We decided \"so\"\u0007",
+                "the key is AKIA…(12+)"
+              ],
+              "excerpt": "a\nb </x> é AKIA…(12+)",
+              "origin": {
+                "session": "s \"1\"",
+                "line": 9,
+                "words": "9cf63fba3d903c9564fb9fb07aa18d77939adf7632dc05f0fbb011a6b68e2c74"
+              },
+              "settled": false
+            }
+          ]
+        }
+        {
+          "v": 1,
+          "session": "s AKIA…(12+)",
+          "client": "codex",
+          "at": "2026-01-01T00:00:00Z",
+          "stage": "asked",
+          "asked": true,
+          "until": {
+            "byte": 7
+          },
+          "told_full": [
+            "runbook",
+            "tech_debt"
+          ],
+          "items": []
+        }
+    "#]]
+    .assert_eq(&(capture().to_text() + &asked.to_text()));
 }
 
 #[test]
@@ -302,7 +473,46 @@ fn a_capture_is_read_as_far_as_it_can_be_understood() {
         ),
         ["", "{}", "[]", "null"].map(str::to_owned).to_vec(),
     ];
-    check_read(Capture::read, &texts.concat(), &expect![[""]]);
+    check_read(
+        Capture::read,
+        &texts.concat(),
+        &expect![[r#"
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        None
+        None
+        None
+        None
+        None
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Byte(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision, TechDebt], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        None
+        None
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 1.0, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.01, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x", "y"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: [], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+        None
+        None
+        None
+        None
+    "#]],
+    );
 }
 
 #[test]
@@ -315,7 +525,10 @@ fn a_forgetting_is_written_byte_for_byte_as_before() {
     };
     let whole = Forgetting { traces, after: u64::MAX, because: "asked\tfor".to_owned() };
     let empty = Forgetting { traces: Traces::default(), after: 0, because: String::new() };
-    expect![[""]].assert_eq(&(whole.to_text() + &empty.to_text()));
+    expect![[r#"
+        {"after": 18446744073709551615, "because": "asked\tfor", "traces": {"addresses": ["notes/größe", "tech_debt/a", "tech_debt/b"], "taken": ["notes/t"], "titles": ["A\nb", "T \"x\""], "sessions": ["s-1"]}}
+        {"after": 0, "because": "", "traces": {"addresses": [], "taken": [], "titles": [], "sessions": []}}
+    "#]].assert_eq(&(whole.to_text() + &empty.to_text()));
 }
 
 #[test]
@@ -343,7 +556,30 @@ fn a_forgetting_is_read_as_far_as_it_can_be_understood() {
         ),
         ["", "{}", "null"].map(str::to_owned).to_vec(),
     ];
-    check_read(|text| Forgetting::read(text).map(|read| read.to_text()), &texts.concat(), &expect![[""]]);
+    check_read(
+        |text| Forgetting::read(text).map(|read| read.to_text()),
+        &texts.concat(),
+        &expect![[r#"
+        Some("{\"after\": 7, \"because\": \"b\", \"traces\": {\"addresses\": [\"tech_debt/a\"], \"taken\": [\"notes/t\"], \"titles\": [\"T\"], \"sessions\": [\"s\"]}}\n")
+        Some("{\"after\": 7, \"because\": \"b\", \"traces\": {\"addresses\": [\"tech_debt/a\"], \"taken\": [\"notes/t\"], \"titles\": [\"T\"], \"sessions\": [\"s\"]}}\n")
+        Some("{\"after\": 7, \"because\": \"b\", \"traces\": {\"addresses\": [\"tech_debt/a\"], \"taken\": [\"notes/t\"], \"titles\": [\"T\"], \"sessions\": [\"s\"]}}\n")
+        None
+        None
+        None
+        Some("{\"after\": 7, \"because\": \"b\", \"traces\": {\"addresses\": [\"tech_debt/a\"], \"taken\": [\"notes/t\"], \"titles\": [\"T\"], \"sessions\": [\"s\"]}}\n")
+        Some("{\"after\": 7, \"because\": \"b\", \"traces\": {\"addresses\": [\"tech_debt/b\"], \"taken\": [\"notes/t\"], \"titles\": [\"T\"], \"sessions\": [\"s\"]}}\n")
+        Some("{\"after\": 7, \"because\": \"b\", \"traces\": {\"addresses\": [], \"taken\": [\"notes/t\"], \"titles\": [\"T\"], \"sessions\": [\"s\"]}}\n")
+        None
+        Some("{\"after\": 7, \"because\": \"b\", \"traces\": {\"addresses\": [\"tech_debt/a\"], \"taken\": [\"notes/t\"], \"titles\": [\"T\", \"U\"], \"sessions\": [\"s\"]}}\n")
+        Some("{\"after\": 7, \"because\": \"b\", \"traces\": {\"addresses\": [\"tech_debt/a\"], \"taken\": [\"notes/t\"], \"titles\": [\"T\"], \"sessions\": []}}\n")
+        None
+        None
+        None
+        None
+        None
+        None
+    "#]],
+    );
 }
 
 #[test]
@@ -364,7 +600,10 @@ fn a_bench_run_is_written_byte_for_byte_as_before() {
     ];
     let whole = judge(asked, tried.collect(), None, NOW).kept;
     let empty = judge(Vec::new(), Vec::new(), None, NOW).kept;
-    expect![[""]].assert_eq(&(whole.line() + &empty.line()));
+    expect![[r#"
+        {"at": "2026-01-01T00:00:00Z", "baseline": true, "measures": {"hit@1": 0.3333, "hit@5": 0.6667, "mrr": 0.4444, "refused": 0.5}, "places": {"1c54c95d1ef9": 0, "902956e7995b": 3, "911ec7e0bcd1": 1}, "refused": {"3384117bac5a": false, "5b9a7c7dfbf6": true}, "met": ["a5b5b77bdfb7", "e59d8c9a8a02"]}
+        {"at": "2026-01-01T00:00:00Z", "baseline": true, "measures": {"hit@1": null, "hit@5": null, "mrr": null, "refused": null}, "places": {}, "refused": {}, "met": []}
+    "#]].assert_eq(&(whole.line() + &empty.line()));
 }
 
 #[test]
@@ -392,5 +631,27 @@ fn a_bench_run_is_read_as_far_as_it_can_be_understood() {
         ),
         ["", "{}", "{\"at\": 7}"].map(str::to_owned).to_vec(),
     ];
-    check_read(Kept::read, &texts.concat(), &expect![[""]]);
+    check_read(
+        Kept::read,
+        &texts.concat(),
+        &expect![[r#"
+        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
+        None
+        None
+        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
+        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
+        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
+        None
+        None
+        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 2}, refused: {"c": true}, met: {"d"} })
+        None
+        None
+        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d", "e"} })
+        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {} })
+        None
+        None
+        None
+        None
+    "#]],
+    );
 }

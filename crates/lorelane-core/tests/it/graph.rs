@@ -235,7 +235,59 @@ fn foreign_text_stays_in_its_label() {
           n1 -->|SUPERSEDES| n0
     "##]]
     .assert_eq(&graph.to_mermaid());
-    expect![[""]].assert_eq(&to_string(&graph, Format::FILE));
+    expect![[r#"
+        {
+          "nodes": [
+            {
+              "id": "notes/h",
+              "sort": "memory",
+              "title": "a\"] --> x; <b>#quot;\\",
+              "category": "journal",
+              "status": "active"
+            },
+            {
+              "id": "notes/plan",
+              "sort": "memory",
+              "title": "plan",
+              "category": "journal",
+              "status": "active"
+            },
+            {
+              "id": "ghost:src/\"; evil --> <x>.py",
+              "sort": "ghost",
+              "target": "src/\"; evil --> <x>.py"
+            },
+            {
+              "id": "tag:t\"];x",
+              "sort": "tag",
+              "tag": "t\"];x"
+            }
+          ],
+          "edges": [
+            {
+              "from": "notes/h",
+              "to": "ghost:src/\"; evil --> <x>.py",
+              "edge": "mentions",
+              "anchor": null,
+              "context": "See [[src/\"; evil --> <x>.py]]."
+            },
+            {
+              "from": "notes/h",
+              "to": "tag:t\"];x",
+              "edge": "HAS_TAG",
+              "anchor": null,
+              "context": ""
+            },
+            {
+              "from": "notes/plan",
+              "to": "notes/h",
+              "edge": "SUPERSEDES",
+              "anchor": null,
+              "context": "It replaces [[h]]."
+            }
+          ]
+        }"#]]
+    .assert_eq(&to_string(&graph, Format::FILE));
 }
 
 proptest! {

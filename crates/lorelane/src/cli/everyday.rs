@@ -2,7 +2,7 @@
 
 use super::args::{Candidate, Change, Create, Edit, List, Show, Sort, StatusFilter, Update};
 use super::{Ending, Outcome, Session, Trouble, notes, say};
-use crate::view::{EntryView, Exact, ListView, MemoryView, StoreView};
+use crate::view::{EntryView, ListView, MemoryView, StoreView};
 use lorelane_core::change::{self, Assignment, Draft, Given, Plan};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::{RECORD_MAX_BYTES, draft};
@@ -351,7 +351,7 @@ pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
     let category = category(&args.category)?;
     let mut workspace = session.open()?;
     let verdict = workspace.recall().candidate(category, &args.new_info, args.lifecycle_event.as_deref())?;
-    say::document(&Exact::from(Json::of(&verdict)));
+    say::document(&verdict);
     Ok(Ending::Done)
 }
 

@@ -3,9 +3,8 @@
 use super::args::{Duplicates, Graph, GraphFormat, Links, RelatedTo};
 use super::everyday::kind;
 use super::{Ending, Outcome, Session, Trouble, say};
-use crate::view::{DuplicatesView, Exact, LinksView, NeighboursView, merge_command};
+use crate::view::{DuplicatesView, LinksView, NeighboursView, merge_command};
 use lorelane_core::graph::{NodeId, Reason, Related, Scope};
-use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::workspace::{self, Comparison, Inbound};
@@ -85,7 +84,7 @@ pub(super) fn graph(session: &Session<'_>, args: &Graph) -> Outcome {
     let mut workspace = session.open()?;
     let graph = workspace.recall().graph(scope(args.include_retired))?;
     match if session.json { GraphFormat::Json } else { args.format } {
-        GraphFormat::Json => say::document(&Exact::from(Json::of(&graph))),
+        GraphFormat::Json => say::document(&graph),
         GraphFormat::Dot => say::out(&graph.to_dot()),
         GraphFormat::Mermaid => say::out(&graph.to_mermaid()),
     }

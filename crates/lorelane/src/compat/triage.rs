@@ -3,10 +3,10 @@
 use super::Said;
 use super::arguments::Script;
 use crate::stdin;
-use crate::view::{Members, ascii, pretty};
+use crate::view::Members;
 use lorelane_core::capture::{Capture, Stage};
 use lorelane_core::conversation::Format as Transcript;
-use lorelane_core::json::Json;
+use lorelane_core::json::{Format, Json, to_string};
 use lorelane_core::memory::Category;
 use lorelane_core::policy::{Parallel, Policy};
 use lorelane_core::text::{escaped, printable};
@@ -103,7 +103,7 @@ fn request(findings: &[Finding], policy: &Policy, data: &TriageData<'_>) -> Stri
         text.push_str(&format!("- [{name}]{description} {snippet} (score: {:.2})\n", finding.score));
     }
     // Inside JSON only texts have angle brackets: written so, none of them ends the element.
-    let data = ascii(&pretty(data)).replace('<', "\\u003c").replace('>', "\\u003e");
+    let data = to_string(data, Format::SCRIPT).replace('<', "\\u003c").replace('>', "\\u003e");
     text.push_str(&format!(
         "\nUse the memory-management skill to save each item. After saving, you may stop.\n\n\
          <triage_data>\n{data}\n</triage_data>\n"

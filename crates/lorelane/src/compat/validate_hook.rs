@@ -2,8 +2,9 @@
 
 use super::Said;
 use super::payload::Payload;
-use crate::view::{HookReply, ascii, line};
+use crate::view::HookReply;
 use lorelane_core::guard::ToolUse;
+use lorelane_core::json::{Format, to_string};
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::{Examined, Failure, Workspace, guard_by_name};
 use std::path::Path;
@@ -39,7 +40,7 @@ pub(super) fn run(env: &Env) -> Said {
     }
     if !reasons.is_empty() {
         // The scripts answered with a permission, which nobody asks for after the tool has run.
-        said.out = ascii(&line(&HookReply::decide("block", reasons.join(" "))));
+        said.out = to_string(&HookReply::decide("block", reasons.join(" ")), Format::SCRIPT_LINE);
     }
     said
 }

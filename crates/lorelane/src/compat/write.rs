@@ -6,9 +6,9 @@ use super::block::Block;
 use super::input::Input;
 use super::refused::{Scene, refused};
 use super::target::Target;
-use crate::view::{ascii, line};
 use lorelane_core::change::{Change, Deed, Draft, Outcome, Plan, Receipt};
 use lorelane_core::digest::Revision;
+use lorelane_core::json::{Format, to_string};
 use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::memory::{Address, Category};
 use lorelane_engine::env::Env;
@@ -124,7 +124,7 @@ fn perform(env: &Env, action: Action, given: &Given) -> Result<Said, Block> {
         // The draft has served. One that cannot be removed does no harm.
         let _ = workspace.files().disk().remove_file(&input.file);
     }
-    said.print(&ascii(&line(&WriteResult::of(action, &target, &receipt))));
+    said.print(&to_string(&WriteResult::of(action, &target, &receipt), Format::SCRIPT_LINE));
     Ok(said)
 }
 

@@ -2,7 +2,8 @@
 
 use super::Said;
 use super::payload::Payload;
-use crate::view::{HookReply, ascii, line};
+use crate::view::HookReply;
+use lorelane_core::json::{Format, to_string};
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::guard_by_name;
 
@@ -16,5 +17,5 @@ pub(super) fn run(env: &Env) -> Said {
     }
     // The scripts left the event's name out, and clients took no notice of the denial.
     let reply = HookReply::deny(REASON.to_owned()).specific(Some("PreToolUse"));
-    Said { out: ascii(&line(&reply)), ..Said::default() }
+    Said { out: to_string(&reply, Format::SCRIPT_LINE), ..Said::default() }
 }

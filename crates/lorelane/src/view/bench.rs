@@ -1,8 +1,7 @@
 //! How well recall finds the memories of a project.
 
-use super::{Digits, Exact, path_text, texts};
+use super::{Digits, path_text, texts};
 use lorelane_core::bench::{Asked, Fall, Measures, Miss, Report, Tried};
-use lorelane_core::json::Json;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::workspace::Benched;
 use serde::Serialize;
@@ -18,7 +17,7 @@ pub struct BenchView<'b> {
     unanswerable: usize,
     expectations: usize,
     files: Vec<String>,
-    measures: Exact<'static>,
+    measures: Measures,
     compared: Option<ComparedView>,
     fell: Vec<FallView>,
     unmet: Vec<UnmetView<'b>>,
@@ -32,8 +31,8 @@ pub struct BenchView<'b> {
 struct ComparedView {
     at: String,
     questions: usize,
-    before: Exact<'static>,
-    now: Exact<'static>,
+    before: Measures,
+    now: Measures,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,7 +69,7 @@ impl<'b> BenchView<'b> {
             unanswerable: report.measures.unanswerable,
             expectations: report.tried.len(),
             files: benched.files.iter().map(|path| path_text(path)).collect(),
-            measures: Json::of(&report.measures).into(),
+            measures: report.measures,
             compared: report.compared.as_ref().map(ComparedView::of),
             fell: report.falls.iter().map(FallView::of).collect(),
             unmet: unmet.map(|tried| UnmetView::of(report, tried)).collect(),
@@ -87,8 +86,8 @@ impl ComparedView {
         ComparedView {
             at: at.to_string(),
             questions: now.answerable + now.unanswerable,
-            before: Json::of(before).into(),
-            now: Json::of(now).into(),
+            before: *before,
+            now: *now,
         }
     }
 }

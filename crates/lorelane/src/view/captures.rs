@@ -1,12 +1,11 @@
 //! What sessions left to be saved: the work for an agent, and what became of its answers.
 
 use super::{Digits, Exact, Members, path_text};
-use lorelane_core::candidate::Action;
+use lorelane_core::candidate::{Action, Candidate};
 use lorelane_core::change::Notice;
 use lorelane_core::consolidate;
 use lorelane_core::dialect::records::draft::{self, Wanted};
 use lorelane_core::digest::Revision;
-use lorelane_core::json::Json;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::policy::Parallel;
 use lorelane_core::refusal::Fault;
@@ -102,7 +101,7 @@ struct TaskView<'w> {
     model: &'w str,
     context_file: String,
     draft_file: String,
-    candidate: Option<CandidateView>,
+    candidate: Option<CandidateView<'w>>,
     allowed: Vec<&'static str>,
     vetoes_by_action: Members<&'static str, [&'w str; 1]>,
     fields: Vec<FieldView>,
@@ -113,9 +112,9 @@ struct TaskView<'w> {
 
 /// The memory that the item may belong to, and what an answer has to name.
 #[derive(Debug, Serialize)]
-struct CandidateView {
+struct CandidateView<'w> {
     #[serde(flatten)]
-    found: Exact<'static>,
+    found: &'w Candidate,
     #[serde(flatten)]
     target: Option<TargetView>,
 }
@@ -133,8 +132,6 @@ impl<'w> TaskView<'w> {
             address: address.to_string(),
             revision: revision.to_string(),
         };
-        let found =
-            task.verdict.candidate.as_ref().and_then(|_| Json::of(&task.verdict).at("candidate").cloned());
         TaskView {
             category: category.name(),
             score: Digits::fixed(task.item.score, PLACES),
@@ -143,10 +140,11 @@ impl<'w> TaskView<'w> {
             model: &task.model,
             context_file: path_text(&task.context_file),
             draft_file: path_text(&task.draft_file),
-            candidate: found.map(|found: Json| CandidateView {
-                found: found.into(),
-                target: candidate_of(task).map(target),
-            }),
+            candidate: task
+                .verdict
+                .candidate
+                .as_ref()
+                .map(|found| CandidateView { found, target: candidate_of(task).map(target) }),
             allowed: task.allowed.iter().map(|action| action.name()).collect(),
             vetoes_by_action: task
                 .vetoes

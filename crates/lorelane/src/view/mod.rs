@@ -37,7 +37,7 @@ pub use reply::*;
 pub use search::*;
 pub use status::*;
 pub use why::*;
-pub use write::{ascii, line, pretty, tree};
+pub use write::{line, pretty, tree};
 
 use std::path::Path;
 

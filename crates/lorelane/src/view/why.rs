@@ -1,8 +1,6 @@
 //! Why an agent saw a memory, or did not.
 
-use super::Exact;
 use lorelane_core::fence;
-use lorelane_core::json::Json;
 use lorelane_core::ledger::Line;
 use lorelane_core::memory::Address;
 use lorelane_engine::workspace::{Account, Fate};
@@ -10,27 +8,27 @@ use serde::Serialize;
 
 /// The newest line of the ledger, as the ledger has it.
 #[derive(Debug, Serialize)]
-pub struct LastPromptView {
-    line: Option<Exact<'static>>,
+pub struct LastPromptView<'l> {
+    line: Option<&'l Line>,
 }
 
-impl LastPromptView {
-    pub fn of(line: Option<&Line>) -> LastPromptView {
-        LastPromptView { line: as_kept(line) }
+impl<'l> LastPromptView<'l> {
+    pub fn of(line: Option<&'l Line>) -> LastPromptView<'l> {
+        LastPromptView { line }
     }
 }
 
 #[derive(Debug, Serialize)]
-pub struct WhyView {
+pub struct WhyView<'l> {
     address: String,
     shown: bool,
     rule: Option<&'static str>,
     since: Option<&'static str>,
-    line: Option<Exact<'static>>,
+    line: Option<&'l Line>,
 }
 
-impl WhyView {
-    pub fn of(address: &Address, account: &Account) -> WhyView {
+impl<'l> WhyView<'l> {
+    pub fn of(address: &Address, account: &'l Account) -> WhyView<'l> {
         WhyView {
             address: address.to_string(),
             shown: account.fate == Fate::Shown,
@@ -40,33 +38,33 @@ impl WhyView {
                 Fate::WouldShow => Some("new"),
             },
             since: account.since.map(|rule| rule.name()),
-            line: as_kept(account.line.as_ref()),
+            line: account.line.as_ref(),
         }
     }
 }
 
 /// The same for a model: in words, and what is not known is left out.
 #[derive(Debug, Serialize)]
-pub struct ExplanationView {
+pub struct ExplanationView<'l> {
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shown: Option<bool>,
     says: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<Exact<'static>>,
+    prompt: Option<&'l Line>,
 }
 
-impl ExplanationView {
-    pub fn of_last(line: Option<&Line>) -> ExplanationView {
+impl<'l> ExplanationView<'l> {
+    pub fn of_last(line: Option<&'l Line>) -> ExplanationView<'l> {
         let says = match line {
             Some(_) => "the last prompt or session start that was answered",
             None => "no prompt was answered in this project yet",
         };
-        ExplanationView { address: None, shown: None, says, prompt: as_kept(line) }
+        ExplanationView { address: None, shown: None, says, prompt: line }
     }
 
-    pub fn of(address: &Address, account: &Account) -> ExplanationView {
+    pub fn of(address: &Address, account: &'l Account) -> ExplanationView<'l> {
         ExplanationView {
             address: Some(fence::name(&address.to_string())),
             shown: Some(account.fate == Fate::Shown),
@@ -75,11 +73,7 @@ impl ExplanationView {
                 Fate::Dropped(rule) => rule.says(),
                 Fate::WouldShow => "it was made or changed since; now it would be shown",
             },
-            prompt: as_kept(account.line.as_ref()),
+            prompt: account.line.as_ref(),
         }
     }
-}
-
-fn as_kept(line: Option<&Line>) -> Option<Exact<'static>> {
-    line.map(|line| Json::of(line).into())
 }
