@@ -55,7 +55,7 @@ fn linked_dir(disk: &dyn Disk, root: &Path) -> Option<(PathBuf, String)> {
         let bytes = disk.read_regular(&path, FILE_MAX_BYTES).ok()??;
         String::from_utf8(bytes).ok()
     };
-    let real = |path: PathBuf| std::fs::canonicalize(path).ok();
+    let real = |path: PathBuf| disk.real_path(&path).ok();
     let git_file = root.join(".git");
     let git_dir = real(root.join(named_in(&text(git_file.clone())?)?))?;
     if let Some(common_dir) = text(git_dir.join("commondir")) {

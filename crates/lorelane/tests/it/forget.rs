@@ -1,7 +1,7 @@
 //! What was forgotten is in no byte of any file, and everything else is as it was.
 
 use crate::consolidate::{capture, commit};
-use crate::scratch::{DECISION, LANE, MARKS, NOW, Scratch};
+use crate::scratch::{DECISION, LANE, MARKS, NOW, Scratch, without_ids};
 use expect_test::{Expect, expect};
 use lorelane_core::json::Json;
 use lorelane_core::memory::Category;
@@ -127,7 +127,7 @@ fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
     let preview = scratch.lorelane("forget rely-on-quokkastream --dry-run").expect(0);
     let said = scratch.lorelane("forget rely-on-quokkastream --because 'a customer asked' --yes").expect(0);
     check(
-        &scratch.without_ids(&said.text()),
+        &without_ids(&said.text()),
         &expect![[r#"
             forgot decision/rely-on-quokkastream
               memories      removed 2          ~/project/.claude/memory
@@ -314,7 +314,7 @@ fn what_git_holds_is_named_and_never_called_forgotten() {
     let is_date = |line: &&str| !line.trim_start().starts_with("COMMIT");
     let said: String = said.lines().filter(is_date).map(|line| format!("{line}\n")).collect();
     check(
-        &scratch.without_ids(&said),
+        &without_ids(&said),
         &expect![[r#"
         removed decision/sign-every-token, but it is not gone everywhere
           memories      removed 1          ~/project/.claude/memory

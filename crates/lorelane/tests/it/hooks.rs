@@ -1,6 +1,6 @@
 //! The hooks, called as clients call them.
 
-use crate::scratch::{DECISION, Said, Scratch, USE_JWT};
+use crate::scratch::{DECISION, Said, Scratch, USE_JWT, without_ids};
 use expect_test::{Expect, expect};
 use lorelane_core::capture::{At, Capture, Item};
 use lorelane_core::json::{Format, Json};
@@ -544,7 +544,7 @@ fn a_stop_asks_once_for_what_was_decided() {
     let said = scratch.stop_hook(&[], &[]).expect(2);
     assert!(said.out.is_empty() && said.err.len() < 2_048, "{said:?}");
     check(
-        &scratch.without_ids(&said.err),
+        &without_ids(&said.err),
         &expect![[r#"
             lorelane: this session has something worth remembering.
             - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)

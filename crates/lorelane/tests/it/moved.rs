@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 const GIT_ID: &str = ".git/lorelane-id";
 const OWN_ID: &str = ".lorelane/id";
-const PROMPT: &str = "how do we use jwt here?";
+const PROMPT: &str = "which jwt auth do we use?";
 
 impl Scratch {
     /// Runs a line in another folder.
@@ -207,13 +207,13 @@ fn what_each_work_tree_kept_becomes_the_projects() {
     let others = lane.with_file_name(Folders::lane_key(&other.join(LANE)));
     assert!(Command::new("cp").arg("-a").arg(&lane).arg(&others).status().unwrap().success());
     let ledger = fs::read_to_string(others.join("ledger.jsonl")).unwrap();
-    fs::write(others.join("ledger.jsonl"), ledger.replace(PROMPT, "jwt in the other tree?")).unwrap();
+    fs::write(others.join("ledger.jsonl"), ledger.replace(PROMPT, "which jwt auth elsewhere?")).unwrap();
 
     scratch.lorelane("pin use-jwt").expect(0);
     scratch.lorelane_in(&other, "pin use-redis").expect(0);
     assert!(!lane.exists() && !others.exists());
     let ledger = fs::read_to_string(scratch.project_state().join("ledger.jsonl")).unwrap();
-    assert!(ledger.contains(PROMPT) && ledger.contains("jwt in the other tree?"), "{ledger}");
+    assert!(ledger.contains(PROMPT) && ledger.contains("which jwt auth elsewhere?"), "{ledger}");
     assert!(scratch.lorelane_in(&other, "consolidate prepare").expect(0).out.contains("pnpm"));
     assert_eq!(scratch.lorelane_in(&other, "log").expect(0).out.lines().count(), 3);
 }

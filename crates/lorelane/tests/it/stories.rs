@@ -1,7 +1,7 @@
 //! The command line as people use it, from the first `init` to the last `undo`.
 
 use crate::hooks::tool;
-use crate::scratch::{CONFIG, DECISION, LANE, MARKS, NOW, Scratch, USE_JWT, words};
+use crate::scratch::{CONFIG, DECISION, LANE, MARKS, NOW, Scratch, USE_JWT, without_ids, words};
 use expect_test::{Expect, expect};
 use lorelane_core::digest::{Revision, md5};
 use lorelane_core::json::Json;
@@ -869,7 +869,7 @@ fn status_tells_the_store_on_one_screen() {
     let scratch = with_two();
     let said = scratch.lorelane("status").expect(0).out;
     check(
-        &scratch.without_ids(&said),
+        &without_ids(&said),
         &expect![[r#"
             ~/project
 
@@ -891,16 +891,19 @@ fn status_tells_the_store_on_one_screen() {
               ~/project/.lorelane  (marks: pins, former addresses, origins, rejections)
               ~/project/lorelane.toml  (settings of lorelane)
               ~/project/.memories  (notes)
-              ~/home/state/lanes/<lane>  (journal of the notes: log, undo)
-              ~/home/cache/lanes/<lane>  (index of the notes: may be deleted)
-              ~/home/state/lanes/<lane>  (journal, ledger, results of bench: log, undo, why)
-              ~/home/state/lanes/<lane>/captures  (captures: what sessions left to be saved)
-              ~/home/state/drafts/<lane>  (drafts of an editor)
-              ~/home/cache/lanes/<lane>  (index: may be deleted)
+              ~/home/state/lanes/LANE  (journal of the notes: log, undo)
+              ~/home/cache/lanes/LANE  (index of the notes: may be deleted)
+              ~/home/state/lanes/LANE  (journal: log, undo)
+              ~/project/.lorelane/id  (id of the project: finds its log if it is moved)
+              ~/home/state/projects/ID  (ledger, results of bench: why)
+              ~/home/state/projects/ID/captures  (captures: what sessions left to be saved)
+              ~/home/state/projects/ID/drafts  (drafts of an editor)
+              ~/home/cache/lanes/LANE  (index: may be deleted)
               ~/home/state/hooks.log  (what hooks could not do)
               ~/home/state/trust  (projects whose settings you trust)
               ~/home/data/models  (the second model, if one was added)
-              ~/home/state/agents  (what `setup` installed, and backups)"#]],
+              ~/home/state/agents  (what `setup` installed, and backups)
+        "#]],
     );
 }
 
