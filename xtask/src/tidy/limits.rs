@@ -49,7 +49,7 @@ pub enum Figure {
 }
 
 pub const LIMITS: &[Limit] = &[
-    Limit { figure: Figure::SharedTypeNames, at_most: Some(AtMost::Percent(8)), allowed_now: Some(214) },
+    Limit { figure: Figure::SharedTypeNames, at_most: Some(AtMost::Percent(8)), allowed_now: Some(212) },
     Limit {
         figure: Figure::ModulesInCycles("lorelane-core"),
         at_most: Some(AtMost::Count(0)),

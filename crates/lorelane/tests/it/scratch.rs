@@ -269,12 +269,13 @@ impl Said {
 
 /// A text without the names that are others in every run: the project's id, the lanes in state and cache.
 pub fn without_ids(text: &str) -> String {
-    let is_digest =
-        |text: &str, len| text.len() == len && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_digest = |text: &str, len| text.len() == len && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let names = text.split_inclusive(['/', ' ', '\n']).map(|part| {
         let name = part.trim_end_matches(['/', ' ', '\n']);
         let stable = match name.rsplit_once('-') {
-            Some((lane, digest)) if is_digest(digest, 16) && (lane == "project" || is_digest(lane, 32)) => "LANE",
+            Some((lane, digest)) if is_digest(digest, 16) && (lane == "project" || is_digest(lane, 32)) => {
+                "LANE"
+            }
             None if is_digest(name, 32) => "ID",
             _ => name,
         };
