@@ -3,7 +3,7 @@
 //! `projects/<id>` holds what belongs to a project, `lanes/<id>-<digest>` the journal of one lane in one work tree. The
 //! id is made by the first writer; who only reads makes nothing. Where none can be had, and for notes that belong to
 //! no project, the path of the lane is the key. So it was for everything before there were ids: what is still there is
-//! read there, and the next writer moves it ([`takeover`]).
+//! read there, and the next writer moves it (`takeover`).
 
 mod id;
 mod takeover;
