@@ -12,7 +12,7 @@ use lorelane_engine::disk::sim::SimDisk;
 
 fuzz_target!(|bytes: (&[u8], &[u8])| {
     let disk = SimDisk::new(1);
-    let files = ConfigFiles::of_project(Path::new("/project"), None);
+    let files = ConfigFiles::of_project(&disk, Path::new("/project"), None);
     for (file, bytes) in [(&files.records, bytes.0), (&files.project, bytes.1)] {
         disk.create_dir_all(file.parent().expect("a file has a folder"))
             .expect("an empty disk takes a folder");

@@ -9,6 +9,7 @@ fuzz_target!(|command: &str| {
     let fence = Fence {
         lanes: vec!["/p/.claude/memory".to_owned()],
         marks: None,
+        id: None,
         trust: None,
         usual: Usual::ByName,
         case: Case::Ignored,

@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 /// What was attempted, on what, and why not; and, where we know it, what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}{}", hinted(.hint.as_ref()))]
 pub struct Failure {
     pub what: String,
     pub hint: Option<String>,
@@ -27,14 +28,6 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)?;
-        match &self.hint {
-            Some(hint) => write!(f, "\nhint: {hint}"),
-            None => Ok(()),
-        }
-    }
+fn hinted(hint: Option<&String>) -> String {
+    hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default()
 }
-
-impl std::error::Error for Failure {}

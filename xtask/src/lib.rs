@@ -9,6 +9,7 @@ pub mod cellar;
 pub mod check;
 pub mod clients;
 pub mod corpus;
+pub mod decisions;
 pub mod distil;
 pub mod failure;
 pub mod mcp;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use xtask::args::Args;
 use xtask::failure::Failure;
-use xtask::{bench, check, clients, distil, mcp, schemas, simulate, storm, tidy};
+use xtask::{bench, check, clients, decisions, distil, mcp, schemas, simulate, storm, tidy};
 
 /// Whether the command's own question was answered with yes.
 type Verdict = Result<bool, Failure>;
@@ -53,6 +53,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--check]",
         about: "Write the JSON schemas of the records, or compare them",
         run: schemas::command,
+    },
+    Command {
+        name: "decisions",
+        usage: "",
+        about: "Write docs/decisions.md from the project's own records",
+        run: decisions::command,
     },
     Command {
         name: "distil",

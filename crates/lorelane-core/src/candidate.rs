@@ -1,10 +1,10 @@
 //! Whether new information belongs to a memory that exists: the structural half of every capture.
 
 use crate::briefing::{apart, is_everyday};
-use crate::json::{Json, Object};
-use crate::lifecycle::Status;
+use crate::json::Json;
 use crate::memory::{Category, Memory};
 use crate::recall::{Part, Signal, name_words};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
 const EXCERPT_MAX: usize = 200;
@@ -25,7 +25,8 @@ pub struct Verdict {
     pub hints: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Action {
     Create,
     Update,
@@ -121,71 +122,100 @@ pub fn decide(category: Category, candidate: Option<Candidate>, lifecycle_event:
     Verdict { candidate, lifecycle_event, delete_allowed, pre_action, structural, vetoes, hints }
 }
 
-impl Verdict {
-    /// The document that agents read. A forbidden action stands under its name in `vetoes_by_action`.
-    pub fn to_json(&self) -> Json {
-        let texts_or_null = |text: Option<&str>| text.map_or(Json::Null, Json::text);
-        let by_action: Object =
-            self.vetoes.iter().map(|(action, why)| (action.name(), Json::texts([why.clone()]))).collect();
-        let members = [
-            ("candidate", self.candidate.as_ref().map_or(Json::Null, Candidate::to_json)),
-            ("lifecycle_event", texts_or_null(self.lifecycle_event.as_deref())),
-            ("delete_allowed", Json::Bool(self.delete_allowed)),
-            ("pre_action", texts_or_null(self.pre_action.map(Action::name))),
-            ("structural_cud", Json::text(self.structural.name())),
-            // Agents stop at the first veto here, so it may only forbid the structural action itself, and none
-            // is ever proposed that is forbidden. The key stays because they look for it.
-            ("vetoes", Json::List(Vec::new())),
-            ("hints", Json::texts(self.hints.clone())),
-            ("vetoes_by_action", Json::Object(by_action)),
-        ];
-        Json::Object(members.into_iter().collect())
+/// The document that agents read.
+#[derive(Serialize)]
+struct VerdictDocument<'v> {
+    candidate: Option<&'v Candidate>,
+    lifecycle_event: Option<&'v str>,
+    delete_allowed: bool,
+    pre_action: Option<Action>,
+    structural_cud: Action,
+    /// Agents stop at the first veto here, so it may only forbid the structural action itself, and none is ever
+    /// proposed that is forbidden. The key stays because they look for it.
+    vetoes: [&'static str; 0],
+    hints: &'v [String],
+    /// A forbidden action by its name.
+    #[serde(serialize_with = "by_action")]
+    vetoes_by_action: &'v [(Action, String)],
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let document = VerdictDocument {
+            candidate: self.candidate.as_ref(),
+            lifecycle_event: self.lifecycle_event.as_deref(),
+            delete_allowed: self.delete_allowed,
+            pre_action: self.pre_action,
+            structural_cud: self.structural,
+            vetoes: [],
+            hints: &self.hints,
+            vetoes_by_action: &self.vetoes,
+        };
+        document.serialize(serializer)
     }
+}
+
+fn by_action<S: Serializer>(vetoes: &[(Action, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(vetoes.iter().map(|(action, why)| (action, [why])))
+}
+
+#[derive(Serialize)]
+struct CandidateDocument<'c> {
+    path: &'c str,
+    title: &'c str,
+    tags: &'c [String],
+    excerpt: CandidateExcerpt<'c>,
+}
+
+#[derive(Serialize)]
+struct CandidateExcerpt<'c> {
+    title: &'c str,
+    record_status: &'static str,
+    tags: &'c [String],
+    last_change_summary: &'c str,
+    #[serde(serialize_with = "in_order")]
+    key_fields: Vec<(&'static str, String)>,
+}
+
+impl Serialize for Candidate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Candidate { path, memory, .. } = self;
+        let (title, tags) = (&memory.title, &memory.tags);
+        let last = memory.history.last().and_then(|entry| entry.summary());
+        let excerpt = CandidateExcerpt {
+            title,
+            record_status: memory.lifecycle.status().name(),
+            tags,
+            last_change_summary: last.unwrap_or("Initial creation"),
+            key_fields: self.key_fields(),
+        };
+        CandidateDocument { path, title, tags, excerpt }.serialize(serializer)
+    }
+}
+
+fn in_order<S: Serializer>(fields: &[(&str, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(fields.iter().map(|(name, text)| (name, text)))
 }
 
 impl Candidate {
-    fn to_json(&self) -> Json {
-        let memory = &self.memory;
-        let status: Status = memory.lifecycle.status();
-        let last = memory.history.last().and_then(|event| event.summary()).unwrap_or("Initial creation");
-        let excerpt = [
-            ("title", Json::text(&memory.title)),
-            ("record_status", Json::text(status.name())),
-            ("tags", Json::texts(memory.tags.iter().cloned())),
-            ("last_change_summary", Json::text(last)),
-            ("key_fields", Json::Object(key_fields(memory))),
-        ];
-        let members = [
-            ("path", Json::text(&self.path)),
-            ("title", Json::text(&memory.title)),
-            ("tags", Json::texts(memory.tags.iter().cloned())),
-            ("excerpt", Json::Object(excerpt.into_iter().collect())),
-        ];
-        Json::Object(members.into_iter().collect())
+    /// The fields that say what it is about, by their names.
+    pub fn key_fields(&self) -> Vec<(&'static str, String)> {
+        let Some(category) = self.memory.kind.category() else { return Vec::new() };
+        let names: &[&str] = match category {
+            Category::SessionSummary => &["goal", "outcome"],
+            Category::Decision => &["context", "decision", "rationale"],
+            Category::Runbook => &["trigger", "root_cause"],
+            Category::Constraint => &["rule", "impact"],
+            Category::TechDebt => &["description", "reason_deferred"],
+            Category::Preference => &["topic", "value", "reason"],
+        };
+        let text = |value: &Json| match value.as_list() {
+            Some(_) => Some(value.to_texts().join("; ")),
+            None => value.as_text().map(str::to_owned),
+        };
+        let fields = names.iter().map(|name| (*name, self.memory.body.field(name).and_then(text)));
+        fields.filter_map(|(name, text)| Some((name, start_of(&text?)))).collect()
     }
-}
-
-fn key_fields(memory: &Memory) -> Object {
-    let Some(category) = memory.kind.category() else { return Object::new() };
-    let names: &[&str] = match category {
-        Category::SessionSummary => &["goal", "outcome"],
-        Category::Decision => &["context", "decision", "rationale"],
-        Category::Runbook => &["trigger", "root_cause"],
-        Category::Constraint => &["rule", "impact"],
-        Category::TechDebt => &["description", "reason_deferred"],
-        Category::Preference => &["topic", "value", "reason"],
-    };
-    let text = |value: &Json| match value {
-        Json::Text(text) => Some(text.clone()),
-        Json::List(_) => Some(value.to_texts().join("; ")),
-        _ => None,
-    };
-    names
-        .iter()
-        .filter_map(|name| {
-            memory.body.field(name).and_then(text).map(|text| (*name, Json::Text(start_of(&text))))
-        })
-        .collect()
 }
 
 /// No ellipsis: agents compare an excerpt with what they are about to write.

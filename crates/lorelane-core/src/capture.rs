@@ -2,11 +2,12 @@
 
 use crate::digest::Revision;
 use crate::forget::Traces;
-use crate::json::{Format, Json, Object};
+use crate::json::{self, Format, Json, lenient};
 use crate::memory::Category;
 use crate::secret;
 use crate::text::{escaped, fold, one_line, shell_word};
 use crate::time::{DAY, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use unicode_normalization::char::is_combining_mark;
 
@@ -19,7 +20,7 @@ pub const STOP_HEAD: &str = "lorelane: this session has something worth remember
 
 /// The findings of one session. At once the details that a stop text points to, the memory of having asked, and
 /// what the next session is offered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Capture {
     pub session: String,
     pub client: String,
@@ -29,14 +30,18 @@ pub struct Capture {
     /// Whether this session's agent was asked before: it is asked at most once.
     pub asked: bool,
     /// How far the session was looked at when something was found: the same words are not found twice.
+    #[serde(default, deserialize_with = "lenient::or_default")]
     pub until: Option<At>,
     /// The full categories that the session was told of, once each.
+    #[serde(default, deserialize_with = "lenient::items_if_list")]
     pub told_full: Vec<Category>,
+    #[serde(deserialize_with = "lenient::items")]
     pub items: Vec<Item>,
 }
 
 /// Who was told of the latest findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Stage {
     /// The agent, at its stop.
     Asked,
@@ -45,11 +50,12 @@ pub enum Stage {
 }
 
 /// What was found for one category.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Item {
     pub category: Category,
     pub score: f64,
     /// The lines that made the score, each cut to a readable length.
+    #[serde(deserialize_with = "lenient::items_if_list")]
     pub snippets: Vec<String>,
     /// These lines with those around them.
     pub excerpt: String,
@@ -59,16 +65,18 @@ pub struct Item {
 }
 
 /// Where the words of an item stand, and which words they were: a transcript may be cut or moved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub session: String,
+    #[serde(flatten)]
     pub at: At,
     /// See [`words_digest`].
     pub words: String,
 }
 
-/// A place in a transcript.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A place in a transcript: `{"line": 3}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "AtFields", try_from = "AtFields")]
 pub enum At {
     /// Counted from 1.
     Line(u64),
@@ -164,57 +172,20 @@ impl Capture {
 
     /// The file's text. Secrets are masked: whoever reads it later need not see them.
     pub fn to_text(&self) -> String {
-        let mut json = self.to_json();
-        json.map_texts(&mut |text| Some(secret::masked(text).into_owned()));
-        format!("{}\n", json.render(Format::FILE))
-    }
-
-    pub fn to_json(&self) -> Json {
-        object([
-            ("v", Json::number(1)),
-            ("session", Json::text(&self.session)),
-            ("client", Json::text(&self.client)),
-            ("at", Json::text(self.at.to_string())),
-            ("stage", Json::text(self.stage.name())),
-            ("asked", Json::Bool(self.asked)),
-            ("until", self.until.map_or(Json::Null, At::to_json)),
-            ("told_full", Json::texts(self.told_full.iter().map(|category| category.name()))),
-            ("items", Json::List(self.items.iter().map(Item::to_json).collect())),
-        ])
+        #[derive(Serialize)]
+        struct CaptureFile<'c> {
+            v: u8,
+            #[serde(flatten)]
+            capture: &'c Capture,
+        }
+        let mut file = Json::of(&CaptureFile { v: 1, capture: self });
+        file.map_texts(&mut |text| Some(secret::masked(text).into_owned()));
+        format!("{}\n", file.render(Format::FILE))
     }
 
     /// `None` when it is not one of ours. An item that cannot be read is left out.
-    pub fn from_json(json: &Json) -> Option<Capture> {
-        let fields = json.as_object()?;
-        Some(Capture {
-            session: fields.text("session")?.to_owned(),
-            client: fields.text("client")?.to_owned(),
-            at: Timestamp::parse(fields.text("at")?)?.0,
-            stage: Stage::parse(fields.text("stage")?)?,
-            asked: fields.get("asked")?.as_bool()?,
-            until: fields.get("until").and_then(At::from_json),
-            told_full: fields
-                .get("told_full")
-                .map(Json::to_texts)
-                .unwrap_or_default()
-                .iter()
-                .filter_map(|name| Category::parse(name))
-                .collect(),
-            items: fields.get("items")?.as_list()?.iter().filter_map(Item::from_json).collect(),
-        })
-    }
-}
-
-impl Stage {
-    pub fn name(self) -> &'static str {
-        match self {
-            Stage::Asked => "asked",
-            Stage::Pending => "pending",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Stage> {
-        [Stage::Asked, Stage::Pending].into_iter().find(|stage| stage.name() == text)
+    pub fn read(text: &str) -> Option<Capture> {
+        json::from_str(text).ok()
     }
 }
 
@@ -228,74 +199,40 @@ impl Item {
     fn has_words(&self) -> bool {
         !self.snippets.is_empty() || !self.excerpt.is_empty()
     }
-
-    fn to_json(&self) -> Json {
-        object([
-            ("category", Json::text(self.category.name())),
-            ("score", Json::number(self.score)),
-            ("snippets", Json::texts(&self.snippets)),
-            ("excerpt", Json::text(&self.excerpt)),
-            ("origin", self.origin.to_json()),
-            ("settled", Json::Bool(self.settled)),
-        ])
-    }
-
-    fn from_json(json: &Json) -> Option<Item> {
-        let fields = json.as_object()?;
-        Some(Item {
-            category: Category::parse(fields.text("category")?)?,
-            score: fields.get("score")?.as_f64()?,
-            snippets: fields.get("snippets")?.to_texts(),
-            excerpt: fields.text("excerpt")?.to_owned(),
-            origin: Origin::from_json(fields.get("origin")?)?,
-            settled: fields.get("settled")?.as_bool()?,
-        })
-    }
-}
-
-impl Origin {
-    pub fn to_json(&self) -> Json {
-        let (unit, number) = self.at.unit();
-        object([
-            ("session", Json::text(&self.session)),
-            (unit, Json::number(number)),
-            ("words", Json::text(&self.words)),
-        ])
-    }
-
-    pub fn from_json(json: &Json) -> Option<Origin> {
-        Some(Origin {
-            session: json.at("session")?.as_text()?.to_owned(),
-            at: At::from_json(json)?,
-            words: json.at("words")?.as_text()?.to_owned(),
-        })
-    }
 }
 
 impl At {
-    fn unit(self) -> (&'static str, u64) {
-        match self {
-            At::Line(number) => ("line", number),
-            At::Byte(number) => ("byte", number),
-        }
-    }
-
-    fn to_json(self) -> Json {
-        let (unit, number) = self.unit();
-        object([(unit, Json::number(number))])
-    }
-
-    fn from_json(json: &Json) -> Option<At> {
-        let number = |unit| json.at(unit).and_then(Json::as_u64);
-        number("line").map(At::Line).or_else(|| number("byte").map(At::Byte))
-    }
-
     /// Whether this place comes after that one. Places that were counted differently cannot be compared.
     pub fn is_after(self, other: At) -> bool {
         match (self, other) {
             (At::Line(own), At::Line(other)) | (At::Byte(own), At::Byte(other)) => own > other,
             _ => true,
         }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct AtFields {
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    byte: Option<u64>,
+}
+
+impl From<At> for AtFields {
+    fn from(at: At) -> AtFields {
+        match at {
+            At::Line(line) => AtFields { line: Some(line), byte: None },
+            At::Byte(byte) => AtFields { line: None, byte: Some(byte) },
+        }
+    }
+}
+
+impl TryFrom<AtFields> for At {
+    type Error = &'static str;
+
+    fn try_from(AtFields { line, byte }: AtFields) -> Result<At, &'static str> {
+        line.map(At::Line).or(byte.map(At::Byte)).ok_or("neither a line nor a byte")
     }
 }
 
@@ -383,10 +320,6 @@ pub fn words_digest(text: &str) -> String {
     Revision::of(said.as_bytes()).to_string()
 }
 
-fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
-    Json::Object(members.into_iter().collect::<Object>())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -411,24 +344,8 @@ mod tests {
     fn a_capture_reads_back_as_it_was_written() {
         for (stage, asked) in [(Stage::Pending, false), (Stage::Asked, true)] {
             let capture = Capture { stage, asked, ..capture() };
-            let read = Capture::from_json(&Json::parse(&capture.to_text()).unwrap());
-            assert_eq!(read, Some(capture));
+            assert_eq!(Capture::read(&capture.to_text()), Some(capture));
         }
-    }
-
-    #[test]
-    fn what_is_not_a_capture_is_not_read_as_one() {
-        let whole = capture().to_json();
-        for key in ["session", "client", "at", "stage", "asked", "items"] {
-            let mut json = whole.clone();
-            let Json::Object(object) = &mut json else { panic!("an object") };
-            object.set(key, Json::number(7));
-            assert_eq!(Capture::from_json(&json), None, "{key}");
-        }
-        let mut json = whole;
-        let Json::Object(object) = &mut json else { panic!("an object") };
-        object.set("items", Json::List(vec![Json::Null]));
-        assert_eq!(Capture::from_json(&json).unwrap().items, []);
     }
 
     #[test]
@@ -483,8 +400,7 @@ mod tests {
             [Category::Runbook, Category::Decision]
         );
         assert_eq!(capture.tell_full(&[Category::Decision, Category::TechDebt]), [Category::TechDebt]);
-        let read = Capture::from_json(&Json::parse(&capture.to_text()).unwrap());
-        assert_eq!(read, Some(capture));
+        assert_eq!(Capture::read(&capture.to_text()), Some(capture));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use crate::capture::{At, STOP_HEAD};
 use crate::json::{Json, Object};
+use crate::steps;
 use crate::text::{fold, words};
 use memchr::memmem;
 
@@ -315,14 +316,14 @@ fn gemini(line: &Object) -> Option<Part> {
         "gemini" => Speaker::Assistant,
         _ => return None,
     };
-    let texts: Vec<Json> = match line.get("content")? {
-        Json::List(parts) => parts.iter().filter_map(|part| part.at("text").cloned()).collect(),
-        content => vec![content.clone()],
+    let content = line.get("content")?;
+    let texts: Vec<&str> = match content.as_list() {
+        Some(parts) => parts.iter().filter_map(|part| part.at("text")?.as_text()).collect(),
+        None => content.as_text().into_iter().collect(),
     };
     let calls = line.get("toolCalls").and_then(Json::as_list).unwrap_or_default();
-    let mut part = part(None, speaker, &Json::List(texts), &[]);
-    part.tools.extend(calls.iter().filter_map(|call| call.at("name")?.as_text()).map(str::to_owned));
-    Some(part)
+    let tools = calls.iter().filter_map(|call| call.at("name")?.as_text()).map(str::to_owned);
+    Some(Part { id: None, speaker, text: own_text(speaker, &texts), tools: tools.collect() })
 }
 
 fn copilot(line: &Object) -> Option<Part> {
@@ -351,8 +352,12 @@ fn part(id: Option<String>, speaker: Speaker, content: &Json, text_blocks: &[&st
         let said = if text_blocks.contains(&kind) { block.at("text") } else { Some(block) };
         texts.extend(said.and_then(Json::as_text));
     }
-    let texts: Vec<String> = texts.into_iter().filter_map(|text| own_words(speaker, text)).collect();
-    Part { id, speaker, text: texts.join("\n"), tools }
+    Part { id, speaker, text: own_text(speaker, &texts), tools }
+}
+
+fn own_text(speaker: Speaker, texts: &[&str]) -> String {
+    let texts = texts.iter().filter_map(|text| own_words(speaker, text));
+    texts.collect::<Vec<String>>().join("\n")
 }
 
 /// What somebody said themselves. `None` when a program speaks in their name.
@@ -424,7 +429,7 @@ fn opens(text: &str, name: &str) -> bool {
 
 fn closed_after(text: &str, name: &str) -> Option<usize> {
     let close = format!("</{name}>");
-    Some(text.find(&close)? + close.len())
+    Some(steps::searched(text, text.find(&close))? + close.len())
 }
 
 #[cfg(test)]
@@ -604,6 +609,17 @@ mod tests {
             ("1 < 2 <", "1 < 2 <"),
         ] {
             assert_eq!(without_fences(text), kept, "{text}");
+        }
+    }
+
+    // For every tag that nobody closes the rest of the text was searched.
+    #[test]
+    fn a_text_full_of_open_tags_is_searched_once_for_each_name() {
+        let tags: String = FENCES.iter().map(|name| format!("<{name} ")).collect();
+        for piece in [tags.as_str(), "<memory-context>", "<memory-context></memory-context>"] {
+            let text = piece.repeat(2_000);
+            let steps = steps::of(|| drop(without_fences(&text)));
+            assert!(steps <= FENCES.len() * text.len(), "{piece}: {steps} steps for {} bytes", text.len());
         }
     }
 

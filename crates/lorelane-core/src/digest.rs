@@ -1,5 +1,6 @@
 //! Content hashes: one that proves, and the one that the scripts' `--hash` speaks.
 
+use crate::json::as_text;
 use std::fmt;
 
 /// What a file said at some moment. Two files with one revision have the same bytes.
@@ -44,6 +45,8 @@ impl fmt::Display for Revision {
         }
     }
 }
+
+as_text!(Revision, Revision::parse);
 
 /// A few hex digits that stand for a text, for names that need one.
 pub fn short_digest(text: &str, digits: usize) -> String {

@@ -46,15 +46,15 @@ pub fn block(text: &str, max: usize) -> String {
 /// JSON in which no text looks like markup or hides anything. A reader of JSON sees every value as it was: signs that
 /// act stand there by their numbers. Line breaks stay, for rendered texts have none.
 pub fn json(rendered: &str) -> String {
-    let mut safe = String::with_capacity(rendered.len());
+    let acts = |c: char| matches!(c, '<' | '>' | '&') || (c != '\n' && !is_visible(c));
+    let (mut safe, mut rest) = (String::with_capacity(rendered.len()), rendered);
     let mut units = [0; 2];
-    for c in rendered.chars() {
-        if c == '\n' || (is_visible(c) && !matches!(c, '<' | '>' | '&')) {
-            safe.push(c);
-        } else {
-            c.encode_utf16(&mut units).iter().for_each(|unit| safe.push_str(&format!("\\u{unit:04x}")));
-        }
+    while let Some((at, c)) = rest.char_indices().find(|(_, c)| acts(*c)) {
+        safe.push_str(&rest[..at]);
+        c.encode_utf16(&mut units).iter().for_each(|unit| safe.push_str(&format!("\\u{unit:04x}")));
+        rest = &rest[at + c.len_utf8()..];
     }
+    safe.push_str(rest);
     safe
 }
 

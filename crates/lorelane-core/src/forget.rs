@@ -4,11 +4,11 @@
 //! that is one everyday word counts only where it stands as an address or a file: else forgetting `auth` would
 //! take away every text about authentication.
 
-use crate::dialect::notes::restored;
-use crate::json::{Format, Json, Object};
-use crate::ledger::Line;
+use crate::json::{self, Format, lenient};
 use crate::memory::Address;
+use crate::memory::trash::restored;
 use crate::text::words;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// A title of one word stands in many texts that do not mean it.
@@ -22,14 +22,18 @@ pub enum Act {
 }
 
 /// What is known of a memory that shall be forgotten.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traces {
     /// The address it has and those it had, as far as no other memory has them now.
+    #[serde(deserialize_with = "lenient::items_if_list")]
     pub addresses: BTreeSet<Address>,
     /// Addresses that it had, or that look like it, and at which another memory stands now: that one stays.
+    #[serde(deserialize_with = "lenient::items_if_list")]
     pub taken: BTreeSet<Address>,
+    #[serde(deserialize_with = "lenient::items_if_list")]
     pub titles: BTreeSet<String>,
     /// The sessions that it was captured from.
+    #[serde(deserialize_with = "lenient::items_if_list")]
     pub sessions: BTreeSet<String>,
 }
 
@@ -71,68 +75,25 @@ impl Traces {
             })
         }
     }
-
-    /// Whether a line of the ledger has to go. One that cannot be read may be the rest of one that does.
-    pub fn are_in_ledger(&self, text: &str) -> bool {
-        match Line::read(text) {
-            None => !text.trim().is_empty(),
-            Some(line) => {
-                let ours = |address: &Address| self.own(address) || self.lost(address).is_some();
-                line.addresses().any(ours) || self.are_named_in(&line.query)
-            }
-        }
-    }
-
-    pub fn to_json(&self) -> Json {
-        let addresses = |of: &BTreeSet<Address>| Json::texts(of.iter().map(ToString::to_string));
-        let members = [
-            ("addresses", addresses(&self.addresses)),
-            ("taken", addresses(&self.taken)),
-            ("titles", Json::texts(&self.titles)),
-            ("sessions", Json::texts(&self.sessions)),
-        ];
-        Json::Object(members.into_iter().collect())
-    }
-
-    pub fn from_json(json: &Json) -> Option<Traces> {
-        let texts = |key: &str| Some(json.at(key)?.to_texts());
-        let addresses =
-            |key: &str| Some(texts(key)?.iter().filter_map(|text| Address::parse(text)).collect());
-        Some(Traces {
-            addresses: addresses("addresses")?,
-            taken: addresses("taken")?,
-            titles: texts("titles")?.into_iter().collect(),
-            sessions: texts("sessions")?.into_iter().collect(),
-        })
-    }
 }
 
 /// A forgetting that was begun: enough for whoever comes next to complete it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgetting {
-    pub traces: Traces,
     /// The newest change when it began: a later one is the log's own line about it.
     pub after: u64,
     pub because: String,
+    pub traces: Traces,
 }
 
 impl Forgetting {
     pub fn to_text(&self) -> String {
-        let mut object = Object::new();
-        object.set("after", Json::number(self.after));
-        object.set("because", Json::text(&self.because));
-        object.set("traces", self.traces.to_json());
-        format!("{}\n", Json::Object(object).render(Format::LINE))
+        format!("{}\n", json::to_string(self, Format::LINE))
     }
 
     /// `None` for what a power cut left of it: then nothing had begun.
     pub fn read(text: &str) -> Option<Forgetting> {
-        let json = Json::parse(text).ok()?;
-        Some(Forgetting {
-            traces: Traces::from_json(json.at("traces")?)?,
-            after: json.at("after")?.as_u64()?,
-            because: json.at("because")?.as_text()?.to_owned(),
-        })
+        json::from_str(text).ok()
     }
 
     /// What the log says of it: never the memory's name, also if the reason has it.
@@ -281,26 +242,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_line_of_the_ledger_that_cannot_be_read_goes_too() {
-        let traces = traces(&["retry-queue"]);
-        let line = |query: &str| {
-            format!(
-                r#"{{"at":"2026-03-01T12:00:00Z","client":"c","session":"s","event":"prompt","query":"{query}","tokens":1,"shown":[],"left_out":[{{"address":"tech_debt/other","score":1,"parts":{{}},"rule":"irrelevant"}}]}}"#
-            )
-        };
-        let table = [
-            (line("something else"), false),
-            (line("why retry-queue?"), true),
-            (line("x").replace("tech_debt/other", "tech_debt/retry-queue"), true),
-            ("      anzibar\"}".to_owned(), true),
-            ("      ".to_owned(), false),
-        ];
-        for (line, goes) in table {
-            assert_eq!(traces.are_in_ledger(&line), goes, "{line}");
-        }
-    }
-
     proptest! {
         #[test]
         fn a_forgetting_reads_back(title in "\\PC{0,20}", session in "\\PC{0,20}", after in 0..u64::MAX) {
@@ -315,7 +256,7 @@ mod tests {
         #[test]
         fn any_text_is_judged_without_panic(text in "\\PC{0,60}") {
             let _ = Forgetting::read(&text);
-            let _ = (traces(&["a"]).are_told_in(&text), traces(&["a"]).are_in_ledger(&text));
+            let _ = traces(&["a"]).are_told_in(&text);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Which secrets a change would write down.
 
 use crate::change::{Draft, Given};
-use crate::json::{Json, Object};
+use crate::json::Json;
 use crate::lifecycle::Lifecycle;
-use crate::memory::{Address, Body, Event, Memory};
+use crate::memory::{Address, Body, HistoryEntry, Memory};
 use crate::refusal::SecretFault;
 use crate::secret;
 use crate::text::cut;
@@ -77,7 +77,7 @@ pub fn drafted(before: Option<&Memory>, draft: &Draft) -> Vec<SecretFault> {
         Draft::Partial { from, set, add_tags, .. } => {
             match from {
                 Some(Given::Text(text)) => look_into(text, &mut look),
-                Some(Given::Fields(fields)) => Json::Object(fields.clone()).each_text(&mut look),
+                Some(Given::Fields(fields)) => fields.each_text_below("", &mut look),
                 None => {}
             }
             set.iter().for_each(|assignment| look(&assignment.path, &assignment.value));
@@ -123,13 +123,13 @@ pub fn redact_added(before: Option<&Memory>, after: &mut Memory) {
         Some(secret::redact(text).into_owned())
     };
     match &mut after.body {
-        Body::Fields(content) => redact_object(content, &mut redact),
+        Body::Fields(content) => content.map_texts(&mut redact),
         Body::Prose(text) => {
             // A heading may be the title, and the rest of the head is as much its author's text.
             for part in [text, &mut after.title] {
                 *part = redact(part).unwrap_or_else(|| part.clone());
             }
-            redact_object(&mut after.extra, &mut redact);
+            after.extra.map_texts(&mut redact);
         }
     }
     for text in after.tags.iter_mut().chain(&mut after.about) {
@@ -142,16 +142,8 @@ pub fn redact_added(before: Option<&Memory>, after: &mut Memory) {
     {
         *reason = secret::redact(reason).into_owned();
     }
-    for Event(event) in &mut after.history {
+    for HistoryEntry(event) in &mut after.history {
         event.map_texts(&mut redact);
-    }
-}
-
-fn redact_object(object: &mut Object, redact: &mut dyn FnMut(&str) -> Option<String>) {
-    let mut fields = Json::Object(std::mem::take(object));
-    fields.map_texts(redact);
-    if let Json::Object(redacted) = fields {
-        *object = redacted;
     }
 }
 
@@ -175,14 +167,14 @@ fn each_text(memory: &Memory, visit: &mut dyn FnMut(&str, &str)) {
     {
         visit("reason", reason);
     }
-    let changes = Json::List(memory.history.iter().map(|event| event.0.clone()).collect());
-    let mut record: Object = [("changes", changes)].into_iter().collect();
+    for (at, HistoryEntry(entry)) in memory.history.iter().enumerate() {
+        entry.each_text_below(&format!("changes.{at}"), visit);
+    }
     match &memory.body {
-        Body::Fields(content) => record.set("content", Json::Object(content.clone())),
+        Body::Fields(content) => content.each_text_below("content", visit),
         Body::Prose(text) => {
-            record.set("content", Json::text(text));
-            record.set("frontmatter", Json::Object(memory.extra.clone()));
+            visit("content", text);
+            memory.extra.each_text_below("frontmatter", visit);
         }
     }
-    Json::Object(record).each_text(visit);
 }

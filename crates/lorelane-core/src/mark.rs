@@ -6,27 +6,31 @@
 use crate::capture::{Origin, words_digest};
 use crate::digest::Revision;
 use crate::forget::Traces;
-use crate::json::{Format, Json, Object};
+use crate::json::{self, Format, lenient};
 use crate::lifecycle::REASON_MAX;
 use crate::memory::{Address, Body, Category, Memory};
 use crate::secret;
 use crate::text::{cut, one_line};
 use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The folder of the file of marks, below the project's root.
 pub const MARKS_FOLDER: &str = ".lorelane";
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Mark {
     pub address: Address,
     /// What the memory said when it was marked.
+    #[serde(default, deserialize_with = "lenient::or_default")]
     pub revision: Option<Revision>,
     pub at: Timestamp,
+    #[serde(flatten)]
     pub kind: MarkKind,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "mark", rename_all = "lowercase")]
 pub enum MarkKind {
     /// Always part of the standing context.
     Pin,
@@ -42,13 +46,15 @@ pub enum MarkKind {
 }
 
 /// What is not wanted, by value: as hashes, so that the file of marks repeats nothing of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// See [`words_digest`].
     pub title: String,
     pub body: String,
     /// The words that it was captured from, each time it was.
+    #[serde(default, deserialize_with = "lenient::items_if_list", skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<String>,
+    #[serde(default, deserialize_with = "lenient::or_default")]
     pub because: String,
 }
 
@@ -84,42 +90,38 @@ pub struct Marks {
     pub unread: usize,
 }
 
+/// A line of the file, in the order of its fields.
+#[derive(Serialize)]
+struct MarkLine<'m> {
+    mark: &'static str,
+    address: &'m Address,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<&'m Address>,
+    #[serde(flatten)]
+    origin: Option<&'m Origin>,
+    #[serde(flatten)]
+    rejection: Option<&'m Rejection>,
+    at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<&'m Revision>,
+}
+
 impl Mark {
     /// The line for the file, newline included.
     pub fn line(&self) -> String {
-        let mut object = Object::new();
-        object.set("mark", Json::text(self.kind.name()));
-        object.set("address", Json::text(self.address.to_string()));
-        self.kind.say(&mut object);
-        object.set("at", Json::text(self.at.to_string()));
-        if let Some(revision) = &self.revision {
-            object.set("revision", Json::text(revision.to_string()));
-        }
-        format!("{}\n", Json::Object(object).render(Format::LINE))
+        let (to, origin, rejection) = match &self.kind {
+            MarkKind::Pin | MarkKind::Unpin => (None, None, None),
+            MarkKind::Alias { to } => (Some(to), None, None),
+            MarkKind::Origin(origin) => (None, Some(origin), None),
+            MarkKind::Reject(rejection) => (None, None, Some(rejection)),
+        };
+        let (mark, address, revision) = (self.kind.name(), &self.address, self.revision.as_ref());
+        let line = MarkLine { mark, address, to, origin, rejection, at: self.at, revision };
+        format!("{}\n", json::to_string(&line, Format::LINE))
     }
 
     fn read(line: &str) -> Option<Mark> {
-        let json = Json::parse(line).ok()?;
-        let object = json.as_object()?;
-        let kind = match object.text("mark")? {
-            "pin" => MarkKind::Pin,
-            "unpin" => MarkKind::Unpin,
-            "alias" => MarkKind::Alias { to: Address::parse(object.text("to")?)? },
-            "origin" => MarkKind::Origin(Origin::from_json(&json)?),
-            "reject" => MarkKind::Reject(Rejection {
-                title: object.text("title")?.to_owned(),
-                body: object.text("body")?.to_owned(),
-                origins: object.get("origins").map(Json::to_texts).unwrap_or_default(),
-                because: object.text("because").unwrap_or_default().to_owned(),
-            }),
-            _ => return None,
-        };
-        Some(Mark {
-            address: Address::parse(object.text("address")?)?,
-            revision: object.text("revision").and_then(Revision::parse),
-            at: Timestamp::parse(object.text("at")?)?.0,
-            kind,
-        })
+        json::from_str(line).ok()
     }
 }
 
@@ -131,27 +133,6 @@ impl MarkKind {
             MarkKind::Alias { .. } => "alias",
             MarkKind::Origin(_) => "origin",
             MarkKind::Reject(_) => "reject",
-        }
-    }
-
-    /// What a mark of this kind says beside its address.
-    fn say(&self, line: &mut Object) {
-        match self {
-            MarkKind::Pin | MarkKind::Unpin => {}
-            MarkKind::Alias { to } => line.set("to", Json::text(to.to_string())),
-            MarkKind::Origin(origin) => {
-                if let Json::Object(origin) = origin.to_json() {
-                    origin.iter().for_each(|(key, value)| line.set(key, value.clone()));
-                }
-            }
-            MarkKind::Reject(rejection) => {
-                line.set("title", Json::text(&rejection.title));
-                line.set("body", Json::text(&rejection.body));
-                if !rejection.origins.is_empty() {
-                    line.set("origins", Json::texts(&rejection.origins));
-                }
-                line.set("because", Json::text(&rejection.because));
-            }
         }
     }
 }
@@ -278,6 +259,7 @@ impl Marks {
 mod tests {
     use super::*;
     use crate::capture::At;
+    use crate::json::{Json, Object};
     use proptest::prelude::*;
 
     fn address(name: &str) -> Address {

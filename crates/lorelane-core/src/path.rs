@@ -10,12 +10,17 @@ use std::fmt;
 pub struct RelPath(String);
 
 /// Why a text is not a path inside a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathFault {
+    #[error("it is empty")]
     Empty,
+    #[error("it is absolute")]
     Absolute,
+    #[error("it has an empty, `.` or `..` component")]
     Escapes,
+    #[error("it contains {0:?}")]
     Character(char),
+    #[error("a component is longer than {COMPONENT_MAX} bytes")]
     TooLong,
 }
 
@@ -73,18 +78,6 @@ impl fmt::Display for RelPath {
 impl fmt::Debug for RelPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.0)
-    }
-}
-
-impl fmt::Display for PathFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PathFault::Empty => f.write_str("it is empty"),
-            PathFault::Absolute => f.write_str("it is absolute"),
-            PathFault::Escapes => f.write_str("it has an empty, `.` or `..` component"),
-            PathFault::Character(c) => write!(f, "it contains {c:?}"),
-            PathFault::TooLong => write!(f, "a component is longer than {COMPONENT_MAX} bytes"),
-        }
     }
 }
 

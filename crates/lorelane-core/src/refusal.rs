@@ -4,52 +4,37 @@ use crate::digest::Revision;
 use crate::lifecycle::{Status, Verb};
 use crate::memory::{Address, Category};
 use crate::time::Timestamp;
-use std::fmt;
 
-#[derive(Clone, Debug, PartialEq)]
+/// What to do when there is no such memory.
+pub const LIST_HINT: &str = "`lorelane list` shows what there is";
+
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// The text is not what the dialect reads at all.
-    Unreadable {
-        address: Address,
-        why: String,
-    },
+    #[error("cannot read `{address}`: {why}")]
+    Unreadable { address: Address, why: String },
     /// Everything that is wrong with the fields, at once.
-    Invalid {
-        address: Address,
-        faults: Vec<Fault>,
-    },
+    #[error("cannot save `{address}`: {}", invalid(.faults))]
+    Invalid { address: Address, faults: Vec<Fault> },
     /// The revision would lose what only grows.
-    Merge {
-        address: Address,
-        fault: MergeFault,
-    },
+    #[error("cannot revise `{address}`: {} is {}{}", .fault.field, .fault.rule, details(.fault))]
+    Merge { address: Address, fault: MergeFault },
     /// The file is not the one that was read.
-    Conflict {
-        address: Address,
-        expected: Revision,
-        current: Revision,
-    },
-    Exists {
-        address: Address,
-        status: Option<Status>,
-    },
+    #[error(
+        "cannot revise `{address}`: it changed since it was read\n  expected: {expected}\n  current: {current}"
+    )]
+    Conflict { address: Address, expected: Revision, current: Revision },
+    #[error("cannot create `{address}`: {}", taken(*.status))]
+    Exists { address: Address, status: Option<Status> },
     /// It was retired a moment ago, or at a time nobody knows.
-    TooSoon {
-        address: Address,
-        retired_at: Option<Timestamp>,
-    },
-    Missing {
-        address: Address,
-    },
-    Lifecycle {
-        address: Address,
-        verb: Verb,
-        status: Status,
-    },
-    Secrets {
-        address: Address,
-        found: Vec<SecretFault>,
-    },
+    #[error("cannot create `{address}`: {}", retired(*.retired_at))]
+    TooSoon { address: Address, retired_at: Option<Timestamp> },
+    #[error("cannot find `{address}`: there is no such memory")]
+    Missing { address: Address },
+    #[error("cannot {} `{address}`: it is {status}", .verb.name())]
+    Lifecycle { address: Address, verb: Verb, status: Status },
+    #[error("{}", secrets(.address, .found))]
+    Secrets { address: Address, found: Vec<SecretFault> },
 }
 
 /// One value that is not as its field demands.
@@ -119,7 +104,7 @@ impl Refusal {
             Refusal::TooSoon { address, .. } => {
                 format!("bring it back with `lorelane restore {address}`, choose another title, or wait a day")
             }
-            Refusal::Missing { .. } => "`lorelane list` shows what there is".to_owned(),
+            Refusal::Missing { .. } => LIST_HINT.to_owned(),
             Refusal::Lifecycle { address, verb: Verb::Purge, status: Status::Archived } => format!(
                 "restore it with `lorelane restore {address}`, then retire it with `lorelane retire {address}`"
             ),
@@ -135,64 +120,44 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::Unreadable { address, why } => write!(f, "cannot read `{address}`: {why}"),
-            Refusal::Invalid { address, faults } => {
-                let count = faults.len();
-                write!(
-                    f,
-                    "cannot save `{address}`: {count} {} wrong",
-                    if count == 1 { "field is" } else { "fields are" }
-                )?;
-                faults.iter().try_for_each(|fault| {
-                    write!(
-                        f,
-                        "\n  {}: {}\n    got: {}\n    fix: {}",
-                        fault.field, fault.expected, fault.got, fault.fix
-                    )
-                })
-            }
-            Refusal::Merge { address, fault } => {
-                write!(f, "cannot revise `{address}`: {} is {}", fault.field, fault.rule)?;
-                fault.details.iter().try_for_each(|(key, value)| write!(f, "\n  {key}: {value}"))
-            }
-            Refusal::Conflict { address, expected, current } => write!(
-                f,
-                "cannot revise `{address}`: it changed since it was read\n  expected: {expected}\n  current: {current}"
-            ),
-            Refusal::Exists { address, status: Some(status) } => {
-                write!(f, "cannot create `{address}`: a memory of that name is {status}")
-            }
-            Refusal::Exists { address, status: None } => {
-                write!(f, "cannot create `{address}`: there is a file of that name that cannot be read")
-            }
-            Refusal::TooSoon { address, retired_at: Some(at) } => {
-                write!(f, "cannot create `{address}`: it was retired at {at}, less than 24 hours ago")
-            }
-            Refusal::TooSoon { address, retired_at: None } => {
-                write!(f, "cannot create `{address}`: it was retired at a time the file does not say")
-            }
-            Refusal::Missing { address } => write!(f, "cannot find `{address}`: there is no such memory"),
-            Refusal::Lifecycle { address, verb, status } => {
-                write!(f, "cannot {} `{address}`: it is {status}", verb.name())
-            }
-            Refusal::Secrets { address, found } => {
-                // A title makes the address, so with a secret in it neither is repeated.
-                match found.iter().any(|secret| secret.field == "title" || secret.field == "id") {
-                    true => write!(f, "cannot save this memory: it would store a secret")?,
-                    false => write!(f, "cannot save `{address}`: it would store a secret")?,
-                }
-                found.iter().try_for_each(|secret| {
-                    write!(f, "\n  {}: {} ({})", secret.field, secret.kind, secret.masked)
-                })
-            }
-        }
+fn invalid(faults: &[Fault]) -> String {
+    let count = faults.len();
+    let mut text = format!("{count} {} wrong", if count == 1 { "field is" } else { "fields are" });
+    for Fault { field, expected, got, fix } in faults {
+        text.push_str(&format!("\n  {field}: {expected}\n    got: {got}\n    fix: {fix}"));
+    }
+    text
+}
+
+fn details(fault: &MergeFault) -> String {
+    fault.details.iter().map(|(key, value)| format!("\n  {key}: {value}")).collect()
+}
+
+fn taken(status: Option<Status>) -> String {
+    match status {
+        Some(status) => format!("a memory of that name is {status}"),
+        None => "there is a file of that name that cannot be read".to_owned(),
     }
 }
 
-impl std::error::Error for Refusal {}
+fn retired(at: Option<Timestamp>) -> String {
+    match at {
+        Some(at) => format!("it was retired at {at}, less than 24 hours ago"),
+        None => "it was retired at a time the file does not say".to_owned(),
+    }
+}
+
+fn secrets(address: &Address, found: &[SecretFault]) -> String {
+    // A title makes the address, so with a secret in it neither is repeated.
+    let mut text = match found.iter().any(|secret| secret.field == "title" || secret.field == "id") {
+        true => "cannot save this memory: it would store a secret".to_owned(),
+        false => format!("cannot save `{address}`: it would store a secret"),
+    };
+    for SecretFault { field, kind, masked } in found {
+        text.push_str(&format!("\n  {field}: {kind} ({masked})"));
+    }
+    text
+}
 
 /// A name is judged as it was typed, so no setting stores a mark in its place.
 fn secrets_hint(found: &[SecretFault]) -> &'static str {

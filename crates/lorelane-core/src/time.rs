@@ -3,6 +3,7 @@
 //! The calendar is jiff's. The grammar is the one that the schemas publish: jiff's own reader takes forms that
 //! no file has (`20260131`, an hour without minutes, `[UTC]`), and refuses fractions of more than nine digits.
 
+use crate::json::as_text;
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
 use std::fmt;
@@ -25,12 +26,14 @@ pub enum Precision {
     Naive,
 }
 
-/// Why a text is not a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a text is not a time: what it is instead, after "it is".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimeFault {
     /// It is not written as one.
+    #[error("no time")]
     Form,
     /// It is, and the calendar has no such date: `2026-02-31`.
+    #[error("a date that does not exist")]
     Date,
 }
 
@@ -85,15 +88,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// What it is instead, after "it is".
-impl fmt::Display for TimeFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TimeFault::Form => "no time",
-            TimeFault::Date => "a date that does not exist",
-        })
-    }
-}
+as_text!(Timestamp, |text| Timestamp::parse(text).map(|(at, _)| at));
 
 fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
     let (count, unit) = [("h", 3_600), ("d", DAY), ("w", 7 * DAY)]

@@ -1,7 +1,8 @@
-//! Captures on disk: a private file per session in the lane's state folder.
+//! Captures on disk: a private file per session in the project's state folder.
 
-use crate::disk::{Disk, Kind, LockFault, READ_MAX_BYTES};
-use crate::workspace::Failure;
+use crate::disk::{Disk, Kind, READ_MAX_BYTES};
+use crate::failure::Failure;
+use crate::state::StateFolder;
 use lorelane_core::capture::{Capture, is_outdated};
 use lorelane_core::digest::short_digest;
 use lorelane_core::forget::{Act, Traces};
@@ -65,21 +66,21 @@ impl Unread {
 #[derive(Debug)]
 pub struct Captures {
     disk: Arc<dyn Disk>,
-    folder: PathBuf,
+    folder: StateFolder,
 }
 
 impl Captures {
-    pub fn new(disk: Arc<dyn Disk>, folder: PathBuf) -> Captures {
-        Captures { disk, folder }
+    pub fn new(disk: Arc<dyn Disk>, folder: impl Into<StateFolder>) -> Captures {
+        Captures { disk, folder: folder.into() }
     }
 
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path()
     }
 
     /// The file of a session. Its id is foreign text: what is readable of it, and a digest that tells it apart.
     pub fn path_of(&self, session: &str) -> PathBuf {
-        self.folder.join(format!("{}.json", file_stem(session)))
+        self.folder.join(&format!("{}.json", file_stem(session)))
     }
 
     /// What was found in a session before. A file that cannot be read is as good as none.
@@ -89,13 +90,12 @@ impl Captures {
 
     /// Replaces what is known of a session, and clears away what nobody needs any more. Returns the file.
     pub fn save(&self, capture: &Capture) -> Result<PathBuf, Failure> {
-        let path = self.path_of(&capture.session);
         self.locked(LOCK_WAIT, || {
+            let path = self.path_of(&capture.session);
             self.keep(&path, capture)?;
             self.clear_away(capture.at);
-            Ok(())
-        })?;
-        Ok(path)
+            Ok(path)
+        })
     }
 
     /// The sessions with something still to be saved, newest first, with nothing but that.
@@ -120,10 +120,11 @@ impl Captures {
     /// The transcripts that have grown since they were left to be read again. Each is named once: one that cannot be
     /// read would hold up every session start.
     pub fn take_unread(&self) -> Vec<Unread> {
-        let listed = self.disk.list(&self.folder).ok().flatten().unwrap_or_default();
+        let folder = self.folder.path();
+        let listed = self.disk.list(&folder).ok().flatten().unwrap_or_default();
         let named = listed.into_iter().filter(|listed| listed.kind == Kind::File);
         let marked = named.filter(|listed| listed.name.ends_with(&format!("-{UNREAD}")));
-        let files = marked.map(|listed| self.folder.join(listed.name)).take(LOOKED_AT_MAX);
+        let files = marked.map(|listed| folder.join(listed.name)).take(LOOKED_AT_MAX);
         files
             .filter_map(|file| self.unread_in(&file).filter(|_| self.disk.remove_file(&file).is_ok()))
             .collect()
@@ -150,14 +151,16 @@ impl Captures {
 
     /// Puts a text for another program beside the captures, under a name of this session's own.
     pub fn put_beside(&self, session: &str, name: &str, text: &str) -> Result<PathBuf, Failure> {
-        let path = self.beside(session, name);
-        self.locked(LOCK_WAIT, || self.put(&path, secret::masked(text).as_bytes()))?;
-        Ok(path)
+        self.locked(LOCK_WAIT, || {
+            let path = self.beside(session, name);
+            self.put(&path, secret::masked(text).as_bytes())?;
+            Ok(path)
+        })
     }
 
     /// Where such a text lies.
     pub fn beside(&self, session: &str, name: &str) -> PathBuf {
-        self.folder.join(format!("{}-{name}", file_stem(session)))
+        self.folder.join(&format!("{}-{name}", file_stem(session)))
     }
 
     /// One that stays does no harm: it is cleared away when it is old.
@@ -168,8 +171,9 @@ impl Captures {
     /// Takes away the words that may be a forgotten memory's, in captures and in what lies beside them. That there
     /// was a capture stays: else the same words would be captured again. Returns how many places had such words.
     pub fn forget(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
-        let fault = |attempt| move |source| Failure::io(attempt, &self.folder, source);
-        if self.disk.stat(&self.folder).map_err(fault("look at"))?.is_none() {
+        let folder = self.folder.path();
+        let stat = self.disk.stat(&folder).map_err(|source| Failure::io("look at", &folder, source))?;
+        if stat.is_none() {
             return Ok(0);
         }
         if act == Act::Look {
@@ -177,7 +181,8 @@ impl Captures {
         }
         self.locked(FORGET_WAIT, || {
             let count = self.forget_words(traces, act)?;
-            self.disk.sync_dir(&self.folder).map_err(fault("sync"))?;
+            let folder = self.folder.path();
+            self.disk.sync_dir(&folder).map_err(|source| Failure::io("sync", &folder, source))?;
             Ok(count)
         })
     }
@@ -226,15 +231,10 @@ impl Captures {
 
     /// Two sessions may settle the same capture at once.
     fn locked<T>(&self, wait: Duration, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-        let fault = |attempt, source| Failure::io(attempt, &self.folder, source);
-        self.disk.create_private_dir_all(&self.folder).map_err(|source| fault("create", source))?;
-        let _guard = self.disk.lock_dir(&self.folder, wait).map_err(|why| {
-            let source = match why {
-                LockFault::Timeout { .. } => io::Error::other("another process is writing there"),
-                LockFault::Io(source) => source,
-            };
-            fault("lock", source)
-        })?;
+        let folder = self.folder.for_writing();
+        let fault = |attempt, source| Failure::io(attempt, &folder, source);
+        self.disk.create_private_dir_all(&folder).map_err(|source| fault("create", source))?;
+        let _guard = self.disk.lock_dir(&folder, wait).map_err(|why| fault("lock", why.into()))?;
         work()
     }
 
@@ -253,7 +253,7 @@ impl Captures {
     /// A new file that takes the old one's place: a link in that place is replaced, never followed.
     fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         let nonce: String = self.disk.nonce().iter().map(|byte| format!("{byte:02x}")).collect();
-        let temporary = self.folder.join(format!(".{nonce}.tmp"));
+        let temporary = self.folder.join(&format!(".{nonce}.tmp"));
         let written = self
             .disk
             .create_new(&temporary, bytes, PRIVATE)
@@ -277,10 +277,11 @@ impl Captures {
 
     /// The files and when they were last written.
     fn files(&self) -> impl Iterator<Item = (i64, PathBuf)> {
-        let listed = self.disk.list(&self.folder).ok().flatten().unwrap_or_default();
+        let folder = self.folder.path();
+        let listed = self.disk.list(&folder).ok().flatten().unwrap_or_default();
         let files = listed.into_iter().filter(|listed| listed.kind == Kind::File);
-        files.filter_map(|listed| {
-            let path = self.folder.join(listed.name);
+        files.filter_map(move |listed| {
+            let path = folder.join(listed.name);
             let stat = self.disk.stat(&path).ok().flatten()?;
             Some((stat.mtime_ns, path))
         })
@@ -291,7 +292,7 @@ impl Captures {
             return None;
         }
         let bytes = self.disk.read_regular(path, CAPTURE_MAX_BYTES).ok()??;
-        Capture::from_json(&Json::parse(std::str::from_utf8(&bytes).ok()?).ok()?)
+        Capture::read(std::str::from_utf8(&bytes).ok()?)
     }
 }
 

@@ -4,7 +4,6 @@ use crate::disk::{Disk, Kind, Links};
 use lorelane_core::json::{self, Document, Json, Object};
 use lorelane_core::policy::{ConfigProblem, Given, Home, Policy, Source, all_keys};
 use lorelane_core::text::cut;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -22,70 +21,26 @@ pub struct ConfigFiles {
     pub user: Option<PathBuf>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    Io {
-        attempt: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    #[error("cannot {attempt} {path}: {source}")]
+    Io { attempt: &'static str, path: PathBuf, source: io::Error },
     /// A file that cannot be read is not written over.
-    Broken {
-        path: PathBuf,
-        why: String,
-    },
-    Symlink {
-        path: PathBuf,
-    },
+    #[error("cannot change {path}: {why}")]
+    Broken { path: PathBuf, why: String },
+    #[error("cannot change {path}: it is a symlink")]
+    Symlink { path: PathBuf },
     /// The file's folder is a link that leads out of the project.
-    Outside {
-        path: PathBuf,
-        real: PathBuf,
-    },
+    #[error("cannot change {path}: its folder is {real}, outside the project")]
+    Outside { path: PathBuf, real: PathBuf },
 }
-
-impl ConfigError {
-    /// What to do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            ConfigError::Io { .. } => "check that its folder exists and may be written",
-            ConfigError::Broken { .. } => "mend the file first",
-            ConfigError::Outside { .. } => "put a real folder in the place of the link",
-            ConfigError::Symlink { .. } => {
-                "lorelane writes only inside its declared folders; change the file it points to"
-            }
-        }
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::Io { attempt, path, source } => {
-                write!(f, "cannot {attempt} {}: {source}", path.display())
-            }
-            ConfigError::Broken { path, why } => write!(f, "cannot change {}: {why}", path.display()),
-            ConfigError::Outside { path, real } => write!(
-                f,
-                "cannot change {}: its folder is {}, outside the project",
-                path.display(),
-                real.display()
-            ),
-            ConfigError::Symlink { path } => {
-                write!(f, "cannot change {}: it is a symlink", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 impl ConfigFiles {
     /// The files of a project whose folder is given without links.
-    pub fn of_project(project: &Path, user_config: Option<&Path>) -> ConfigFiles {
+    pub fn of_project(disk: &dyn Disk, project: &Path, user_config: Option<&Path>) -> ConfigFiles {
         let folder = project.join(lorelane_core::policy::DEFAULT_ROOT);
         // A link inside the project is the user's business; through one that leads out of it nothing is read.
-        let real = std::fs::canonicalize(&folder).ok().filter(|real| real.starts_with(project));
+        let real = disk.real_path(&folder).ok().filter(|real| real.starts_with(project));
         ConfigFiles {
             records: real.unwrap_or(folder).join(RECORDS_CONFIG),
             project: project.join(LORELANE_CONFIG),
@@ -198,7 +153,7 @@ impl ConfigFiles {
         let path = self.file_of(home).to_owned();
         let project = self.project.parent().unwrap_or(Path::new("/"));
         let folder = path.parent().unwrap_or(Path::new("/"));
-        if let Ok(real) = std::fs::canonicalize(folder)
+        if let Ok(real) = disk.real_path(folder)
             && !real.starts_with(project)
         {
             return Err(ConfigError::Outside { path, real });

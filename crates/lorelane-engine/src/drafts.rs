@@ -1,11 +1,10 @@
 //! Drafts that a person works on: private, per project, kept until they are saved.
 
 use crate::disk::{Disk, Kind, RealDisk};
-use crate::workspace::Failure;
+use crate::failure::Failure;
 use lorelane_core::forget::{Act, Traces};
 use lorelane_core::memory::Address;
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::Write;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,24 +13,14 @@ const NUMBERED: char = '~';
 
 /// Puts a draft into the private folder under a name that nobody else has.
 pub fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> {
-    make_private(folder).map_err(|source| Failure::io("create", folder, source))?;
+    RealDisk.create_private_dir_all(folder).map_err(|source| Failure::io("create", folder, source))?;
     let name = stem(name);
     for count in 0.. {
         let number = if count == 0 { String::new() } else { format!("{NUMBERED}{count}") };
         let path = folder.join(format!("{name}{number}.json"));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options.mode(0o600);
-        }
-        match options.open(&path) {
-            Ok(mut file) => {
-                file.write_all(text.as_bytes()).map_err(|source| Failure::io("write", &path, source))?;
-                return Ok(path);
-            }
-            Err(fault) if fault.kind() == std::io::ErrorKind::AlreadyExists && count < 1_000 => {}
+        match RealDisk.create_new(&path, text.as_bytes(), Some(0o600)) {
+            Ok(()) => return Ok(path),
+            Err(fault) if fault.kind() == ErrorKind::AlreadyExists && count < 1_000 => {}
             Err(source) => return Err(Failure::io("create", &path, source)),
         }
     }
@@ -41,17 +30,6 @@ pub fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> 
 /// The name of a note has folders; its drafts lie in one.
 fn stem(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
-}
-
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(folder)
 }
 
 /// Runs the editor on a draft and reads what it left.
@@ -120,7 +98,7 @@ fn is_draft_of(file_name: &str, address: &Address) -> bool {
 
 pub fn discard(draft: &Path) {
     // Left behind it does no harm; `status` names its folder.
-    let _ = std::fs::remove_file(draft);
+    let _ = RealDisk.remove_file(draft);
 }
 
 #[cfg(test)]

@@ -2,9 +2,15 @@
 //! identity.
 
 mod call;
+mod repository;
+
+pub(crate) use repository::{Enclosing, Repository, enclosing};
+
+pub use call::GitError;
 
 use crate::disk::Disk;
-use call::{PLAIN_DIFF, Runs, WorkTree, run, run_commit, run_search};
+use call::{PLAIN_DIFF, Runs, WorkTree, is_there, run, run_commit, run_search};
+use lorelane_core::time::Timestamp;
 use memchr::memchr;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -27,14 +33,13 @@ const RENAMES_MAX: &str = "--max-count=50";
 
 /// Commits exactly these files, with the user's hooks: only for a project that is trusted. The reason of a refusal
 /// is git's own.
-pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(), String> {
-    let tree = WorkTree::around(project).ok_or("there is no git repository here")?;
+pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(), GitError> {
+    let tree = WorkTree::around(project).ok_or(GitError::NoRepository)?;
     let files: BTreeSet<&Path> = files.iter().map(|file| tree.relative(file)).collect();
     let known = tracked(&tree, &files)?;
     let (tracked, unknown): (Vec<&Path>, Vec<&Path>) =
         files.into_iter().partition(|file| known.contains(&named(file)));
-    let new: Vec<&Path> =
-        unknown.into_iter().filter(|file| tree.root.join(file).symlink_metadata().is_ok()).collect();
+    let new: Vec<&Path> = unknown.into_iter().filter(|file| is_there(&tree.root.join(file))).collect();
     let all = [tracked, new.clone()].concat();
     if all.is_empty() {
         return Ok(());
@@ -64,7 +69,7 @@ const UNSETTLED: [&str; 6] =
 /// Whether somebody is in the middle of a merge or the like. Asks the disk, not git: it must be quick.
 pub fn is_unsettled(project: &Path) -> bool {
     let Some(tree) = WorkTree::around(project) else { return false };
-    UNSETTLED.iter().any(|name| tree.git_dir.join(name).exists())
+    UNSETTLED.iter().any(|name| is_there(&tree.git_dir.join(name)))
 }
 
 /// Those of the files that stand in the worktree as git put them there. None where git is not, or does not answer.
@@ -114,27 +119,46 @@ fn is_same(now: &[u8], held: &[u8]) -> bool {
 }
 
 /// Where the last commands of git had been before: a file that one of these has, and git's index has not, was taken
-/// away by git.
-const LAST_HEADS: [&str; 5] = ["HEAD", "ORIG_HEAD", "HEAD@{1}", "HEAD@{2}", "HEAD@{3}"];
+/// away by git. The number is the move of `HEAD` by which git left it at the latest, as the reflog counts them.
+const LAST_HEADS: [(&str, Option<usize>); 5] = [
+    ("HEAD", None),
+    ("ORIG_HEAD", Some(0)),
+    ("HEAD@{1}", Some(0)),
+    ("HEAD@{2}", Some(1)),
+    ("HEAD@{3}", Some(2)),
+];
 
-/// Those of the files that are gone because git took them away: a branch without them, a removal. None where git is
-/// not, or does not answer.
-pub fn taken_away<'f>(project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
+/// Those of the files that are gone because git took them away: a branch without them, a removal. A file that is known
+/// to have been there later was not. None where git is not, or does not answer.
+pub fn taken_away<'f>(project: &Path, files: &'f [(PathBuf, Option<Timestamp>)]) -> Vec<&'f Path> {
     let tree = WorkTree::around(project).filter(|_| !files.is_empty());
     let Some(tree) = tree else { return Vec::new() };
     let named_here = |file: &Path| named(tree.relative(file));
     let ask = |words: &[&str]| {
         let mut asked = tree.git(Runs::GitAlone);
-        run(asked.args(words).arg("--").args(files.iter().map(|file| tree.relative(file))), Vec::new())
+        run(asked.args(words).arg("--").args(files.iter().map(|(file, _)| tree.relative(file))), Vec::new())
     };
     let Ok(missed) = ask(&["ls-files", "-z", "--deleted"]) else { return Vec::new() };
-    let mut known = Vec::new();
-    for head in LAST_HEADS {
-        known.extend(ask(&["ls-tree", "-r", "-z", "--name-only", head]).unwrap_or_default());
-    }
+    let moves = last_moves(&tree);
+    let heads = LAST_HEADS.map(|(head, left)| {
+        let known = ask(&["ls-tree", "-r", "-z", "--name-only", head]).unwrap_or_default();
+        (known, left.and_then(|at| moves.get(at).copied()))
+    });
     let is_in = |list: &[u8], file: &Path| list.split(|byte| *byte == 0).any(|name| name == named_here(file));
-    let files = files.iter().map(PathBuf::as_path);
-    files.filter(|file| is_in(&known, file) && !is_in(&missed, file)).collect()
+    let by_git = |(file, there): &&(PathBuf, Option<Timestamp>)| {
+        let since = |left: Option<Timestamp>| left.zip(*there).is_some_and(|(left, there)| there > left);
+        !is_in(&missed, file) && heads.iter().any(|(known, left)| is_in(known, file) && !since(*left))
+    };
+    files.iter().filter(by_git).map(|(file, _)| file.as_path()).collect()
+}
+
+/// When `HEAD` last moved, newest first.
+fn last_moves(tree: &WorkTree) -> Vec<Timestamp> {
+    let mut asked = tree.git(Runs::GitAlone);
+    asked.args(["log", "--walk-reflogs", "--max-count=3", "--date=unix", "--format=%gd", "HEAD"]);
+    let printed = run(&mut asked, Vec::new()).unwrap_or_default();
+    let time = |line: &str| line.strip_prefix("HEAD@{")?.strip_suffix('}')?.parse().ok().map(Timestamp);
+    String::from_utf8_lossy(&printed).lines().map_while(time).collect()
 }
 
 /// What git keeps of a file that is gone.
@@ -176,26 +200,27 @@ pub fn ever_in(
     repository: &Path,
     folder: &Path,
     is_wanted: &dyn Fn(&str) -> bool,
-) -> Result<Vec<PathBuf>, String> {
+) -> Result<Vec<PathBuf>, GitError> {
     let Some(tree) = WorkTree::around(repository) else { return Ok(Vec::new()) };
     let mut committed = history(&tree, "");
     committed.args(HOLDING).args(["-z", "--name-only", "--"]).arg(folder);
     let mut printed = run(&mut committed, Vec::new())?;
     printed.push(0);
     printed.extend(run(in_index(&tree).arg("-z").arg("--").arg(folder), Vec::new())?);
-    let paths: BTreeSet<PathBuf> = printed
-        .split(|byte| *byte == 0)
-        .map(|path| repository.join(String::from_utf8_lossy(path.trim_ascii_start()).as_ref()))
-        .collect();
     let wanted = |path: &PathBuf| {
         let below = path.strip_prefix(folder).ok();
         below.is_some_and(|below| is_wanted(&String::from_utf8_lossy(&named(below))))
     };
-    Ok(paths.into_iter().filter(wanted).collect())
+    let paths: BTreeSet<PathBuf> = printed
+        .split(|byte| *byte == 0)
+        .map(|path| repository.join(String::from_utf8_lossy(path.trim_ascii_start()).as_ref()))
+        .filter(wanted)
+        .collect();
+    Ok(paths.into_iter().collect())
 }
 
 /// What git holds of these files, and of these names in the files that list them.
-pub fn held(project: &Path, files: &[PathBuf], lists: &[PathBuf], names: &[&str]) -> Result<Held, String> {
+pub fn held(project: &Path, files: &[PathBuf], lists: &[PathBuf], names: &[&str]) -> Result<Held, GitError> {
     let Some(tree) = WorkTree::around(project) else { return Ok(Held::default()) };
     // Without a path git would speak of all.
     let (mut commits, mut staged) = (Vec::new(), false);
@@ -289,7 +314,7 @@ fn with_name(
     name: &str,
     commits: &[Commit],
     lists: &[PathBuf],
-) -> Result<Vec<Commit>, String> {
+) -> Result<Vec<Commit>, GitError> {
     let mut held = Vec::new();
     for some in commits.chunks(GREP_MAX) {
         let mut grep = tree.git(Runs::GitAlone);
@@ -303,7 +328,7 @@ fn with_name(
 }
 
 /// Those of the files that git knows, as git spells them.
-fn tracked(tree: &WorkTree, files: &BTreeSet<&Path>) -> Result<BTreeSet<Vec<u8>>, String> {
+fn tracked(tree: &WorkTree, files: &BTreeSet<&Path>) -> Result<BTreeSet<Vec<u8>>, GitError> {
     // Of all questions only this one takes no paths by input, so it is asked about the few folders they lie in.
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
     let folders =

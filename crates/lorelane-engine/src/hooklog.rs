@@ -2,8 +2,8 @@
 
 use crate::disk::{Disk, RealDisk};
 use crate::env::Env;
+use crate::failure::Failure;
 use crate::lines;
-use crate::workspace::Failure;
 use lorelane_core::forget::{Act, Traces};
 use lorelane_core::secret;
 use lorelane_core::text::{cut, one_line};

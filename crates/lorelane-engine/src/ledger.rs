@@ -1,11 +1,12 @@
-//! The ledger on disk: what was put into prompts, one line each, in the lane's state folder.
+//! The ledger on disk: what was put into prompts, one line each, in the project's state folder.
 
 use crate::disk::{Disk, Kind};
+use crate::failure::Failure;
 use crate::lines;
-use crate::workspace::Failure;
+use crate::state::StateFolder;
 use lorelane_core::forget::{Act, Traces};
 use lorelane_core::json::{Format, Json};
-use lorelane_core::ledger::{Line, named};
+use lorelane_core::ledger::{Line, has_traces, named};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,12 +21,12 @@ const HEAD_BYTES: usize = 400;
 #[derive(Debug)]
 pub struct Ledger {
     disk: Arc<dyn Disk>,
-    folder: PathBuf,
+    folder: StateFolder,
 }
 
 impl Ledger {
-    pub fn new(disk: Arc<dyn Disk>, folder: PathBuf) -> Ledger {
-        Ledger { disk, folder }
+    pub fn new(disk: Arc<dyn Disk>, folder: impl Into<StateFolder>) -> Ledger {
+        Ledger { disk, folder: folder.into() }
     }
 
     fn current(&self) -> PathBuf {
@@ -38,9 +39,10 @@ impl Ledger {
 
     /// Appends a line. It is no memory: it is neither synced nor waited for.
     pub fn append(&self, line: &Line) -> Result<(), Failure> {
+        let folder = self.folder.for_writing();
         let path = self.current();
         let fault = |source| Failure::io("write", &path, source);
-        self.disk.create_private_dir_all(&self.folder).map_err(fault)?;
+        self.disk.create_private_dir_all(&folder).map_err(fault)?;
         lines::turn_over(&*self.disk, &path, &self.former(), LEDGER_MAX_BYTES).map_err(fault)?;
         self.disk.append(&path, line.line().as_bytes()).map_err(fault)
     }
@@ -58,7 +60,7 @@ impl Ledger {
     /// Blanks the lines that speak of a memory, whole: what was shown beside it and the prompt go with it.
     pub fn forget(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
         let (current, former) = (self.current(), self.former());
-        lines::blank(&*self.disk, &[&former, &current], act, &|line| traces.are_in_ledger(line))
+        lines::blank(&*self.disk, &[&former, &current], act, &|line| has_traces(line, traces))
             .map_err(|source| Failure::io("purge", &current, source))
     }
 

@@ -1,17 +1,22 @@
 //! Engine: does what the core decided. Knows files, locks, SQLite and git; prints nothing.
 
+pub mod backend;
 pub mod captures;
 pub mod config;
 pub mod disk;
 pub mod drafts;
 pub mod env;
+pub mod failure;
+pub mod finding;
 pub mod git;
+mod hint;
 pub mod hooklog;
 pub mod index;
 pub mod ledger;
 mod lines;
 pub mod model;
 pub mod setup;
+pub mod state;
 pub mod store;
 pub mod transcript;
 pub mod workspace;

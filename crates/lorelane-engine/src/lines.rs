@@ -3,7 +3,7 @@
 //! A line is taken out by blanks in its place: a copy without it would lose what others append meanwhile. Only
 //! turning over a full file moves bytes, so only these two need the folder's lock.
 
-use crate::disk::{Disk, LockFault, READ_MAX_BYTES};
+use crate::disk::{Disk, READ_MAX_BYTES};
 use lorelane_core::forget::Act;
 use std::io;
 use std::path::Path;
@@ -36,10 +36,7 @@ pub(crate) fn blank(
             continue;
         }
         if act == Act::Purge && guard.is_none() {
-            guard = Some(disk.lock_dir(folder(path), LOCK_WAIT).map_err(|fault| match fault {
-                LockFault::Timeout { .. } => io::Error::other("another process is writing there"),
-                LockFault::Io(source) => source,
-            })?);
+            guard = Some(disk.lock_dir(folder(path), LOCK_WAIT)?);
         }
         count += blank_in(disk, path, act, goes)?;
     }

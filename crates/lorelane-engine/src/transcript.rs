@@ -3,13 +3,12 @@
 //! A session's file grows to hundreds of megabytes, and a stop waits for us. So the file is read from its end in
 //! pieces, until the conversation has enough messages, and most lines are skipped without being parsed.
 
-use crate::disk::{Links, open_regular};
+use crate::disk::{Disk, Links, Pieces, RealDisk};
 use crate::env::{Env, Var};
 use lorelane_core::capture::At;
 use lorelane_core::conversation::{Attendance, Backwards, Conversation, Format};
 use memchr::memrchr;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// No more of a transcript is read than this.
@@ -25,7 +24,7 @@ pub fn folders(env: &Env) -> Vec<PathBuf> {
     let temporary = [PathBuf::from("/tmp"), std::env::temp_dir()];
     let moved = [Var::ClaudeConfigDir, Var::CodexHome].into_iter().filter_map(|var| env.path(var));
     let named = env.home().into_iter().chain(moved).chain(temporary);
-    named.filter_map(|folder| folder.canonicalize().ok()).collect()
+    named.filter_map(|folder| RealDisk.real_path(&folder).ok()).collect()
 }
 
 /// The last `max_messages` messages of a transcript that lies in one of the folders. Lines that cannot be read are
@@ -65,31 +64,29 @@ pub fn attendance(path: &Path, format: Format, folders: &[PathBuf]) -> io::Resul
 }
 
 fn open(path: &Path, folders: &[PathBuf]) -> io::Result<LinesFromEnd> {
-    let real = path.canonicalize()?;
+    let real = RealDisk.real_path(path)?;
     if !folders.iter().any(|folder| real.starts_with(folder)) {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             "it lies neither in the home folder, nor in the client's, nor in the temporary one",
         ));
     }
-    LinesFromEnd::new(open_regular(&real, Links::Refused)?)
+    LinesFromEnd::new(RealDisk.open(&real, Links::Refused)?)
 }
 
 /// The numbers of the lines that begin at these bytes of a transcript; `None` for one so far from its beginning that
 /// nobody counts. Apart from reading: only what was found is worth counting for.
 pub fn lines_at(path: &Path, places: &[u64]) -> io::Result<Vec<Option<u64>>> {
-    let mut file = open_regular(path, Links::Followed)?;
+    let mut file = RealDisk.open(path, Links::Followed)?;
     let mut lines = vec![None; places.len()];
     let mut order: Vec<usize> = (0..places.len()).filter(|at| places[*at] <= COUNTED_MAX).collect();
     order.sort_by_key(|at| places[*at]);
-    let mut piece = vec![0; PIECE as usize];
     let (mut read, mut line) = (0, 1);
     for at in order {
         while read < places[at] {
-            let wanted = usize::try_from(places[at] - read).unwrap_or(usize::MAX).min(piece.len());
-            file.read_exact(&mut piece[..wanted])?;
-            line += newlines(&piece[..wanted]);
-            read += wanted as u64;
+            let piece = file.read_at(read, (places[at] - read).min(PIECE) as usize)?;
+            line += newlines(&piece);
+            read += piece.len() as u64;
         }
         lines[at] = Some(line);
     }
@@ -105,7 +102,7 @@ fn newlines(bytes: &[u8]) -> u64 {
 /// The lines of a file, the last one first, as far as its tail reaches.
 #[derive(Debug)]
 struct LinesFromEnd {
-    file: File,
+    file: Box<dyn Pieces>,
     /// Where what was read begins.
     start: u64,
     /// Nothing before this is read.
@@ -120,8 +117,8 @@ struct LinesFromEnd {
 }
 
 impl LinesFromEnd {
-    fn new(file: File) -> io::Result<LinesFromEnd> {
-        let start = file.metadata()?.len();
+    fn new(file: Box<dyn Pieces>) -> io::Result<LinesFromEnd> {
+        let start = file.size()?;
         let floor = start.saturating_sub(TAIL_MAX);
         let (head, tail) = (Vec::new(), Vec::new());
         Ok(LinesFromEnd { file, start, floor, head, tail, tail_length: 0, is_over: false })
@@ -170,12 +167,10 @@ impl LinesFromEnd {
         if self.tail_length > LINE_MAX {
             self.tail.clear();
         } else {
-            self.tail.push(self.head.clone());
+            self.tail.push(std::mem::take(&mut self.head));
         }
         let from = self.start.saturating_sub(PIECE).max(self.floor);
-        self.head.resize(usize::try_from(self.start - from).unwrap_or_default(), 0);
-        self.file.seek(SeekFrom::Start(from))?;
-        self.file.read_exact(&mut self.head)?;
+        self.head = self.file.read_at(from, (self.start - from) as usize)?;
         self.start = from;
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! `lorelane`: faces show what the engine does. They hold no rules and never call each other.
 
-mod captured;
 mod cli;
 mod compat;
 mod hook;
 mod mcp;
 mod serve;
 mod stdin;
+mod view;
 
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::{Env, Var};

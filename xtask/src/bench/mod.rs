@@ -26,7 +26,7 @@ use transcript::Transcripts;
 
 pub use measure::{Cost, Streams, measure};
 use report::Place;
-pub use report::{Row, percentile, table};
+pub use report::{Row, percentile, table, verdicts};
 pub use targets::{TARGETS, Target, Verdict};
 
 /// One store is the same on every machine and in every run.
@@ -88,10 +88,10 @@ pub fn command(mut args: Args) -> Result<bool, Failure> {
     };
     let bench = Bench { binary, empty, sizes, runs, receipts: RECEIPTS, transcript_bytes: TRANSCRIPT_BYTES };
     let rows = bench.run()?;
-    let journal = format!("`log` and `undo --dry-run` read a journal of at least {RECEIPTS} receipts");
+    let journal = format!("`log` and `undo --dry-run` read a journal of at least {RECEIPTS} changes");
     let (today, machine) = (report::today(), report::machine());
     let text = format!("`{origin}`, {today}, {machine}. {journal}.\n\n{}", table(&rows));
-    println!("{text}");
+    println!("{text}\n{}", verdicts(&rows));
     if let Some(file) = write {
         report::write(&file, Place::Speed, &text)?;
     }
@@ -114,15 +114,15 @@ fn recall(folder: &Path, mut args: Args) -> Result<bool, Failure> {
         binary: repo::find_program(&programs, "lorelane")?,
         empty: repo::find_program(&programs, "empty")?,
     };
-    let (quality, finds) = sets::tables(&sets)?;
-    println!("{quality}");
-    let (speed, is_fast) = sets::speed_table(&sets, &programs, &sizes)?;
-    println!("{speed}");
+    let quality = sets::tables(&sets)?;
+    println!("{}\n{}", quality.tables, quality.verdicts);
+    let speed = sets::speed_table(&sets, &programs, &sizes)?;
+    println!("{}\n{}", speed.tables, speed.verdicts);
     if let Some(file) = write {
         let origin = format!("`cargo xtask bench --sets DIR`, {}, {}.", report::today(), report::machine());
-        report::write(&file, Place::Sets, &format!("{origin}\n\n{quality}\n{speed}"))?;
+        report::write(&file, Place::Sets, &format!("{origin}\n\n{}\n{}", quality.tables, speed.tables))?;
     }
-    Ok(finds && is_fast)
+    Ok(quality.met && speed.met)
 }
 
 /// A project full of memories, and what the jobs need to know of it.

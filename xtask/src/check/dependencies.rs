@@ -1,4 +1,5 @@
-//! What we build on: accepted licences, from the public registry or from this repository.
+//! What we build on: accepted licences, from the public registry or from this repository; and no test code in what
+//! is shipped.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,12 +12,21 @@ use crate::repo;
 /// of registry hosts in every file but the lock files.
 const REGISTRY: &str = concat!("registry+https://github.com/rust-lang/crates", ".io-index");
 
+/// The feature of the engine that only tests may have.
+const TEST_FEATURE: &str = "simulation";
+
 pub(super) fn run() -> Outcome {
+    if has_test_feature(&tree("Cargo.toml", &SHIPPED)?)? {
+        return Err(Failure::new(format!(
+            "the program is built with the feature `{TEST_FEATURE}` of the engine"
+        ))
+        .hint("only dev-dependencies and xtask may ask for it"));
+    }
     let mut faults = Vec::new();
     let mut packages = BTreeSet::new();
     for manifest in ["Cargo.toml", FUZZ_MANIFEST] {
         if repo::root().join(manifest).is_file() {
-            packages.extend(tree(manifest)?);
+            packages.extend(packages_of(&tree(manifest, &EVERYTHING)?));
             let lock = repo::root().join(manifest).with_file_name("Cargo.lock");
             let text = fs::read_to_string(&lock).map_err(|error| Failure::on("read", &lock, error))?;
             faults.extend(foreign_sources(&text));
@@ -34,11 +44,15 @@ pub(super) fn run() -> Outcome {
         .hint("choose another package, or argue for the licence in xtask/src/check/licence.rs"))
 }
 
-/// Packages with their licences, for every platform and every kind of dependency.
-fn tree(manifest: &str) -> Result<BTreeSet<(String, String)>, Failure> {
-    let args = ["--prefix", "none", "--format", "{p}\t{l}", "--edges", "normal,build,dev", "--target", "all"];
+/// Every package with its licence.
+const EVERYTHING: [&str; 5] = ["--workspace", "--format", "{p}\t{l}", "--edges", "normal,build,dev"];
+/// The packages of `cargo build --package lorelane` with their features. In the whole workspace xtask's are added.
+const SHIPPED: [&str; 6] = ["--package", "lorelane", "--format", "{p}\t{f}", "--edges", "normal,build"];
+
+/// Lists packages for every platform, one to a line.
+fn tree(manifest: &str, args: &[&str]) -> Result<String, Failure> {
     let output = repo::cargo()
-        .args(["tree", "--workspace", "--locked", "--manifest-path", manifest])
+        .args(["tree", "--locked", "--manifest-path", manifest, "--prefix", "none", "--target", "all"])
         .args(args)
         .output()
         .map_err(|error| Failure::new(format!("cannot run `cargo tree` on {manifest}: {error}")))?;
@@ -46,10 +60,16 @@ fn tree(manifest: &str) -> Result<BTreeSet<(String, String)>, Failure> {
         let why = String::from_utf8_lossy(&output.stderr);
         return Err(Failure::new(format!("cannot list the dependencies of {manifest}: {why}")));
     }
-    Ok(packages(&String::from_utf8_lossy(&output.stdout)))
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn packages(tree: &str) -> BTreeSet<(String, String)> {
+fn has_test_feature(tree: &str) -> Result<bool, Failure> {
+    let engine = tree.lines().find_map(|line| line.strip_prefix("lorelane-engine v")?.split_once('\t'));
+    let (_, features) = engine.ok_or_else(|| Failure::new("cannot find the engine in what is shipped"))?;
+    Ok(features.trim_end_matches("(*)").trim().split(',').any(|feature| feature == TEST_FEATURE))
+}
+
+fn packages_of(tree: &str) -> BTreeSet<(String, String)> {
     let lines = tree.lines().filter_map(|line| line.split_once('\t'));
     // `(*)` marks what was printed before.
     lines
@@ -82,10 +102,23 @@ mod tests {
     fn packages_are_listed_once_with_their_licence() {
         let tree = "a v1.0.0\tMIT\nb v2.0.0 (proc-macro)\tMIT OR ISC\n\na v1.0.0\tMIT (*)\nc v0.1.0\t\n";
         let expected = [("a v1.0.0", "MIT"), ("b v2.0.0 (proc-macro)", "MIT OR ISC"), ("c v0.1.0", "")];
-        let found = packages(tree);
+        let found = packages_of(tree);
         let found: Vec<(&str, &str)> =
             found.iter().map(|(name, licence)| (name.as_str(), licence.as_str())).collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn test_code_is_not_shipped() {
+        for (tree, expected) in [
+            ("lorelane v0.1.0 (/a)\tdefault,neural\nlorelane-engine v0.1.0 (/b)\tneural", Some(false)),
+            ("lorelane-engine v0.1.0 (/b)\t", Some(false)),
+            ("lorelane-engine v0.1.0 (/b)\tneural,simulation", Some(true)),
+            ("lorelane-engine v0.1.0 (/b)\tsimulation (*)", Some(true)),
+            ("lorelane v0.1.0 (/a)\tdefault,neural", None),
+        ] {
+            assert_eq!(has_test_feature(tree).ok(), expected, "{tree}");
+        }
     }
 
     #[test]

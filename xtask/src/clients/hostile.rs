@@ -1,4 +1,5 @@
-//! Hostile text: every text field of every category, with every kind of attack, shown to the real client.
+//! Hostile text: every text field of every category, and the name of a note, with every kind of attack, shown to the
+//! real client.
 //!
 //! The fields come from the schemas, so a new field joins by itself. What validation refuses is counted; what
 //! is stored must not leave its fence in the requests that the model received. One session shows every face: the
@@ -6,12 +7,14 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use lorelane_core::capture::STOP_HEAD;
+use lorelane_core::fence;
 use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::memory::Address;
 use lorelane_core::text::one_line;
 
 use super::client::Client;
@@ -142,9 +145,9 @@ pub struct HostileProduct {
 /// What became of the attacks.
 #[derive(Clone, Debug, Default)]
 pub struct Stored {
-    /// Addresses of the memories that were accepted.
+    /// Addresses of the memories that were accepted, as a model is shown them.
     pub addresses: Vec<String>,
-    /// Fields whose attack validation refused.
+    /// Fields and names whose attack was refused.
     pub refused: usize,
 }
 
@@ -183,6 +186,10 @@ impl Hooking for HostileProduct {
                     None => stored.refused += 1,
                 }
             }
+        }
+        match put_note(places.project, &self.kind.text())? {
+            Some(address) => stored.addresses.push(address),
+            None => stored.refused += 1,
         }
         for address in &stored.addresses {
             process::finish(command("lorelane").args(["pin", address]))?;
@@ -319,7 +326,11 @@ fn own_lines(text: &str, begin: &str) -> Vec<String> {
 fn is_ours(line: &str, addresses: &[String]) -> bool {
     let Some(line) = line.strip_prefix("- ") else { return false };
     let left = UNFINISHED.iter().any(|label| line.starts_with(label));
-    left || line.split(' ').next().is_some_and(|first| addresses.iter().any(|address| address == first))
+    // The name of a note may hold spaces.
+    let names = |address: &String| {
+        line.strip_prefix(address.as_str()).is_some_and(|rest| rest.starts_with([' ', ':']))
+    };
+    left || addresses.iter().any(names)
 }
 
 /// How the standing context begins a line about the last session.
@@ -485,6 +496,28 @@ fn put(value: &mut Json, path: &[Step], schema: &Json, text: Json) {
     }
 }
 
+/// Puts a note with a hostile name into the project, as a repository can bring one. Returns its address as a model is
+/// shown it, or `None` when no note can be called so.
+fn put_note(project: &Path, attack: &str) -> Result<Option<String>, Failure> {
+    let name = note_name(attack);
+    let Some(address) = Address::note(&name) else { return Ok(None) };
+    let file = project.join(format!(".memories/{name}.md"));
+    let folder = file.parent().unwrap_or(project);
+    fs::create_dir_all(folder).map_err(|error| Failure::on("create", folder, error))?;
+    let text = "# Quokka ledger of notes\n\nThe quokka ledger grazes.\n";
+    fs::write(&file, text).map_err(|error| Failure::on("write", &file, error))?;
+    Ok(Some(fence::name(&address.to_string())))
+}
+
+/// The attack as far as the name of a note can hold it: without control characters, and no part of it too long.
+fn note_name(attack: &str) -> String {
+    const PART_MAX_BYTES: usize = 200;
+    let attack = attack.replace(|c: char| c.is_control() || c == '\\', "");
+    let parts = attack.split('/').filter(|part| !part.is_empty());
+    let parts: Vec<&str> = parts.map(|part| &part[..part.floor_char_boundary(PART_MAX_BYTES)]).collect();
+    format!("quokka {}", parts.join("/"))
+}
+
 /// Stores a memory; returns its address, or `None` when it is refused.
 fn create(
     command: &dyn Fn(&str) -> Command,
@@ -527,6 +560,21 @@ mod tests {
             assert!(kind.text().contains(MARKER), "{}", kind.name);
         }
         assert!(KINDS.iter().any(|kind| kind.text().chars().count() > 10_000));
+    }
+
+    #[test]
+    fn every_attack_is_the_name_of_a_note_that_shows_its_address_alone() {
+        let project = std::env::temp_dir().join(format!("lorelane-hostile-{}", std::process::id()));
+        for kind in KINDS {
+            let address = put_note(&project, &kind.text()).unwrap();
+            let address = address.unwrap_or_else(|| panic!("{}: refused", kind.name));
+            assert!(address.contains(MARKER), "{}: {address}", kind.name);
+            assert_eq!(acts(&address), None, "{}", kind.name);
+            let line = format!("- {address} (2026-01-01, today): Quokka");
+            assert!(is_ours(&line, std::slice::from_ref(&address)), "{}: {line}", kind.name);
+            assert!(!is_ours(&line, &["notes/quokk".to_owned()]), "{}: {line}", kind.name);
+        }
+        fs::remove_dir_all(project).unwrap();
     }
 
     #[test]

@@ -18,6 +18,16 @@ use crate::failure::Failure;
 pub use quality::tables;
 pub use speed::{Programs, table as speed_table};
 
+/// What was measured, for the documents, and how it stands to our limits, for whoever runs the bench.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Markdown.
+    pub tables: String,
+    pub verdicts: String,
+    /// Whether every must is met.
+    pub met: bool,
+}
+
 /// A question and what answers it.
 #[derive(Clone, Debug)]
 pub struct Question {

@@ -11,7 +11,7 @@ use lorelane_engine::env::Env;
 use lorelane_engine::workspace::Workspace;
 
 use super::score::{Found, Ranked, Score, score};
-use super::{Question, Set};
+use super::{Question, Report, Set};
 use crate::failure::Failure;
 use crate::sandbox::Sandbox;
 
@@ -56,9 +56,9 @@ fn ways() -> Vec<Way> {
         off("without `length`", Weights { length: 0.0, ..all.clone() }),
         off("without `speaker`", Weights { speaker: 0.0, ..all.clone() }),
         off("without `date`", Weights { date: 0.0, ..all.clone() }),
-        said("without the words of names", Emphasis { title: 0, ..usual }),
+        said("without title words", Emphasis { title: 0, ..usual }),
         said("without the first words", Emphasis { lead: 0.0, ..usual }),
-        off("with the floor", Weights::default()),
+        off("with the relevance bar", Weights::default()),
     ]
 }
 
@@ -125,13 +125,14 @@ impl<'s> Asker<'s> {
 
     /// Weighs in another way from now on.
     fn weigh(&mut self, way: &Way) -> Result<(), Failure> {
-        for (group, mut workspace) in std::mem::take(&mut self.groups) {
+        for (group, workspace) in &mut self.groups {
+            let mut recall = workspace.recall();
             if way.emphasis != self.emphasis {
-                workspace = workspace
-                    .with_emphasis(way.emphasis)
-                    .map_err(|failure| Failure::new(format!("cannot index {group} anew: {failure}")))?;
+                recall.set_field_boost(way.emphasis).map_err(|failure| {
+                    Failure::new(format!("cannot rebuild the index of {group}: {failure}"))
+                })?;
             }
-            self.groups.insert(group, workspace.with_weights(way.weights.clone()));
+            recall.set_weights(way.weights.clone());
         }
         self.emphasis = way.emphasis;
         Ok(())
@@ -140,7 +141,7 @@ impl<'s> Asker<'s> {
     fn ask(&mut self, group: &str, query: &str) -> Result<Vec<Found>, Failure> {
         let workspace =
             self.groups.get_mut(group).ok_or_else(|| Failure::new(format!("no group {group}")))?;
-        let found = workspace.recall_passages(&Query::of_person(query, NOW), HITS);
+        let found = workspace.recall().search_passages(&Query::of_person(query, NOW), HITS);
         let found = found.map_err(|failure| Failure::new(format!("cannot ask {group}: {failure}")))?;
         let hits = found.hits.iter();
         Ok(hits
@@ -189,9 +190,9 @@ impl<'s> Asker<'s> {
     }
 }
 
-/// The tables of quality, of the signals, and of what is left unanswered, as Markdown; and whether every must is met.
-pub fn tables(sets: &[Set]) -> Result<(String, bool), Failure> {
-    let (mut quality, mut refusals) = (String::new(), String::new());
+/// The tables of quality, of the signals, and of what is left unanswered.
+pub fn tables(sets: &[Set]) -> Result<Report, Failure> {
+    let (mut quality, mut refusals, mut verdicts) = (String::new(), String::new(), String::new());
     let mut signals: Vec<String> = ways().iter().map(|way| format!("| {} |", way.name)).collect();
     let mut columns = String::new();
     let mut all_met = true;
@@ -210,22 +211,16 @@ pub fn tables(sets: &[Set]) -> Result<(String, bool), Failure> {
             } else if met {
                 "met"
             } else {
-                "**missed**"
+                "MISSED"
             };
             let Target { measure, plain, must, aim, .. } = target;
-            let _ = writeln!(
-                quality,
-                "| {}, {measure} | {plain} | {value:.1} | {must} | {aim} | {verdict} |",
-                set.name
-            );
+            let _ = writeln!(quality, "| {}, {measure} | {plain} | {value:.1} |", set.name);
+            let _ =
+                writeln!(verdicts, "{}, {measure}: {value:.1}; must {must}, aim {aim}: {verdict}", set.name);
         }
         if named.is_empty() {
             let Score { recall_10, ndcg_10, .. } = with_floor.units;
-            let _ = writeln!(
-                quality,
-                "| {}, R@10 / nDCG@10 | – | {recall_10:.1} / {ndcg_10:.1} | – | – | – |",
-                set.name
-            );
+            let _ = writeln!(quality, "| {}, R@10 / nDCG@10 | – | {recall_10:.1} / {ndcg_10:.1} |", set.name);
         }
         let shown = named.first().map_or("R@10", |target| target.measure);
         let _ = write!(columns, " {} {shown} |", set.name);
@@ -245,10 +240,10 @@ pub fn tables(sets: &[Set]) -> Result<(String, bool), Failure> {
     }
     let dashes = "---: |".repeat(sets.len());
     let text = format!(
-        "| set, measure | plain BM25 | measured | must | aim | verdict |\n| --- | ---: | ---: | ---: | ---: | --- |\n{quality}\n\
+        "| set, measure | plain BM25 | lorelane |\n| --- | ---: | ---: |\n{quality}\n\
          | signals |{columns}\n| --- |{dashes}\n{}\n\n\
          | set | of another group, refused | R@10 it costs | own unanswerable, refused |\n| --- | ---: | ---: | ---: |\n{refusals}",
         signals.join("\n"),
     );
-    Ok((text, all_met))
+    Ok(Report { tables: text, verdicts, met: all_met })
 }

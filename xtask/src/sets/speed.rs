@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use lorelane_core::json::{Format, Json};
 
-use super::Set;
+use super::{Report, Set};
 use crate::bench::{Cost, Streams, measure, percentile};
 use crate::failure::Failure;
 use crate::mcp::speed::Server;
@@ -35,23 +35,23 @@ struct Row {
     verdict: &'static str,
 }
 
-/// The table as Markdown, and whether every must is met.
-pub fn table(sets: &[Set], programs: &Programs, sizes: &[usize]) -> Result<(String, bool), Failure> {
+pub fn table(sets: &[Set], programs: &Programs, sizes: &[usize]) -> Result<Report, Failure> {
     let pieces = pieces(sets)?;
     let questions = questions(sets);
     let mut rows = Vec::new();
     for size in sizes {
         store(&pieces, &questions, programs, *size, &mut rows)?;
     }
-    let mut text =
-        String::from("| job | measured | must | aim | verdict |\n| --- | ---: | ---: | ---: | --- |\n");
+    let mut tables = String::from("| job | median / p95 |\n| --- | ---: |\n");
+    let mut verdicts = String::new();
     for Row { job, measured, must, aim, verdict } in &rows {
-        let _ = writeln!(text, "| {job} | {measured} | {must} | {aim} | {verdict} |");
+        let _ = writeln!(tables, "| {job} | {measured} |");
+        let _ = writeln!(verdicts, "{job}: {measured}; must {must}, aim {aim}: {verdict}");
     }
-    Ok((text, rows.iter().all(|row| row.verdict != MISSED)))
+    Ok(Report { tables, verdicts, met: rows.iter().all(|row| row.verdict != MISSED) })
 }
 
-const MISSED: &str = "**missed**";
+const MISSED: &str = "MISSED";
 
 fn judge(value: f64, must: f64, aim: f64) -> &'static str {
     if value <= aim {

@@ -49,23 +49,23 @@ pub enum Figure {
 }
 
 pub const LIMITS: &[Limit] = &[
-    Limit { figure: Figure::SharedTypeNames, at_most: Some(AtMost::Percent(8)), allowed_now: Some(213) },
+    Limit { figure: Figure::SharedTypeNames, at_most: Some(AtMost::Percent(8)), allowed_now: Some(205) },
     Limit {
         figure: Figure::ModulesInCycles("lorelane-core"),
         at_most: Some(AtMost::Count(0)),
-        allowed_now: Some(13),
+        allowed_now: None,
     },
     Limit {
         figure: Figure::ModulesInCycles("lorelane-engine"),
         at_most: Some(AtMost::Count(0)),
-        allowed_now: Some(6),
+        allowed_now: None,
     },
     Limit { figure: Figure::ModulesInCycles("lorelane"), at_most: Some(AtMost::Count(0)), allowed_now: None },
     Limit { figure: Figure::InnerModulesInCycles, at_most: None, allowed_now: None },
-    Limit { figure: Figure::WorkspaceMethods, at_most: Some(AtMost::Count(20)), allowed_now: Some(94) },
-    Limit { figure: Figure::JsonFunctions, at_most: Some(AtMost::Count(0)), allowed_now: Some(50) },
-    Limit { figure: Figure::JsonFiles, at_most: Some(AtMost::Count(0)), allowed_now: Some(75) },
-    Limit { figure: Figure::ArchitectureKb, at_most: Some(AtMost::Kb(16)), allowed_now: Some(72) },
+    Limit { figure: Figure::WorkspaceMethods, at_most: Some(AtMost::Count(20)), allowed_now: None },
+    Limit { figure: Figure::JsonFunctions, at_most: Some(AtMost::Count(0)), allowed_now: Some(6) },
+    Limit { figure: Figure::JsonFiles, at_most: Some(AtMost::Count(0)), allowed_now: Some(12) },
+    Limit { figure: Figure::ArchitectureKb, at_most: Some(AtMost::Kb(16)), allowed_now: None },
     Limit { figure: Figure::Comments, at_most: None, allowed_now: None },
 ];
 
@@ -73,7 +73,24 @@ pub const LIMITS: &[Limit] = &[
 const SHARED_NAMES: &[&str] = &[];
 
 /// Where the bytes of JSON are edited in place, which no derive does.
-const JSON_IN_PLACE: &[&str] = &["crates/lorelane-core/src/json/"];
+const JSON_IN_PLACE: &[&str] = &[
+    "crates/lorelane-core/src/json/",
+    // Reads what a client sends.
+    "crates/lorelane/src/mcp/bridge.rs",
+    // What a client gives becomes fields of a record.
+    "crates/lorelane/src/mcp/tools/save.rs",
+    // Writes what a record says with its own digits, whatever it says.
+    "crates/lorelane/src/view/exact.rs",
+    // An agent's answer: every fault is named at once, with the value it was found at.
+    "crates/lorelane-core/src/consolidate/answer.rs",
+    // Records: fields that no type knows, doubled keys and the digits of numbers are kept.
+    "crates/lorelane-core/src/dialect/records/",
+    "crates/lorelane-core/src/memory/history.rs",
+    // Escapes JSON that somebody else wrote.
+    "crates/lorelane-core/src/fence.rs",
+    // Settings of any type, put into files that people write by hand.
+    "crates/lorelane-core/src/policy.rs",
+];
 
 const TABLE: &str = "xtask/src/tidy/limits.rs";
 const ARCHITECTURE: &str = "ARCHITECTURE.md";

@@ -9,14 +9,18 @@ const MAP: &str = "ARCHITECTURE.md";
 /// What in backticks begins so is a path of this repository.
 const ROOTS: &[&str] = &["crates/", "xtask/", "fuzz/", "docs/", "schemas/"];
 
+/// How a page names a file in short: the crate without its prefix, then the path below `src`.
+const CRATES: [(&str, &str); 3] = [
+    ("core/", "crates/lorelane-core/src/"),
+    ("engine/", "crates/lorelane-engine/src/"),
+    ("lorelane/", "crates/lorelane/src/"),
+];
+
 /// `files` are the tracked paths; `exists` asks the disk, which also knows folders.
 pub fn check(map: &str, files: &[String], exists: impl Fn(&str) -> bool) -> Vec<Fault> {
-    let spans = code_spans(map);
+    let mut faults = gone(MAP, map, exists);
     let fault = |line: usize, what: String| Fault { path: MAP.to_owned(), line, what };
-    let gone = spans.iter().filter(|(span, _)| is_path(span) && !exists(span.trim_end_matches('/')));
-    let mut faults: Vec<Fault> =
-        gone.map(|(span, line)| fault(*line, format!("names `{span}`, which does not exist"))).collect();
-
+    let spans = code_spans(map);
     let named: BTreeSet<&str> = spans.iter().map(|(span, _)| span.trim_end_matches('/')).collect();
     let parts = parts(files);
     let mut owners: BTreeMap<&str, usize> = BTreeMap::new();
@@ -41,6 +45,23 @@ pub fn check(map: &str, files: &[String], exists: impl Fn(&str) -> bool) -> Vec<
         }
     }
     faults
+}
+
+/// The paths that a page names and that do not exist.
+pub fn gone(page: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<Fault> {
+    let is_gone = |span: &str| match full_path(span) {
+        Some(path) => !exists(&path),
+        None => is_path(span) && !exists(span.trim_end_matches('/')),
+    };
+    let spans = code_spans(text).into_iter().filter(|(span, _)| is_gone(span));
+    let what = |span: &str| format!("names `{span}`, which does not exist");
+    spans.map(|(span, line)| Fault { path: page.to_owned(), line, what: what(span) }).collect()
+}
+
+/// The path of a source file that is named in short.
+pub(super) fn full_path(short: &str) -> Option<String> {
+    let source = short.strip_suffix(".rs")?;
+    CRATES.iter().find_map(|(name, folder)| Some(format!("{folder}{}.rs", source.strip_prefix(name)?)))
 }
 
 /// A folder anywhere below a crate's `src`, or a module file directly in it.
@@ -155,10 +176,9 @@ mod tests {
 
     #[test]
     fn a_path_that_is_gone_is_a_fault() {
-        let map = format!("{SAMPLE}\nAnd `crates/lorelane-core/src/old.rs`.\n");
-        assert_eq!(
-            faults(&map),
-            ["ARCHITECTURE.md:11: names `crates/lorelane-core/src/old.rs`, which does not exist"]
-        );
+        for gone in ["crates/lorelane-core/src/old.rs", "core/old.rs", "lorelane/text.rs"] {
+            let map = format!("{SAMPLE}\nAnd `{gone}`, not `core/text.rs`.\n");
+            assert_eq!(faults(&map), [format!("ARCHITECTURE.md:11: names `{gone}`, which does not exist")]);
+        }
     }
 }

@@ -5,6 +5,7 @@
 pub mod codebase;
 mod comments;
 mod cycles;
+pub mod journeys;
 mod json;
 pub mod limits;
 pub mod map;

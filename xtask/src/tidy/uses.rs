@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// One path such as `std::fs::write` or `println!`.
+/// One path such as `std::fs::write`, or a call such as `println!` or `.exists()`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) path: Vec<String>,
@@ -118,7 +118,7 @@ impl Tree<'_> {
     }
 }
 
-/// Paths written out in code, and macros with their `!`.
+/// Paths written out in code, macros with their `!`, and methods that are called without arguments.
 fn chains(
     tokens: &[(&str, usize)],
     module: &[String],
@@ -132,13 +132,18 @@ fn chains(
             at += 1;
             continue;
         }
+        let mark = |at: usize| tokens.get(at).map(|(token, _)| *token);
+        if at > 0 && (mark(at - 1), mark(at + 1), mark(at + 2)) == (Some("."), Some("("), Some(")")) {
+            named.push(Named { path: vec![format!(".{token}()")], line, imported: false });
+            at += 1;
+            continue;
+        }
         let mut path = vec![token.to_owned()];
         at += 1;
         while at + 1 < tokens.len() && tokens[at].0 == "::" && tokens[at + 1].0.starts_with(is_word) {
             path.push(tokens[at + 1].0.to_owned());
             at += 2;
         }
-        let mark = |at: usize| tokens.get(at).map(|(token, _)| *token);
         // `a != b` is no macro.
         if mark(at) == Some("!") && mark(at + 1) != Some("=") {
             let name = path.pop().unwrap_or_default();

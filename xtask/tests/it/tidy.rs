@@ -3,19 +3,36 @@
 use std::fs;
 
 use xtask::repo;
-use xtask::tidy::{Fault, codebase, limits, listing, map, rules, text};
+use xtask::tidy::{Fault, codebase, journeys, limits, listing, map, rules, text};
 
 fn assert_none(faults: &[Fault]) {
     assert!(faults.is_empty(), "\n{}", listing(faults));
 }
 
+fn read(name: &str) -> String {
+    let path = repo::root().join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
+}
+
 #[test]
 fn the_map_names_every_folder_and_no_other() {
-    let path = repo::root().join("ARCHITECTURE.md");
-    let map =
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
     let files = repo::tracked_files(&repo::root()).unwrap();
-    assert_none(&map::check(&map, &files, |path| repo::root().join(path).exists()));
+    assert_none(&map::check(&read("ARCHITECTURE.md"), &files, |path| repo::root().join(path).exists()));
+}
+
+#[test]
+fn every_step_of_a_journey_is_in_the_code() {
+    let read_file = |path: &str| fs::read_to_string(repo::root().join(path)).ok();
+    assert_none(&journeys::check(&read("ARCHITECTURE.md"), read_file));
+}
+
+#[test]
+fn the_technical_pages_name_files_that_exist() {
+    for name in repo::tracked_files(&repo::root()).unwrap() {
+        if name.starts_with("docs/technical/") {
+            assert_none(&map::gone(&name, &read(&name), |path| repo::root().join(path).exists()));
+        }
+    }
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use crate::json::{Json, Object};
 use crate::memory::Address;
-use std::fmt;
 
 /// The file in the folder of the marks.
 pub const EXPECTATIONS_FILE: &str = "expectations.jsonl";
@@ -22,17 +21,12 @@ pub struct Expectation {
 }
 
 /// A line that expects nothing that can be understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
 pub struct ExpectationFault {
     /// Counted from 1.
     pub line: usize,
     pub what: String,
-}
-
-impl fmt::Display for ExpectationFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.what)
-    }
 }
 
 /// Reads all lines. Empty ones are passed over; one that is wrong spoils the file, because a typo must not
@@ -44,7 +38,7 @@ pub fn expectations(text: &str) -> Result<Vec<Expectation>, ExpectationFault> {
 
 fn read(line: &str) -> Result<Expectation, String> {
     let json = Json::parse(line).map_err(|fault| format!("it is not JSON: {fault}"))?;
-    let Json::Object(object) = &json else { return Err("it is no object".to_owned()) };
+    let Some(object) = json.as_object() else { return Err("it is no object".to_owned()) };
     if let Some((key, _)) = object.iter().find(|(key, _)| !KEYS.contains(key)) {
         return Err(format!(
             "`{key}` is not a key; there are {}",

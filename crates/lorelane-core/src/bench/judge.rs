@@ -3,10 +3,11 @@
 use super::expect::Expectation;
 use super::question::Question;
 use crate::digest::short_digest;
-use crate::json::{Format, Json, Object};
+use crate::json::{self, Format, lenient};
 use crate::memory::Address;
 use crate::recall::Hit;
 use crate::time::Timestamp;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far a measure may fall before it is a regression, if one question is not more: a memory that was written
@@ -71,17 +72,30 @@ pub enum Miss {
 }
 
 /// What is kept of a run: numbers, and the digests of what was asked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Kept {
     pub at: Timestamp,
     /// Whether later runs are compared with it.
+    #[serde(rename = "baseline")]
     pub is_baseline: bool,
     /// The place of the wanted memory, 0 where it did not come.
     places: BTreeMap<String, usize>,
     /// Whether nothing came where nothing is an answer.
     refused: BTreeMap<String, bool>,
     /// What had to come and came.
+    #[serde(deserialize_with = "lenient::items_if_list")]
     met: BTreeSet<String>,
+}
+
+/// A line of the file: the measures are for those who read it.
+#[derive(Serialize)]
+struct KeptLine<'k> {
+    at: Timestamp,
+    baseline: bool,
+    measures: Measures,
+    places: &'k BTreeMap<String, usize>,
+    refused: &'k BTreeMap<String, bool>,
+    met: &'k BTreeSet<String>,
 }
 
 /// The measures of some questions.
@@ -244,11 +258,13 @@ impl Measures {
     fn questions(&self, measure: Measure) -> usize {
         if measure == Measure::Refused { self.unanswerable } else { self.answerable }
     }
+}
 
-    pub fn to_json(&self) -> Json {
-        let value =
-            |measure: Measure| self.value(measure).map_or(Json::Null, |share| Json::number(rounded(share)));
-        Json::Object(Measure::ALL.into_iter().map(|measure| (measure.name(), value(measure))).collect())
+/// `{"hit@1": 0.5, …}`
+impl Serialize for Measures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let measures = Measure::ALL.into_iter();
+        serializer.collect_map(measures.map(|measure| (measure.name(), self.value(measure).map(rounded))))
     }
 }
 
@@ -300,36 +316,16 @@ impl Kept {
 
     /// The line for the file, newline included.
     pub fn line(&self) -> String {
-        let places = self.places.iter().map(|(id, place)| (id.as_str(), Json::number(place)));
-        let refused = self.refused.iter().map(|(id, refused)| (id.as_str(), Json::Bool(*refused)));
-        let members = [
-            ("at", Json::text(self.at.to_string())),
-            ("baseline", Json::Bool(self.is_baseline)),
-            ("measures", self.measures(|_| true).to_json()),
-            ("places", Json::Object(places.collect())),
-            ("refused", Json::Object(refused.collect())),
-            ("met", Json::texts(&self.met)),
-        ];
-        format!("{}\n", Json::Object(members.into_iter().collect()).render(Format::LINE))
+        let Kept { at, is_baseline, places, refused, met } = self;
+        let measures = self.measures(|_| true);
+        let line = KeptLine { at: *at, baseline: *is_baseline, measures, places, refused, met };
+        format!("{}\n", json::to_string(&line, Format::LINE))
     }
 
     /// Reads a line; a foreign or torn one says nothing.
     pub fn read(line: &str) -> Option<Kept> {
-        let json = Json::parse(line).ok()?;
-        let object = |key: &str| json.at(key).and_then(Json::as_object);
-        let place = |value: &Json| usize::try_from(value.as_u64()?).ok();
-        Some(Kept {
-            at: Timestamp::parse(json.at("at")?.as_text()?)?.0,
-            is_baseline: json.at("baseline")?.as_bool()?,
-            places: each(object("places")?, place)?,
-            refused: each(object("refused")?, Json::as_bool)?,
-            met: json.at("met")?.to_texts().into_iter().collect(),
-        })
+        json::from_str(line).ok()
     }
-}
-
-fn each<T>(object: &Object, read: impl Fn(&Json) -> Option<T>) -> Option<BTreeMap<String, T>> {
-    object.iter().map(|(id, value)| Some((id.to_owned(), read(value)?))).collect()
 }
 
 fn expected_id(query: &str, address: &Address) -> String {

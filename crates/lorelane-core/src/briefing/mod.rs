@@ -1,9 +1,11 @@
 //! What goes into a prompt: the reminders that are worth their tokens, and the rule that dropped each other one.
 
 mod everyday;
+mod rule;
 mod standing;
 
 pub(crate) use everyday::is_everyday;
+pub use rule::{CurrentMemory, ReminderRule};
 pub use standing::{Standing, Told, Waiting};
 
 pub use crate::text::tokens;
@@ -12,13 +14,14 @@ use crate::care;
 use crate::conversation::is_machine_text;
 use crate::corpus::Entry;
 use crate::fence::{self, Fence, inline};
-use crate::json::Json;
+use crate::json::{Json, as_text};
 use crate::lifecycle::Status;
 use crate::memory::{Category, Memory};
 use crate::policy::Policy;
 use crate::recall::{Hit, Part, Signal};
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// A client shows at most 10,000 characters of a hook's answer and cuts a longer one down to a preview.
 pub const MAX_CHARS: usize = 9_500;
@@ -120,6 +123,14 @@ impl Rule {
         }
     }
 }
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+as_text!(Rule, Rule::parse);
 
 /// The first rule that keeps a memory from being shown at all, whatever the others are.
 pub fn barred(entry: &Entry, policy: &Policy, now: Timestamp) -> Option<Rule> {

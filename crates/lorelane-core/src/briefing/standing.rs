@@ -64,7 +64,8 @@ impl Standing {
         match memory.kind {
             Kind::Record(Category::Preference) => says("strength") == Some("strong"),
             Kind::Record(Category::Constraint) => {
-                says("severity") == Some("high") && memory.body.field("active") != Some(&Json::Bool(false))
+                says("severity") == Some("high")
+                    && memory.body.field("active").and_then(Json::as_bool) != Some(false)
             }
             _ => false,
         }

@@ -138,6 +138,9 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, Unclear> {
         false => choice(item, place, "verdict", &Judgement::ALL, Judgement::name, &mut faults),
     };
     let issues = issues(item, place, &mut faults);
+    if let (false, Some(category), Some(draft)) = (faults.is_empty(), category, &draft) {
+        faults.extend(unsaid(draft, place, category));
+    }
     match (category, action) {
         (Some(category), Some(action)) if faults.is_empty() => {
             Ok(Proposal { category, action, target, revision, draft, reason, judgement, issues })
@@ -158,6 +161,21 @@ fn drafted(item: &Object, place: &str, action: Option<Action>, faults: &mut Vec<
             None
         }
     }
+}
+
+/// What nobody filled in of a draft, for an item that is refused before its draft is judged.
+fn unsaid(draft: &Object, place: &str, category: Category) -> Vec<Fault> {
+    let mut unfilled = draft::unfilled(draft).into_iter().map(draft::unfilled_fault);
+    let mut faults: Vec<Fault> = unfilled.by_ref().take(OTHERS_MAX).collect();
+    faults.extend(draft::emptied(draft, &Object::new(), category));
+    for field in draft::wanted(category).iter().filter(|field| !field.choices.is_empty()) {
+        let given = draft.at(&field.path).filter(|given| given.as_text() == Some(&field.choices.join(" | ")));
+        let expected = format!("one of {}", field.choices.join(", "));
+        faults.extend(given.map(|given| fault(&field.path, &expected, Some(given), "choose one of them")));
+    }
+    faults.iter_mut().for_each(|fault| fault.field = format!("{place}draft.{}", fault.field));
+    faults.extend(Fault::more(unfilled.count()));
+    faults
 }
 
 fn issues(item: &Object, place: &str, faults: &mut Vec<Fault>) -> Vec<String> {

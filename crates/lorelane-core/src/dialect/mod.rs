@@ -7,7 +7,7 @@ pub mod notes;
 pub mod records;
 
 use crate::change::{Draft, Notice};
-use crate::memory::{Address, Memory};
+use crate::memory::{Address, LaneId, Memory};
 use crate::passage::Passage;
 use crate::path::RelPath;
 use crate::refusal::Refusal;
@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 pub trait Dialect: fmt::Debug + Send + Sync {
-    /// The name of a lane that is written so.
-    fn lane(&self) -> &'static str;
+    /// The lane that is written so.
+    fn lane(&self) -> LaneId;
 
     /// Where in its lane memories lie.
     fn extent(&self) -> Extent;
@@ -81,8 +81,9 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// The memory's line in the listing; `None` for one that is not listed.
     fn listing_line(&self, memory: &Memory) -> Option<ListingLine>;
 
-    /// The listing that these lines make: in the order of their keys, each with its line end.
-    fn listing(&self, lines: &str) -> Option<(RelPath, String)>;
+    /// The listing's place, and what is above its lines. These are in the order of their keys. `before` is how the
+    /// present file begins; it keeps its header.
+    fn listing(&self, before: &str) -> Option<(RelPath, &'static str)>;
 }
 
 /// The folders of a lane that memories lie in.

@@ -24,16 +24,9 @@ const ROW: usize = DIMENSIONS / 2;
 const STEPS: f32 = 7.0;
 
 /// Why bytes are no table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct BadTable(&'static str);
-
-impl fmt::Display for BadTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl std::error::Error for BadTable {}
 
 /// A vocabulary with a vector for each piece, read where it lies.
 #[derive(Clone, Copy)]

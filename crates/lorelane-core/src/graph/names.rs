@@ -1,8 +1,8 @@
 //! Which memory a link means.
 
-use crate::link::Target;
 use crate::mark::Marks;
 use crate::memory::Address;
+use crate::memory::link::Target;
 use crate::text::fold;
 use std::collections::{BTreeSet, HashMap};
 

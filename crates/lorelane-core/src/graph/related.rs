@@ -1,8 +1,8 @@
 //! The memories that have to do with one, each with the reasons.
 
 use super::{Graph, NodeId, RelationKind};
-use crate::link::Edge;
 use crate::memory::Address;
+use crate::memory::link::Edge;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A link is somebody's word; what is shared is a guess, and the less others share it the better.

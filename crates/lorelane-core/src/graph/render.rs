@@ -2,8 +2,9 @@
 //! signs that would end a label.
 
 use super::{Graph, NodeId};
-use crate::json::{Json, Object};
+use crate::memory::Address;
 use crate::text::{cut, one_line};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -52,22 +53,6 @@ impl Graph {
         text
     }
 
-    /// Two lists: `nodes` and `edges`.
-    pub fn to_json(&self) -> Object {
-        let nodes = self.nodes().into_iter().map(|node| self.node_json(&node)).collect();
-        let edges = self.relations.iter().map(|relation| {
-            let members = [
-                ("from", Json::text(relation.from.to_string())),
-                ("to", Json::text(relation.to.to_string())),
-                ("edge", Json::text(relation.kind.name())),
-                ("anchor", relation.anchor.as_ref().map_or(Json::Null, Json::text)),
-                ("context", Json::text(&relation.context)),
-            ];
-            Json::Object(members.into_iter().collect())
-        });
-        [("nodes", Json::List(nodes)), ("edges", Json::List(edges.collect()))].into_iter().collect()
-    }
-
     fn nodes(&self) -> Vec<NodeId> {
         let memories = self.memories.keys().cloned().map(NodeId::Memory);
         let ghosts = self.ghosts.iter().cloned().map(NodeId::Ghost);
@@ -83,27 +68,62 @@ impl Graph {
         cut(&one_line(&title), LABEL_MAX)
     }
 
-    fn node_json(&self, node: &NodeId) -> Json {
-        let mut object = Object::new();
-        object.set("id", Json::text(node.to_string()));
-        match node {
+    fn node<'g>(&'g self, id: &'g NodeId) -> GraphNode<'g> {
+        let fields = match id {
             NodeId::Memory(address) => {
                 let entry = &self.memories[address];
-                object.set("sort", Json::text("memory"));
-                object.set("title", Json::text(&entry.title));
-                object.set("category", Json::text(entry.kind.name()));
-                object.set("status", Json::text(entry.status.name()));
+                let (category, status) = (entry.kind.name(), entry.status.name());
+                NodeFields::Memory { title: &entry.title, category, status }
             }
-            NodeId::Ghost(path) => {
-                object.set("sort", Json::text("ghost"));
-                object.set("target", Json::text(path));
-            }
-            NodeId::Tag(name) => {
-                object.set("sort", Json::text("tag"));
-                object.set("tag", Json::text(name));
-            }
-        }
-        Json::Object(object)
+            NodeId::Ghost(path) => NodeFields::Ghost { target: path },
+            NodeId::Tag(name) => NodeFields::Tag { tag: name },
+        };
+        GraphNode { id: id.to_string(), fields }
+    }
+}
+
+#[derive(Serialize)]
+struct GraphDocument<'g> {
+    nodes: Vec<GraphNode<'g>>,
+    edges: Vec<GraphEdge<'g>>,
+}
+
+#[derive(Serialize)]
+struct GraphNode<'g> {
+    id: String,
+    #[serde(flatten)]
+    fields: NodeFields<'g>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "sort", rename_all = "lowercase")]
+enum NodeFields<'g> {
+    Memory { title: &'g str, category: &'static str, status: &'static str },
+    Ghost { target: &'g str },
+    Tag { tag: &'g str },
+}
+
+#[derive(Serialize)]
+struct GraphEdge<'g> {
+    from: &'g Address,
+    to: String,
+    edge: &'static str,
+    anchor: Option<&'g str>,
+    context: &'g str,
+}
+
+impl Serialize for Graph {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ids = self.nodes();
+        let edges = self.relations.iter().map(|relation| GraphEdge {
+            from: &relation.from,
+            to: relation.to.to_string(),
+            edge: relation.kind.name(),
+            anchor: relation.anchor.as_deref(),
+            context: &relation.context,
+        });
+        let nodes = ids.iter().map(|id| self.node(id)).collect();
+        GraphDocument { nodes, edges: edges.collect() }.serialize(serializer)
     }
 }
 

@@ -116,6 +116,8 @@ pub struct Fence {
     pub lanes: Vec<String>,
     /// The file of the marks, where a store is known.
     pub marks: Option<String>,
+    /// The file of the project's id, where there is no git.
+    pub id: Option<String>,
     /// The folder in which is remembered whom the user trusts.
     pub trust: Option<String>,
     pub usual: Usual,
@@ -232,6 +234,10 @@ impl Fence {
             if !matches!(marks, None | Some(Relation::Apart)) {
                 return Some(marks_denial(target));
             }
+            let id = self.id.as_ref().map(|id| self.relation(&names, target, id));
+            if let Some(Relation::Inside(_)) = id {
+                return Some(id_denial(target));
+            }
             let trust = written_trust.map(|trust| self.relation(&names, target, trust));
             if let Some(Relation::Inside(_)) = trust {
                 return Some(trust_denial());
@@ -346,6 +352,16 @@ fn marks_denial(target: &Target) -> Denial {
             inline(&target.shown, SHOWN_MAX)
         ),
         instead: "use `lorelane pin`, `lorelane unpin` or `lorelane reject`".to_owned(),
+    }
+}
+
+fn id_denial(target: &Target) -> Denial {
+    Denial {
+        attempt: format!(
+            "cannot change {}: lorelane finds the log of this project by it",
+            inline(&target.shown, SHOWN_MAX)
+        ),
+        instead: "leave it as it is; git does not see it".to_owned(),
     }
 }
 

@@ -10,7 +10,7 @@
 use super::programs::{self, Touch};
 use super::word::{Atom, Word};
 use super::{Act, ForPeople, Reach, Surroundings, Target, Targets};
-use crate::policy;
+use crate::{policy, steps};
 use std::collections::BTreeMap;
 
 /// Deeper nesting is read as a sequence: a recursive reader must have a floor.
@@ -110,6 +110,7 @@ impl Shell<'_> {
 
     /// One command, its redirections apart.
     fn command(&mut self, words: &[Word], depth: usize) {
+        steps::add(words.len());
         let mut rest = words;
         let mut assigned = Vec::new();
         while let Some((first, tail)) = rest.split_first() {
@@ -352,6 +353,7 @@ struct Heredoc {
 
 impl Reader<'_, '_> {
     fn peek(&self, ahead: usize) -> Option<char> {
+        steps::add(1);
         self.text.get(self.at + ahead).copied()
     }
 
@@ -793,6 +795,53 @@ impl Reader<'_, '_> {
                 word.push(Atom::One);
             }
             None => word.push(Atom::Char('[')),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A guard stands before every command of an agent: no text may hold it up.
+    #[test]
+    fn hostile_commands_take_steps_in_proportion_to_their_length() {
+        let around = Surroundings { folder: "/p/src", home: Some("/home/a"), project: Some("/p") };
+        for piece in [
+            "(",
+            "$(",
+            "`",
+            "[",
+            "{a,",
+            "{a,b}",
+            "{a,b} ",
+            "[[ ",
+            "<",
+            "a <b ",
+            "<<E ",
+            "<<E\n",
+            "'\"",
+            "rm a;",
+            "for a in ",
+            "function f ",
+            "eval ",
+            "sudo ",
+            "../",
+            "*",
+            "x\n",
+            "bash <<E\n",
+            "xargs rm a | ",
+            "xargs ",
+            "find -exec ",
+            "a=$a$a;",
+            "$a ",
+        ] {
+            let steps = |length: usize| {
+                let text = piece.repeat(length / piece.len());
+                steps::of(|| drop(writes(&text, &around)))
+            };
+            let (one, two) = (steps(20_000), steps(40_000));
+            assert!(two <= 3 * one, "{piece:?}: {one} steps, and {two} for twice the length");
         }
     }
 }

@@ -8,7 +8,6 @@ use super::parse::{Document, JsonFault, Node, NodeKind, comment};
 use super::patch::{Layout, fresh};
 use super::render::quote;
 use super::{Json, Object};
-use std::fmt;
 use std::ops::Range;
 
 const BOM: char = '\u{feff}';
@@ -53,37 +52,16 @@ pub struct Trace {
     pub tail: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryFault {
-    Json(JsonFault),
+    #[error("it is not JSON: {0}")]
+    Json(#[from] JsonFault),
     /// Something else stands under our name.
-    Taken {
-        path: String,
-    },
+    #[error("`{path}` is there already, and lorelane did not write it")]
+    Taken { path: String },
     /// A value on the way is neither the object nor the list that it should be.
-    Shape {
-        path: String,
-    },
-}
-
-impl fmt::Display for EntryFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EntryFault::Json(fault) => write!(f, "it is not JSON: {fault}"),
-            EntryFault::Taken { path } => {
-                write!(f, "`{path}` is there already, and lorelane did not write it")
-            }
-            EntryFault::Shape { path } => write!(f, "`{path}` is not what the client expects there"),
-        }
-    }
-}
-
-impl std::error::Error for EntryFault {}
-
-impl From<JsonFault> for EntryFault {
-    fn from(fault: JsonFault) -> EntryFault {
-        EntryFault::Json(fault)
-    }
+    #[error("`{path}` is not what the client expects there")]
+    Shape { path: String },
 }
 
 /// Puts entries into a text, each behind what is there. A blank text becomes an object.

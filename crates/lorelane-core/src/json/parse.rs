@@ -4,7 +4,6 @@ use super::{Json, Object};
 use crate::text::cut;
 use memchr::{memchr_iter, memrchr};
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::ops::Range;
 
 /// Deeper nesting is refused: no record needs it, and a recursive reader must have a floor.
@@ -58,17 +57,12 @@ pub enum Grammar {
 }
 
 /// Why a text is not JSON, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} at line {line} column {column}")]
 pub struct JsonFault {
     pub what: &'static str,
     pub line: usize,
     pub column: usize,
-}
-
-impl fmt::Display for JsonFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at line {} column {}", self.what, self.line, self.column)
-    }
 }
 
 impl Document {

@@ -1,6 +1,6 @@
 //! The writer.
 
-use super::Json;
+use super::{Json, Object};
 use std::fmt::Write;
 
 /// How JSON is laid out. The three that exist are the three that some reader expects.
@@ -31,6 +31,14 @@ impl Json {
     }
 }
 
+impl Object {
+    pub fn render(&self, format: Format) -> String {
+        let mut out = String::new();
+        render_object(&mut out, self, format, 0);
+        out
+    }
+}
+
 pub(super) fn render(out: &mut String, value: &Json, format: Format, level: usize) {
     match value {
         Json::Null => out.push_str("null"),
@@ -43,14 +51,16 @@ pub(super) fn render(out: &mut String, value: &Json, format: Format, level: usiz
                 render(out, item, format, level + 1);
             });
         }
-        Json::Object(object) => {
-            nest(out, '{', '}', object.iter(), format, level, |out, (key, value)| {
-                quote(out, key, format.ascii);
-                out.push_str(": ");
-                render(out, value, format, level + 1);
-            });
-        }
+        Json::Object(object) => render_object(out, object, format, level),
     }
+}
+
+fn render_object(out: &mut String, object: &Object, format: Format, level: usize) {
+    nest(out, '{', '}', object.iter(), format, level, |out, (key, value)| {
+        quote(out, key, format.ascii);
+        out.push_str(": ");
+        render(out, value, format, level + 1);
+    });
 }
 
 fn nest<T>(
@@ -96,13 +106,15 @@ pub(super) fn quote(out: &mut String, text: &str, ascii: bool) {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
-            c if (c as u32) < 0x20 || (ascii && !c.is_ascii()) => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
+            c if (c as u32) < 0x20 || (ascii && !c.is_ascii()) => escape_unicode(out, c),
             c => out.push(c),
         }
     }
     out.push('"');
+}
+
+pub(super) fn escape_unicode(out: &mut String, c: char) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        let _ = write!(out, "\\u{unit:04x}");
+    }
 }

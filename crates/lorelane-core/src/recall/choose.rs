@@ -2,7 +2,7 @@
 
 use super::ask::Asked;
 use super::sheet;
-use super::weigh::{Statistics, Weighed, Weights, tie_breakers, weigh};
+use super::weigh::{Considered, Statistics, Weighed, Weights, tie_breakers, weigh};
 use super::{Hit, Part, Query, Signal, finds_beginnings, name_parts, priority, tag_words};
 use crate::corpus::Entry;
 use crate::terms::{Language, Term, each_term};
@@ -25,17 +25,6 @@ const SAME_MEANING: f32 = 0.5;
 const SAME_TERMS: f32 = 0.8;
 /// Only so many of the best are compared with one another.
 const SAME_AMONG: usize = 20;
-
-/// A memory that may answer a question.
-#[derive(Clone, Debug)]
-pub struct Considered {
-    pub entry: Entry,
-    /// What is kept of its passages; empty for one that is not there any more.
-    pub sheet: Vec<u8>,
-    /// What the added model says of its passages, packed; empty where it has not read them.
-    pub second: Vec<u8>,
-    pub pinned: bool,
-}
 
 /// What is shown, best first.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -14,17 +14,20 @@ mod second;
 pub mod sheet;
 pub mod weigh;
 
-pub use choose::{Choice, Considered, Grouping, choose, is_named, same_subject, says_the_same};
+pub use choose::{Choice, Grouping, choose, is_named, same_subject, says_the_same};
 pub use keyword::keyword;
+pub use weigh::Considered;
 
 use crate::corpus::Entry;
+use crate::json::as_text;
 use crate::lifecycle::Status;
-use crate::memory::{Address, Category, Kind, NoteType};
+use crate::memory::{Address, Category, Kind, LaneId, NoteType};
 use crate::path::RelPath;
 use crate::text::{fold, short_names, words};
 use crate::time::Timestamp;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
+use std::fmt;
 
 const RECENT_DAYS: i64 = 30;
 /// A shorter beginning would match by accident.
@@ -44,7 +47,7 @@ pub struct Query {
     pub categories: Vec<Category>,
     pub types: Vec<NoteType>,
     /// Only memories of these lanes, if any is named.
-    pub lanes: Vec<String>,
+    pub lanes: Vec<LaneId>,
     /// Only memories with one of these tags, whatever their case.
     pub tags: Vec<String>,
     /// Only memories that were last changed since, and before.
@@ -168,6 +171,14 @@ impl Signal {
     }
 }
 
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+as_text!(Signal, Signal::parse);
+
 impl Query {
     pub fn new(text: &str, now: Timestamp) -> Query {
         Query {
@@ -212,7 +223,7 @@ impl Query {
             Status::Retired => self.include_retired,
         };
         alive
-            && (self.lanes.is_empty() || self.lanes.iter().any(|lane| lane == kind.lane()))
+            && (self.lanes.is_empty() || self.lanes.contains(&kind.lane()))
             && (asked || (self.categories.is_empty() && self.types.is_empty()))
     }
 

@@ -5,16 +5,28 @@
 //! with its section, with its whole memory, because a passage rarely repeats what was just said. Words count
 //! relative to the best passage, meaning counts as it is: where words find nothing good, meaning decides.
 
+use super::Signal;
 use super::ask::Asked;
 use super::second::{self, Exchange};
 use super::sheet::{self, Part as Kept, Read};
-use super::{Considered, Signal};
+use crate::corpus::Entry;
 use crate::memory::Kind;
 use crate::policy::Policy;
 use crate::time::Timestamp;
 
 const K1: f32 = 0.9;
 const B: f32 = 0.5;
+
+/// A memory that may answer a question.
+#[derive(Clone, Debug)]
+pub struct Considered {
+    pub entry: Entry,
+    /// What is kept of its passages; empty for one that is not there any more.
+    pub sheet: Vec<u8>,
+    /// What the added model says of its passages, packed; empty where it has not read them.
+    pub second: Vec<u8>,
+    pub pinned: bool,
+}
 
 /// What is known of all passages that were searched.
 #[derive(Clone, Debug, Default, PartialEq)]

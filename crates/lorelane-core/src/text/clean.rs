@@ -71,6 +71,10 @@ pub fn printable(text: &str) -> String {
 /// The class is Unicode's `Default_Ignorable_Code_Point` with the control, format and noncharacters that show
 /// nothing, and the blanks that are no white space. An emoji therefore loses its selector and stays an emoji.
 pub(crate) fn is_visible(c: char) -> bool {
+    // Nearly every character of nearly every text.
+    if c.is_ascii() {
+        return !c.is_ascii_control();
+    }
     !(c.is_control()
         || matches!(c,
             // Soft hyphen, joiners, fillers of Hangul, vowels and selectors of Khmer and Mongolian.

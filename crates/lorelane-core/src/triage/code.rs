@@ -1,5 +1,7 @@
 //! Takes code out of a text: an `error` in a log is not somebody saying that there is one.
 
+use crate::steps;
+
 /// What the scripts removed: from one fence to the next, then from one backtick to the next, over any lines.
 pub(super) fn without_code_as_scripts(text: &str) -> String {
     without(&without(text, fence), |text| inline(text, &['`']))
@@ -14,13 +16,14 @@ const FENCE: &str = "```";
 
 fn fence(text: &str) -> Option<usize> {
     let body = text.strip_prefix(FENCE)?;
-    Some(FENCE.len() + body.find(FENCE)? + FENCE.len())
+    Some(FENCE.len() + steps::searched(body, body.find(FENCE))? + FENCE.len())
 }
 
 /// Inline code is not empty, and ends at the first of these only if that is a backtick.
 fn inline(text: &str, ends: &[char]) -> Option<usize> {
-    let length = text[1..].find(ends)?;
-    (length > 0 && text[1 + length..].starts_with('`')).then_some(length + 2)
+    let body = &text[1..];
+    let length = steps::searched(body, body.find(ends))?;
+    (length > 0 && body[length..].starts_with('`')).then_some(length + 2)
 }
 
 /// Without the pieces at whose backtick `length` says how long they are.
@@ -59,6 +62,18 @@ mod tests {
         ] {
             assert_eq!(without_code_as_scripts(text), scripts, "{text:?}");
             assert_eq!(without_code(text), native, "{text:?}");
+        }
+    }
+
+    // For every backtick of a line without an end the rest of the message was searched.
+    #[test]
+    fn no_text_is_searched_again_and_again() {
+        for piece in ["``", "`", "`\n", "``` ", "```\n`", "`a", "`a\n"] {
+            let text = piece.repeat(10_000);
+            for without_code in [without_code, without_code_as_scripts] {
+                let steps = steps::of(|| drop(without_code(&text)));
+                assert!(steps <= 4 * text.len(), "{piece:?}: {steps} steps for {} bytes", text.len());
+            }
         }
     }
 }

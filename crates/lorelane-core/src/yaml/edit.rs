@@ -79,10 +79,10 @@ impl YamlCollection<'_> {
             // The items after it move up.
             FieldEdit::Remove if is_item => [&path[..path.len() - 1], &[APPEND]].concat(),
             FieldEdit::Remove => path.to_vec(),
-            _ => {
-                let index = |key: &&'_ str| if *key == APPEND { appended.take().unwrap_or("0") } else { key };
-                path.iter().map(index).collect()
-            }
+            _ => path
+                .iter()
+                .map(|key| if *key == APPEND { appended.take().unwrap_or("0") } else { *key })
+                .collect(),
         };
         let reads = match edit {
             FieldEdit::Text(text) => after.scalar(&new_path).as_deref() == Some(text),
@@ -118,7 +118,8 @@ impl YamlCollection<'_> {
         let end = line_end(self.text);
         let indent = self.indent.written();
         let lines = format!("{indent}{}", lines.replace('\n', &format!("{end}{indent}")));
-        let is_open = at > 0 && !self.text[..at].ends_with(['\n', BYTE_ORDER_MARK]);
+        let before = self.text[..at].trim_start_matches(BYTE_ORDER_MARK);
+        let is_open = !before.is_empty() && !before.ends_with('\n');
         self.spliced(at..at, &if is_open { format!("{end}{lines}") } else { format!("{lines}{end}") })
     }
 

@@ -4,7 +4,7 @@ use crate::support::{NOW, json, record_of, records, text};
 use lorelane_core::candidate::{self, Action, Candidate, decide};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Dialect;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Format, Json, to_string};
 use lorelane_core::memory::{Address, Body, Category, Memory};
 use lorelane_core::recall::{self, Hit, Query};
 
@@ -66,19 +66,19 @@ fn two_bodies_that_say_the_same_in_another_order_are_one_statement() {
 #[test]
 fn a_decision_can_be_updated_though_not_deleted() {
     for category in [Category::Decision, Category::Preference, Category::SessionSummary] {
-        let document = decide(category, Some(found(category)), None).to_json();
+        let document = Json::of(&decide(category, Some(found(category)), None));
         assert_eq!(document.at("structural_cud"), Some(&Json::text("UPDATE")));
         assert_eq!(document.at("vetoes"), Some(&json("[]")));
         let veto = Json::texts([format!("Cannot DELETE {category} (triage-initiated)")]);
         assert_eq!(document.at("vetoes_by_action.DELETE"), Some(&veto));
     }
-    let free = decide(Category::Runbook, Some(found(Category::Runbook)), None).to_json();
+    let free = Json::of(&decide(Category::Runbook, Some(found(Category::Runbook)), None));
     assert_eq!(free.at("vetoes_by_action"), Some(&json("{}")));
 }
 
 #[test]
 fn the_document_has_the_keys_and_the_order_that_agents_know() {
-    let document = decide(Category::Decision, Some(found(Category::Decision)), Some("reversed")).to_json();
+    let verdict = decide(Category::Decision, Some(found(Category::Decision)), Some("reversed"));
     let expected = r#"{
   "candidate": {
     "path": ".claude/memory/x.json",
@@ -115,8 +115,8 @@ fn the_document_has_the_keys_and_the_order_that_agents_know() {
     ]
   }
 }"#;
-    assert_eq!(document.render(Format::SCRIPT), expected);
-    let nothing = decide(Category::Decision, None, None).to_json().render(Format::SCRIPT_LINE);
+    assert_eq!(to_string(&verdict, Format::SCRIPT), expected);
+    let nothing = to_string(&decide(Category::Decision, None, None), Format::SCRIPT_LINE);
     assert_eq!(
         nothing,
         r#"{"candidate": null, "lifecycle_event": null, "delete_allowed": false, "pre_action": "CREATE", "structural_cud": "CREATE", "vetoes": [], "hints": [], "vetoes_by_action": {}}"#
@@ -134,7 +134,7 @@ fn an_excerpt_shows_the_key_fields_of_its_category() {
         (Category::Preference, r#"{"topic": "t", "value": "v", "reason": "r"}"#),
     ];
     for (category, expected) in table {
-        let document = decide(category, Some(found(category)), None).to_json();
+        let document = Json::of(&decide(category, Some(found(category)), None));
         assert_eq!(document.at("candidate.excerpt.key_fields"), Some(&json(expected)), "{category}");
     }
 }
@@ -149,7 +149,7 @@ fn an_excerpt_is_the_first_two_hundred_characters() {
     let changes = r#"[{"date": "d", "summary": "first"}, {"date": "d", "summary": "last"}]"#;
     let memory = memory(Category::Decision, &[("content", &content), ("changes", changes)]);
     let document = decide(Category::Decision, Some(Candidate { memory, ..found(Category::Decision) }), None);
-    let document = document.to_json();
+    let document = Json::of(&document);
     let field =
         |name: &str| document.at(&format!("candidate.excerpt.{name}")).and_then(Json::as_text).unwrap();
     assert_eq!(field("key_fields.context"), "é".repeat(200));

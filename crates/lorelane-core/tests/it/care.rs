@@ -184,6 +184,22 @@ fn the_oldest_sessions_leave_when_the_window_is_full() {
     }
 }
 
+// Every memory was asked for every item of a leaving session, and later every memory once per session.
+#[test]
+fn one_question_is_asked_for_each_item_of_a_leaving_session() {
+    let items: Vec<String> = (0..300).map(|number| format!("\"did thing{number} quickly\"")).collect();
+    let old = session("old", 9, &items.join(", "));
+    let policy = policy(&[("categories.session_summary.max_retained", "1")]);
+    let mut asked = 0;
+    let shared_by_one = |_: &BTreeSet<String>| {
+        asked += 1;
+        Ok::<usize, Infallible>(0)
+    };
+    let Ok(_) =
+        care::close_window(std::slice::from_ref(&old), &session("new", 0, ""), &policy, shared_by_one);
+    assert_eq!(asked, items.len());
+}
+
 #[test]
 fn a_leaving_session_names_what_nothing_else_remembers() {
     let old = session(

@@ -150,7 +150,15 @@ fn the_example_is_an_answer_once_somebody_gave_a_reason_and_verified_it() {
         for (candidate, action) in [(None, Create), (Some((&address, &revision)), Update)] {
             let mut item = example("s", category, candidate);
             let text = Json::Object(item.clone()).render(Format::LINE);
-            assert_eq!(faults(&text), ["reason: \"…\"", "verdict: \"PASS | FAIL | ADVISORY\""]);
+            let named = faults(&text);
+            assert_eq!(named[..2], ["reason: \"…\"", "verdict: \"PASS | FAIL | ADVISORY\""]);
+            // With all of the draft, which nobody filled in either.
+            let wanted = draft::wanted(category);
+            let unfilled = wanted.iter().filter(|field| field.required && !field.path.contains("[]"));
+            for Wanted { path, .. } in unfilled.clone() {
+                assert!(named.iter().any(|fault| fault.starts_with(&format!("draft.{path}: "))), "{path}");
+            }
+            assert_eq!(named.len(), 2 + unfilled.count(), "{named:?}");
             item.set("reason", Json::text("it was said"));
             item.set("verdict", Json::text("PASS"));
             let answer = read(&Json::Object(item).render(Format::LINE)).unwrap();

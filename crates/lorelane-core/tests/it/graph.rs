@@ -7,11 +7,11 @@ use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::notes::Notes;
 use lorelane_core::graph::{Graph, Linked, Names, NodeId, Reason, Scope, related};
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Format, to_string};
 use lorelane_core::lifecycle::Status;
-use lorelane_core::link::{Edge, Target, links_of};
 use lorelane_core::mark::{Mark, MarkKind, Marks};
 use lorelane_core::memory::Address;
+use lorelane_core::memory::link::{Edge, Target, links_of};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use proptest::prelude::*;
@@ -235,8 +235,59 @@ fn foreign_text_stays_in_its_label() {
           n1 -->|SUPERSEDES| n0
     "##]]
     .assert_eq(&graph.to_mermaid());
-    let json = Json::Object(graph.to_json()).render(Format::LINE);
-    assert_eq!(Json::parse(&json).unwrap().at("nodes").unwrap().as_list().unwrap().len(), 4);
+    expect![[r#"
+        {
+          "nodes": [
+            {
+              "id": "notes/h",
+              "sort": "memory",
+              "title": "a\"] --> x; <b>#quot;\\",
+              "category": "journal",
+              "status": "active"
+            },
+            {
+              "id": "notes/plan",
+              "sort": "memory",
+              "title": "plan",
+              "category": "journal",
+              "status": "active"
+            },
+            {
+              "id": "ghost:src/\"; evil --> <x>.py",
+              "sort": "ghost",
+              "target": "src/\"; evil --> <x>.py"
+            },
+            {
+              "id": "tag:t\"];x",
+              "sort": "tag",
+              "tag": "t\"];x"
+            }
+          ],
+          "edges": [
+            {
+              "from": "notes/h",
+              "to": "ghost:src/\"; evil --> <x>.py",
+              "edge": "mentions",
+              "anchor": null,
+              "context": "See [[src/\"; evil --> <x>.py]]."
+            },
+            {
+              "from": "notes/h",
+              "to": "tag:t\"];x",
+              "edge": "HAS_TAG",
+              "anchor": null,
+              "context": ""
+            },
+            {
+              "from": "notes/plan",
+              "to": "notes/h",
+              "edge": "SUPERSEDES",
+              "anchor": null,
+              "context": "It replaces [[h]]."
+            }
+          ]
+        }"#]]
+    .assert_eq(&to_string(&graph, Format::FILE));
 }
 
 proptest! {

@@ -28,6 +28,7 @@ fn judge(tool: &ToolUse) -> Option<Denial> {
     let fence = Fence {
         lanes: vec!["/p/.claude/memory".to_owned()],
         marks: Some("/p/.lorelane/marks.jsonl".to_owned()),
+        id: Some("/p/.lorelane/id".to_owned()),
         trust: Some("/home/a/.local/state/lorelane/trust".to_owned()),
         usual: Usual::WhereItExists,
         case: Case::Counts,
@@ -219,6 +220,10 @@ const DENIED: &[&str] = &[
     "rm /p/.lorelane/marks.jsonl",
     "rm -rf ../.lorelane",
     "sed -i /x/d /p/.lorelane/marks.jsonl",
+    // The project's id.
+    "echo 0 > ../.lorelane/id",
+    "rm /p/.lorelane/id",
+    "cp /q/.lorelane/id /p/.lorelane",
 ];
 
 const ALLOWED: &[&str] = &[
@@ -347,6 +352,8 @@ const ALLOWED: &[&str] = &[
     "rm -rf \"$TMP\"/*/*",
     "rm -rf \"$TMP/memory\"",
     "cat /p/.lorelane/marks.jsonl",
+    "cat /p/.lorelane/id",
+    "echo x > /p/.lorelane/expectations.jsonl",
     "echo '{}' >> /p/.lorelane/expectations.jsonl",
     "2>&1",
     "> ",
@@ -519,7 +526,7 @@ fn a_writing_tool_is_judged_by_its_path() {
 fn where_the_disk_ignores_case_the_fence_does() {
     for (case, denied) in [(Case::Counts, false), (Case::Ignored, true)] {
         let (lanes, marks) = (vec!["/p/.claude/memory".to_owned()], None);
-        let fence = Fence { lanes, marks, trust: None, usual: Usual::WhereItExists, case };
+        let fence = Fence { lanes, marks, id: None, trust: None, usual: Usual::WhereItExists, case };
         let targets = write("/P/.Claude/MEMORY/decisions/x.json").targets(&AROUND);
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{case:?}");
     }
@@ -529,7 +536,8 @@ fn where_the_disk_ignores_case_the_fence_does() {
 fn the_usual_folder_is_fenced_by_name_where_the_scripts_did() {
     let targets = write("/elsewhere/.claude/memory/x.json").targets(&AROUND);
     for (usual, denied) in [(Usual::WhereItExists, false), (Usual::ByName, true)] {
-        let fence = Fence { lanes: Vec::new(), marks: None, trust: None, usual, case: Case::Counts };
+        let fence =
+            Fence { lanes: Vec::new(), marks: None, id: None, trust: None, usual, case: Case::Counts };
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{usual:?}");
     }
 }
@@ -550,6 +558,7 @@ fn a_denial_names_the_command_to_use_instead() {
         shell("cp -r ../backup/.claude .."),
         shell("rm -f \"$ROOT/.claude/memory/decisions/use-jwt.json\""),
         write("/p/.lorelane/marks.jsonl"),
+        write("/p/.lorelane/id"),
     ] {
         seen.push_str(&format!("{}\n", judge(&tool).unwrap()));
     }
@@ -578,6 +587,8 @@ fn a_denial_names_the_command_to_use_instead() {
         hint: use `lorelane retire decision/use-jwt --reason REASON`
         cannot change /p/.lorelane/marks.jsonl: lorelane keeps pins, former addresses and rejections in `marks.jsonl`
         hint: use `lorelane pin`, `lorelane unpin` or `lorelane reject`
+        cannot change /p/.lorelane/id: lorelane finds the log of this project by it
+        hint: leave it as it is; git does not see it
     "#]]
     .assert_eq(&seen);
 }

@@ -3,9 +3,10 @@
 use crate::support::*;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::json::Json;
-use lorelane_core::lifecycle::{Lifecycle, Status, Step, Verb, may_create_over, may_purge, step};
+use lorelane_core::lifecycle::{Lifecycle, Status, Verb};
 use lorelane_core::memory::Memory;
 use lorelane_core::time::{DAY, Timestamp};
+use lorelane_core::transition::{self, Transition, may_create_over, may_purge};
 
 const RETIRED: Members<'static> = &[
     ("record_status", r#""retired""#),
@@ -19,8 +20,8 @@ const ARCHIVED: Members<'static> = &[
 ];
 
 fn stepped(memory: &Memory, verb: Verb, reason: &str) -> Memory {
-    match step(memory, verb, reason, NOW) {
-        Ok(Step::Changed(after)) => *after,
+    match transition::apply(memory, verb, reason, NOW) {
+        Ok(Transition::Changed(after)) => *after,
         other => panic!("{other:?}"),
     }
 }
@@ -48,9 +49,9 @@ fn every_step_changes_repeats_or_is_refused() {
     ];
     for (verb, expected) in table {
         for (members, expected) in [&[], RETIRED, ARCHIVED].into_iter().zip(expected) {
-            let said = match step(&read(&decision(members)), verb, "why", NOW) {
-                Ok(Step::Changed(after)) => after.lifecycle.status().to_string(),
-                Ok(Step::Already(status)) => format!("already {status}"),
+            let said = match transition::apply(&read(&decision(members)), verb, "why", NOW) {
+                Ok(Transition::Changed(after)) => after.lifecycle.status().to_string(),
+                Ok(Transition::Already(status)) => format!("already {status}"),
                 Err(refusal) => refusal.to_string(),
             };
             assert_eq!(said, expected, "{verb:?}");
@@ -252,7 +253,7 @@ fn only_a_retired_memory_may_be_deleted() {
         };
         assert_eq!(said, expected, "{members:?}");
         assert!(
-            step(&memory, Verb::Purge, "", NOW).is_err(),
+            transition::apply(&memory, Verb::Purge, "", NOW).is_err(),
             "deleting is no step: nothing is left to return"
         );
     }

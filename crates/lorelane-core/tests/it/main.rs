@@ -6,6 +6,7 @@ mod care;
 mod consolidate;
 mod create;
 mod embed;
+mod formats;
 mod graph;
 mod guard;
 mod harmless;

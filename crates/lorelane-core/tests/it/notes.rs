@@ -4,13 +4,14 @@ use crate::support::{NOW, assigned, circumstances, lines};
 use expect_test::{Expect, expect};
 use lorelane_core::change::{Draft, Given};
 use lorelane_core::dialect::notes::{
-    NoteDocument, Notes, draft, for_title, links, merged, named, restored, set, set_body, titled, trashed,
+    NoteDocument, Notes, draft, for_title, links, merged, named, set, set_body, titled,
 };
 use lorelane_core::dialect::{Composed, Dialect, Edit, Reading};
 use lorelane_core::json::Json;
 use lorelane_core::leak;
 use lorelane_core::lifecycle::{Lifecycle, Status};
-use lorelane_core::link::Target;
+use lorelane_core::memory::link::Target;
+use lorelane_core::memory::trash::{restored, trashed};
 use lorelane_core::memory::{Address, Body, Category, Kind, Memory, NoteType};
 use lorelane_core::path::RelPath;
 use lorelane_core::refusal::Refusal;

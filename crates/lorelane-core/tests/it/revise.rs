@@ -5,7 +5,7 @@ use lorelane_core::change::Draft;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::json::{Format, Json};
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Category, Event};
+use lorelane_core::memory::{Category, HistoryEntry};
 use lorelane_core::refusal::Refusal;
 
 /// A whole draft with one more entry in its history.
@@ -27,7 +27,7 @@ fn tags(range: std::ops::Range<usize>) -> String {
 }
 
 fn entries(count: usize) -> String {
-    let entry = |n| Event::new(NOW, &format!("change {n}")).0;
+    let entry = |n| HistoryEntry::new(NOW, &format!("change {n}")).0;
     Json::List((0..count).map(entry).collect()).render(Format::LINE)
 }
 

@@ -52,9 +52,13 @@ impl ProjectDisk {
     }
 
     fn open_file(&self, inside: &Path, flags: OFlags) -> io::Result<File> {
+        self.open_any(inside, flags).and_then(regular)
+    }
+
+    fn open_any(&self, inside: &Path, flags: OFlags) -> io::Result<File> {
         let mode = if flags.contains(OFlags::CREATE) { NEW_FILE } else { Mode::empty() };
         let file = resolve(self.root.as_fd(), inside, flags | FILE, mode);
-        file.map_err(|errno| of_link(errno.into())).and_then(|file| regular(file.into()))
+        file.map(File::from).map_err(|errno| of_link(errno.into()))
     }
 
     fn open_folder(&self, inside: &Path) -> io::Result<File> {
@@ -137,7 +141,7 @@ fn names(inside: &Path) -> impl Iterator<Item = rustix::io::Result<&OsStr>> {
 impl Disk for ProjectDisk {
     fn read_bounded(&self, path: &Path, links: Links, max: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(inside) = self.inside(path) else { return RealDisk.read_bounded(path, links, max) };
-        match present(self.open_file(inside, OFlags::RDONLY))? {
+        match present(self.open_any(inside, OFlags::RDONLY))? {
             Some(file) => bounded(file, max).map(Some),
             None => Ok(None),
         }
@@ -151,8 +155,8 @@ impl Disk for ProjectDisk {
         }
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>> {
-        let Some(inside) = self.inside(path) else { return RealDisk.open(path) };
+    fn open(&self, path: &Path, links: Links) -> io::Result<Box<dyn Pieces>> {
+        let Some(inside) = self.inside(path) else { return RealDisk.open(path, links) };
         Ok(Box::new(self.open_file(inside, OFlags::RDONLY)?))
     }
 
@@ -166,6 +170,18 @@ impl Disk for ProjectDisk {
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         RealDisk.stat(path)
+    }
+
+    fn stat_target(&self, path: &Path) -> io::Result<Option<Stat>> {
+        RealDisk.stat_target(path)
+    }
+
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        RealDisk.real_path(path)
+    }
+
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        RealDisk.read_link(path)
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -319,7 +335,7 @@ mod tests {
         ("read_tail", |disk, lane| {
             disk.read_tail(&lane.join("file"), 9)?.map(drop).ok_or(Errno::NOENT.into())
         }),
-        ("open", |disk, lane| disk.open(&lane.join("file")).map(drop)),
+        ("open", |disk, lane| disk.open(&lane.join("file"), Links::Followed).map(drop)),
         ("create_dir_all", |disk, lane| disk.create_dir_all(&lane.join("a/b")).map(drop)),
         ("create_private_dir_all", |disk, lane| disk.create_private_dir_all(&lane.join("c/d"))),
         ("create_new", |disk, lane| disk.create_new(&lane.join("new"), b"new", Some(0o600))),

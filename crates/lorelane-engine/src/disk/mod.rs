@@ -1,12 +1,16 @@
-//! The disk as the store sees it: one trait, a real body and a simulated one.
+//! The disk as the engine sees it: one trait, a real body and a simulated one.
 //!
-//! Every effect the store has on files is one call here, so the simulation can stop the world
+//! Every effect the engine has on files is one call here, so the simulation can stop the world
 //! between any two of them, lose what was not synced, and compare what recovery makes of it.
+//!
+//! Not here: the files that SQLite keeps by itself, and whatever git and an editor do in processes of their own.
 
 #[cfg(unix)]
 mod below;
 mod real;
+#[cfg(feature = "simulation")]
 mod seeded;
+#[cfg(feature = "simulation")]
 pub mod sim;
 
 use std::fmt;
@@ -15,7 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use real::identity;
 pub use real::{RealDisk, open_given, open_regular};
+#[cfg(feature = "simulation")]
 pub use seeded::Seeded;
 
 /// How long a waiting writer sleeps between two looks at a lock.
@@ -65,7 +71,7 @@ impl LockGuard {
         LockGuard(Box::new(lock))
     }
 
-    /// A guard that guards nothing: what a store gets when the simulation sabotages its locks.
+    /// A guard that guards nothing: what a store gets when the simulation takes its locks away.
     pub(crate) fn of_nothing() -> LockGuard {
         LockGuard(Box::new(()))
     }
@@ -77,14 +83,27 @@ impl fmt::Debug for LockGuard {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum LockFault {
+    #[error("another process is writing there")]
     Timeout { waited: Duration },
+    #[error(transparent)]
     Io(io::Error),
+}
+
+impl From<LockFault> for io::Error {
+    fn from(fault: LockFault) -> io::Error {
+        match fault {
+            LockFault::Timeout { .. } => io::Error::other(fault),
+            LockFault::Io(source) => source,
+        }
+    }
 }
 
 /// A file that is read piece by piece and opened once.
 pub trait Pieces: fmt::Debug {
+    /// In bytes, now.
+    fn size(&self) -> io::Result<u64>;
     /// Exactly `len` bytes, or `UnexpectedEof`.
     fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>>;
 }
@@ -108,7 +127,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// At most the last `max` bytes, and the offset at which they start.
     fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>>;
     /// Opens a file for many reads; `NotFound` when there is none.
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>>;
+    fn open(&self, path: &Path, links: Links) -> io::Result<Box<dyn Pieces>>;
     /// Names and stats are looked at by path, also below a project: they are only a reason to open something.
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>>;
     /// Names in a folder that are no text, made readable. Nothing can be done with them here.
@@ -117,6 +136,26 @@ pub trait Disk: Send + Sync + fmt::Debug {
     }
     /// Does not follow links.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
+    /// Follows links. A disk that has none need not implement this and the next two.
+    fn stat_target(&self, path: &Path) -> io::Result<Option<Stat>> {
+        self.stat(path)
+    }
+    /// The absolute path without links, `.` and `..`; `NotFound` when nothing is there.
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        self.stat(path)?.map(|_| path.to_owned()).ok_or(ErrorKind::NotFound.into())
+    }
+    /// What a link says, without following it. `InvalidInput` for anything else.
+    fn read_link(&self, _path: &Path) -> io::Result<PathBuf> {
+        Err(ErrorKind::InvalidInput.into())
+    }
+    /// Whether something is there. Follows links.
+    fn exists(&self, path: &Path) -> bool {
+        matches!(self.stat_target(path), Ok(Some(_)))
+    }
+    /// Follows links: whether they may be followed is decided where they lead.
+    fn is_folder(&self, path: &Path) -> bool {
+        matches!(self.stat_target(path), Ok(Some(stat)) if stat.kind == Kind::Folder)
+    }
 
     /// Returns the folders that did not exist before, outermost first.
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
@@ -130,7 +169,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     fn overwrite_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()>;
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
-    /// Replaces `to`. Both must lie in one folder: nothing else is atomic everywhere.
+    /// Replaces `to`. Atomic if both lie in one folder; between two, a power cut may leave both names or none.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     fn remove_dir(&self, path: &Path) -> io::Result<()>;
@@ -185,6 +224,6 @@ fn not_regular() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "it is not a regular file")
 }
 
-fn too_large(max: u64) -> io::Error {
+pub(crate) fn too_large(max: u64) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("it is larger than {} KiB", max / 1024))
 }

@@ -16,7 +16,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn read_bounded(&self, path: &Path, links: Links, max: u64) -> io::Result<Option<Vec<u8>>> {
-        match present(open_regular(path, links))? {
+        match present(open_any(path, links))? {
             Some(file) => bounded(file, max).map(Some),
             None => Ok(None),
         }
@@ -29,8 +29,8 @@ impl Disk for RealDisk {
         }
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>> {
-        Ok(Box::new(open_regular(path, Links::Followed)?))
+    fn open(&self, path: &Path, links: Links) -> io::Result<Box<dyn Pieces>> {
+        Ok(Box::new(open_regular(path, links)?))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
@@ -59,10 +59,19 @@ impl Disk for RealDisk {
     }
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        let Some(metadata) = present(fs::symlink_metadata(path))? else { return Ok(None) };
-        let mtime_ns = metadata.modified().map(since_epoch_ns)?;
-        let mode = mode(&metadata);
-        Ok(Some(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode }))
+        present(fs::symlink_metadata(path))?.map(|metadata| stat(&metadata)).transpose()
+    }
+
+    fn stat_target(&self, path: &Path) -> io::Result<Option<Stat>> {
+        present(fs::metadata(path))?.map(|metadata| stat(&metadata)).transpose()
+    }
+
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
+    }
+
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::read_link(path)
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -90,7 +99,14 @@ impl Disk for RealDisk {
     }
 
     fn create_new(&self, path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        // From the start, so that nobody opens it before; then exactly, whatever the umask is.
+        #[cfg(unix)]
+        if let Some(mode) = mode {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+        }
+        let mut file = options.open(path)?;
         set_mode(&file, mode)?;
         file.write_all(bytes)
     }
@@ -164,9 +180,13 @@ impl Disk for RealDisk {
 }
 
 impl Pieces for File {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
     fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         // Asked before reserving memory: the length comes from a journal that may be damaged.
-        if self.metadata()?.len() < offset.saturating_add(len as u64) {
+        if self.size()? < offset.saturating_add(len as u64) {
             return Err(ErrorKind::UnexpectedEof.into());
         }
         self.seek(SeekFrom::Start(offset))?;
@@ -176,9 +196,26 @@ impl Pieces for File {
     }
 }
 
-/// Opens a regular file without waiting for anybody: a pipe would wait for its writer.
+/// Which file or folder it is, whatever its name: one that was made anew is another. `None` where that cannot be told.
 #[cfg(unix)]
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// Opens a regular file without waiting for anybody: a pipe would wait for its writer.
 pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
+    open_any(path, links).and_then(regular)
+}
+
+#[cfg(unix)]
+fn open_any(path: &Path, links: Links) -> io::Result<File> {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;
     let flags = match links {
@@ -186,15 +223,15 @@ pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
         Links::Followed => OFlags::NONBLOCK | OFlags::NOCTTY,
     };
     let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    opened.map_err(of_link).and_then(regular)
+    opened.map_err(of_link)
 }
 
 #[cfg(not(unix))]
-pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
+fn open_any(path: &Path, links: Links) -> io::Result<File> {
     if links == Links::Refused && fs::symlink_metadata(path)?.is_symlink() {
         return Err(not_regular());
     }
-    File::open(path).and_then(regular)
+    File::open(path)
 }
 
 /// Opens a file that the user named: a regular one, or what their shell hands over in its place. `<(command)` and
@@ -219,13 +256,16 @@ pub(super) fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
 }
 
-/// The whole of a file. It may grow while it is read, so the limit counts what was read.
+/// The whole of a regular file. It may grow while it is read, so the limit counts what was read.
 pub(super) fn bounded(file: File, max: u64) -> io::Result<Vec<u8>> {
-    let len = file.metadata()?.len();
-    if len > max {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(not_regular());
+    }
+    if metadata.len() > max {
         return Err(too_large(max));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
     file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max { Err(too_large(max)) } else { Ok(bytes) }
 }
@@ -255,6 +295,11 @@ pub(super) fn present<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+fn stat(metadata: &fs::Metadata) -> io::Result<Stat> {
+    let mtime_ns = metadata.modified().map(since_epoch_ns)?;
+    Ok(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode: mode(metadata) })
 }
 
 fn kind(file_type: fs::FileType) -> Kind {

@@ -69,7 +69,7 @@ impl WorkTree {
     /// The one that a path lies in, or would lie in. Told by `.git` alone: no clone can bring that, while a folder
     /// that looks like a bare repository is a matter of four names.
     pub(super) fn around(path: &Path) -> Option<WorkTree> {
-        let root = path.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
+        let root = path.ancestors().find(|folder| is_there(&folder.join(".git")))?;
         let git_dir = git_dir(root).filter(|git_dir| is_repository(git_dir))?;
         Some(WorkTree { root: root.to_owned(), git_dir })
     }
@@ -100,27 +100,46 @@ impl WorkTree {
     }
 }
 
+/// Why git did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("there is no git repository here")]
+    NoRepository,
+    #[error("git could not be run: {0}")]
+    NotRun(#[source] io::Error),
+    #[error("git did not answer within {} s", .0.as_secs())]
+    TooSlow(Duration),
+    #[error("git's answer is larger than {} MiB", OUTPUT_MAX_BYTES >> 20)]
+    TooLong,
+    /// In git's own words.
+    #[error("{0}")]
+    Refused(String),
+    #[error("git ended with {0} and gave no reason")]
+    Silent(ExitStatus),
+    #[error("a hook refused it without a word, or nothing differs from the last commit")]
+    SilentCommit,
+}
+
 /// Runs git with this input and returns what it printed.
-pub(super) fn run(command: &mut Command, input: Vec<u8>) -> Result<Vec<u8>, String> {
+pub(super) fn run(command: &mut Command, input: Vec<u8>) -> Result<Vec<u8>, GitError> {
     let (status, output, words) = answer(command, input, QUESTION_LIMIT)?;
     if status.success() {
         return Ok(output);
     }
-    Err(reason(&words, &output).unwrap_or_else(|| format!("git ended with {status} and gave no reason")))
+    Err(reason(&words, &output).unwrap_or(GitError::Silent(status)))
 }
 
 /// The same for a commit, which may run hooks.
-pub(super) fn run_commit(command: &mut Command, input: Vec<u8>) -> Result<(), String> {
+pub(super) fn run_commit(command: &mut Command, input: Vec<u8>) -> Result<(), GitError> {
     let (status, output, words) = answer(command, input, COMMIT_LIMIT)?;
     if status.success() {
         return Ok(());
     }
-    let silent = "a hook refused it without a word, or nothing differs from the last commit";
-    Err(reason(&words, &output).unwrap_or_else(|| silent.to_owned()))
+    Err(reason(&words, &output).unwrap_or(GitError::SilentCommit))
 }
 
 /// What git printed, also when it ended with `1` because it found nothing.
-pub(super) fn run_search(command: &mut Command) -> Result<Vec<u8>, String> {
+pub(super) fn run_search(command: &mut Command) -> Result<Vec<u8>, GitError> {
     answer(command, Vec::new(), QUESTION_LIMIT).map(|(_, output, _)| output)
 }
 
@@ -129,12 +148,11 @@ fn answer(
     command: &mut Command,
     input: Vec<u8>,
     limit: Duration,
-) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), String> {
-    let broken = |fault: io::Error| format!("git could not be run: {fault}");
+) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), GitError> {
     let until = Instant::now() + limit;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     end_with_us(command);
-    let mut child = command.spawn().map_err(broken)?;
+    let mut child = command.spawn().map_err(GitError::NotRun)?;
     if let Some(mut stdin) = child.stdin.take() {
         // Git may refuse before it has read everything: then its words say why.
         thread::spawn(move || stdin.write_all(&input));
@@ -142,17 +160,17 @@ fn answer(
     let (output, words) = (reading(child.stdout.take()), reading(child.stderr.take()));
     let (output, words) = (before(until, &output), before(until, &words));
     let ended = match (&output, &words) {
-        (Some(_), Some(_)) => Some(child.wait().map_err(broken)?),
+        (Some(_), Some(_)) => Some(child.wait().map_err(GitError::NotRun)?),
         // What a hook left running may hold the pipes of a git that has ended.
-        _ => child.try_wait().map_err(broken)?,
+        _ => child.try_wait().map_err(GitError::NotRun)?,
     };
     let Some(status) = ended else {
         stop(&mut child);
-        return Err(format!("git did not answer within {} s", limit.as_secs()));
+        return Err(GitError::TooSlow(limit));
     };
     let output = output.unwrap_or_default();
     if output.len() as u64 > OUTPUT_MAX_BYTES {
-        return Err(format!("git's answer is larger than {} MiB", OUTPUT_MAX_BYTES >> 20));
+        return Err(GitError::TooLong);
     }
     Ok((status, output, words.unwrap_or_default()))
 }
@@ -191,9 +209,9 @@ fn before(until: Instant, receiver: &Receiver<Vec<u8>>) -> Option<Vec<u8>> {
     receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
 }
 
-fn reason(words: &[u8], output: &[u8]) -> Option<String> {
+fn reason(words: &[u8], output: &[u8]) -> Option<GitError> {
     let said = String::from_utf8_lossy(&[words, output].concat()).trim().to_owned();
-    Some(said).filter(|said| !said.is_empty())
+    (!said.is_empty()).then_some(GitError::Refused(said))
 }
 
 fn is_kept(name: &OsStr) -> bool {
@@ -205,8 +223,8 @@ fn is_kept(name: &OsStr) -> bool {
 /// The folder that `.git` is or, in a linked work tree and in a submodule, names.
 fn git_dir(root: &Path) -> Option<PathBuf> {
     let entry = root.join(".git");
-    let named = if entry.is_dir() { entry } else { root.join(named_by(&entry)?) };
-    let (real, root) = (std::fs::canonicalize(named).ok()?, std::fs::canonicalize(root).ok()?);
+    let named = if RealDisk.is_folder(&entry) { entry } else { root.join(named_by(&entry)?) };
+    let (real, root) = (RealDisk.real_path(&named).ok()?, RealDisk.real_path(root).ok()?);
     // Any other folder of the work tree may have come with a clone.
     let is_ordinary = |inside: &Path| !inside.components().any(|part| part.as_os_str() == ".git");
     (!real.strip_prefix(&root).is_ok_and(is_ordinary)).then_some(real)
@@ -215,12 +233,17 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
 /// The repository's own folder: that of a linked work tree names it.
 pub(super) fn common_dir(git_dir: PathBuf) -> PathBuf {
     let named = text_of(&git_dir.join("commondir"));
-    let common = named.and_then(|named| std::fs::canonicalize(git_dir.join(named.trim())).ok());
+    let common = named.and_then(|named| RealDisk.real_path(&git_dir.join(named.trim())).ok());
     common.unwrap_or(git_dir)
 }
 
 fn named_by(file: &Path) -> Option<String> {
-    text_of(file)?.strip_prefix("gitdir:").map(|named| named.trim().to_owned())
+    named_in(&text_of(file)?).map(str::to_owned)
+}
+
+/// The folder that the text of a `.git` file names.
+pub(super) fn named_in(text: &str) -> Option<&str> {
+    text.strip_prefix("gitdir:").map(str::trim)
 }
 
 fn text_of(file: &Path) -> Option<String> {
@@ -228,8 +251,13 @@ fn text_of(file: &Path) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// Asked of this machine's disk, as git will see it. A link counts, wherever it leads.
+pub(super) fn is_there(path: &Path) -> bool {
+    matches!(RealDisk.stat(path), Ok(Some(_)))
+}
+
 fn is_repository(git_dir: &Path) -> bool {
-    let has = |name: &str| git_dir.join(name).symlink_metadata().is_ok();
+    let has = |name: &str| is_there(&git_dir.join(name));
     has("HEAD") && (has("objects") || has("commondir"))
 }
 
@@ -242,7 +270,7 @@ mod tests {
     fn what_does_not_answer_is_ended() {
         let mut asleep = Command::new("sleep");
         let answered = answer(asleep.arg("600"), Vec::new(), Duration::ZERO);
-        assert_eq!(answered.unwrap_err(), "git did not answer within 0 s");
+        assert_eq!(answered.unwrap_err().to_string(), "git did not answer within 0 s");
     }
 
     #[test]

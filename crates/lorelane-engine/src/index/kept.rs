@@ -4,6 +4,7 @@
 //! same file only the connection is taken over, with what SQLite has read of it. A process that ends soon keeps none.
 
 use super::Index;
+use crate::disk::identity;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -15,12 +16,9 @@ static KEPT: Mutex<Option<Vec<Kept>>> = Mutex::new(None);
 
 struct Kept {
     path: PathBuf,
-    identity: Identity,
+    identity: (u64, u64),
     index: Index,
 }
-
-/// Which file it is, whatever its name: one that was made anew is another.
-type Identity = (u64, u64);
 
 /// From now on this process keeps its indexes open.
 pub fn keep_open() {
@@ -41,24 +39,11 @@ pub(crate) fn give(path: &Path, index: &mut Index) {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(kept) = kept.as_mut() else { return };
     kept.retain(|kept| identity(&kept.path) == Some(kept.identity));
-    if let Some(identity) = index.identity.filter(|identity| self::identity(path) == Some(*identity))
+    if let Some(identity) = index.identity.filter(|known| identity(path) == Some(*known))
         && kept.len() < MOST
     {
         // What was read stays for the next request: more than a process that ends soon has use for.
         let _ = index.db.execute_batch("PRAGMA cache_size = -12000");
         kept.push(Kept { path: path.to_owned(), identity, index: std::mem::replace(index, Index::closed()) });
     }
-}
-
-#[cfg(unix)]
-pub(super) fn identity(path: &Path) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-/// Nothing is kept where files cannot be told apart.
-#[cfg(not(unix))]
-pub(super) fn identity(_: &Path) -> Option<Identity> {
-    None
 }

@@ -3,7 +3,7 @@
 
 use super::{Index, IndexError};
 use lorelane_core::graph::Linked;
-use lorelane_core::link::{Edge, Link, Target, links_of};
+use lorelane_core::memory::link::{Edge, Link, Target, links_of};
 use lorelane_core::memory::{Address, Memory};
 use rusqlite::{Connection, Row as SqlRow, Statement, params};
 

@@ -6,6 +6,7 @@
 //! It remembers the stat of every file that it was made from. Whether it is fresh is told by the mtimes of the lane's
 //! folders, which every writer changes and records.
 
+mod candidates;
 mod directions;
 mod kept;
 mod links;
@@ -18,12 +19,13 @@ mod rows;
 mod unexamined;
 mod words;
 
+pub use candidates::{CandidateRow, CandidateSet, Candidates};
 pub use directions::Unread;
 pub use kept::keep_open;
 pub(crate) use kept::{give, take};
 pub use unexamined::Unexamined;
-pub use words::{Found, Gathered};
 
+use crate::disk::{Disk, RealDisk, identity};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::{ListingLine, Problem};
 use lorelane_core::lifecycle::Status;
@@ -38,13 +40,11 @@ use rusqlite::{
     params_from_iter,
 };
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Raised with every change of the tables or of what is put in them.
-const STAMP: i32 = 12;
+const STAMP: i32 = 13;
 /// Which table of meanings its directions are from: those of two are never compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
 /// Another process writes for milliseconds; a search does not wait longer for it.
@@ -155,23 +155,12 @@ pub const UNSETTLED: i64 = -1;
 /// The mtimes of the lane's folders: what tells a fresh index from a stale one.
 pub type FolderTimes = BTreeMap<String, i64>;
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {attempt} the index {path}: {source}")]
 pub struct IndexError {
     attempt: &'static str,
     path: PathBuf,
     source: rusqlite::Error,
-}
-
-impl fmt::Display for IndexError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {} the index {}: {}", self.attempt, self.path.display(), self.source)
-    }
-}
-
-impl std::error::Error for IndexError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
-    }
 }
 
 /// Which entries are wanted. Filters act inside the search.
@@ -200,8 +189,8 @@ impl Index {
         let again = |source| IndexError { attempt: "remake", path: path.clone(), source };
         // One at a time: whoever removed the file that another has just made would leave two processes with two
         // logs of writes for one file.
-        let folder = path.parent().and_then(|folder| File::open(folder).ok());
-        let Some(lock) = folder.filter(|folder| folder.try_lock().is_ok()) else { return Err(fault) };
+        let lock = path.parent().and_then(|folder| RealDisk.try_lock_dir(folder).ok().flatten());
+        let Some(lock) = lock else { return Err(fault) };
         if fault.attempt == "open"
             && let Ok(made_since) = Index::try_open(path)
         {
@@ -210,7 +199,7 @@ impl Index {
         for suffix in ["-wal", "-shm", ""] {
             let mut name = path.as_os_str().to_owned();
             name.push(suffix);
-            let _ = std::fs::remove_file(PathBuf::from(name));
+            let _ = RealDisk.remove_file(Path::new(&name));
         }
         let made = Index::try_open(path).map_err(again);
         drop(lock);
@@ -260,9 +249,10 @@ impl Index {
         // Not by itself: a process that checkpoints and closes leaves a log that the next one cannot start over,
         // so it would only grow. `shorten_log` empties it.
         db.execute_batch(
-            "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0",
+            "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
+             PRAGMA secure_delete = ON",
         )?;
-        let identity = kept::identity(path);
+        let identity = identity(path);
         Ok(Index { db, identity })
     }
 
@@ -275,7 +265,7 @@ impl Index {
     /// two syncs, so it is no part of a change if it can be avoided.
     pub fn shorten_log(&self, max_bytes: u64) {
         let log = format!("{}-wal", self.db.path().unwrap_or_default());
-        if std::fs::metadata(log).is_ok_and(|log| log.len() > max_bytes) {
+        if matches!(RealDisk.stat(Path::new(&log)), Ok(Some(stat)) if stat.len > max_bytes) {
             // A reader may hold it back; then a later process does it.
             let _ = self.db.busy_timeout(Duration::ZERO);
             let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -293,10 +283,11 @@ impl Index {
     }
 
     /// Leaves nothing of rows that are gone: in no free page, no slack of a page, no frame of the log of writes.
-    /// Made anew in place, because a process that has the file open must not be left with another one's log.
+    /// No page has such leftovers when it is written to the file (`secure_delete`, `page_check`), so only the log has
+    /// to be emptied.
     pub fn scrub(&self) -> Result<(), IndexError> {
         let _ = self.db.busy_timeout(SCRUB_WAIT);
-        let scrubbed = self.file().and_then(|()| self.db.execute_batch("VACUUM")).and_then(|()| {
+        let scrubbed = self.file().and_then(|()| {
             self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
         });
         let _ = self.db.busy_timeout(BUSY);
@@ -516,21 +507,23 @@ impl Index {
         Ok(counts)
     }
 
-    /// How many files of a folder, and not of those below it, the index knows, readable or not. The lane's own
+    /// How many files of a folder, and not of these folders in it, the index knows, readable or not. The lane's own
     /// folder has no name.
-    pub fn known_in(&self, folder: &str) -> Result<usize, IndexError> {
-        let in_folder = "path > ?1 AND path < ?2 AND instr(substr(path, length(?1) + 1), '/') = 0";
-        let sql = format!(
-            "SELECT (SELECT count(*) FROM memories WHERE {in_folder})
-                  + (SELECT count(*) FROM unreadable WHERE {in_folder})"
-        );
-        let (start, end) = match folder {
-            "" => (String::new(), char::MAX.to_string()),
-            // `0` comes right after `/`.
-            _ => (format!("{folder}/"), format!("{folder}0")),
+    pub fn known_in(&self, folder: &str, below: &[String]) -> Result<usize, IndexError> {
+        // Ranges of the ordered paths: a function of each path would be a sixth of a write at 10,000 memories.
+        let sql = "SELECT (SELECT count(*) FROM memories WHERE path > ?1 AND path < ?2)
+                        + (SELECT count(*) FROM unreadable WHERE path > ?1 AND path < ?2)";
+        let mut query = self.db.prepare(sql).map_err(self.fault("read"))?;
+        let mut count = |folder: &str| -> Result<usize, IndexError> {
+            let (start, end) = part::range_of(folder);
+            let count = query.query_row([start, end], |row| unsigned(row, 0)).map_err(self.fault("read"))?;
+            Ok(usize::try_from(count).unwrap_or(usize::MAX))
         };
-        let count = self.db.query_row(&sql, [start, end], |row| unsigned(row, 0));
-        Ok(usize::try_from(count.map_err(self.fault("read"))?).unwrap_or(usize::MAX))
+        let mut known = count(folder)?;
+        for below in below {
+            known = known.saturating_sub(count(below)?);
+        }
+        Ok(known)
     }
 
     /// How many memories a category has in this status.
@@ -560,18 +553,18 @@ impl Index {
         Ok(self.folder_times()?.iter().any(differs).then(|| "the times of the folders".to_owned()))
     }
 
-    /// The listing's lines in their order, as one text: a write at 10,000 memories is mostly this.
-    pub fn listing_lines(&self) -> Result<String, IndexError> {
+    /// The listing's lines in their order below what is `above` them: a write at 10,000 memories is mostly this.
+    pub fn listing(&self, above: &str) -> Result<String, IndexError> {
         let fault = self.fault("read");
         let sql = "SELECT listing_text FROM memories WHERE listing_key IS NOT NULL ORDER BY listing_key";
         let mut query = self.db.prepare(sql).map_err(&fault)?;
         let mut rows = query.query([]).map_err(&fault)?;
-        let mut text = String::new();
+        let mut text = above.as_bytes().to_vec();
         while let Some(row) = rows.next().map_err(&fault)? {
-            text.push_str(row.get_ref(0).and_then(|value| Ok(value.as_str()?)).map_err(&fault)?);
-            text.push('\n');
+            text.extend_from_slice(row.get_ref(0).and_then(|line| Ok(line.as_bytes()?)).map_err(&fault)?);
+            text.push(b'\n');
         }
-        Ok(text)
+        String::from_utf8(text).map_err(|error| fault(error.utf8_error().into()))
     }
 
     /// The files that hold no memory that can be read, and why not.
@@ -585,11 +578,13 @@ impl Index {
     /// The first files that could not be read though they are there, see [`Seen::FAILED`].
     pub fn failed(&self, most: usize) -> Result<Vec<Problem>, IndexError> {
         let fault = self.fault("read");
-        let sql = "SELECT path, what FROM unreadable WHERE mtime_ns = ? ORDER BY path LIMIT ?";
-        let mut query = self.db.prepare(sql).map_err(&fault)?;
-        let values = params![UNSETTLED, i64::try_from(most).unwrap_or(i64::MAX)];
-        let rows =
-            query.query_map(values, |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).map_err(&fault)?;
+        // SQLite prepares a statement twice that has its limit bound to it, and every command asks this.
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let sql = format!(
+            "SELECT path, what FROM unreadable WHERE mtime_ns = {UNSETTLED} ORDER BY path LIMIT {most}"
+        );
+        let mut query = self.db.prepare(&sql).map_err(&fault)?;
+        let rows = query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).map_err(&fault)?;
         let mut failed = Vec::new();
         for row in rows {
             let (path, what) = row.map_err(&fault)?;

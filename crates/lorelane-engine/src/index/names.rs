@@ -71,7 +71,7 @@ impl Name {
 
 /// What becomes of the names, gathered by place: a place that many memories share is written once.
 #[derive(Debug, Default)]
-pub(super) struct Changes(HashMap<Place, Change>);
+pub(super) struct TitleTermDelta(HashMap<Place, Change>);
 
 #[derive(Debug, Default)]
 struct Change {
@@ -79,7 +79,7 @@ struct Change {
     go: Vec<i64>,
 }
 
-impl Changes {
+impl TitleTermDelta {
     pub(super) fn come(&mut self, memory: i64, name: Name) {
         name.0.into_iter().for_each(|place| self.0.entry(place).or_default().come.push(memory));
     }
@@ -136,8 +136,9 @@ impl Index {
     /// The numbers of the memories that the words of a query can find by their names, each with its reach (see
     /// `recall::name_words`). A word in the names of more than `many` notes finds none of them: the names of files
     /// are often numbered, and what else is said in a note finds it.
-    pub(super) fn reach(&self, query: &Query, many: usize) -> rusqlite::Result<HashMap<i64, i32>> {
-        let mut reach: HashMap<i64, i32> = HashMap::new();
+    pub(super) fn reach(&self, query: &Query, many: usize) -> rusqlite::Result<Vec<(i64, i32)>> {
+        // Sorted runs are merged for less than a map takes to find each number.
+        let mut reach: Vec<(i64, i32)> = Vec::new();
         self.each_place(
             query.words(),
             |of, status| query.admits(of, status),
@@ -146,12 +147,17 @@ impl Index {
                     return;
                 }
                 let points = signal.points();
-                for memory in memories {
-                    let reach = reach.entry(memory).or_default();
-                    *reach = reach.saturating_add(points);
-                }
+                reach.extend(memories.into_iter().map(|memory| (memory, points)));
             },
         )?;
+        reach.sort_by_key(|(memory, _)| *memory);
+        reach.dedup_by(|(memory, points), (kept, sum)| {
+            let is_same = memory == kept;
+            if is_same {
+                *sum = sum.saturating_add(*points);
+            }
+            is_same
+        });
         Ok(reach)
     }
 

@@ -13,19 +13,17 @@ impl Index {
     /// The files of a folder that the index knows, readable or not, and not those of the folders below it. The
     /// lane's own folder has no name.
     pub fn seen_in(&self, folder: &str) -> Result<Vec<(RelPath, Seen)>, IndexError> {
-        let (start, end) = match folder {
-            "" => (String::new(), char::MAX.to_string()),
-            // `0` comes right after `/`.
-            _ => (format!("{folder}/"), format!("{folder}0")),
-        };
-        let within = "path > ?1 AND path < ?2 AND instr(substr(path, length(?1) + 1), '/') = 0";
-        self.seen_where(&format!("WHERE {within}"), params![start, end])
+        let (start, end) = range_of(folder);
+        let mut seen = self.seen_where("WHERE path > ?1 AND path < ?2", params![start, end])?;
+        seen.retain(|(path, _)| !path.as_str()[start.len()..].contains('/'));
+        Ok(seen)
     }
 
     /// The next files after a path, in the order of their paths.
     pub fn seen_after(&self, path: &str, count: usize) -> Result<Vec<(RelPath, Seen)>, IndexError> {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
-        let mut after = self.seen_where("WHERE path > ?1 ORDER BY path LIMIT ?2", params![path, count])?;
+        let wanted = format!("WHERE path > ?1 ORDER BY path LIMIT {count}");
+        let mut after = self.seen_where(&wanted, params![path])?;
         after.sort_by(|a, b| a.0.cmp(&b.0));
         after.truncate(usize::try_from(count).unwrap_or(usize::MAX));
         Ok(after)
@@ -58,13 +56,13 @@ impl Index {
     /// The memories in this status that changed last, newest first and then by their addresses.
     pub fn newest(&self, status: Status, limit: usize) -> Result<Vec<Entry>, IndexError> {
         let fault = self.fault("read");
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT {ENTRY} FROM memories WHERE status = ?
-             ORDER BY ifnull(updated, created) DESC, address LIMIT ?"
+             ORDER BY ifnull(updated, created) DESC, address LIMIT {limit}"
         );
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
-        let values = params![status.name(), i64::try_from(limit).unwrap_or(i64::MAX)];
-        let rows = query.query_map(values, |row| Ok(entry(row))).map_err(&fault)?;
+        let rows = query.query_map([status.name()], |row| Ok(entry(row))).map_err(&fault)?;
         let entries = rows.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)?;
         Ok(entries.into_iter().flatten().collect())
     }
@@ -125,5 +123,14 @@ impl Index {
             entries.extend(read.query_row([id], |row| Ok(entry(row))).optional()?.flatten());
         }
         Ok(entries)
+    }
+}
+
+/// What the paths of all files in a folder and below it lie between.
+pub(super) fn range_of(folder: &str) -> (String, String) {
+    match folder {
+        "" => (String::new(), char::MAX.to_string()),
+        // `0` comes right after `/`.
+        _ => (format!("{folder}/"), format!("{folder}0")),
     }
 }

@@ -1,15 +1,16 @@
 //! Rows into the tables, and the same rows compared with what stands there.
 
 use super::links::Links;
-use super::names::{Changes, Name};
+use super::names::{Name, TitleTermDelta};
+use super::postings::Filing;
 use super::unexamined;
 use super::words::Sheets;
 use super::{By, Row, Said, Seen, TakeApart, signed};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::link::links_of;
 use lorelane_core::memory::Kind;
+use lorelane_core::memory::link::links_of;
 use rusqlite::types::Value;
 use rusqlite::{
     Connection, OptionalExtension, Row as SqlRow, Statement, ToSql, Transaction, params, params_from_iter,
@@ -30,6 +31,10 @@ pub(super) fn put(
     more_come: bool,
 ) -> rusqlite::Result<()> {
     let is_fresh = fresh.is_some();
+    let mut rows = rows.peekable();
+    if !is_fresh && rows.peek().is_none() {
+        return Filing::new(db)?.finish(more_come);
+    }
     let verb = if is_fresh { "INSERT" } else { "REPLACE" };
     let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
     let mut memory = db.prepare(&format!("{verb} INTO memories (id, {COLUMNS}) VALUES ({marks})"))?;
@@ -38,8 +43,8 @@ pub(super) fn put(
     // Emptied tables would give newcomers the numbers of memories that are still to come back.
     let mut next = fresh.as_ref().map(|known| known.values().map(|(id, _)| id + 1).max().unwrap_or(1));
     let mut former = Former::new(db, fresh)?;
-    let mut names = Changes::default();
-    let mut changes = unexamined::Changes::new(db, by)?;
+    let mut names = TitleTermDelta::default();
+    let mut changes = unexamined::UnexaminedChanges::new(db, by)?;
     let mut texts = Texts { sheets: Sheets::new(db)?, links: Links::new(db)? };
     for row in rows {
         match row {
@@ -135,7 +140,7 @@ impl<'d> Former<'d> {
 
     /// Returns the memory's number and the digest of its text: it keeps the number, and nothing but its name and a
     /// text that changed have to be filed anew.
-    fn take_back(&mut self, path: &str, names: &mut Changes) -> rusqlite::Result<Option<(i64, i64)>> {
+    fn take_back(&mut self, path: &str, names: &mut TitleTermDelta) -> rusqlite::Result<Option<(i64, i64)>> {
         if let Some(known) = &mut self.known {
             return Ok(known.remove(path));
         }
@@ -150,7 +155,7 @@ impl<'d> Former<'d> {
     fn forget(
         &mut self,
         path: &str,
-        names: &mut Changes,
+        names: &mut TitleTermDelta,
         texts: &mut Texts<'_>,
     ) -> rusqlite::Result<Option<i64>> {
         let Some((id, digest)) = self.take_back(path, names)? else { return Ok(None) };
@@ -211,7 +216,7 @@ pub(super) fn difference(
     let mut memory = db.prepare(&format!("SELECT {COLUMNS}, id FROM memories WHERE path = ?"))?;
     let mut unreadable = db.prepare("SELECT * FROM unreadable WHERE path = ?")?;
     let (mut memories, mut links, mut others) = (0, 0, 0);
-    let mut names = Changes::default();
+    let mut names = TitleTermDelta::default();
     let mut first = None;
     for row in rows {
         let (path, same) = match row {

@@ -41,12 +41,11 @@ impl Index {
     /// The first of the files that nobody examined since they changed.
     pub fn unexamined(&self, limit: usize) -> Result<Vec<Unexamined>, IndexError> {
         let fault = self.fault("read");
-        let sql = "SELECT path, digest FROM unexamined WHERE path <> ? ORDER BY path LIMIT ?";
-        let mut query = self.db.prepare(sql).map_err(&fault)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = query
-            .query_map(params![BEGUN, limit], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))
-            .map_err(&fault)?;
+        let sql = format!("SELECT path, digest FROM unexamined WHERE path <> ? ORDER BY path LIMIT {limit}");
+        let mut query = self.db.prepare(&sql).map_err(&fault)?;
+        let rows =
+            query.query_map([BEGUN], |row| Ok((row.get::<_, String>(0)?, row.get(1)?))).map_err(&fault)?;
         let rows: Vec<(String, Option<i64>)> = rows.collect::<rusqlite::Result<_>>().map_err(&fault)?;
         let parsed =
             |(path, before): (String, _)| Some(Unexamined { path: RelPath::parse(&path).ok()?, before });
@@ -81,16 +80,16 @@ impl Index {
 }
 
 /// Remembers changes while their rows are written.
-pub(super) struct Changes<'d> {
+pub(super) struct UnexaminedChanges<'d> {
     by: By,
     has_begun: bool,
     add: Statement<'d>,
     remove: Statement<'d>,
 }
 
-impl<'d> Changes<'d> {
-    pub(super) fn new(db: &'d Connection, by: By) -> rusqlite::Result<Changes<'d>> {
-        Ok(Changes {
+impl<'d> UnexaminedChanges<'d> {
+    pub(super) fn new(db: &'d Connection, by: By) -> rusqlite::Result<UnexaminedChanges<'d>> {
+        Ok(UnexaminedChanges {
             by,
             has_begun: has_begun(db)?,
             // The first change since the last examination is the one that tells what was there.

@@ -4,6 +4,7 @@
 //! row, so that all of them are compared in one walk; `sheets` rank: all that is known of a memory's passages, in
 //! one row.
 
+use super::candidates::{CandidateRow, CandidateSet, Candidates};
 use super::postings::{self, Filing, Having, Postings, Unfiled};
 use super::{ENTRY, ENTRY_COLUMNS, Index, IndexError, Wanted, directions, entry, unsigned};
 use lorelane_core::alike::Shape;
@@ -60,32 +61,6 @@ impl Apart {
         let lot = code.iter().fold(0_u64, |lot, word| (lot ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         Apart { signs: u16::try_from(signs).unwrap_or(u16::MAX), lot: (lot >> 32) as u32 }
     }
-}
-
-/// What the index knows of a question: the memories that may answer it.
-#[derive(Clone, Debug, Default)]
-pub struct Gathered {
-    /// How many passages there are in all, and how many terms they have together.
-    pub passages: u64,
-    pub terms: u64,
-    /// How many passages have each asked term.
-    pub holding: Vec<u64>,
-    /// Those that share most first, then those that mean most nearly the same, then those that are only named.
-    pub memories: Vec<Found>,
-}
-
-/// A memory that may answer a question.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// Its number in this index.
-    pub id: i64,
-    pub entry: Entry,
-    /// What is kept of its passages, see `recall::sheet`.
-    pub sheet: Vec<u8>,
-    /// The digest of the text that this was taken from.
-    pub digest: i64,
-    /// Whether it came by its name alone.
-    pub only_named: bool,
 }
 
 /// Takes sheets in and out.
@@ -198,9 +173,20 @@ fn code(vector: &Vector) -> [u8; CODE] {
     code
 }
 
-impl Index {
-    /// In how many passages each asked term stands.
-    pub fn holding(&self, asked: &Asked) -> Result<Vec<u64>, IndexError> {
+impl Candidates for Index {
+    fn languages(&self) -> Result<Vec<Language>, IndexError> {
+        let fault = self.fault("search");
+        let mut query = self.db.prepare("SELECT 1 FROM sheets WHERE language = ? LIMIT 1").map_err(&fault)?;
+        let mut known = Vec::new();
+        for language in Language::ALL {
+            if query.exists([language.number()]).map_err(&fault)? {
+                known.push(language);
+            }
+        }
+        Ok(known)
+    }
+
+    fn doc_freqs(&self, asked: &Asked) -> Result<Vec<u64>, IndexError> {
         let fault = self.fault("search");
         let _reading = self.reading().map_err(&fault)?;
         let unfiled = Unfiled::read(&self.db).map_err(&fault)?;
@@ -209,15 +195,17 @@ impl Index {
         counts.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
     }
 
-    /// The memories that may answer a question, and what is known of its terms. The query's filters are asked for
-    /// one memory after the other, those that share most first, until enough pass: they act inside the search.
-    pub fn gather(&self, asked: &Asked, query: &Query) -> Result<Gathered, IndexError> {
+    /// The query's filters are asked for one memory after the other, those that share most first, until enough pass:
+    /// they act inside the search.
+    fn candidates(&self, asked: &Asked, query: &Query) -> Result<CandidateSet, IndexError> {
         let fault = self.fault("search");
         let _reading = self.reading().map_err(&fault)?;
-        self.try_gather(asked, query).map_err(&fault)
+        self.try_candidates(asked, query).map_err(&fault)
     }
+}
 
-    fn try_gather(&self, asked: &Asked, filter: &Query) -> rusqlite::Result<Gathered> {
+impl Index {
+    fn try_candidates(&self, asked: &Asked, filter: &Query) -> rusqlite::Result<CandidateSet> {
         let (passages, terms) = self.db.query_row("SELECT passages, terms FROM totals", [], |row| {
             Ok((unsigned(row, 0)?, unsigned(row, 1)?))
         })?;
@@ -225,13 +213,13 @@ impl Index {
         let unfiled = Unfiled::read(&self.db)?;
         let mut postings = Postings::new(&self.db, &unfiled)?;
         let mut shared = Shared::new(last);
-        let mut holding = Vec::with_capacity(asked.terms.len());
+        let mut doc_freqs = Vec::with_capacity(asked.terms.len());
         for term in &asked.terms {
             let having = having(&mut postings, term, COMMON)?;
             if having.passages <= COMMON {
                 shared.add(&having, rarity(passages, having.passages));
             }
-            holding.push(having.passages);
+            doc_freqs.push(having.passages);
         }
         if shared.is_empty() {
             for term in &asked.terms {
@@ -256,12 +244,12 @@ impl Index {
                     break;
                 }
                 if let Some(found) = reader.read(id, filter)? {
-                    memories.push(Found { only_named, ..found });
+                    memories.push(CandidateRow { only_named, ..found });
                     left -= 1;
                 }
             }
         }
-        Ok(Gathered { passages, terms, holding, memories })
+        Ok(CandidateSet { passages, terms, doc_freqs, memories })
     }
 
     /// The greatest number of a memory.
@@ -336,19 +324,6 @@ impl Index {
         Ok(shapes)
     }
 
-    /// The languages that memories are written in.
-    pub fn languages(&self) -> Result<Vec<Language>, IndexError> {
-        let fault = self.fault("search");
-        let mut query = self.db.prepare("SELECT 1 FROM sheets WHERE language = ? LIMIT 1").map_err(&fault)?;
-        let mut known = Vec::new();
-        for language in Language::ALL {
-            if query.exists([language.number()]).map_err(&fault)? {
-                known.push(language);
-            }
-        }
-        Ok(known)
-    }
-
     /// All that search knows, by the memories' paths: the numbers of the memories are this index's own.
     pub(super) fn dump_words(&self) -> rusqlite::Result<Vec<String>> {
         let mut lines = Vec::new();
@@ -395,13 +370,13 @@ impl<'d> Reader<'d> {
         Ok(Reader { memory: db.prepare(&sql)?, passages: 0 })
     }
 
-    fn read(&mut self, id: i64, filter: &Query) -> rusqlite::Result<Option<Found>> {
+    fn read(&mut self, id: i64, filter: &Query) -> rusqlite::Result<Option<CandidateRow>> {
         let mut rows = self.memory.query([id])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let Some(entry) = entry(row).filter(|entry| filter.wants(entry)) else { return Ok(None) };
         let sheet: Vec<u8> = row.get(ENTRY_COLUMNS)?;
         self.passages += sheet::read(&sheet).passages.len();
-        Ok(Some(Found { id, entry, sheet, digest: row.get(ENTRY_COLUMNS + 1)?, only_named: false }))
+        Ok(Some(CandidateRow { id, entry, sheet, digest: row.get(ENTRY_COLUMNS + 1)?, only_named: false }))
     }
 }
 

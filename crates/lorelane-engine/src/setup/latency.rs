@@ -2,6 +2,7 @@
 
 use super::{Client, Setup, SetupError, clients, record::Record};
 use crate::config::write_plain;
+use crate::disk::{Disk, RealDisk};
 use lorelane_core::json::{self, Format, Json, Object};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ struct Transcript {
 
 impl Drop for Transcript {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        let _ = RealDisk.remove_file(&self.path);
     }
 }
 

@@ -15,8 +15,8 @@ mod settings;
 use crate::config::write_plain;
 use crate::disk::{Disk, Kind, RealDisk};
 use crate::env::{Env, Folders, Var};
+use crate::finding::Finding;
 use crate::store::LOCK_DEADLINE;
-use crate::workspace::Finding;
 use lorelane_core::json::Entry;
 use plan::{spoiled, spoiler, text_of};
 use record::{Kept, Record, digest};
@@ -147,7 +147,7 @@ impl Setup {
     /// The clients on this machine: their settings' folder is there, or their program is on the PATH.
     pub fn found(&self) -> Vec<Found> {
         let found = |client: Client| {
-            let folder = clients::folder(client, &self.env).filter(|folder| folder.is_dir());
+            let folder = clients::folder(client, &self.env).filter(|folder| self.disk.is_folder(folder));
             let because = folder.or_else(|| on_path(&self.env, client.executable()))?;
             Some(Found { client, because, installed: self.is_installed(client) })
         };
@@ -242,7 +242,7 @@ impl Setup {
     fn remove_folders(&self, folders: &[PathBuf]) -> Result<(), SetupError> {
         let mut stayed: Vec<PathBuf> = Vec::new();
         for folder in folders.iter().rev() {
-            if self.disk.remove_dir(folder).is_err() && folder.exists() {
+            if self.disk.remove_dir(folder).is_err() && self.disk.exists(folder) {
                 stayed.insert(0, folder.clone());
             }
         }
@@ -282,7 +282,7 @@ impl Setup {
             } else {
                 format!("{name} starts {called}")
             };
-            if !record.program.exists() {
+            if !self.disk.exists(&record.program) {
                 found(format!("{calls}, which is gone"));
             } else if !same_file(&record.program, &self.program) {
                 found(format!("{calls}, not {}", self.program.display()));
@@ -332,12 +332,12 @@ impl Setup {
         if stat.is_none_or(|stat| stat.kind != Kind::Symlink) {
             return Ok(path.to_owned());
         }
-        std::fs::canonicalize(path).map_err(|fault| SetupError::io("follow the link", path, fault))
+        self.disk.real_path(path).map_err(|fault| SetupError::io("follow the link", path, fault))
     }
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
-    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
+    match (RealDisk.real_path(a), RealDisk.real_path(b)) {
         (Ok(a), Ok(b)) => a == b,
         _ => a == b,
     }
@@ -354,7 +354,9 @@ fn hook_line(program: &str, words: &str) -> String {
 
 fn on_path(env: &Env, name: &str) -> Option<PathBuf> {
     let path = env.var(Var::Path)?;
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    let is_file =
+        |file: &PathBuf| matches!(RealDisk.stat_target(file), Ok(Some(stat)) if stat.kind == Kind::File);
+    std::env::split_paths(path).map(|folder| folder.join(name)).find(is_file)
 }
 
 /// How a shell calls this program: by its name where that is on the PATH, else by the path that it runs from.

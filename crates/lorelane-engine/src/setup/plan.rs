@@ -4,6 +4,7 @@ use super::clients::{self, Part};
 use super::record::{Kept, Record, digest};
 use super::settings::{self, Fault};
 use super::{Aim, Client, FileStep, Setup, SetupError, SetupPlan};
+use crate::disk::Disk;
 use lorelane_core::json::{Document, Entry, EntryFault, Grammar, NodeKind, Trace};
 use std::path::Path;
 
@@ -112,7 +113,7 @@ impl Setup {
         let notes = self.agents.join("backups/any");
         for file in written.chain([notes.as_path()]) {
             let above = file.ancestors().skip(1);
-            let missing: Vec<&Path> = above.take_while(|folder| !folder.exists()).collect();
+            let missing: Vec<&Path> = above.take_while(|folder| !self.disk.exists(folder)).collect();
             for folder in missing.into_iter().rev() {
                 if !folders.iter().any(|known| known == folder) {
                     folders.push(folder.to_owned());
@@ -133,13 +134,10 @@ fn readable<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, SetupError> {
 }
 
 fn refused(path: &Path, fault: &Fault) -> SetupError {
-    let path = path.to_owned();
+    let (path, why) = (path.to_owned(), fault.to_string());
     match fault {
-        Fault::Entry(taken @ EntryFault::Taken { .. }) => {
-            SetupError::Foreign { path, why: taken.to_string() }
-        }
-        Fault::Entry(fault) => SetupError::Broken { path, why: fault.to_string() },
-        Fault::Toml(why) => SetupError::Broken { path, why: format!("it is not TOML: {why}") },
+        Fault::Entry(EntryFault::Taken { .. }) => SetupError::Foreign { path, why },
+        _ => SetupError::Broken { path, why },
     }
 }
 

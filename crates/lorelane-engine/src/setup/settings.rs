@@ -12,16 +12,12 @@ use toml_edit::{Array, Document, InlineTable, Item, Key, Table, Value, value};
 const BOM: char = '\u{feff}';
 
 /// Why entries could not be put in or taken out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Fault {
-    Entry(EntryFault),
+    #[error(transparent)]
+    Entry(#[from] EntryFault),
+    #[error("it is not TOML: {0}")]
     Toml(String),
-}
-
-impl From<EntryFault> for Fault {
-    fn from(fault: EntryFault) -> Fault {
-        Fault::Entry(fault)
-    }
 }
 
 fn is_toml(path: &Path) -> bool {

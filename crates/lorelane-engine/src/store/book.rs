@@ -1,12 +1,13 @@
 //! The writer's end of a journal: opened by its tail, extended line by line.
 
+use crate::backend::{Digest, StoreError, Warning};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::journal::{Chain, Digest, Event, Intent, Line, Tail};
+use super::Store;
+use super::faults::FaultSwitch;
+use super::journal::{Chain, Event, Intent, Line, Tail};
 use super::pack::Pack;
-use super::simulation::Sabotage;
-use super::{Store, StoreError, Warning};
 
 pub(super) const JOURNAL: &str = "journal";
 pub(super) const BLOBS: &str = "blobs";
@@ -48,7 +49,7 @@ pub(super) struct Book {
 enum Witness {
     Absent,
     Agrees,
-    /// The line is gone. The file stays as it is, so that `verify` goes on saying so.
+    /// The line is gone, or the file cannot be read. It stays as it is, so that `verify` goes on saying so.
     Contradicts,
 }
 
@@ -62,7 +63,7 @@ impl Book {
             disk.append(file, b"").map_err(StoreError::io("write", file))?;
         }
         let stat = disk.stat(&journal).map_err(StoreError::io("look at", &journal))?;
-        if stat.is_some_and(|stat| stat.len > 0) || store.sabotage == Some(Sabotage::SkipJournalFolderSync) {
+        if stat.is_some_and(|stat| stat.len > 0) || store.faults.skip(FaultSwitch::SkipJournalFolderSync) {
             return Ok(());
         }
         // An empty journal may have been created by a writer that was killed before it synced the names,
@@ -105,14 +106,22 @@ impl Book {
             store.disk.sync_file(&journal).map_err(StoreError::io("sync", &journal))?;
         }
         let head = folder.join(HEAD);
-        let witness = match named_by(store, &head)? {
-            None => Witness::Absent,
-            Some(line) if recent.contains(&line) => Witness::Agrees,
+        let witness = match read_head(store, &head) {
+            Ok(HeadFile::Empty) => Witness::Absent,
+            Ok(HeadFile::Damaged) if store.disk.truncate(&head, 0).is_ok() => {
+                warnings.push(Warning::UnreadableHead { head: head.clone() });
+                Witness::Absent
+            }
+            Ok(HeadFile::Line(line)) if recent.contains(&line) => Witness::Agrees,
             // An older line, if a power cut took what was written there last.
-            Some(line) => match read_all(store, &journal)?.lines.iter().any(|known| known.own == line) {
-                true => Witness::Agrees,
-                false => Witness::Contradicts,
-            },
+            Ok(HeadFile::Line(line)) => {
+                match read_all(store, &journal)?.lines.iter().any(|known| known.own == line) {
+                    true => Witness::Agrees,
+                    false => Witness::Contradicts,
+                }
+            }
+            // It only tells whether the journal was cut, so no writer is stopped by it.
+            Ok(HeadFile::Damaged) | Err(_) => Witness::Contradicts,
         };
         let book = Book {
             journal,
@@ -170,7 +179,11 @@ impl Book {
         let line = head_line(self.last_line);
         let named = match self.witness {
             Witness::Agrees => store.disk.overwrite_at(&self.head, 0, line.as_bytes()),
-            Witness::Absent => store.disk.append(&self.head, line.as_bytes()),
+            Witness::Absent => {
+                let named = store.disk.append(&self.head, line.as_bytes());
+                // A full disk may take a part of it, which names nothing.
+                named.inspect_err(|_| drop(store.disk.truncate(&self.head, 0)))
+            }
             Witness::Contradicts => return,
         };
         if named.is_ok() {
@@ -179,7 +192,7 @@ impl Book {
     }
 
     pub(super) fn sync(&self, store: &Store) -> Result<(), StoreError> {
-        store.sync_file(&self.journal, Sabotage::SkipJournalSync)
+        store.sync_file(&self.journal, FaultSwitch::SkipJournalSync)
     }
 
     /// Takes lines back that nobody has followed yet: returns to the state of `earlier`.
@@ -210,11 +223,25 @@ fn read_all(store: &Store, journal: &Path) -> Result<Chain, StoreError> {
     Ok(Chain::read(&bytes, 0, Some(Digest::genesis())))
 }
 
-/// The line that the file beside the journal names. What a crash left of that file names none.
-pub(super) fn named_by(store: &Store, head: &Path) -> Result<Option<Digest>, StoreError> {
+/// What is in the file beside the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeadFile {
+    /// Nothing, or there is no such file.
+    Empty,
+    /// The name of a line.
+    Line(Digest),
+    /// A power cut may have left it so.
+    Damaged,
+}
+
+pub(super) fn read_head(store: &Store, head: &Path) -> Result<HeadFile, StoreError> {
     let bytes = store.read_file(head)?.unwrap_or_default();
+    if bytes.is_empty() {
+        return Ok(HeadFile::Empty);
+    }
     let line = std::str::from_utf8(&bytes).ok().and_then(|text| Digest::parse(text.split(' ').next()?));
-    Ok(line.filter(|line| head_line(*line).as_bytes() == bytes))
+    let signed = line.filter(|line| head_line(*line).as_bytes() == bytes);
+    Ok(signed.map_or(HeadFile::Damaged, HeadFile::Line))
 }
 
 /// Signed, because a power cut may leave half of one and half of another.

@@ -14,16 +14,13 @@
 //! has open: clocks are set back, and each lane has numbers of its own. A plan that ends in `from <hash>` was moved
 //! here from the journal inside the lane; it is settled by itself.
 
+use crate::backend::Digest;
 use std::fmt::{self, Write as _};
 use std::str::SplitAsciiWhitespace;
 
 use lorelane_core::time::Timestamp;
 
 use super::pack::Blob;
-
-/// A blake3 digest.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest([u8; 32]);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Event {
@@ -248,32 +245,5 @@ impl fmt::Display for OrDash {
             Some(blob) => write!(f, "{blob}"),
             None => f.write_str("-"),
         }
-    }
-}
-
-impl Digest {
-    pub fn of(bytes: &[u8]) -> Digest {
-        Digest(*blake3::hash(bytes).as_bytes())
-    }
-
-    /// What the first line of a journal continues; it names the format.
-    pub(super) fn genesis() -> Digest {
-        Digest::of(b"lorelane journal 1")
-    }
-
-    pub(super) fn parse(text: &str) -> Option<Digest> {
-        blake3::Hash::from_hex(text).ok().map(|hash| Digest(*hash.as_bytes()))
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&blake3::Hash::from_bytes(self.0).to_hex())
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
     }
 }

@@ -4,13 +4,13 @@
 //! take turns are waited for much longer. Who has waited long looks more often, so the last to come is rarely the
 //! first to be served, without a queue that a dead writer could hold up.
 
+use crate::backend::{LOCK_FOLDER, Others, StoreError, Warning};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::Store;
 use super::book::JOURNAL;
-use super::error::Others;
-use super::simulation::Sabotage;
-use super::{Store, StoreError, Warning};
+use super::faults::FaultSwitch;
 use crate::disk::{Kind, LockGuard, POLL, Stat};
 
 /// How long a writer waits while nobody changes anything.
@@ -19,7 +19,6 @@ pub const LOCK_DEADLINE: Duration = Duration::from_secs(5);
 const PATIENCE: u32 = 12;
 /// The old scripts hold their lock folder for well under a second; one this old has no living owner.
 const LOCK_FOLDER_STALE: Duration = Duration::from_secs(60);
-pub(super) const LOCK_FOLDER: &str = ".index.lockdir";
 
 /// One writer's waiting.
 struct Queue<'s> {
@@ -35,7 +34,7 @@ struct Queue<'s> {
 impl Store {
     pub(super) fn lock_lane(&self) -> Result<LockGuard, StoreError> {
         let journals = [self.home.state.join(JOURNAL), self.shelter().join(JOURNAL)];
-        self.lock(&self.home.lane, &journals, Sabotage::SkipLock)
+        self.lock(&self.home.lane, &journals, FaultSwitch::SkipLock)
     }
 
     /// Waits for the lock of a folder. `signs` are files that those change who have it.
@@ -43,9 +42,9 @@ impl Store {
         &self,
         folder: &Path,
         signs: &[PathBuf],
-        sabotage: Sabotage,
+        switch: FaultSwitch,
     ) -> Result<LockGuard, StoreError> {
-        if self.sabotage == Some(sabotage) {
+        if self.faults.skip(switch) {
             return Ok(LockGuard::of_nothing());
         }
         let mut queue = Queue::new(self, signs);

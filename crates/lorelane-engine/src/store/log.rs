@@ -2,114 +2,22 @@
 //!
 //! Readers take no lock; a line that a writer is just appending is a torn end and is not shown.
 
+use crate::backend::{
+    ChangeLog, Changed, Digest, Entry, Fault, Outcome, Outside, Place, Recent, StoreError, Unwanted, Upcoming,
+};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
-use super::book::{BLOBS, Book, HEAD, JOURNAL, named_by};
-use super::journal::{Chain, Digest, Event, Intent, Line, Step, Tail};
+use super::Store;
+use super::book::{BLOBS, Book, HEAD, HeadFile, JOURNAL, read_head};
+use super::journal::{Chain, Event, Intent, Line, Step, Tail};
 use super::pack::{Blob, Held, Pack};
+use super::purge::found;
 use super::recover::lane_path;
-use super::{Place, Store, StoreError, Warning};
-
-/// One change, as the journal tells it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    pub number: u64,
-    pub undoes: Option<u64>,
-    /// Why the change was made that this one undoes; `None` once purged.
-    pub undid: Option<String>,
-    /// Whether a later change undoes this one.
-    pub undone: bool,
-    pub at: Timestamp,
-    /// Its place among the changes of all lanes; 0 where nobody counted.
-    pub order: u64,
-    /// `None` once purged.
-    pub because: Option<String>,
-    pub changes: Vec<Changed>,
-    pub outcome: Outcome,
-}
-
-/// The end of the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recent {
-    /// Newest first.
-    pub entries: Vec<Entry>,
-    /// How many changes there are in all.
-    pub total: usize,
-}
-
-/// What an undo would do.
-#[derive(Debug, Default)]
-pub struct Upcoming {
-    /// The change that it would take back.
-    pub entry: Option<Entry>,
-    /// Why it would refuse to.
-    pub refused: Option<StoreError>,
-    /// The changes before that one which it passes over.
-    pub passed_over: Vec<Warning>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
-    /// `None` once purged.
-    pub place: Option<Place>,
-    /// Salted digests: equal ones name the same blob, not the same bytes.
-    pub before: Option<Digest>,
-    pub after: Option<Digest>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    Done,
-    Void,
-    /// Interrupted, or being made right now.
-    Open,
-}
-
-/// Something in the journal that is not as we wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    BrokenChain {
-        journal: PathBuf,
-        offset: u64,
-    },
-    /// What a crash leaves, or a writer that is just appending; the next writer cuts it.
-    TornEnd {
-        journal: PathBuf,
-        offset: u64,
-    },
-    DamagedBlob {
-        journal: PathBuf,
-        number: u64,
-        digest: Digest,
-    },
-    /// A change was begun although an earlier one was not settled.
-    Unsettled {
-        journal: PathBuf,
-        number: u64,
-    },
-    /// Its end is missing: a change that was made is not in it.
-    Cut {
-        journal: PathBuf,
-    },
-    Unreadable {
-        journal: PathBuf,
-        why: String,
-    },
-}
-
-/// Paths that are not as their last receipt left them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outside {
-    pub changed: Vec<RelPath>,
-    /// Gone, while the journal has the bytes.
-    pub deleted: Vec<RelPath>,
-}
 
 /// What a path should contain by its last receipt.
 enum Known {
@@ -119,16 +27,27 @@ enum Known {
     Purged,
 }
 
-impl Store {
-    /// All changes, oldest first; those still kept inside the lane come last.
-    pub fn log(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = self.recent(usize::MAX)?.entries;
-        entries.reverse();
-        Ok(entries)
+impl ChangeLog for Store {
+    fn written_ns(&self) -> Option<i64> {
+        let stat = self.disk.stat(&self.home.state.join(JOURNAL)).ok()??;
+        Some(stat.mtime_ns)
     }
 
-    /// The newest changes. Only their texts are looked up, so the length of the history hardly matters.
-    pub fn recent(&self, limit: usize) -> Result<Recent, StoreError> {
+    fn count_in_journals(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+        let mut count = 0;
+        for folder in self.journals()? {
+            let chain = self.chain(&folder)?;
+            let found = found(&chain, &mut self.pack(&folder)?, unwanted)?;
+            count += found.contents.len() + found.names.len();
+        }
+        Ok(count)
+    }
+
+    fn count_in_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+        Ok((unwanted.without)(&self.read_marks()?).1)
+    }
+
+    fn recent(&self, limit: usize) -> Result<Recent, StoreError> {
         let (mut entries, mut total) = (Vec::new(), 0);
         for folder in self.journals()?.iter().rev() {
             let chain = self.chain(folder)?;
@@ -143,15 +62,32 @@ impl Store {
         Ok(Recent { entries, total })
     }
 
-    /// The place of this lane's newest change among those of all lanes.
-    pub fn newest_order(&self) -> Result<u64, StoreError> {
+    fn next_undo(&self) -> Result<Upcoming, StoreError> {
+        let mut upcoming = Upcoming::default();
+        for folder in self.journals()?.iter().rev() {
+            let (chain, mut pack) = (self.chain(folder)?, self.pack(folder)?);
+            let mut told = told(&chain.lines);
+            self.foresee(&mut told, &mut pack)?;
+            let next = self.upcoming(&told, &mut pack)?;
+            upcoming.passed_over.extend(next.passed_over.iter().cloned());
+            if let Some(at) = next.at {
+                let intent = told[at].0;
+                let judged = next.deeds_of(intent).and_then(|done| self.reversed(done, intent.number));
+                upcoming.refused = judged.err();
+                upcoming.entry = Some(entry(&mut pack, &told, &undone(&told), at)?);
+                break;
+            }
+        }
+        Ok(upcoming)
+    }
+
+    fn newest_order(&self) -> Result<u64, StoreError> {
         let orders = self.journals()?.into_iter().map(|folder| Book::order_in(self, &folder));
         orders.collect::<Result<Vec<_>, _>>().map(|orders| orders.into_iter().max().unwrap_or(0))
     }
 
-    /// Checks the chain of hashes and every blob. An open change at the end is no fault.
-    pub fn verify(&self) -> Vec<Fault> {
-        let mut faults = self.verify_one(&self.home.state);
+    fn verify(&self) -> Vec<Fault> {
+        let mut faults = self.verify_one(&self.home.state.path());
         match self.is_sheltered() {
             Ok(false) => {}
             Ok(true) => faults.extend(self.verify_one(&self.shelter())),
@@ -160,21 +96,12 @@ impl Store {
         faults
     }
 
-    /// The paths that differ from their last receipt.
-    pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
-        let Outside { mut changed, deleted } = self.outside()?;
-        changed.extend(deleted);
-        changed.sort();
-        Ok(changed)
-    }
-
-    /// What became of files without the store.
-    pub fn outside(&self) -> Result<Outside, StoreError> {
+    fn outside(&self) -> Result<Outside, StoreError> {
         let mut outside = Outside::default();
-        for (path, known) in self.known()? {
+        for (path, (known, written)) in self.known()? {
             let is_deleted = matches!(known, Known::Bytes(_)) && self.kind(&self.file(&path))?.is_none();
             if is_deleted {
-                outside.deleted.push(path);
+                outside.deleted.insert(path, written);
                 continue;
             }
             let same = match (known, self.read_file(&self.file(&path))) {
@@ -191,18 +118,8 @@ impl Store {
         Ok(outside)
     }
 
-    /// What the last change of this path left there. `None` if that was nothing, or its bytes are purged.
-    pub fn last_written(&self, path: &RelPath) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.last_writes(std::iter::once(path))?.remove(path))
-    }
-
-    /// What the last changes of these paths left there. Nothing for a path where that was nothing, or its bytes are
-    /// purged.
-    pub fn last_writes<'p>(
-        &self,
-        paths: impl Iterator<Item = &'p RelPath>,
-    ) -> Result<BTreeMap<RelPath, Vec<u8>>, StoreError> {
-        let mut wanted: BTreeSet<&RelPath> = paths.collect();
+    fn last_writes(&self, paths: &[&RelPath]) -> Result<BTreeMap<RelPath, Vec<u8>>, StoreError> {
+        let mut wanted: BTreeSet<&RelPath> = paths.iter().copied().collect();
         let mut last = BTreeMap::new();
         for folder in self.journals()?.iter().rev() {
             let chain = self.chain(folder)?;
@@ -225,9 +142,31 @@ impl Store {
         }
         Ok(last)
     }
+}
+
+impl Store {
+    /// All changes, oldest first; those still kept inside the lane come last.
+    pub fn changes(&self) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = self.recent(usize::MAX)?.entries;
+        entries.reverse();
+        Ok(entries)
+    }
+
+    /// The paths that differ from their last receipt.
+    pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
+        let Outside { mut changed, deleted } = self.outside()?;
+        changed.extend(deleted.into_keys());
+        changed.sort();
+        Ok(changed)
+    }
+
+    /// What the last change of this path left there. `None` if that was nothing, or its bytes are purged.
+    pub fn last_written(&self, path: &RelPath) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.last_writes(&[path])?.remove(path))
+    }
 
     pub(super) fn journals(&self) -> Result<Vec<PathBuf>, StoreError> {
-        let mut folders = vec![self.home.state.clone()];
+        let mut folders = vec![self.home.state.path()];
         if self.is_sheltered()? {
             folders.push(self.shelter());
         }
@@ -243,9 +182,10 @@ impl Store {
         Pack::open(&*self.disk, folder.join(BLOBS))
     }
 
-    fn known(&self) -> Result<BTreeMap<RelPath, Known>, StoreError> {
+    /// What each path should contain, and since when.
+    fn known(&self) -> Result<BTreeMap<RelPath, (Known, Timestamp)>, StoreError> {
         let mut packs = Vec::new();
-        let mut last: BTreeMap<RelPath, (usize, Option<Blob>)> = BTreeMap::new();
+        let mut last: BTreeMap<RelPath, (usize, Option<Blob>, Timestamp)> = BTreeMap::new();
         for (at, folder) in self.journals()?.iter().enumerate() {
             let chain = self.chain(folder)?;
             let mut pack = self.pack(folder)?;
@@ -256,19 +196,19 @@ impl Store {
                 for step in &intent.steps {
                     let Step::File { path, new, .. } = step else { continue };
                     if let Some(path) = pack.held(*path)?.as_deref().and_then(lane_path) {
-                        last.insert(path, (at, *new));
+                        last.insert(path, (at, *new, intent.at));
                     }
                 }
             }
             packs.push(pack);
         }
         let mut known = BTreeMap::new();
-        for (path, (at, content)) in last {
+        for (path, (at, content, written)) in last {
             let content = match content {
                 None => Known::Absent,
                 Some(blob) => packs[at].held(blob)?.map_or(Known::Purged, Known::Bytes),
             };
-            known.insert(path, content);
+            known.insert(path, (content, written));
         }
         Ok(known)
     }
@@ -277,15 +217,16 @@ impl Store {
     /// before them, too.
     fn is_gone(&self, folder: &Path) -> bool {
         let len = |name| self.disk.stat(&folder.join(name)).map(|stat| stat.map(|stat| stat.len));
-        folder == self.home.state && matches!((len(BLOBS), len(JOURNAL)), (Ok(Some(1..)), Ok(None)))
+        folder == self.home.state.path() && matches!((len(BLOBS), len(JOURNAL)), (Ok(Some(1..)), Ok(None)))
     }
 
     fn verify_one(&self, folder: &Path) -> Vec<Fault> {
         let journal = folder.join(JOURNAL);
         // In this order each holds all that the one before speaks of.
-        let read = named_by(self, &folder.join(HEAD))
-            .and_then(|named| Ok((named, self.chain(folder)?, self.pack(folder)?)));
-        let (named, chain, mut pack) = match read {
+        let head = folder.join(HEAD);
+        let named = read_head(self, &head);
+        let read = self.chain(folder).and_then(|chain| Ok((chain, self.pack(folder)?)));
+        let (chain, mut pack) = match read {
             Ok(read) => read,
             Err(error) => return vec![Fault::Unreadable { journal, why: error.to_string() }],
         };
@@ -295,9 +236,13 @@ impl Store {
             Tail::Torn => faults.push(Fault::TornEnd { journal: journal.clone(), offset: chain.end }),
             Tail::Damaged => faults.push(Fault::BrokenChain { journal: journal.clone(), offset: chain.end }),
         }
-        let is_missed = |named: Digest| chain.lines.iter().all(|line| line.own != named);
-        if chain.tail != Tail::Damaged && (named.is_some_and(is_missed) || self.is_gone(folder)) {
+        let is_missed =
+            matches!(named, Ok(HeadFile::Line(named)) if chain.lines.iter().all(|line| line.own != named));
+        if chain.tail != Tail::Damaged && (is_missed || self.is_gone(folder)) {
             faults.push(Fault::Cut { journal: journal.clone() });
+        }
+        if matches!(named, Ok(HeadFile::Damaged) | Err(_)) {
+            faults.push(Fault::UnreadableHead { head });
         }
         let told = told(&chain.lines);
         for (at, (intent, outcome)) in told.iter().enumerate() {
@@ -390,53 +335,4 @@ pub(super) fn told(lines: &[Line]) -> Vec<(&Intent, Outcome)> {
 pub(super) fn undone(told: &[(&Intent, Outcome)]) -> BTreeSet<u64> {
     let effective = told.iter().filter(|(_, outcome)| *outcome != Outcome::Void);
     effective.filter_map(|(intent, _)| intent.undoes).collect()
-}
-
-impl Fault {
-    /// What to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Fault::TornEnd { .. } => "no change had begun there; the next one cuts it".to_owned(),
-            Fault::Unreadable { .. } => "check who may read there".to_owned(),
-            Fault::BrokenChain { journal, .. }
-            | Fault::DamagedBlob { journal, .. }
-            | Fault::Unsettled { journal, .. }
-            | Fault::Cut { journal } => {
-                let folder = journal.parent().unwrap_or(journal).display();
-                format!(
-                    "the memories are not affected, but the log is not complete; to start a new one, without undo of \
-                     what came before, move the folder {folder} away"
-                )
-            }
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::BrokenChain { journal, offset } => {
-                write!(f, "the journal {} is broken at byte {offset}", journal.display())
-            }
-            Fault::TornEnd { journal, offset } => {
-                write!(f, "the journal {} has a torn end at byte {offset}", journal.display())
-            }
-            Fault::DamagedBlob { journal, number, digest } => write!(
-                f,
-                "change {number} in {} speaks of bytes that are missing or altered: {digest}",
-                journal.display()
-            ),
-            Fault::Unsettled { journal, number } => {
-                write!(f, "change {number} in {} was never settled", journal.display())
-            }
-            Fault::Cut { journal } => {
-                write!(
-                    f,
-                    "the end of the journal {} is missing: it lacks a change that was made",
-                    journal.display()
-                )
-            }
-            Fault::Unreadable { journal, why } => write!(f, "cannot check {}: {why}", journal.display()),
-        }
-    }
 }

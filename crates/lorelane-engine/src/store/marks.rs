@@ -3,10 +3,11 @@
 //! Whether a lane's lines are in it is told by counting them, because neither length nor digest of a
 //! shared file says anything about one lane's part of it.
 
+use crate::backend::{StoreError, Warning};
 use std::path::PathBuf;
 
-use super::simulation::Sabotage;
-use super::{Store, StoreError, Warning};
+use super::Store;
+use super::faults::FaultSwitch;
 use crate::disk::{Kind, LockGuard};
 
 pub(super) const FILE: &str = "marks.jsonl";
@@ -26,7 +27,7 @@ impl Store {
             Some(Kind::Symlink) => return Err(StoreError::Symlink { path: folder.clone() }),
             Some(_) => return Err(StoreError::NotAFile { path: folder.clone() }),
         }
-        let lock = self.lock(folder, &[self.marks_file()], Sabotage::SkipMarksLock)?;
+        let lock = self.lock(folder, &[self.marks_file()], FaultSwitch::SkipMarksLock)?;
         self.refuse_unless_file(&self.marks_file())?;
         Ok(lock)
     }
@@ -63,7 +64,7 @@ impl Store {
         }
         *len_before = Some(len);
         self.disk.append(&path, &bytes).map_err(StoreError::io("append to", &path))?;
-        self.sync_file(&path, Sabotage::SkipMarksSync)
+        self.sync_file(&path, FaultSwitch::SkipMarksSync)
     }
 
     /// Takes away what a crash left of an append of these lines.
@@ -76,7 +77,7 @@ impl Store {
         let len = without_begun(self.sound_marks(&content, warnings), lines).len();
         if len < content.len() {
             self.disk.truncate(&path, len as u64).map_err(StoreError::io("cut the torn end of", &path))?;
-            self.sync_file(&path, Sabotage::SkipMarksSync)?;
+            self.sync_file(&path, FaultSwitch::SkipMarksSync)?;
         }
         Ok(())
     }
@@ -103,7 +104,7 @@ impl Store {
         if content.is_empty() {
             self.disk.append(&path, b"").map_err(StoreError::io("create", &path))?;
         }
-        if self.sabotage == Some(Sabotage::SkipMarksFolderSync) {
+        if self.faults.skip(FaultSwitch::SkipMarksFolderSync) {
             return Ok(());
         }
         if content.is_empty() || renamed {

@@ -15,7 +15,7 @@
 //! lane's folder, then the folder of the marks, which several lanes share.
 
 mod book;
-mod error;
+mod faults;
 mod journal;
 mod lock;
 mod log;
@@ -24,31 +24,27 @@ mod pack;
 mod purge;
 mod recover;
 mod shelter;
+#[cfg(feature = "simulation")]
 pub mod simulation;
 mod transaction;
 mod undo;
 mod write;
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use lorelane_core::path::RelPath;
 
-use crate::disk::{Disk, READ_MAX_BYTES};
+use crate::backend::{Backend, ChangeLog, Place, StoreError, Transaction, Warning, last_lines};
+use crate::disk::{Disk, Kind, Listed, READ_MAX_BYTES, Stat};
+use crate::state::StateFolder;
 use book::Book;
-pub use error::{Others, StoreError, Warning};
-pub use journal::Digest;
+use faults::Faults;
 pub use lock::LOCK_DEADLINE;
-use lock::LOCK_FOLDER;
-pub use log::{Changed, Entry, Fault, Outcome, Outside, Recent, Upcoming};
-pub use purge::Unwanted;
-use simulation::Sabotage;
-pub use transaction::{Receipt, Transaction};
-pub use undo::nothing_left;
+pub use transaction::FileTransaction;
 
 /// The folders one lane's store writes in; nothing is ever written outside them.
 #[derive(Clone, Debug)]
@@ -58,44 +54,7 @@ pub struct Home {
     /// The folder that holds `marks.jsonl`, shared by the lanes of a worktree.
     pub marks: PathBuf,
     /// This lane's own folder in the user's state folder.
-    pub state: PathBuf,
-}
-
-/// Something a change can touch.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
-    Lane(RelPath),
-    Marks,
-}
-
-impl Place {
-    /// The path of a file in the lane.
-    pub fn lane_path(&self) -> Option<RelPath> {
-        match self {
-            Place::Lane(path) => Some(path.clone()),
-            Place::Marks => None,
-        }
-    }
-}
-
-/// One wanted difference. Edits of one change are made together or not at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
-    Put {
-        path: RelPath,
-        bytes: Vec<u8>,
-    },
-    Remove {
-        path: RelPath,
-    },
-    Append {
-        path: RelPath,
-        bytes: Vec<u8>,
-    },
-    /// Appends whole lines to the marks file; a missing last line end is added.
-    Mark {
-        lines: Vec<u8>,
-    },
+    pub state: StateFolder,
 }
 
 #[derive(Debug)]
@@ -103,13 +62,12 @@ pub struct Store {
     disk: Arc<dyn Disk>,
     home: Home,
     lock_deadline: Duration,
-    /// Set by the simulation only.
-    sabotage: Option<Sabotage>,
+    faults: Faults,
 }
 
 impl Store {
     pub fn new(disk: Arc<dyn Disk>, home: Home) -> Store {
-        Store { disk, home, lock_deadline: LOCK_DEADLINE, sabotage: None }
+        Store { disk, home, lock_deadline: LOCK_DEADLINE, faults: Faults::default() }
     }
 
     pub fn with_lock_deadline(mut self, deadline: Duration) -> Store {
@@ -117,16 +75,11 @@ impl Store {
         self
     }
 
-    pub(crate) fn sabotaged(mut self, sabotage: Option<Sabotage>) -> Store {
-        self.sabotage = sabotage;
-        self
-    }
-
     /// Locks the lane for writing and settles what a crash left open.
     ///
     /// The lane's folder is created when it is missing. A lock that cannot be had is an error; nothing
     /// is written then.
-    pub fn begin(&self) -> Result<Transaction<'_>, StoreError> {
+    pub fn begin(&self) -> Result<FileTransaction<'_>, StoreError> {
         self.create_folder(&self.home.lane)?;
         let lock = self.lock_lane()?;
         let mut warnings = Vec::new();
@@ -135,7 +88,7 @@ impl Store {
         let book = self.open_book(&mut warnings, &mut touched)?;
         touched.sort();
         touched.dedup();
-        Ok(Transaction::new(self, book, lock, warnings, touched))
+        Ok(FileTransaction::new(self, book, lock, warnings, touched))
     }
 
     /// The file a place stands for.
@@ -152,7 +105,7 @@ impl Store {
 
     /// Our own journal may be of any length; what lies in the lane may have come with a repository.
     fn read_file(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-        let max = if path.starts_with(&self.home.state) { u64::MAX } else { READ_MAX_BYTES };
+        let max = if self.home.state.holds(path) { u64::MAX } else { READ_MAX_BYTES };
         self.disk.read_regular(path, max).map_err(StoreError::io("read", path))
     }
 
@@ -160,14 +113,15 @@ impl Store {
     /// and settles whatever is open in either.
     fn open_book(&self, warnings: &mut Vec<Warning>, touched: &mut Vec<Place>) -> Result<Book, StoreError> {
         let (shelter, is_sheltered) = (self.shelter(), self.is_sheltered()?);
-        let why = match Book::prepare(self, &self.home.state) {
+        let state = self.home.state.path();
+        let why = match Book::prepare(self, &state) {
             Ok(()) => {
                 if !is_sheltered {
-                    return self.settled_book(&self.home.state, &BTreeSet::new(), warnings, touched);
+                    return self.settled_book(&state, &BTreeSet::new(), warnings, touched);
                 }
                 let sheltered = self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)?;
                 let superseded = self.paths_in(&sheltered)?;
-                let mut book = self.settled_book(&self.home.state, &superseded, warnings, touched)?;
+                let mut book = self.settled_book(&state, &superseded, warnings, touched)?;
                 self.move_over(&mut book, &sheltered, warnings)?;
                 return Ok(book);
             }
@@ -175,10 +129,10 @@ impl Store {
         };
         // A change that waits there is older than any we could make: ours must not overtake it. Where we
         // may not even look, as in some sandboxes, there is nothing we could wait for.
-        match Book::waiting(self, &self.home.state) {
+        match Book::waiting(self, &state) {
             Ok(None) => {}
             Ok(Some(number)) => {
-                let journal = self.home.state.join(book::JOURNAL);
+                let journal = state.join(book::JOURNAL);
                 return Err(StoreError::Waiting { journal, number });
             }
             Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {}
@@ -187,7 +141,7 @@ impl Store {
         self.begin_shelter()?;
         Book::prepare(self, &shelter)?;
         let why = why.to_string().lines().next().unwrap_or_default().to_owned();
-        warnings.push(Warning::Sheltered { state: self.home.state.clone(), shelter: shelter.clone(), why });
+        warnings.push(Warning::Sheltered { state, shelter: shelter.clone(), why });
         self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)
     }
 
@@ -207,11 +161,53 @@ impl Store {
     }
 }
 
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Lane(path) => path.fmt(f),
-            Place::Marks => f.write_str(marks::FILE),
-        }
+/// More marks than any project makes; a larger file is not ours.
+const MARKS_MAX_BYTES: u64 = 64 << 20;
+
+impl Backend for Store {
+    fn list(&self, folder: &str) -> io::Result<Option<Vec<Listed>>> {
+        self.disk.list(&self.home.lane.join(folder))
+    }
+
+    fn stat(&self, path: &str) -> io::Result<Option<Stat>> {
+        self.disk.stat(&self.home.lane.join(path))
+    }
+
+    fn read(&self, path: &RelPath, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+        self.disk.read_regular(&self.file(path), max_bytes)
+    }
+
+    fn marks(&self, limit: Option<u64>) -> Result<Vec<u8>, StoreError> {
+        let path = self.marks_file();
+        let is_larger = |limit: &u64| self.marks_size().is_some_and(|size| size > *limit);
+        let read = match limit.filter(is_larger) {
+            // One byte more tells whether the first line is whole.
+            Some(limit) => self.disk.read_tail(&path, limit + 1).map(|tail| {
+                tail.map(|(bytes, _)| last_lines(bytes, usize::try_from(limit).unwrap_or(usize::MAX)))
+            }),
+            None => self.disk.read_regular(&path, MARKS_MAX_BYTES),
+        };
+        Ok(read.map_err(StoreError::io("read", &path))?.unwrap_or_default())
+    }
+
+    fn marks_size(&self) -> Option<u64> {
+        let stat = self.disk.stat(&self.marks_file()).ok()??;
+        (stat.kind == Kind::File).then_some(stat.len)
+    }
+
+    fn marks_key(&self) -> String {
+        self.marks_file().display().to_string()
+    }
+
+    fn now_ns(&self) -> i64 {
+        self.disk.now_ns()
+    }
+
+    fn begin(&self) -> Result<Box<dyn Transaction + '_>, StoreError> {
+        Ok(Box::new(Store::begin(self)?))
+    }
+
+    fn log(&self) -> &dyn ChangeLog {
+        self
     }
 }

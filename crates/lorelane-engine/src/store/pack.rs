@@ -3,14 +3,13 @@
 //! Each blob is salted, and the salt lies beside it: after purging, the digest that stays in the journal
 //! cannot be used to guess what stood there, short and likely texts included.
 
+use crate::backend::{Digest, StoreError};
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::StoreError;
-use super::journal::Digest;
-use crate::disk::{Disk, Pieces, READ_MAX_BYTES};
+use crate::disk::{Disk, Links, Pieces, READ_MAX_BYTES};
 
 const SALT: usize = 16;
 
@@ -40,7 +39,7 @@ pub(super) struct Pack {
 
 impl Pack {
     pub(super) fn open(disk: &dyn Disk, path: PathBuf) -> Result<Pack, StoreError> {
-        let file = match disk.open(&path) {
+        let file = match disk.open(&path, Links::Followed) {
             Ok(file) => Some(file),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
             Err(source) => return Err(StoreError::Io { attempt: "read", path, source }),

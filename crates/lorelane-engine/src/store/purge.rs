@@ -4,88 +4,44 @@
 //! that they lead to. Nothing of it is journalled, because the journal would hold it. Whoever calls this keeps
 //! his own note of what is unwanted until all of it is done, and calls it again after a crash.
 
+use crate::backend::{Erase, Outcome, StoreError, Unwanted, Warning};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use lorelane_core::path::RelPath;
 
 use super::book::Book;
+use super::faults::FaultSwitch;
 use super::journal::{Chain, Event, Intent, Step};
-use super::log::{Outcome, told, undone};
+use super::log::{told, undone};
 use super::pack::{Blob, Held, Pack};
 use super::recover::lane_path;
-use super::simulation::Sabotage;
-use super::transaction::Transaction;
+use super::transaction::FileTransaction;
 use super::write::{Failed, Target, Work};
-use super::{Store, StoreError, Warning};
 use crate::disk::Kind;
-
-/// What shall be in no file of the store any more.
-pub struct Unwanted<'u> {
-    pub is_path: &'u dyn Fn(&RelPath) -> bool,
-    /// For a path that belongs to something else since: the place that had to be left for that. Only what came
-    /// before counts.
-    pub until_left: &'u dyn Fn(&RelPath) -> Option<RelPath>,
-    /// Whether the reason of a change speaks of it.
-    pub in_reason: &'u dyn Fn(&str) -> bool,
-    /// The marks without it, and how many lines that changed.
-    pub without: &'u Without<'u>,
-}
-
-/// From the bytes of a file to those that may stay, and how many lines that changed.
-pub type Without<'u> = dyn Fn(&[u8]) -> (Vec<u8>, usize) + 'u;
-
-impl fmt::Debug for Unwanted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unwanted").finish_non_exhaustive()
-    }
-}
 
 /// The blobs that have to be overwritten.
 #[derive(Debug, Default)]
-struct Found {
-    contents: Vec<Blob>,
-    names: Vec<Blob>,
+pub(super) struct Found {
+    pub(super) contents: Vec<Blob>,
+    pub(super) names: Vec<Blob>,
 }
 
-impl Store {
-    /// How much the journals hold of it, without a lock.
-    pub fn count_in_journals(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
-        let mut count = 0;
-        for folder in self.journals()? {
-            let chain = self.chain(&folder)?;
-            let found = found(&chain, &mut self.pack(&folder)?, unwanted)?;
-            count += found.contents.len() + found.names.len();
-        }
-        Ok(count)
-    }
-
-    /// How many lines of the marks speak of it.
-    pub fn count_in_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
-        Ok((unwanted.without)(&self.read_marks()?).1)
-    }
-}
-
-impl Transaction<'_> {
-    /// The newest change that the journal knows.
-    pub fn newest(&self) -> u64 {
+impl Erase for FileTransaction<'_> {
+    fn newest(&self) -> u64 {
         self.book.newest
     }
 
-    /// Whether the journal lies inside the lane: then what the state folder holds cannot be changed.
-    pub fn is_sheltered(&self) -> bool {
-        self.book.journal.parent() != Some(self.store.home.state.as_path())
+    fn is_sheltered(&self) -> bool {
+        self.book.journal.parent() == Some(&self.store.shelter())
     }
 
-    /// Whether this writer has removed or overwritten anything for good.
-    pub fn has_erased(&self) -> bool {
+    fn has_erased(&self) -> bool {
         self.has_erased.get()
     }
 
-    /// Removes files without keeping their bytes anywhere. Returns how many there were.
-    pub fn remove_for_good(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError> {
+    fn remove_for_good(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError> {
         let (store, mut removed) = (self.store, 0);
         for path in paths {
             let file = store.file(path);
@@ -100,15 +56,13 @@ impl Transaction<'_> {
         for folder in self.folders_of(paths) {
             if store.kind(&folder)? == Some(Kind::Folder) {
                 store.sweep(&folder)?;
-                store.sync_dir(&folder, Sabotage::SkipFolderSync)?;
+                store.sync_dir(&folder, FaultSwitch::SkipFolderSync)?;
             }
         }
         Ok(removed)
     }
 
-    /// Overwrites what the journal holds of it: names, contents, the reasons of the changes that touched it or
-    /// speak of it, and marks. Returns how many blobs were overwritten.
-    pub fn purge(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+    fn purge(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
         let Book { journal, blobs, .. } = &self.book;
         // A line that a killed writer left in the page cache must not be lost with bytes that no line speaks of:
         // those would be taken for leftovers.
@@ -131,7 +85,7 @@ impl Transaction<'_> {
                 let written = self.store.disk.overwrite_at(blobs, span.start, &zeroes);
                 written.map_err(StoreError::io("purge", blobs))?;
             }
-            self.store.sync_file(blobs, Sabotage::SkipBlobSync)
+            self.store.sync_file(blobs, FaultSwitch::SkipBlobSync)
         };
         overwrite(&mut found.contents.iter().map(Blob::span).chain(leftovers))?;
         // Names last: as long as a name stands, purging again after a crash finds its contents.
@@ -139,8 +93,7 @@ impl Transaction<'_> {
         Ok(found.contents.len() + found.names.len())
     }
 
-    /// Takes it out of the marks. Returns how many lines that changed.
-    pub fn purge_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+    fn purge_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
         let (store, folder) = (self.store, &self.store.home.marks);
         if store.kind(folder)?.is_none() {
             return Ok(0);
@@ -161,17 +114,19 @@ impl Transaction<'_> {
                 Failed::TakenBack(error) | Failed::Stuck(error) => error,
             })?;
         }
-        store.sync_dir(folder, Sabotage::SkipFolderSync)?;
+        store.sync_dir(folder, FaultSwitch::SkipFolderSync)?;
         Ok(changed)
     }
+}
 
+impl FileTransaction<'_> {
     fn folders_of(&self, paths: &BTreeSet<RelPath>) -> BTreeSet<PathBuf> {
         let parents = paths.iter().filter_map(|path| Some(self.store.file(path).parent()?.to_owned()));
         parents.chain([self.store.home.lane.clone()]).collect()
     }
 }
 
-fn found(chain: &Chain, pack: &mut Pack, unwanted: &Unwanted<'_>) -> Result<Found, StoreError> {
+pub(super) fn found(chain: &Chain, pack: &mut Pack, unwanted: &Unwanted<'_>) -> Result<Found, StoreError> {
     let told = told(&chain.lines);
     let undone = undone(&told);
     let left = last_left(&told, pack)?;

@@ -4,17 +4,18 @@
 //! was made, and whoever was told that it was not must never see it happen. Completing it would need nothing less
 //! than the journal to record each failure, and a disk that fails may refuse that too.
 
+use crate::backend::{Place, StoreError, Warning};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use lorelane_core::path::RelPath;
 
 use super::book::Book;
+use super::faults::FaultSwitch;
 use super::journal::{Event, Intent, Step};
 use super::pack::{Pack, Parcel};
-use super::simulation::Sabotage;
 use super::write::{Failed, Target, Work, folders};
-use super::{Place, Store, StoreError, Warning, marks};
+use super::{Store, marks};
 
 /// A step with its bytes at hand.
 #[derive(Clone, Debug)]
@@ -172,7 +173,7 @@ impl Store {
     /// A step that the dead writer had done may have reached the page cache only. Once `done` is said
     /// nobody looks again, so all of it is synced first, the folders up to the root included.
     fn harden(&self, deeds: &[Deed]) -> Result<(), StoreError> {
-        if self.sabotage == Some(Sabotage::SkipRecoverySync) {
+        if self.faults.skip(FaultSwitch::SkipRecoverySync) {
             return Ok(());
         }
         let exists = |path: &Path| {
@@ -180,16 +181,16 @@ impl Store {
         };
         let targets: Vec<Target> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
         if deeds.iter().any(|deed| matches!(deed, Deed::Mark { .. })) && exists(&self.marks_file())? {
-            self.sync_file(&self.marks_file(), Sabotage::SkipMarksSync)?;
+            self.sync_file(&self.marks_file(), FaultSwitch::SkipMarksSync)?;
         }
         for folder in folders(&targets) {
             if exists(folder)? {
-                self.sync_dir(folder, Sabotage::SkipFolderSync)?;
+                self.sync_dir(folder, FaultSwitch::SkipFolderSync)?;
             }
             let root = if folder == self.home.marks { folder.parent() } else { Some(&*self.home.lane) };
             for above in folder.ancestors().skip(1).take_while(|_| Some(folder) != root) {
                 if exists(above)? {
-                    self.sync_dir(above, Sabotage::SkipNewFolderSync)?;
+                    self.sync_dir(above, FaultSwitch::SkipNewFolderSync)?;
                 }
                 if Some(above) == root {
                     break;

@@ -7,18 +7,19 @@
 //! stranger chose. So the first writer puts a file there that nobody may write, which is a mode that no checkout of
 //! git gives to a file, and a journal without it is not read.
 
+use crate::backend::{Digest, Outcome, StoreError, Warning};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use lorelane_core::path::RelPath;
 
+use super::Store;
 use super::book::{BLOBS, Book, HEAD, JOURNAL};
-use super::journal::{Digest, Event, Intent, Step};
-use super::log::{Outcome, told};
+use super::faults::FaultSwitch;
+use super::journal::{Event, Intent, Step};
+use super::log::told;
 use super::pack::{Blob, Pack, Parcel};
 use super::recover::lane_path;
-use super::simulation::Sabotage;
-use super::{Store, StoreError, Warning};
 use crate::disk::{Kind, Stat};
 
 const FOLDER: &str = ".lorelane-journal";
@@ -140,7 +141,7 @@ impl Store {
         }
         if !events.is_empty() {
             parcel.append(&pack).map_err(StoreError::io("write", &pack))?;
-            self.sync_file(&pack, Sabotage::SkipBlobSync)?;
+            self.sync_file(&pack, FaultSwitch::SkipBlobSync)?;
             // One by one: of several unsynced lines a power cut may keep the later and lose the first, and that
             // is how a damaged journal looks.
             for event in &events {
@@ -164,7 +165,7 @@ impl Store {
             if self.disk.stat(&path).map_err(StoreError::io("look at", &path))?.is_some() {
                 self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;
             }
-            self.sync_dir(&shelter, Sabotage::SkipShelterSync)?;
+            self.sync_dir(&shelter, FaultSwitch::SkipShelterSync)?;
         }
         self.disk.remove_dir(&shelter).map_err(StoreError::io("remove", &shelter))
     }

@@ -1,33 +1,24 @@
 //! One writer's turn: read, decide, change, finish.
 
+use crate::backend::{Edit, Place, Receipt, StoreError, Transaction, Warning, nothing_left};
 use std::cell::Cell;
 
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
 use super::book::Book;
+use super::faults::FaultSwitch;
 use super::journal::{Event, Intent};
 use super::pack::Parcel;
 use super::recover::{Deed, work};
-use super::simulation::Sabotage;
-use super::undo::nothing_left;
 use super::write::Failed;
-use super::{Edit, Place, Store, StoreError, Warning, log, marks};
+use super::{Store, log, marks};
 use crate::disk::LockGuard;
-
-/// What was done, by the number under which the journal knows it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Receipt {
-    /// `None` when the files already were as wanted, so that nothing had to be done.
-    pub number: Option<u64>,
-    pub changes: Vec<Place>,
-    pub warnings: Vec<Warning>,
-}
 
 /// Holds the lane's lock. Dropping it is always legal; without [`Transaction::finish`] the next
 /// writer checks the last change once more.
 #[derive(Debug)]
-pub struct Transaction<'s> {
+pub struct FileTransaction<'s> {
     pub(super) store: &'s Store,
     pub(super) book: Book,
     /// A change that is made and not yet called done.
@@ -41,15 +32,15 @@ pub struct Transaction<'s> {
     _lock: LockGuard,
 }
 
-impl<'s> Transaction<'s> {
+impl<'s> FileTransaction<'s> {
     pub(super) fn new(
         store: &'s Store,
         book: Book,
         lock: LockGuard,
         warnings: Vec<Warning>,
         recovered: Vec<Place>,
-    ) -> Transaction<'s> {
-        Transaction {
+    ) -> FileTransaction<'s> {
+        FileTransaction {
             store,
             book,
             unfinished: None,
@@ -61,70 +52,18 @@ impl<'s> Transaction<'s> {
         }
     }
 
-    /// What the user should hear about how this transaction began.
-    pub fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    /// What recovery touched; the index may not know it yet.
-    pub fn recovered(&self) -> &[Place] {
-        &self.recovered
+    /// Says in the journal that everything is in place.
+    pub fn finish(mut self) -> Result<(), StoreError> {
+        if let Some(number) = self.unfinished.take() {
+            self.book.append(self.store, &[Event::Done(number)])?;
+            // Not before: a change that is refused gives the project no id.
+            self.store.home.state.for_writing();
+        }
+        Ok(())
     }
 
     pub fn read(&self, place: &Place) -> Result<Option<Vec<u8>>, StoreError> {
         self.store.read_file(&self.store.path_of(place))
-    }
-
-    /// Makes all edits or none. Edits of the same path follow one another.
-    pub fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp) -> Result<Receipt, StoreError> {
-        let (files, lines) = self.draft(edits)?;
-        let mut deeds = files;
-        let _marks_lock = match lines.is_empty() {
-            true => None,
-            false => {
-                let lock = self.store.lock_marks()?;
-                let seen = marks::count(&self.store.read_marks()?, &lines);
-                deeds.push(Deed::Mark { text: lines, seen });
-                Some(lock)
-            }
-        };
-        self.commit(&deeds, None, because, now)
-    }
-
-    /// Reverts the newest change that is not undone yet; itself a change with a receipt.
-    pub fn undo(&mut self, now: Timestamp) -> Result<Receipt, StoreError> {
-        let chain = self.book.read_all(self.store)?;
-        let told = log::told(&chain.lines);
-        let upcoming = self.store.upcoming(&told, &mut self.book.pack(self.store)?)?;
-        let Some(at) = upcoming.at else { return Err(nothing_left(&upcoming.passed_over)) };
-        let (number, done) = (told[at].0.number, upcoming.deeds_of(told[at].0)?);
-        let shares_marks = done.iter().any(|deed| !matches!(deed, Deed::File { .. }));
-        let _marks_lock = if shares_marks { Some(self.store.lock_marks()?) } else { None };
-        let deeds = self.store.reversed(done, number)?;
-        let mut receipt = self.commit(&deeds, Some(number), &format!("undo of {number}"), now)?;
-        receipt.warnings.extend(upcoming.passed_over);
-        if shares_marks {
-            self.store.remove_empty_marks();
-        }
-        Ok(receipt)
-    }
-
-    /// Puts the change behind those that other lanes have made; `order` is the newest of them.
-    pub fn comes_after(&mut self, order: u64) {
-        self.book.order = self.book.order.max(order);
-    }
-
-    /// The newest place among the changes of all lanes, as far as this writer knows.
-    pub fn order(&self) -> u64 {
-        self.book.order
-    }
-
-    /// Says in the journal that everything is in place. Call it when the index knows the change.
-    pub fn finish(mut self) -> Result<(), StoreError> {
-        match self.unfinished.take() {
-            Some(number) => self.book.append(self.store, &[Event::Done(number)]),
-            None => Ok(()),
-        }
     }
 
     /// Turns edits into what each file was and shall be, leaving out what is so already.
@@ -210,26 +149,6 @@ impl<'s> Transaction<'s> {
         }
     }
 
-    /// Puts a line into the log about something that no journal may hold. There is nothing in it to undo.
-    pub fn tell(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError> {
-        self.refuse_when_stuck()?;
-        let number = self.book.newest + 1;
-        let intent = self.pack(&[], number, None, because, now)?;
-        let earlier = self.book.clone();
-        self.announce(intent, &earlier)?;
-        self.unfinished = Some(number);
-        Ok(number)
-    }
-
-    /// Takes back a line of [`Transaction::tell`]: what it speaks of did not happen.
-    pub fn untell(&mut self) {
-        if let Some(number) = self.unfinished.take() {
-            // Where the disk refuses this, the log has a line too many, which nobody acts upon.
-            let voided = self.book.append(self.store, &[Event::Void(number)]);
-            let _ = voided.and_then(|()| self.book.sync(self.store));
-        }
-    }
-
     fn refuse_when_stuck(&self) -> Result<(), StoreError> {
         match self.stuck {
             Some(number) => Err(StoreError::Waiting { journal: self.book.journal.clone(), number }),
@@ -250,7 +169,7 @@ impl<'s> Transaction<'s> {
         let because = parcel.add(because.as_bytes());
         let steps = deeds.iter().map(|deed| deed.pack(&mut parcel)).collect();
         parcel.append(pack).map_err(StoreError::io("write", pack))?;
-        self.store.sync_file(pack, Sabotage::SkipBlobSync)?;
+        self.store.sync_file(pack, FaultSwitch::SkipBlobSync)?;
         let order = self.book.order + 1;
         Ok(Intent { number, undoes, at, because, steps, order, moved_from: None })
     }
@@ -279,5 +198,77 @@ impl<'s> Transaction<'s> {
         if said.is_err() && self.book.retract(self.store, earlier).is_err() {
             self.stuck = Some(number);
         }
+    }
+}
+
+impl Transaction for FileTransaction<'_> {
+    fn tell(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError> {
+        self.refuse_when_stuck()?;
+        let number = self.book.newest + 1;
+        let intent = self.pack(&[], number, None, because, now)?;
+        let earlier = self.book.clone();
+        self.announce(intent, &earlier)?;
+        self.unfinished = Some(number);
+        Ok(number)
+    }
+
+    fn untell(&mut self) {
+        if let Some(number) = self.unfinished.take() {
+            // Where the disk refuses this, the log has a line too many, which nobody acts upon.
+            let voided = self.book.append(self.store, &[Event::Void(number)]);
+            let _ = voided.and_then(|()| self.book.sync(self.store));
+        }
+    }
+
+    fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp) -> Result<Receipt, StoreError> {
+        let (files, lines) = self.draft(edits)?;
+        let mut deeds = files;
+        let _marks_lock = match lines.is_empty() {
+            true => None,
+            false => {
+                let lock = self.store.lock_marks()?;
+                let seen = marks::count(&self.store.read_marks()?, &lines);
+                deeds.push(Deed::Mark { text: lines, seen });
+                Some(lock)
+            }
+        };
+        self.commit(&deeds, None, because, now)
+    }
+
+    fn undo(&mut self, now: Timestamp) -> Result<Receipt, StoreError> {
+        let chain = self.book.read_all(self.store)?;
+        let told = log::told(&chain.lines);
+        let upcoming = self.store.upcoming(&told, &mut self.book.pack(self.store)?)?;
+        let Some(at) = upcoming.at else { return Err(nothing_left(&upcoming.passed_over)) };
+        let (number, done) = (told[at].0.number, upcoming.deeds_of(told[at].0)?);
+        let shares_marks = done.iter().any(|deed| !matches!(deed, Deed::File { .. }));
+        let _marks_lock = if shares_marks { Some(self.store.lock_marks()?) } else { None };
+        let deeds = self.store.reversed(done, number)?;
+        let mut receipt = self.commit(&deeds, Some(number), &format!("undo of {number}"), now)?;
+        receipt.warnings.extend(upcoming.passed_over);
+        if shares_marks {
+            self.store.remove_empty_marks();
+        }
+        Ok(receipt)
+    }
+
+    fn comes_after(&mut self, order: u64) {
+        self.book.order = self.book.order.max(order);
+    }
+
+    fn order(&self) -> u64 {
+        self.book.order
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn recovered(&self) -> &[Place] {
+        &self.recovered
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), StoreError> {
+        FileTransaction::finish(*self)
     }
 }

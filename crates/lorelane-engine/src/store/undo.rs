@@ -1,12 +1,13 @@
 //! What an undo would do. Asked with and without the lock, so that a preview promises what happens.
 
+use crate::backend::{Outcome, Place, StoreError, Warning};
 use lorelane_core::path::RelPath;
 
 use super::journal::Intent;
-use super::log::{Outcome, Upcoming, undone};
+use super::log::undone;
 use super::pack::Pack;
 use super::recover::{Deed, Resolved};
-use super::{Place, Store, StoreError, Warning, log, marks};
+use super::{Store, marks};
 
 /// The change that comes next, among those that a journal tells of.
 #[derive(Debug)]
@@ -23,38 +24,9 @@ impl Next {
     }
 }
 
-/// Why there is no change to undo.
-pub fn nothing_left(passed_over: &[Warning]) -> StoreError {
-    match passed_over.first() {
-        Some(Warning::PassedOver { path, .. }) => StoreError::OnlyDeleted { path: path.clone() },
-        _ => StoreError::NothingToUndo,
-    }
-}
-
 impl Store {
-    /// The change that an undo would take back, as long as the state folder can be written: the newest in
-    /// the lane, which an undo moves over first, or else the newest in the state folder.
-    pub fn next_undo(&self) -> Result<Upcoming, StoreError> {
-        let mut upcoming = Upcoming::default();
-        for folder in self.journals()?.iter().rev() {
-            let (chain, mut pack) = (self.chain(folder)?, self.pack(folder)?);
-            let mut told = log::told(&chain.lines);
-            self.foresee(&mut told, &mut pack)?;
-            let next = self.upcoming(&told, &mut pack)?;
-            upcoming.passed_over.extend(next.passed_over.iter().cloned());
-            if let Some(at) = next.at {
-                let intent = told[at].0;
-                let judged = next.deeds_of(intent).and_then(|done| self.reversed(done, intent.number));
-                upcoming.refused = judged.err();
-                upcoming.entry = Some(log::entry(&mut pack, &told, &undone(&told), at)?);
-                break;
-            }
-        }
-        Ok(upcoming)
-    }
-
     /// A change that is open will be settled first, and not every one is then done.
-    fn foresee(&self, told: &mut [(&Intent, Outcome)], pack: &mut Pack) -> Result<(), StoreError> {
+    pub(super) fn foresee(&self, told: &mut [(&Intent, Outcome)], pack: &mut Pack) -> Result<(), StoreError> {
         let Some((intent, outcome @ Outcome::Open)) = told.last_mut() else { return Ok(()) };
         let is_done = match self.resolve(pack, intent)? {
             Resolved::Deeds(deeds) => self.is_done(&deeds)?,

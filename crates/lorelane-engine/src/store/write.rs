@@ -3,12 +3,13 @@
 //! A full or read-only disk shows while temporary files are written, before any memory has changed. What fails
 //! later is taken back here, in the process that failed, not left to recovery.
 
+use crate::backend::{StoreError, Warning};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::simulation::Sabotage;
-use super::{Store, StoreError, Warning};
+use super::Store;
+use super::faults::FaultSwitch;
 use crate::disk::Kind;
 
 const TEMP_PREFIX: &str = ".lorelane-";
@@ -80,7 +81,7 @@ impl Store {
             progress.replaced += 1;
         }
         for folder in folders(&work.targets) {
-            self.sync_dir(folder, Sabotage::SkipFolderSync)?;
+            self.sync_dir(folder, FaultSwitch::SkipFolderSync)?;
         }
         Ok(())
     }
@@ -99,7 +100,7 @@ impl Store {
         self.disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         for created in missing {
             let parent = created.parent().expect("the root of a disk is never created");
-            self.sync_dir(parent, Sabotage::SkipNewFolderSync)?;
+            self.sync_dir(parent, FaultSwitch::SkipNewFolderSync)?;
         }
         let stat = self.disk.stat(&target.path).map_err(StoreError::io("look at", &target.path))?;
         let mode = stat.and_then(|stat| stat.mode).or(target.mode);
@@ -107,13 +108,13 @@ impl Store {
         // Noted first: a write that fails may leave a file behind.
         progress.temps.push(Some(temp.clone()));
         self.disk.create_new(&temp, bytes, mode).map_err(StoreError::io("write", &target.path))?;
-        self.sync_file(&temp, Sabotage::SkipFileSync)
+        self.sync_file(&temp, FaultSwitch::SkipFileSync)
     }
 
     fn replace(&self, target: &Target, temp: Option<&Path>) -> Result<(), StoreError> {
         let path = &target.path;
         match (temp, &target.new) {
-            (Some(temp), Some(bytes)) if self.sabotage == Some(Sabotage::SkipRename) => {
+            (Some(temp), Some(bytes)) if self.faults.skip(FaultSwitch::SkipRename) => {
                 self.write_in_place(path, bytes, temp)
             }
             (Some(temp), _) => self.disk.rename(temp, path).map_err(StoreError::io("replace", path)),
@@ -161,13 +162,13 @@ impl Store {
             let stat = self.disk.stat(&path).map_err(StoreError::io("look at", &path))?;
             if stat.is_some_and(|stat| stat.len != len) {
                 self.disk.truncate(&path, len).map_err(StoreError::io("shorten", &path))?;
-                self.sync_file(&path, Sabotage::SkipMarksSync)?;
+                self.sync_file(&path, FaultSwitch::SkipMarksSync)?;
             }
         }
         for folder in folders(replaced) {
             // A folder that vanished has nothing in it that could come back.
             if self.disk.stat(folder).is_ok_and(|stat| stat.is_some()) {
-                self.sync_dir(folder, Sabotage::SkipFolderSync)?;
+                self.sync_dir(folder, FaultSwitch::SkipFolderSync)?;
             }
         }
         Ok(())
@@ -182,14 +183,14 @@ impl Store {
             folders.extend(temp.parent());
         }
         for folder in folders {
-            let _ = self.sync_dir(folder, Sabotage::SkipFolderSync);
+            let _ = self.sync_dir(folder, FaultSwitch::SkipFolderSync);
         }
         for folder in progress.created.iter().rev() {
             // Left standing when somebody else has put something into it. Then its name is made to last: the next
             // writer finds the folder and takes it for an old one.
             let parent = folder.parent().expect("the root of a disk is never created");
             if self.disk.remove_dir(folder).is_err() && matches!(self.kind(folder), Ok(Some(_))) {
-                let _ = self.sync_dir(parent, Sabotage::SkipNewFolderSync);
+                let _ = self.sync_dir(parent, FaultSwitch::SkipNewFolderSync);
             }
         }
     }
@@ -243,7 +244,7 @@ impl Store {
         let created = self.disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         for created in &created {
             let parent = created.parent().expect("the root of a disk is never created");
-            self.sync_dir(parent, Sabotage::SkipNewFolderSync)?;
+            self.sync_dir(parent, FaultSwitch::SkipNewFolderSync)?;
         }
         Ok(())
     }
@@ -259,15 +260,15 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn sync_file(&self, path: &Path, sabotage: Sabotage) -> Result<(), StoreError> {
-        if self.sabotage == Some(sabotage) {
+    pub(super) fn sync_file(&self, path: &Path, switch: FaultSwitch) -> Result<(), StoreError> {
+        if self.faults.skip(switch) {
             return Ok(());
         }
         self.disk.sync_file(path).map_err(StoreError::io("sync", path))
     }
 
-    pub(super) fn sync_dir(&self, path: &Path, sabotage: Sabotage) -> Result<(), StoreError> {
-        if self.sabotage == Some(sabotage) {
+    pub(super) fn sync_dir(&self, path: &Path, switch: FaultSwitch) -> Result<(), StoreError> {
+        if self.faults.skip(switch) {
             return Ok(());
         }
         self.disk.sync_dir(path).map_err(StoreError::io("sync", path))

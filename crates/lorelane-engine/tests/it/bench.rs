@@ -56,8 +56,8 @@ impl Bank {
     }
 
     fn results(&self) -> PathBuf {
-        let lanes = fs::read_dir(self.0.0.join("home/state/lanes")).unwrap();
-        let mut files = lanes.map(|lane| lane.unwrap().path().join("bench.jsonl"));
+        let projects = fs::read_dir(self.0.0.join("home/state/projects")).unwrap();
+        let mut files = projects.map(|project| project.unwrap().path().join("bench.jsonl"));
         files.find(|file| file.exists()).unwrap()
     }
 
@@ -70,12 +70,14 @@ impl Bank {
 }
 
 /// Where no signal counts, the order of the addresses is left, and everything is an answer.
-fn blind() -> Weights {
-    Weights { words: 0.0, meaning: 0.0, floor: 0.0, ..Weights::default() }
+fn blinded(bank: &Bank) -> Workspace {
+    let mut workspace = bank.open();
+    workspace.recall().set_weights(Weights { words: 0.0, meaning: 0.0, floor: 0.0, ..Weights::default() });
+    workspace
 }
 
 fn found(workspace: &mut Workspace, text: &str) -> Vec<Address> {
-    let hits = workspace.recall(&Query::of_person(text, NOW), 10).unwrap().hits;
+    let hits = workspace.recall().search(&Query::of_person(text, NOW), 10).unwrap().hits;
     hits.into_iter().map(|hit| hit.address).collect()
 }
 
@@ -90,48 +92,49 @@ fn other_weights_and_another_emphasis_measure_and_keep_nothing() {
     ]);
     let asked = "restart the redis cache";
     assert_eq!(found(&mut bank.open(), asked)[0].name(), "cache");
-    assert_eq!(found(&mut bank.open().with_weights(blind()), asked)[0].name(), "bread");
+    assert_eq!(found(&mut blinded(&bank), asked)[0].name(), "bread");
     let plain = Emphasis { title: 0, lead: 0.0 };
-    let mut measured = bank.open().with_emphasis(plain).unwrap();
+    let mut measured = bank.open();
+    measured.recall().set_field_boost(plain).unwrap();
     let score = |workspace: &mut Workspace| {
-        workspace.recall(&Query::of_person(asked, NOW), 10).unwrap().hits[0].score
+        workspace.recall().search(&Query::of_person(asked, NOW), 10).unwrap().hits[0].score
     };
     assert_ne!(score(&mut measured), score(&mut bank.open()));
     drop(measured);
-    assert_eq!(bank.open().diagnose_index().unwrap(), []);
+    assert_eq!(bank.open().maintenance().diagnose_index().unwrap(), []);
 }
 
 #[test]
 fn a_ranking_that_is_broken_on_purpose_is_a_regression_until_it_is_mended() {
     let bank = Bank::of_a_team();
-    let good = bank.open().bench(&[]).unwrap().report;
+    let good = bank.open().maintenance().bench(&[]).unwrap().report;
     assert!(good.is_fine() && good.kept.is_baseline, "{:?}", good.worst());
     assert_eq!(good.measures.value(Measure::First), Some(1.0), "{:?}", good.worst());
     assert!(good.measures.answerable >= 8 && good.measures.unanswerable >= 30, "{:?}", good.measures);
-    bank.open().keep_bench(&good.kept).unwrap();
+    bank.open().maintenance().keep_bench(&good.kept).unwrap();
     for _ in 0..2 {
-        let broken = bank.open().with_weights(blind()).bench(&[]).unwrap().report;
+        let broken = blinded(&bank).maintenance().bench(&[]).unwrap().report;
         assert!(!broken.is_fine() && !broken.kept.is_baseline);
         let fallen: Vec<Measure> = broken.falls.iter().map(|fall| fall.measure).collect();
         assert!(fallen.contains(&Measure::First) && fallen.contains(&Measure::Refused), "{fallen:?}");
         // It is kept, and yet the next one is not compared with it.
-        bank.open().keep_bench(&broken.kept).unwrap();
+        bank.open().maintenance().keep_bench(&broken.kept).unwrap();
     }
-    assert!(bank.open().bench(&[]).unwrap().report.is_fine());
+    assert!(bank.open().maintenance().bench(&[]).unwrap().report.is_fine());
 }
 
 #[test]
 fn a_baseline_outlives_any_number_of_failing_runs() {
     let bank = Bank::of_a_team();
-    let good = bank.open().bench(&[]).unwrap().report;
-    bank.open().keep_bench(&good.kept).unwrap();
+    let good = bank.open().maintenance().bench(&[]).unwrap().report;
+    bank.open().maintenance().keep_bench(&good.kept).unwrap();
     for _ in 0..3 {
         let mut full = fs::read(bank.results()).unwrap();
         full.resize(2 << 20, b'\n');
         fs::write(bank.results(), full).unwrap();
-        let broken = bank.open().with_weights(blind()).bench(&[]).unwrap().report;
+        let broken = blinded(&bank).maintenance().bench(&[]).unwrap().report;
         assert!(!broken.is_fine());
-        bank.open().keep_bench(&broken.kept).unwrap();
+        bank.open().maintenance().keep_bench(&broken.kept).unwrap();
         assert!(fs::metadata(bank.results()).unwrap().len() < 100_000);
     }
 }

@@ -9,7 +9,10 @@ use lorelane_engine::disk::RealDisk;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
+
+/// Before any file that a test makes.
+const NOW: i64 = 1_000_000_000;
 
 fn captures(temp: &Temp) -> Captures {
     Captures::new(Arc::new(RealDisk), temp.0.join("state/captures"))
@@ -29,11 +32,6 @@ fn capture(session: &str, at: i64, categories: &[Category]) -> Capture {
     capture
 }
 
-fn now() -> i64 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    i64::try_from(since_epoch.as_secs()).unwrap()
-}
-
 fn names(captures: &Captures) -> Vec<String> {
     let files = fs::read_dir(captures.folder()).unwrap();
     files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
@@ -44,10 +42,9 @@ fn a_session_is_remembered_and_offered_until_it_is_settled() {
     let temp = Temp::new();
     let captures = captures(&temp);
     assert_eq!((captures.load("one"), captures.pending()), (None, Vec::new()));
-    let one = capture("one", now(), &[Category::Decision, Category::Runbook]);
+    let one = capture("one", NOW, &[Category::Decision, Category::Runbook]);
     captures.save(&one).unwrap();
-    let two =
-        Capture { stage: Stage::Asked, asked: true, ..capture("two", now() + 1, &[Category::Decision]) };
+    let two = Capture { stage: Stage::Asked, asked: true, ..capture("two", NOW + 1, &[Category::Decision]) };
     captures.save(&two).unwrap();
     assert_eq!(captures.load("one"), Some(one.clone()));
     assert_eq!(captures.pending(), [two, one]);
@@ -67,9 +64,9 @@ fn a_session_id_is_foreign_text_and_names_one_file_in_the_folder() {
     let temp = Temp::new();
     let captures = captures(&temp);
     for session in ["../../escape", "", "a/b\0c", "日本語", &"x".repeat(10_000), "A", "a"] {
-        let capture = capture(session, now(), &[Category::Decision]);
+        let capture = capture(session, NOW, &[Category::Decision]);
         let path = captures.save(&capture).unwrap();
-        assert_eq!(path.parent(), Some(captures.folder()), "{session}");
+        assert_eq!(path.parent(), Some(captures.folder().as_path()), "{session}");
         assert_eq!(captures.load(session), Some(capture));
     }
     assert_eq!(names(&captures).len(), 7);
@@ -80,7 +77,7 @@ fn pending_captures_are_bounded_newest_first() {
     let temp = Temp::new();
     let captures = captures(&temp);
     for number in 0..15 {
-        captures.save(&capture(&format!("s{number}"), now() + number, &[Category::Decision])).unwrap();
+        captures.save(&capture(&format!("s{number}"), NOW + number, &[Category::Decision])).unwrap();
     }
     let sessions: Vec<String> = captures.pending().into_iter().map(|capture| capture.session).collect();
     assert_eq!((sessions.len(), sessions[0].as_str(), sessions[9].as_str()), (10, "s14", "s5"));
@@ -90,13 +87,13 @@ fn pending_captures_are_bounded_newest_first() {
 fn what_is_older_than_thirty_days_goes_with_the_next_save() {
     let temp = Temp::new();
     let captures = captures(&temp);
-    let old = captures.save(&capture("old", now(), &[Category::Decision])).unwrap();
+    let old = captures.save(&capture("old", NOW, &[Category::Decision])).unwrap();
     let text = captures.put_beside("old", "decision.txt", "x").unwrap();
     for path in [&old, &text] {
-        let then = SystemTime::now() - Duration::from_secs(31 * DAY as u64);
+        let then = UNIX_EPOCH + Duration::from_secs((NOW - 31 * DAY) as u64);
         fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
     }
-    captures.save(&capture("new", now(), &[Category::Decision])).unwrap();
+    captures.save(&capture("new", NOW, &[Category::Decision])).unwrap();
     assert!(!old.exists() && !text.exists());
     assert!(captures.load("new").is_some());
 }
@@ -105,12 +102,12 @@ fn what_is_older_than_thirty_days_goes_with_the_next_save() {
 fn a_damaged_file_is_as_good_as_none() {
     let temp = Temp::new();
     let captures = captures(&temp);
-    let path = captures.save(&capture("one", now(), &[Category::Decision])).unwrap();
+    let path = captures.save(&capture("one", NOW, &[Category::Decision])).unwrap();
     for bytes in [&b""[..], b"{", b"[]", b"\xff", b"{\"session\": \"other\"}"] {
         fs::write(&path, bytes).unwrap();
         assert_eq!((captures.load("one"), captures.pending()), (None, Vec::new()), "{bytes:?}");
     }
-    captures.save(&capture("one", now(), &[Category::Decision])).unwrap();
+    captures.save(&capture("one", NOW, &[Category::Decision])).unwrap();
     assert!(captures.load("one").is_some());
 }
 
@@ -121,14 +118,14 @@ fn files_are_private_and_a_link_in_their_place_is_replaced() {
     let temp = Temp::new();
     let captures = captures(&temp);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let path = captures.save(&capture("one", now(), &[Category::Decision])).unwrap();
-    assert_eq!((mode(captures.folder()), mode(&path)), (0o700, 0o600));
+    let path = captures.save(&capture("one", NOW, &[Category::Decision])).unwrap();
+    assert_eq!((mode(&captures.folder()), mode(&path)), (0o700, 0o600));
     let victim = temp.0.join("victim");
     fs::write(&victim, "mine").unwrap();
     fs::remove_file(&path).unwrap();
     symlink(&victim, &path).unwrap();
     assert_eq!(captures.load("one"), None, "a link is not followed");
-    captures.save(&capture("one", now(), &[Category::Decision])).unwrap();
+    captures.save(&capture("one", NOW, &[Category::Decision])).unwrap();
     assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
     assert!(captures.load("one").is_some());
     assert!(!names(&captures).iter().any(|name| name.ends_with(".tmp")));
@@ -139,7 +136,7 @@ fn without_a_folder_saving_fails_and_reading_finds_nothing() {
     let temp = Temp::new();
     fs::write(temp.0.join("state"), "a file").unwrap();
     let captures = captures(&temp);
-    let fault = captures.save(&capture("one", now(), &[Category::Decision])).unwrap_err();
-    assert!(fault.to_string().starts_with("cannot create ") && fault.hint().is_some());
+    let fault = captures.save(&capture("one", NOW, &[Category::Decision])).unwrap_err();
+    assert!(fault.to_string().starts_with("cannot create ") && !fault.hint().is_empty());
     assert_eq!((captures.load("one"), captures.pending()), (None, Vec::new()));
 }

@@ -70,11 +70,11 @@ impl Project {
             fs::write(notes.join(format!("n{number}.md")), text).unwrap();
         }
         let mut workspace = project.open();
-        workspace.reindex(Rebuild::All).unwrap();
+        workspace.maintenance().reindex(Rebuild::All).unwrap();
         // A file that is edited in place leaves the time of its folder.
         let edited = record("decision", "m7", "edited in place", &prose(40));
         fs::write(project.file("decisions", "m7"), edited).unwrap();
-        workspace.look_at_every_file().unwrap();
+        workspace.maintenance().look_at_every_file().unwrap();
         // What follows stands in the log. Each change is in a folder of its own: two within one tick of the file
         // system's clock would leave one time.
         for category in [Category::Constraint, Category::Preference, Category::TechDebt] {
@@ -144,29 +144,35 @@ type Question = fn(&mut Workspace) -> String;
 
 /// Everything that is answered from the index.
 const QUESTIONS: [(&str, Question); 9] = [
-    ("list", |workspace| format!("{:?}", workspace.entries(Wanted::default()).unwrap())),
+    ("list", |workspace| format!("{:?}", workspace.recall().entries(Wanted::default()).unwrap())),
     ("list active", |workspace| {
         let wanted = Wanted { status: Some(Status::Active), ..Wanted::default() };
-        format!("{:?}", workspace.entries(wanted).unwrap())
+        format!("{:?}", workspace.recall().entries(wanted).unwrap())
     }),
     ("search", |workspace| recall(workspace, &["redis queue", "refund of an invoice", "edited in place"])),
     ("search passages", |workspace| {
         let query = Query::of_person("tenant schema webhook", NOW);
-        format!("{:?}", workspace.recall_passages(&query, 20).unwrap())
+        format!("{:?}", workspace.recall().search_passages(&query, 20).unwrap())
     }),
     ("prompt", |workspace| {
-        format!("{:?}", workspace.brief("the refund of a tenant needs a migration of the schema").unwrap())
+        format!(
+            "{:?}",
+            workspace.reminders().brief("the refund of a tenant needs a migration of the schema").unwrap()
+        )
     }),
-    ("session start", |workspace| format!("{:?}", workspace.standing().unwrap())),
+    ("session start", |workspace| format!("{:?}", workspace.reminders().standing().unwrap())),
     ("candidate", |workspace| {
-        format!("{:?}", workspace.candidate(Category::Decision, "edited in place m7", None).unwrap())
+        format!("{:?}", workspace.recall().candidate(Category::Decision, "edited in place m7", None).unwrap())
     }),
-    ("links", |workspace| format!("{:?}", workspace.links_to("src/shared.rs", Scope::Active).unwrap())),
-    ("listing", |workspace| format!("{:?}", workspace.listing_lines().unwrap())),
+    ("links", |workspace| {
+        format!("{:?}", workspace.recall().links_to("src/shared.rs", Scope::Active).unwrap())
+    }),
+    ("listing", |workspace| format!("{:?}", workspace.maintenance().listing_lines().unwrap())),
 ];
 
 fn recall(workspace: &mut Workspace, texts: &[&str]) -> String {
-    let mut ask = |text: &&str| format!("{:?}", workspace.recall(&Query::new(text, NOW), 10).unwrap());
+    let mut ask =
+        |text: &&str| format!("{:?}", workspace.recall().search(&Query::new(text, NOW), 10).unwrap());
     texts.iter().map(&mut ask).collect()
 }
 
@@ -261,11 +267,15 @@ fn doctor_and_a_plain_reindex_see_damage_that_nobody_has_read() {
         let mut database = project.database.clone();
         database[page * PAGE + 100] ^= 1;
         project.put(&database, &project.log);
-        seen += project.open().diagnose_index().unwrap().len();
-        assert_eq!(project.open().diagnose_index().unwrap(), [], "page {page} after the first look");
+        seen += project.open().maintenance().diagnose_index().unwrap().len();
+        assert_eq!(
+            project.open().maintenance().diagnose_index().unwrap(),
+            [],
+            "page {page} after the first look"
+        );
         project.put(&database, &project.log);
-        project.open().reindex(Rebuild::Changed).unwrap();
-        assert_eq!(project.open().diagnose_index().unwrap(), [], "page {page} after a reindex");
+        project.open().maintenance().reindex(Rebuild::Changed).unwrap();
+        assert_eq!(project.open().maintenance().diagnose_index().unwrap(), [], "page {page} after a reindex");
     }
     // The others are free, have a newer page in the log, or were rebuilt by the look at the folders before.
     assert!(seen > pages / 3, "{seen} of {pages}");

@@ -163,13 +163,13 @@ fn a_file_is_examined_by_where_it_lies() {
     project.put(".claude/memory/decisions/fine.json", &record("fine"));
     project.put(".claude/memory/notes.md", "# Notes");
     project.put("src/x.json", "{}");
-    let mut examine = |path: &str| workspace.examine(&project.at(path)).unwrap();
+    let mut examine = |path: &str| workspace.external_writes().examine(&project.at(path)).unwrap();
     assert_eq!(examine(".claude/memory/decisions/fine.json"), Examined::Fine { address: address("fine") });
     assert_eq!(examine(".claude/memory/memory-config.json"), Examined::Config);
     assert_eq!(examine(".claude/memory/notes.md"), Examined::Foreign { name: "notes.md".to_owned() });
     assert_eq!(examine("src/x.json"), Examined::Outside);
     assert_eq!(examine(".claude/memory/decisions/gone.json"), Examined::Outside);
-    assert_eq!(workspace.recent(10).unwrap().1, 0, "nothing was changed");
+    assert_eq!(workspace.changes().recent(10).unwrap().1, 0, "nothing was changed");
 }
 
 #[test]
@@ -178,11 +178,12 @@ fn a_valid_file_that_was_edited_in_place_is_found_at_once() {
     let path = ".claude/memory/decisions/a.json";
     project.put(path, &record("a"));
     let mut workspace = project.open();
-    let hits =
-        |workspace: &mut Workspace| workspace.recall(&Query::new("sessions", NOW), 5).unwrap().hits.len();
+    let hits = |workspace: &mut Workspace| {
+        workspace.recall().search(&Query::new("sessions", NOW), 5).unwrap().hits.len()
+    };
     assert_eq!(hits(&mut workspace), 0);
     project.put(path, &record("a").replace("About a", "About sessions"));
-    workspace.examine(&project.at(path)).unwrap();
+    workspace.external_writes().examine(&project.at(path)).unwrap();
     assert_eq!(hits(&mut workspace), 1);
 }
 
@@ -191,13 +192,16 @@ fn an_invalid_file_is_put_aside_and_what_it_overwrote_is_back() {
     let project = Project::new();
     let mut workspace = project.open();
     create(&mut workspace, "a");
-    let found = |workspace: &mut Workspace| workspace.recall(&Query::new("auth", NOW), 5).unwrap().hits.len();
+    let found = |workspace: &mut Workspace| {
+        workspace.recall().search(&Query::new("auth", NOW), 5).unwrap().hits.len()
+    };
     assert_eq!(found(&mut workspace), 1);
 
     let before = fs::read_to_string(project.at(".claude/memory/decisions/a.json")).unwrap();
     let bytes = r#"{"title": "About a", "tags": ["auth"]}"#;
     project.put(".claude/memory/decisions/a.json", bytes);
-    let examined = workspace.examine(&project.at(".claude/memory/decisions/a.json")).unwrap();
+    let examined =
+        workspace.external_writes().examine(&project.at(".claude/memory/decisions/a.json")).unwrap();
     let Examined::Quarantined { from, to, why, former } = &examined else { panic!("{examined:?}") };
     assert_eq!(*former, Former::Back);
     assert_eq!(fs::read_to_string(project.at(".claude/memory/decisions/a.json")).unwrap(), before);
@@ -205,13 +209,16 @@ fn an_invalid_file_is_put_aside_and_what_it_overwrote_is_back() {
     assert!(why.starts_with("Missing required fields: "), "{why}");
     assert_eq!(fs::read_to_string(project.at(".claude/memory").join(to.as_str())).unwrap(), bytes);
     assert_eq!(found(&mut workspace), 1);
-    assert_eq!(workspace.index_dump().unwrap(), workspace.rebuilt_dump().unwrap());
+    assert_eq!(
+        workspace.maintenance().index_dump().unwrap(),
+        workspace.maintenance().rebuilt_dump().unwrap()
+    );
 
-    let receipt = workspace.undo().unwrap();
+    let receipt = workspace.changes().undo().unwrap();
     assert_eq!(receipt.outcomes.len(), 1, "{receipt:?}");
     assert_eq!(fs::read_to_string(project.at(".claude/memory/decisions/a.json")).unwrap(), bytes);
     assert!(!project.at(".claude/memory").join(to.as_str()).exists());
-    assert!(workspace.store().verify().is_empty());
+    assert!(workspace.changes().verify_logs().is_empty());
 }
 
 #[test]
@@ -220,17 +227,17 @@ fn the_lane_is_examined_for_what_changed_and_no_more() {
     project.put(".claude/memory/decisions/old.json", "{}");
     project.put(".claude/memory/decisions/fine.json", &record("fine"));
     let mut workspace = project.open();
-    assert_eq!(workspace.examine_lane().unwrap(), [], "nothing is known of before");
-    assert_eq!(workspace.examine_lane().unwrap(), [], "nothing changed");
+    assert_eq!(workspace.external_writes().examine_lane().unwrap(), [], "nothing is known of before");
+    assert_eq!(workspace.external_writes().examine_lane().unwrap(), [], "nothing changed");
     project.put(".claude/memory/decisions/new.json", "{}");
     project.put(".claude/memory/decisions/other.json", &record("other"));
-    let examined = workspace.examine_lane().unwrap();
+    let examined = workspace.external_writes().examine_lane().unwrap();
     assert_eq!(examined[..1], [Examined::Fine { address: address("other") }]);
     assert!(
         matches!(&examined[1], Examined::Quarantined { from, .. } if from.as_str() == "decisions/new.json")
     );
     assert!(project.at(".claude/memory/decisions/old.json").exists(), "it stood there before");
-    assert_eq!(workspace.recent(10).unwrap().1, 1, "one change for all of them");
+    assert_eq!(workspace.changes().recent(10).unwrap().1, 1, "one change for all of them");
 }
 
 fn create(workspace: &mut Workspace, name: &str) {
@@ -245,26 +252,26 @@ fn what_others_indexed_meanwhile_is_examined_all_the_same() {
     type Scan = fn(&mut Workspace);
     let scans: [(&str, Scan); 5] = [
         ("nobody", |_| {}),
-        ("a look at every file", |other| other.look_at_every_file().unwrap()),
+        ("a look at every file", |other| other.maintenance().look_at_every_file().unwrap()),
         ("a prompt", |other| {
-            other.begin_turn().unwrap();
-            other.brief("auth sessions").unwrap();
+            other.external_writes().begin_turn().unwrap();
+            other.reminders().brief("auth sessions").unwrap();
         }),
-        ("a reindex", |other| drop(other.reindex(Rebuild::Changed).unwrap())),
-        ("a rebuild", |other| drop(other.reindex(Rebuild::All).unwrap())),
+        ("a reindex", |other| drop(other.maintenance().reindex(Rebuild::Changed).unwrap())),
+        ("a rebuild", |other| drop(other.maintenance().reindex(Rebuild::All).unwrap())),
     ];
     for (case, scan) in scans {
         for damage in ["{}", "{ \"title\": "] {
             let project = Project::new();
             let mut workspace = project.open();
             create(&mut workspace, "a");
-            workspace.begin_turn().unwrap();
+            workspace.external_writes().begin_turn().unwrap();
             let before = fs::read(project.at(file)).unwrap();
             project.put(file, damage);
             project.put(".claude/memory/decisions/new.json", damage);
             scan(&mut project.open());
             scan(&mut project.open());
-            let examined = workspace.examine_lane().unwrap();
+            let examined = workspace.external_writes().examine_lane().unwrap();
             let [
                 Examined::Quarantined { former: Former::Back, .. },
                 Examined::Quarantined { former: Former::None, .. },
@@ -273,7 +280,11 @@ fn what_others_indexed_meanwhile_is_examined_all_the_same() {
                 panic!("{case}, {damage}: {examined:?}")
             };
             assert_eq!(fs::read(project.at(file)).unwrap(), before, "{case}, {damage}");
-            assert_eq!(workspace.examine_lane().unwrap(), [], "{case}, {damage}: once is enough");
+            assert_eq!(
+                workspace.external_writes().examine_lane().unwrap(),
+                [],
+                "{case}, {damage}: once is enough"
+            );
         }
     }
 }
@@ -283,17 +294,19 @@ fn what_others_indexed_meanwhile_is_examined_all_the_same() {
 fn a_memory_that_was_removed_is_back_and_said() {
     let file = ".claude/memory/decisions/a.json";
     type Scan = fn(&Project);
-    let scans: [(&str, Scan); 2] =
-        [("nobody", |_| {}), ("a scan", |project| project.open().look_at_every_file().unwrap())];
+    let scans: [(&str, Scan); 2] = [
+        ("nobody", |_| {}),
+        ("a scan", |project| project.open().maintenance().look_at_every_file().unwrap()),
+    ];
     for (case, scan) in scans {
         let project = Project::new();
         let mut workspace = project.open();
         create(&mut workspace, "a");
-        workspace.begin_turn().unwrap();
+        workspace.external_writes().begin_turn().unwrap();
         let before = fs::read(project.at(file)).unwrap();
         fs::remove_dir_all(project.at(".claude/memory/decisions")).unwrap();
         scan(&project);
-        let examined = workspace.examine_lane().unwrap();
+        let examined = workspace.external_writes().examine_lane().unwrap();
         assert!(
             matches!(examined.as_slice(), [Examined::Removed { former: Former::Back, .. }]),
             "{case}: {examined:?}"
@@ -301,9 +314,13 @@ fn a_memory_that_was_removed_is_back_and_said() {
         let objection = examined[0].objection().unwrap();
         assert!(objection.contains("`lorelane retire decision/a"), "{objection}");
         assert_eq!(fs::read(project.at(file)).unwrap(), before, "{case}");
-        assert_eq!(workspace.examine_lane().unwrap(), [], "{case}");
-        assert_eq!(workspace.index_dump().unwrap(), workspace.rebuilt_dump().unwrap(), "{case}");
-        assert!(workspace.store().verify().is_empty());
+        assert_eq!(workspace.external_writes().examine_lane().unwrap(), [], "{case}");
+        assert_eq!(
+            workspace.maintenance().index_dump().unwrap(),
+            workspace.maintenance().rebuilt_dump().unwrap(),
+            "{case}"
+        );
+        assert!(workspace.changes().verify_logs().is_empty());
     }
 }
 
@@ -314,15 +331,15 @@ fn a_removed_memory_that_the_journal_does_not_have_is_only_said() {
     let mut workspace = project.open();
     create(&mut workspace, "a");
     project.put(file, &record("a").replace("About a", "About something newer"));
-    workspace.examine_lane().unwrap();
+    workspace.external_writes().examine_lane().unwrap();
     fs::remove_file(project.at(file)).unwrap();
-    let examined = workspace.examine_lane().unwrap();
+    let examined = workspace.external_writes().examine_lane().unwrap();
     let [Examined::Removed { former: Former::NotInJournal, .. }] = examined.as_slice() else {
         panic!("{examined:?}")
     };
     assert!(examined[0].objection().unwrap().contains("`lorelane restore decision/a`"));
     assert!(!project.at(file).exists());
-    assert_eq!(workspace.examine_lane().unwrap(), []);
+    assert_eq!(workspace.external_writes().examine_lane().unwrap(), []);
 }
 
 // The files are theirs.
@@ -332,10 +349,10 @@ fn what_a_person_removed_before_they_speak_stays_away() {
     let file = ".claude/memory/decisions/a.json";
     let mut workspace = project.open();
     create(&mut workspace, "a");
-    workspace.begin_turn().unwrap();
+    workspace.external_writes().begin_turn().unwrap();
     fs::remove_file(project.at(file)).unwrap();
-    workspace.begin_turn().unwrap();
-    assert_eq!(workspace.examine_lane().unwrap(), []);
+    workspace.external_writes().begin_turn().unwrap();
+    assert_eq!(workspace.external_writes().examine_lane().unwrap(), []);
     assert!(!project.at(file).exists());
 }
 
@@ -372,9 +389,9 @@ fn what_git_took_away_stays_away() {
             git(&project, &["add", "--force", file]);
             git(&project, &["commit", "--quiet", "-m", "memory"]);
         }
-        workspace.begin_turn().unwrap();
+        workspace.external_writes().begin_turn().unwrap();
         take_away(&project);
-        let examined = workspace.examine_lane().unwrap();
+        let examined = workspace.external_writes().examine_lane().unwrap();
         let left = matches!(examined.as_slice(), [Examined::LeftToGit { .. }]);
         assert_eq!((left, project.at(file).exists()), (stays_away, !stays_away), "{case}: {examined:?}");
     }
@@ -385,13 +402,17 @@ fn one_look_puts_a_bounded_number_of_files_aside() {
     let project = Project::new();
     project.put(".claude/memory/decisions/fine.json", &record("fine"));
     let mut workspace = project.open();
-    workspace.examine_lane().unwrap();
+    workspace.external_writes().examine_lane().unwrap();
     for number in 0..100 {
         project.put(&format!(".claude/memory/decisions/n{number}.json"), "{}");
     }
-    assert_eq!(workspace.examine_lane().unwrap().len(), 64);
-    assert_eq!(workspace.examine_lane().unwrap().len(), 36, "the next one goes on");
-    assert_eq!(workspace.unreadable().unwrap().len(), 0, "an empty object is read, and `doctor` names it");
+    assert_eq!(workspace.external_writes().examine_lane().unwrap().len(), 64);
+    assert_eq!(workspace.external_writes().examine_lane().unwrap().len(), 36, "the next one goes on");
+    assert_eq!(
+        workspace.maintenance().unreadable().unwrap().len(),
+        0,
+        "an empty object is read, and `doctor` names it"
+    );
 }
 
 // Whatever the journal still has: a version that came by other ways since is not taken back by an older one.
@@ -402,9 +423,9 @@ fn only_the_memory_that_was_overwritten_comes_back() {
     let mut workspace = project.open();
     create(&mut workspace, "a");
     project.put(file, &record("a").replace("About a", "About something newer"));
-    workspace.examine_lane().unwrap();
+    workspace.external_writes().examine_lane().unwrap();
     project.put(file, "{}");
-    let examined = workspace.examine_lane().unwrap();
+    let examined = workspace.external_writes().examine_lane().unwrap();
     assert!(
         matches!(examined.as_slice(), [Examined::Quarantined { former: Former::NotInJournal, .. }]),
         "{examined:?}"
@@ -465,12 +486,12 @@ fn what_git_explains_is_left_where_it_is() {
         let project = Project::new();
         project.put(".claude/memory/decisions/fine.json", &record("fine"));
         let mut workspace = project.open();
-        workspace.examine_lane().unwrap();
+        workspace.external_writes().examine_lane().unwrap();
         project.put(file, text);
         circumstances(&project);
-        let examined = workspace.examine_lane().unwrap();
+        let examined = workspace.external_writes().examine_lane().unwrap();
         let left = matches!(examined.as_slice(), [Examined::LeftToGit { .. }]);
         assert_eq!((left, project.at(file).exists()), (is_left, is_left), "{case}: {examined:?}");
-        assert_eq!(workspace.examine_lane().unwrap(), [], "{case}: once is enough");
+        assert_eq!(workspace.external_writes().examine_lane().unwrap(), [], "{case}: once is enough");
     }
 }

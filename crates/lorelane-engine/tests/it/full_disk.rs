@@ -76,11 +76,7 @@ fn a_full_disk_loses_nothing_and_says_what_to_do() {
                 Ok(_) => done += 1,
                 Err(failure) => {
                     refused += 1;
-                    assert_eq!(
-                        failure.hint().as_deref(),
-                        Some("free some space and try again"),
-                        "{space}: {failure}"
-                    );
+                    assert_eq!(failure.hint(), "free some space and try again", "{space}: {failure}");
                     assert_eq!(before, kept(&disk), "{space}");
                 }
             }
@@ -89,9 +85,9 @@ fn a_full_disk_loses_nothing_and_says_what_to_do() {
             let mut workspace = open(&disk);
             workspace.commit(&create("third")).unwrap();
             let listing = disk.peek(Path::new("/p/.claude/memory/index.md")).unwrap();
-            workspace.reindex(Rebuild::Changed).unwrap();
+            workspace.maintenance().reindex(Rebuild::Changed).unwrap();
             assert_eq!(Some(listing), disk.peek(Path::new("/p/.claude/memory/index.md")), "{space}");
-            assert_eq!(workspace.store().verify(), [], "{space}");
+            assert_eq!(workspace.changes().verify_logs(), [], "{space}");
         }
     }
     assert!(refused > 10 && done > 10, "{refused} refused, {done} done");

@@ -224,7 +224,7 @@ fn a_folder_that_looks_like_a_bare_repository_is_none() {
     assert_eq!(git::repository_of(&alone), None);
     assert_eq!(git::repository_of(&trap.project().join("sub/.claude")), Some(trap.project()));
     let refused = git::commit_only(&alone, &[alone.join(RECORD)], "memory: x");
-    assert_eq!(refused.unwrap_err(), "there is no git repository here");
+    assert_eq!(refused.unwrap_err().to_string(), "there is no git repository here");
     // Nor does a `.git` make one of it that names a folder of the work tree.
     fs::write(alone.join(".git"), "gitdir: .\n").unwrap();
     assert_eq!(git::repository_of(&alone), None);

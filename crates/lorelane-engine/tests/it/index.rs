@@ -6,12 +6,13 @@ use lorelane_core::change::{Assignment, Change, Draft, Notice, Plan};
 use lorelane_core::graph::Scope;
 use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::memory::{Address, Category};
+use lorelane_core::path::RelPath;
 use lorelane_core::recall::{self, Query, Signal};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::sim::{self, SimDisk};
 use lorelane_engine::disk::{Disk, Seeded};
 use lorelane_engine::env::Env;
-use lorelane_engine::index::{Rebuild, Wanted};
+use lorelane_engine::index::{By, FolderTimes, Index, Rebuild, Row, Seen, Wanted};
 use lorelane_engine::workspace::{self, Failure, Workspace};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -95,14 +96,15 @@ fn step(name: &str, verb: Verb) -> Plan {
 
 /// The index as it is, and as it would be made anew.
 fn assert_equal_to_a_rebuild(workspace: &mut Workspace, after: &str) {
-    let (dump, rebuilt) = (workspace.index_dump().unwrap(), workspace.rebuilt_dump().unwrap());
+    let (dump, rebuilt) =
+        (workspace.maintenance().index_dump().unwrap(), workspace.maintenance().rebuilt_dump().unwrap());
     let differing = dump.lines().zip(rebuilt.lines()).find(|(line, other)| line != other);
     assert_eq!(differing, None, "{after}");
     assert_eq!(dump.lines().count(), rebuilt.lines().count(), "{after}");
 }
 
 fn titles(workspace: &mut Workspace) -> Vec<String> {
-    workspace.entries(Wanted::default()).unwrap().into_iter().map(|entry| entry.title).collect()
+    workspace.recall().entries(Wanted::default()).unwrap().into_iter().map(|entry| entry.title).collect()
 }
 
 #[test]
@@ -126,7 +128,7 @@ fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_p
                 4 => write(&revise(&name, "title", &format!("Quite another name {turn} {seed}"))),
                 5 => write(&step(&name, Verb::Retire)),
                 6 => write(&step(&name, Verb::Restore { from: None })),
-                7 => process.undo().is_ok(),
+                7 => process.changes().undo().is_ok(),
                 8 => {
                     made += 1;
                     project.by_hand(&format!("hand{made}"), &format!("By hand {turn}"));
@@ -135,7 +137,7 @@ fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_p
                 9 => fs::remove_file(project.file(&name)).is_err(),
                 _ if project.file(&name).exists() => {
                     project.by_hand(&name, &format!("Edited in place {turn}"));
-                    process.look_at_every_file().unwrap();
+                    process.maintenance().look_at_every_file().unwrap();
                     false
                 }
                 _ => false,
@@ -147,10 +149,10 @@ fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_p
             let listing = project.listing();
             if ours {
                 // Nobody but lorelane wrote since the last reindex, so there is nothing left to bring in.
-                project.open().reindex(Rebuild::Changed).unwrap();
+                project.open().maintenance().reindex(Rebuild::Changed).unwrap();
                 assert_eq!(listing, project.listing(), "{after}");
             } else {
-                project.open().reindex(Rebuild::Changed).unwrap();
+                project.open().maintenance().reindex(Rebuild::Changed).unwrap();
             }
         }
     }
@@ -162,10 +164,34 @@ fn a_file_made_by_hand_is_found_at_once() {
     let mut workspace = project.open();
     workspace.commit(&create("first")).unwrap();
     project.by_hand("queue", "Use a queue for mails");
-    let hits = workspace.recall(&Query::new("queue", NOW), 10).unwrap().hits;
+    let hits = workspace.recall().search(&Query::new("queue", NOW), 10).unwrap().hits;
     assert_eq!(hits.len(), 1);
     fs::remove_file(project.file("queue")).unwrap();
-    assert_eq!(workspace.recall(&Query::new("queue", NOW), 10).unwrap().hits, []);
+    assert_eq!(workspace.recall().search(&Query::new("queue", NOW), 10).unwrap().hits, []);
+}
+
+#[test]
+fn the_files_of_a_folder_are_counted_without_those_below_it() {
+    let paths = ["a.md", "plans/b.md", "plans/deep/c.md", "plans-2/d.md", "plans.md", "z.md"];
+    let rows = paths.map(|path| Row::Unreadable {
+        path: RelPath::parse(path).unwrap(),
+        what: "no text".to_owned(),
+        seen: Seen { size: 1, mtime_ns: 1 },
+    });
+    let mut index = Index::in_memory();
+    let no_text = |_: &_| unreachable!("no row has a text");
+    index.update(By::Scan, rows.into_iter(), &FolderTimes::new(), &no_text).unwrap();
+    let table: [(&str, &[&str], usize); 5] = [
+        ("", &["plans", "plans-2"], 3),
+        ("plans", &["plans/deep"], 1),
+        ("plans", &[], 2),
+        ("plans/deep", &[], 1),
+        ("none", &[], 0),
+    ];
+    for (folder, below, files) in table {
+        let below: Vec<String> = below.iter().map(|&below| below.to_owned()).collect();
+        assert_eq!(index.known_in(folder, &below).unwrap(), files, "{folder:?} without {below:?}");
+    }
 }
 
 /// Names that share words in every way: with titles, tags, beginnings, other scripts, and very many alike.
@@ -192,7 +218,7 @@ fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
         let mut workspace = project.open();
         workspace.commit(&step("n7", Verb::Retire)).unwrap();
         workspace.commit(&revise("n8", "title", "Rate of the queue")).unwrap();
-        let entries = workspace.entries(Wanted::default()).unwrap();
+        let entries = workspace.recall().entries(Wanted::default()).unwrap();
         for asked in
             ["redis", "auth", "rate limit of the cache", "cafe 認証", "queue 17 authentication auth", "x"]
         {
@@ -200,15 +226,15 @@ fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
             query.categories = vec![Category::Decision];
             let all = entries.iter().map(|entry| (i32::MAX, entry));
             let expected = recall::candidate(&query, all).map(|hit| (hit.address.to_string(), hit.score));
-            let verdict = workspace.candidate_by_name(Category::Decision, asked, None).unwrap();
+            let verdict = workspace.recall().candidate_by_name(Category::Decision, asked, None).unwrap();
             let found = verdict.candidate.map(|found| (found.memory.address.to_string(), found.score));
             assert_eq!(found, expected, "seed {seed}: {asked}");
         }
-        let before = workspace.recall(&Query::new("cache", NOW), 10).unwrap();
+        let before = workspace.recall().search(&Query::new("cache", NOW), 10).unwrap();
         assert!(!before.hits.is_empty());
-        workspace.reindex(Rebuild::Changed).unwrap();
+        workspace.maintenance().reindex(Rebuild::Changed).unwrap();
         assert_eq!(
-            workspace.recall(&Query::new("cache", NOW), 10).unwrap(),
+            workspace.recall().search(&Query::new("cache", NOW), 10).unwrap(),
             before,
             "seed {seed}: made anew"
         );
@@ -225,13 +251,13 @@ fn of_equal_texts_the_same_one_is_shown_whatever_the_index_went_through() {
         workspace.commit(&plan(Change::Create { address: decision(name), text })).unwrap();
     }
     let shown = |workspace: &mut Workspace| {
-        let hits = workspace.recall(&Query::new("queue for mails", NOW), 10).unwrap().hits;
+        let hits = workspace.recall().search(&Query::new("queue for mails", NOW), 10).unwrap().hits;
         let named = hits.into_iter().map(|hit| (hit.address.to_string(), hit.same));
         named.collect::<Vec<_>>()
     };
     let grown = shown(&mut workspace);
     assert_eq!(grown[0].0, "decision/a", "{grown:?}");
-    workspace.reindex(Rebuild::All).unwrap();
+    workspace.maintenance().reindex(Rebuild::All).unwrap();
     assert_eq!(shown(&mut workspace), grown);
 }
 
@@ -246,11 +272,15 @@ fn the_newest_memories_are_those_that_a_look_at_all_of_them_gives() {
     }
     workspace.commit(&step("m0", Verb::Retire)).unwrap();
     let wanted = Wanted { status: Some(Status::Active), ..Wanted::default() };
-    let mut all = workspace.entries(wanted).unwrap();
+    let mut all = workspace.recall().entries(wanted).unwrap();
     workspace::sort_newest_first(&mut all);
     for limit in 0..6 {
         let expected = all.iter().take(limit).cloned().collect::<Vec<_>>();
-        assert_eq!(workspace.newest(Status::Active, limit).unwrap(), (expected, all.len()), "{limit}");
+        assert_eq!(
+            workspace.recall().newest(Status::Active, limit).unwrap(),
+            (expected, all.len()),
+            "{limit}"
+        );
     }
 }
 
@@ -259,7 +289,7 @@ fn doctor_sees_a_name_that_the_index_has_wrong() {
     let project = Project::new();
     let mut workspace = project.open();
     workspace.commit(&create("first")).unwrap();
-    assert_eq!(workspace.diagnose_index().unwrap(), []);
+    assert_eq!(workspace.maintenance().diagnose_index().unwrap(), []);
     for harm in [
         "DELETE FROM names WHERE word = 'first'",
         "INSERT INTO names VALUES ('extra', 0, x'01')",
@@ -267,10 +297,10 @@ fn doctor_sees_a_name_that_the_index_has_wrong() {
     ] {
         let other = rusqlite::Connection::open(project.index_file()).unwrap();
         other.execute_batch(harm).unwrap();
-        assert_eq!(workspace.diagnose_index().unwrap().len(), 1, "{harm}");
-        let rebuilt = workspace.rebuilt_dump().unwrap();
-        assert_ne!(workspace.index_dump().unwrap(), rebuilt, "{harm}");
-        workspace.reindex(Rebuild::All).unwrap();
+        assert_eq!(workspace.maintenance().diagnose_index().unwrap().len(), 1, "{harm}");
+        let rebuilt = workspace.maintenance().rebuilt_dump().unwrap();
+        assert_ne!(workspace.maintenance().index_dump().unwrap(), rebuilt, "{harm}");
+        workspace.maintenance().reindex(Rebuild::All).unwrap();
         assert_equal_to_a_rebuild(&mut workspace, harm);
     }
 }
@@ -287,7 +317,7 @@ fn a_reindex_with_newcomers_keeps_what_is_known_of_the_others() {
     project.by_hand("a", "Before the others");
     project.by_hand("z", "Behind the others");
     fs::remove_file(project.file("m")).unwrap();
-    workspace.reindex(Rebuild::Changed).unwrap();
+    workspace.maintenance().reindex(Rebuild::Changed).unwrap();
     assert_equal_to_a_rebuild(&mut workspace, "newcomers");
     let now = rusqlite::Connection::open(project.index_file()).unwrap();
     now.execute_batch("SELECT * FROM made_before").unwrap();
@@ -310,7 +340,7 @@ fn what_was_filed_with_others_is_found_by_what_it_says_now_and_by_nothing_else()
         fs::write(project.file(&name(at)), text).unwrap();
     };
     let found = |workspace: &mut Workspace, text: &str| -> usize {
-        let hits = workspace.recall_passages(&Query::of_person(text, NOW), 1000).unwrap().hits;
+        let hits = workspace.recall().search_passages(&Query::of_person(text, NOW), 1000).unwrap().hits;
         let says = |hit: &&recall::Hit| hit.explain.iter().any(|part| part.signal == Signal::Words);
         hits.iter().filter(says).count()
     };
@@ -321,7 +351,7 @@ fn what_was_filed_with_others_is_found_by_what_it_says_now_and_by_nothing_else()
             if at % 4 == 0 {
                 // It gets another number, and another memory may get its own.
                 fs::remove_file(project.file(&name(at))).unwrap();
-                workspace.entries(Wanted::default()).unwrap();
+                workspace.recall().entries(Wanted::default()).unwrap();
                 by_hand(at, turn);
             } else {
                 workspace.commit(&revise(&name(at), "content.decision", &word(at, turn))).unwrap();
@@ -350,7 +380,7 @@ fn links_go_with_their_text_and_stay_when_their_target_is_edited() {
     fs::write(notes.join("child.md"), "It supersedes [[base]]. See [[src/a.rs#L1]].").unwrap();
     let mut workspace = project.open();
     let said = |workspace: &mut Workspace, of: &str| -> Vec<String> {
-        let found = workspace.links_to(of, Scope::Active).unwrap().links;
+        let found = workspace.recall().links_to(of, Scope::Active).unwrap().links;
         found.iter().map(|link| format!("{} {}", link.from.address, link.edge.name())).collect()
     };
     assert_eq!(said(&mut workspace, "base"), ["notes/child SUPERSEDES"]);
@@ -382,8 +412,8 @@ fn doctor_sees_a_link_that_the_index_has_too_many() {
     ] {
         let other = rusqlite::Connection::open(project.index_file()).unwrap();
         other.execute_batch(harm).unwrap();
-        assert_eq!(workspace.diagnose_index().unwrap().len(), 1, "{harm}");
-        workspace.reindex(Rebuild::All).unwrap();
+        assert_eq!(workspace.maintenance().diagnose_index().unwrap().len(), 1, "{harm}");
+        workspace.maintenance().reindex(Rebuild::All).unwrap();
         assert_equal_to_a_rebuild(&mut workspace, harm);
     }
 }
@@ -446,15 +476,19 @@ fn a_file_that_could_not_be_read_once_is_reported_and_tried_again() {
             let mut what = String::new();
             // At the first look, and at the next.
             for _ in 0..2 {
-                let (found, said) = (titles(&mut workspace), workspace.not_read().unwrap());
+                let (found, said) = (titles(&mut workspace), workspace.maintenance().not_read().unwrap());
                 what = format!("{failing} after {skipped}: {found:?} {said:?}");
                 let is_said = said.iter().any(|(path, _)| path == Path::new(failing));
                 assert!(found.contains(&"Use a queue".to_owned()) || is_said, "{what}");
             }
             disk.heal();
             assert_eq!(titles(&mut workspace), ["Memory first", "Use a queue"], "{what}");
-            assert_eq!(workspace.recall(&Query::new("queue", NOW), 10).unwrap().hits.len(), 1, "{what}");
-            assert_eq!(workspace.not_read().unwrap(), [], "{what}");
+            assert_eq!(
+                workspace.recall().search(&Query::new("queue", NOW), 10).unwrap().hits.len(),
+                1,
+                "{what}"
+            );
+            assert_eq!(workspace.maintenance().not_read().unwrap(), [], "{what}");
         }
     }
 }
@@ -512,18 +546,18 @@ fn an_index_that_is_damaged_foreign_or_from_the_future_comes_back_equal() {
         for number in 0..60 {
             workspace.commit(&create(&format!("m{number}"))).unwrap();
         }
-        workspace.reindex(Rebuild::Changed).unwrap();
-        let before = workspace.index_dump().unwrap();
+        workspace.maintenance().reindex(Rebuild::Changed).unwrap();
+        let before = workspace.maintenance().index_dump().unwrap();
         drop(workspace);
         inflict(&project.index_file());
         let mut reader = project.open();
         assert_eq!(titles(&mut reader).len(), 60, "{harm}");
-        assert_eq!(reader.index_dump().unwrap(), before, "{harm}");
+        assert_eq!(reader.maintenance().index_dump().unwrap(), before, "{harm}");
         drop(reader);
         let mut writer = project.open();
         writer.commit(&create("after")).unwrap();
         assert_equal_to_a_rebuild(&mut writer, harm);
-        assert_eq!(writer.diagnose_index().unwrap(), [], "{harm}");
+        assert_eq!(writer.maintenance().diagnose_index().unwrap(), [], "{harm}");
     }
 }
 
@@ -540,9 +574,9 @@ fn a_locked_index_stops_neither_reads_nor_writes() {
     let mut workspace = project.open();
     workspace.commit(&create("second")).unwrap();
     assert!(project.listing().contains("Memory second"), "{}", project.listing());
-    let (listed, notices) = workspace.reindex(Rebuild::Changed).unwrap();
+    let (listed, notices) = workspace.maintenance().reindex(Rebuild::Changed).unwrap();
     assert_eq!((listed, notices.len()), (3, 1), "{notices:?}");
-    assert!(workspace.diagnose_index().unwrap()[0].what.contains("cannot be kept"));
+    assert!(workspace.maintenance().diagnose_index().unwrap()[0].what.contains("cannot be kept"));
     holder.execute_batch("ROLLBACK").unwrap();
     assert_equal_to_a_rebuild(&mut project.open(), "the holder is gone");
 }
@@ -573,15 +607,15 @@ fn a_memory_that_came_back_while_gc_was_asked_for_stays() {
     let project = Project::new();
     let config = project.0.0.join("project/.claude/memory/memory-config.json");
     fs::write(config, r#"{"delete": {"grace_period_days": 0}}"#).unwrap();
-    project.open().trust().unwrap();
+    project.open().settings().trust().unwrap();
     let (mut collector, mut other) = (project.open(), project.open());
     for name in ["a", "b"] {
         other.commit(&create(name)).unwrap();
         other.commit(&step(name, Verb::Retire)).unwrap();
     }
-    assert_eq!(collector.garbage().unwrap().over.len(), 2);
+    assert_eq!(collector.changes().garbage().unwrap().over.len(), 2);
     other.commit(&step("a", Verb::Restore { from: None })).unwrap();
-    let receipt = collector.collect_garbage().unwrap();
+    let receipt = collector.changes().collect_garbage().unwrap();
     assert_eq!(receipt.outcomes.len(), 1);
     assert!(project.file("a").exists() && !project.file("b").exists());
 }
@@ -609,7 +643,7 @@ fn a_change_never_empties_the_log_of_the_index_and_the_next_reader_does() {
         }
     }
     assert!(longest > 9 << 20, "{longest}");
-    project.open().recall(&Query::new("about", NOW), 5).unwrap();
+    project.open().recall().search(&Query::new("about", NOW), 5).unwrap();
     assert_eq!(length(), 0);
 }
 
@@ -625,11 +659,11 @@ fn a_candidate_is_found_by_what_it_says() {
     workspace.commit(&plan(Change::Create { address: decision("pool"), text })).unwrap();
     workspace.commit(&create("other")).unwrap();
     let mut found = |text: &str| {
-        let verdict = workspace.candidate(Category::Decision, text, None).unwrap();
+        let verdict = workspace.recall().candidate(Category::Decision, text, None).unwrap();
         verdict.candidate.map(|found| found.memory.address.to_string())
     };
     let same = "The Postgres connection pool now holds thirty connections";
     assert_eq!(found(same), Some("decision/pool".to_owned()));
     assert_eq!(found("The frontend is built with Vite and pnpm"), None);
-    assert_eq!(workspace.candidate_by_name(Category::Decision, same, None).unwrap().candidate, None);
+    assert_eq!(workspace.recall().candidate_by_name(Category::Decision, same, None).unwrap().candidate, None);
 }

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that unwraps is a test that fails")]
 
+mod backend;
 mod bench;
+mod candidates;
 mod captures;
 mod damage;
 mod fence;
@@ -14,6 +16,7 @@ mod index;
 mod meaning;
 mod model;
 mod notes;
+mod project_state;
 mod simulation;
 mod store;
 #[cfg(unix)]

@@ -71,7 +71,7 @@ impl Project {
 
     fn with(&self, id: &'static str, word: &'static str) -> Workspace {
         let mut workspace = self.open();
-        workspace.think_with(Arc::new(Believer { id, word }));
+        workspace.recall().set_reranker(Arc::new(Believer { id, word }));
         workspace
     }
 
@@ -93,7 +93,7 @@ fn read_all(folder: &Path, bytes: &mut Vec<u8>) {
 }
 
 fn hits(workspace: &mut Workspace) -> Vec<Hit> {
-    let hits = workspace.recall(&Query::of_person(QUESTION, NOW), 10).unwrap().hits;
+    let hits = workspace.recall().search(&Query::of_person(QUESTION, NOW), 10).unwrap().hits;
     for hit in &hits {
         assert_eq!(hit.score, hit.explain.iter().map(|part| part.points).sum::<i32>(), "{hit:?}");
     }
@@ -116,8 +116,8 @@ fn what_a_model_has_read_is_ordered_by_it() {
         let id: &'static str = word;
         let mut workspace = project.with(id, word);
         assert_eq!(hits(&mut workspace), plain, "nothing is read yet");
-        assert_eq!(workspace.learn(usize::MAX).unwrap(), Learned { memories: 3, passages: 3 });
-        assert_eq!(workspace.learn(usize::MAX).unwrap(), Learned::default());
+        assert_eq!(workspace.recall().learn(usize::MAX).unwrap(), Learned { memories: 3, passages: 3 });
+        assert_eq!(workspace.recall().learn(usize::MAX).unwrap(), Learned::default());
         assert_eq!(best(&mut workspace), format!("notes/{word}"));
         // Whoever has no model answers as before.
         assert_eq!(hits(&mut project.open()), plain);
@@ -129,20 +129,20 @@ fn a_few_at_a_time_is_the_same_as_all() {
     let project = Project::new();
     let mut workspace = project.with("a", "green");
     for _ in 0..3 {
-        assert_eq!(workspace.learn(1).unwrap(), Learned { memories: 1, passages: 1 });
+        assert_eq!(workspace.recall().learn(1).unwrap(), Learned { memories: 1, passages: 1 });
     }
-    assert_eq!(workspace.learn(1).unwrap(), Learned::default());
+    assert_eq!(workspace.recall().learn(1).unwrap(), Learned::default());
     assert_eq!(best(&mut workspace), "notes/green");
 }
 
 #[test]
 fn directions_of_two_models_are_never_mixed() {
     let project = Project::new();
-    project.with("a", "green").learn(usize::MAX).unwrap();
+    project.with("a", "green").recall().learn(usize::MAX).unwrap();
     let mut other = project.with("b", "blue");
     assert!(!asks_the_model(&mut other));
-    assert_eq!(other.learn(2).unwrap().memories, 2);
-    assert_eq!(other.learn(2).unwrap().memories, 1);
+    assert_eq!(other.recall().learn(2).unwrap().memories, 2);
+    assert_eq!(other.recall().learn(2).unwrap().memories, 1);
     assert_eq!(best(&mut other), "notes/blue");
     // One model at a time: what the first said is gone.
     assert!(!asks_the_model(&mut project.with("a", "green")));
@@ -153,12 +153,12 @@ fn a_changed_text_is_not_judged_by_what_it_said_before() {
     let project = Project::new();
     project.write("green", "The cache is restarted by a quartz timer.");
     let mut workspace = project.with("a", "quartz");
-    workspace.learn(usize::MAX).unwrap();
+    workspace.recall().learn(usize::MAX).unwrap();
     assert_eq!(best(&mut workspace), "notes/green");
     project.write("green", "The cache is restarted by a plain timer.");
     project.write("red", "The cache is restarted by a quartz timer.");
-    workspace.look_at_every_file().unwrap();
-    assert_eq!(workspace.learn(usize::MAX).unwrap(), Learned { memories: 2, passages: 2 });
+    workspace.maintenance().look_at_every_file().unwrap();
+    assert_eq!(workspace.recall().learn(usize::MAX).unwrap(), Learned { memories: 2, passages: 2 });
     assert_eq!(best(&mut workspace), "notes/red");
 }
 
@@ -166,11 +166,11 @@ fn a_changed_text_is_not_judged_by_what_it_said_before() {
 fn rows_go_with_their_memory_and_leave_no_byte() {
     let project = Project::new();
     let mut workspace = project.with("a", "green");
-    workspace.learn(usize::MAX).unwrap();
+    workspace.recall().learn(usize::MAX).unwrap();
     assert!(project.has_trace("red") && project.has_trace("blue"));
     for (name, others) in [("red", true), ("blue", false)] {
         let address = Address::note(name).unwrap();
-        assert!(workspace.forget(&address, "").unwrap().is_complete());
+        assert!(workspace.maintenance().forget(&address, "").unwrap().is_complete());
         assert_eq!((project.has_trace(name), project.has_trace("blue")), (false, others), "{name}");
     }
 }
@@ -179,11 +179,14 @@ fn rows_go_with_their_memory_and_leave_no_byte() {
 fn a_rebuild_keeps_what_still_holds_and_a_full_one_starts_over() {
     let project = Project::new();
     let mut workspace = project.with("a", "green");
-    workspace.learn(usize::MAX).unwrap();
+    workspace.recall().learn(usize::MAX).unwrap();
     for (extent, left) in [(Rebuild::Changed, 0), (Rebuild::All, 3)] {
-        workspace.reindex(extent).unwrap();
-        assert_eq!(workspace.learn(usize::MAX).unwrap().memories, left, "{extent:?}");
-        assert_eq!(workspace.index_dump().unwrap(), workspace.rebuilt_dump().unwrap());
+        workspace.maintenance().reindex(extent).unwrap();
+        assert_eq!(workspace.recall().learn(usize::MAX).unwrap().memories, left, "{extent:?}");
+        assert_eq!(
+            workspace.maintenance().index_dump().unwrap(),
+            workspace.maintenance().rebuilt_dump().unwrap()
+        );
         assert_eq!(best(&mut workspace), "notes/green");
     }
 }

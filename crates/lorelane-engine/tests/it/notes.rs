@@ -71,7 +71,7 @@ fn index_equals_a_rebuild_after_every_change_of_two_processes_and_a_person() {
         for turn in 0..60 {
             let name = NAMES[luck.below(NAMES.len())];
             let process = &mut processes[luck.below(2)];
-            let deleted = process.entries(Wanted::default()).unwrap().into_iter();
+            let deleted = process.recall().entries(Wanted::default()).unwrap().into_iter();
             let deleted = deleted.map(|entry| entry.address).find(Address::is_trash);
             let mut write = |plan: &Plan| match process.commit(plan) {
                 Ok(_) | Err(Failure::Refused(_)) => {}
@@ -90,23 +90,27 @@ fn index_equals_a_rebuild_after_every_change_of_two_processes_and_a_person() {
                         write(&step(deleted, Verb::Restore { from: None }));
                     }
                 }
-                6 => drop(process.undo()),
+                6 => drop(process.changes().undo()),
                 7 => bank.by_hand(&format!("hand{}/x{turn}", luck.below(3)), "by hand"),
                 8 => drop(fs::remove_file(bank.file(name))),
                 _ => {
                     if bank.file(name).exists() {
                         bank.by_hand(name, &format!("---\ntags: [t{turn}]\n---\nedited in place"));
-                        process.look_at_every_file().unwrap();
+                        process.maintenance().look_at_every_file().unwrap();
                     }
                 }
             }
             for process in &mut processes {
-                let rebuilt = process.rebuilt_dump().unwrap();
-                assert_eq!(process.index_dump().unwrap(), rebuilt, "seed {seed}, turn {turn}, verb {verb}");
+                let rebuilt = process.maintenance().rebuilt_dump().unwrap();
+                assert_eq!(
+                    process.maintenance().index_dump().unwrap(),
+                    rebuilt,
+                    "seed {seed}, turn {turn}, verb {verb}"
+                );
             }
         }
-        assert_eq!(processes[0].diagnose_index().unwrap(), [], "seed {seed}");
-        assert_eq!(processes[0].verify_logs(), [], "seed {seed}");
+        assert_eq!(processes[0].maintenance().diagnose_index().unwrap(), [], "seed {seed}");
+        assert_eq!(processes[0].changes().verify_logs(), [], "seed {seed}");
         let project = bank.0.0.join("project");
         assert!(!project.join(".claude").exists(), "a change of notes makes no folder of records");
     }
@@ -132,8 +136,8 @@ fn files_of_other_names_in_another_order_answer_the_same() {
         texts.iter().enumerate().for_each(|(at, text)| bank.by_hand(&name(at), text));
         let mut workspace = bank.open();
         let mut ask = |text: &str| -> Vec<(String, i32)> {
-            let hits = workspace.recall_passages(&Query::of_person(text, NOW), NOTES).unwrap().hits;
-            hits.iter().map(|hit| (workspace.excerpt(hit).unwrap(), hit.score)).collect()
+            let hits = workspace.recall().search_passages(&Query::of_person(text, NOW), NOTES).unwrap().hits;
+            hits.iter().map(|hit| (workspace.files().excerpt(hit).unwrap(), hit.score)).collect()
         };
         ["where is the doc of the cache", "billing 17", "token audit", "export the schema backup"]
             .map(&mut ask)
@@ -159,7 +163,7 @@ fn a_folder_that_came_with_files_is_seen_also_behind_our_own_change() {
     workspace.commit(&create("a", "one")).unwrap();
     bank.by_hand("new/deep/b", "two");
     workspace.commit(&create("c", "three")).unwrap();
-    let found = workspace.entries(Wanted::default()).unwrap();
+    let found = workspace.recall().entries(Wanted::default()).unwrap();
     let found: Vec<String> = found.into_iter().map(|entry| entry.address.to_string()).collect();
     assert_eq!(found, ["notes/a", "notes/c", "notes/new/deep/b"]);
 }
@@ -174,7 +178,11 @@ fn a_merge_says_which_of_its_notes_is_wrong_and_does_nothing() {
     let record = Address::record(lorelane_core::memory::Category::Decision, "x");
     let mut merge = |sources: Vec<Address>, target: &str| {
         let merge = Merge { sources, target: note(target), text: None };
-        workspace.merge(&merge).map(|receipt| receipt.outcomes.len()).map_err(|failure| failure.to_string())
+        workspace
+            .changes()
+            .merge(&merge)
+            .map(|receipt| receipt.outcomes.len())
+            .map_err(|failure| failure.to_string())
     };
     assert!(merge(Vec::new(), "new").unwrap_err().contains("no notes are named"));
     assert!(merge(vec![note("a"), record], "new").unwrap_err().contains("decision/x"));
@@ -194,9 +202,9 @@ fn a_move_that_was_cut_short_goes_on() {
     let there = bank.0.0.join("home/data/memories");
     fs::create_dir_all(&there).unwrap();
     fs::copy(bank.file("a"), there.join("a.md")).unwrap();
-    assert_eq!(workspace.move_notes(NotesStorage::User).unwrap().files.len(), 2);
+    assert_eq!(workspace.changes().move_notes(NotesStorage::User).unwrap().files.len(), 2);
     assert!(there.join("a.md").exists() && there.join("b.md").exists() && !bank.file("a").exists());
-    let found = workspace.entries(Wanted::default()).unwrap();
+    let found = workspace.recall().entries(Wanted::default()).unwrap();
     assert_eq!(found.len(), 2);
 }
 

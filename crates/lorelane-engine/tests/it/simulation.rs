@@ -1,6 +1,6 @@
 //! The store under crashes: it holds with all its safeguards, and fails without any one of them.
 
-use lorelane_engine::store::simulation::{Sabotage, Summary, simulate};
+use lorelane_engine::store::simulation::{FaultSwitch, Summary, simulate};
 
 #[test]
 fn nothing_is_lost_torn_or_half_done_whatever_crashes() {
@@ -19,9 +19,9 @@ fn the_same_seed_gives_the_same_run() {
 
 #[test]
 fn every_sync_rename_and_lock_is_missed_when_it_is_gone() {
-    for sabotage in Sabotage::ALL {
+    for switch in FaultSwitch::ALL {
         // Which seed meets a rare crash changes with every call the store makes, so there are several.
-        let noticed = (11..19).find(|seed| simulate(*seed, 10_000, Some(sabotage)).is_err());
-        assert!(noticed.is_some(), "{sabotage:?} was not noticed");
+        let noticed = (11..19).find(|seed| simulate(*seed, 10_000, Some(switch)).is_err());
+        assert!(noticed.is_some(), "{switch:?} was not noticed");
     }
 }

@@ -1,5 +1,8 @@
 //! What the store promises, one table or story each.
 
+use lorelane_engine::backend::{
+    ChangeLog, Edit, Erase, Fault, Outcome, Place, StoreError, Transaction, Unwanted, Warning,
+};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,7 +14,7 @@ use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::sim::{Call, Job, SimDisk, Verb};
 use lorelane_engine::disk::{Disk, Kind, RealDisk};
-use lorelane_engine::store::{Edit, Fault, Home, Outcome, Place, Store, StoreError, Unwanted, Warning};
+use lorelane_engine::store::{Home, Store};
 use proptest::prelude::*;
 
 const NOW: Timestamp = Timestamp(1_700_000_000);
@@ -85,7 +88,7 @@ impl Temp {
         let home = Home {
             lane: self.0.join("lane"),
             marks: self.0.join(".lorelane"),
-            state: self.0.join("state/x"),
+            state: self.0.join("state/x").into(),
         };
         fs::create_dir_all(&home.lane).unwrap();
         Store::new(Arc::new(RealDisk), home).with_lock_deadline(Duration::from_millis(30))
@@ -427,7 +430,7 @@ fn a_journal_inside_the_lane_that_is_a_link_is_neither_read_nor_taken_over() {
             let case = format!("{linked:?}, {state_is_writable}");
             let outcome = commit(&store, vec![put("b.json", "1")]);
             assert!(matches!(outcome, Err(StoreError::Symlink { .. })), "{case}: {outcome:?}");
-            assert!(matches!(store.log(), Err(StoreError::Symlink { .. })), "{case}");
+            assert!(matches!(store.changes(), Err(StoreError::Symlink { .. })), "{case}");
             assert!(matches!(store.changed_outside(), Err(StoreError::Symlink { .. })), "{case}");
             assert!(matches!(&store.verify()[..], [Fault::Unreadable { .. }]), "{case}");
             assert!(shelter.is_symlink() || shelter.join(linked).is_symlink(), "{case}");
@@ -461,7 +464,7 @@ fn a_torn_end_of_the_journal_is_cut_and_the_log_ignores_it() {
     commit(&store, vec![put("a.json", "1")]).unwrap();
     for torn in [&b"plan 2 170"[..], b"done", b"\0\0\0\0\0\n", b"\0\0\0"] {
         disk.append(Path::new("/s/lane/journal"), torn).unwrap();
-        assert_eq!(store.log().unwrap().len(), 1);
+        assert_eq!(store.changes().unwrap().len(), 1);
         let transaction = store.begin().unwrap();
         assert!(matches!(transaction.warnings(), [Warning::TornJournal { .. }]), "{torn:?}");
         drop(transaction);
@@ -510,7 +513,8 @@ fn without_a_state_folder_the_journal_lives_in_the_lane_until_it_can_move() {
     assert!(transaction.warnings().contains(&Warning::MovedOver { receipts: 3 }));
     drop(transaction);
     assert!(disk.peek_list(Path::new("/p/lane")).iter().all(|entry| entry.name == "a.json"));
-    let told: Vec<_> = store.log().unwrap().into_iter().map(|e| (e.number, e.undoes, e.outcome)).collect();
+    let told: Vec<_> =
+        store.changes().unwrap().into_iter().map(|e| (e.number, e.undoes, e.outcome)).collect();
     assert_eq!(told, [(1, None, Outcome::Done), (2, None, Outcome::Done), (3, Some(2), Outcome::Done)]);
     undo(&store).unwrap();
     assert_eq!(in_lane(&disk, "a.json"), None);
@@ -539,7 +543,7 @@ fn a_journal_inside_the_lane_that_came_with_a_repository_is_not_taken_over() {
     }
     let store = sim_store(&disk);
     commit(&store, vec![put("b.json", "mine")]).unwrap();
-    assert_eq!(store.log().unwrap().len(), 1);
+    assert_eq!(store.changes().unwrap().len(), 1);
     assert_eq!(store.verify(), []);
     assert_eq!(store.foreign_journal().unwrap().as_deref(), Some(shelter));
     assert_eq!(disk.peek_list(shelter).len(), cloned.len(), "it is left alone");
@@ -567,11 +571,11 @@ fn what_is_undone_is_told_per_journal_and_as_undo_does_it() {
     drop(transaction);
 
     let told =
-        || store.log().unwrap().into_iter().map(|e| (e.number, e.undoes, e.undone)).collect::<Vec<_>>();
+        || store.changes().unwrap().into_iter().map(|e| (e.number, e.undoes, e.undone)).collect::<Vec<_>>();
     let in_state = [(1, None, false), (2, None, true), (3, Some(2), false)];
     let sheltered = [(1, None, false), (2, None, false)];
     assert_eq!(told(), [&in_state[..], &sheltered[..]].concat());
-    assert_eq!(store.log().unwrap()[2].undid.as_deref(), Some("a test"));
+    assert_eq!(store.changes().unwrap()[2].undid.as_deref(), Some("a test"));
     assert_eq!(store.next_undo().unwrap().entry.unwrap().because.as_deref(), Some("not called done"));
     undo(&store).unwrap();
     assert_eq!(in_lane(&disk, "b.json").as_deref(), Some("1"));
@@ -623,7 +627,7 @@ fn an_undo_passes_over_changes_of_deleted_files() {
     commit(&store, vec![put("b.json", "2"), put("c.json", "1")]).unwrap();
     disk.remove_file(Path::new("/p/lane/b.json")).unwrap();
     let outside = store.outside().unwrap();
-    assert_eq!((outside.changed, outside.deleted), (vec![], vec![path("b.json")]));
+    assert_eq!((outside.changed, outside.deleted), (vec![], [(path("b.json"), NOW)].into()));
 
     // What is left is undone in its order; of a change that touched a deleted file nothing is.
     for expected in [3, 1] {
@@ -675,7 +679,7 @@ fn a_preview_of_an_undo_says_what_the_undo_says() {
             (None, entry) => Ok(entry.as_ref().map(|entry| entry.number)),
         };
         let undone = undo(&store).map_err(|error| error.to_string());
-        let undone = undone.map(|()| store.log().unwrap().last().unwrap().undoes);
+        let undone = undone.map(|()| store.changes().unwrap().last().unwrap().undoes);
         assert_eq!(promised, undone, "{name}");
     }
 }
@@ -715,6 +719,36 @@ fn a_journal_without_its_end_is_named() {
     }
 }
 
+// One flipped byte in the file that names the newest line, and a journal that was cut passed as whole.
+#[test]
+fn a_damaged_name_of_the_newest_line_is_a_fault_and_stops_no_writer() {
+    let head = Path::new("/s/lane/head");
+    let disk = SimDisk::new(1);
+    let store = sim_store(&disk);
+    commit(&store, vec![put("a.json", "1")]).unwrap();
+    let unreadable = [Fault::UnreadableHead { head: head.into() }];
+    for at in 0..disk.peek(head).unwrap().len() {
+        let byte = disk.peek(head).unwrap()[at];
+        disk.overwrite_at(head, at as u64, &[byte ^ 1]).unwrap();
+        assert_eq!(store.verify(), unreadable, "byte {at}");
+        let mut transaction = store.begin().unwrap();
+        assert!(matches!(transaction.warnings(), [Warning::UnreadableHead { .. }]), "byte {at}");
+        transaction.apply(vec![put("a.json", &format!("{at}"))], "a test", NOW).unwrap();
+        transaction.finish().unwrap();
+        assert_eq!(store.verify(), [], "byte {at}, after a change");
+    }
+    // One that cannot even be opened.
+    disk.fail_when(move |call| (call.path == head).then_some(ErrorKind::Other));
+    assert_eq!(store.verify(), unreadable);
+    commit(&store, vec![put("a.json", "2")]).unwrap();
+    disk.heal();
+    assert_eq!(store.verify(), []);
+    // The next change names its line again.
+    commit(&store, vec![put("a.json", "3")]).unwrap();
+    disk.truncate(Path::new("/s/lane/journal"), 0).unwrap();
+    assert_eq!(store.verify(), [Fault::Cut { journal: "/s/lane/journal".into() }]);
+}
+
 #[test]
 fn an_interrupted_change_is_taken_back_where_a_person_has_gone_on() {
     let disk = SimDisk::new(1);
@@ -752,7 +786,7 @@ fn purging_leaves_no_byte_and_a_chain_that_verifies() {
     let pack = String::from_utf8_lossy(&disk.peek(Path::new("/s/lane/blobs")).unwrap()).into_owned();
     assert!(!pack.contains("hunter2") && !pack.contains("token.json") && pack.contains("kept"));
     assert_eq!(store.verify(), []);
-    assert_eq!(store.log().unwrap()[0].changes[0].place, None);
+    assert_eq!(store.changes().unwrap()[0].changes[0].place, None);
     assert!(matches!(undo(&store), Err(StoreError::Purged { number: 3 })));
 }
 

@@ -3,8 +3,9 @@
 use crate::store::Temp;
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
+use lorelane_engine::backend::{Edit, Transaction};
 use lorelane_engine::disk::{Disk as _, RealDisk};
-use lorelane_engine::store::{Edit, Home, Store};
+use lorelane_engine::store::{Home, Store};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -38,8 +39,11 @@ fn nothing_is_written_outside_while_a_folder_is_swapped_with_a_link() {
     fs::create_dir_all(&outside).unwrap();
     fs::write(outside.join("0.json"), "theirs").unwrap();
     let disk = RealDisk.below(&temp.0.join("project"), &[]).unwrap().expect("a disk with links");
-    let home =
-        Home { lane: lane.clone(), marks: temp.0.join("project/.lorelane"), state: temp.0.join("state") };
+    let home = Home {
+        lane: lane.clone(),
+        marks: temp.0.join("project/.lorelane"),
+        state: temp.0.join("state").into(),
+    };
     let store = Store::new(disk, home).with_lock_deadline(Duration::from_millis(30));
     let stop = AtomicBool::new(false);
     let mut written = 0;

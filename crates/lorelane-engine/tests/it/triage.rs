@@ -39,7 +39,7 @@ impl Project {
 
     fn found(&self, text: &str, shown: &[String]) -> Vec<Category> {
         let conversation = Conversation::from_texts(None, Some(text));
-        let triaged = self.open().triage(conversation, "s", shown).unwrap();
+        let triaged = self.open().capture().triage(conversation, "s", shown).unwrap();
         triaged.items.iter().map(|item| item.category).collect()
     }
 
@@ -60,7 +60,8 @@ fn what_a_transcript_holds_is_kept_and_asked_for_once() {
     let mut stop = |may_ask| {
         let spoken = Spoken::Transcript { path: &path, format: Format::ClaudeCode, last: "" };
         workspace
-            .capture(&project.env, &Turn { client: "claude-code", session: "s", spoken, may_ask })
+            .capture()
+            .stop(&project.env, &Turn { client: "claude-code", session: "s", spoken, may_ask })
             .unwrap()
     };
     assert!(matches!(stop(MayAsk::Yes), Some(Asking::Save(text)) if text.contains("[DECISION]")));
@@ -97,10 +98,10 @@ fn nobody_is_asked_who_is_not_there() {
         }
         let spoken = Spoken::Last { assistant: DECIDES };
         let turn = Turn { client: "gemini", session: "s", spoken, may_ask: MayAsk::Unattended };
-        project.open().trust().unwrap();
+        project.open().settings().trust().unwrap();
         let mut workspace = project.open();
-        assert_eq!(workspace.capture(&project.env, &turn).unwrap().is_some(), asked, "{toml} {var:?}");
-        assert_eq!(workspace.captures().pending().len(), 1);
+        assert_eq!(workspace.capture().stop(&project.env, &turn).unwrap().is_some(), asked, "{toml} {var:?}");
+        assert_eq!(workspace.files().captures().pending().len(), 1);
     }
 }
 
@@ -146,13 +147,16 @@ fn a_client_is_asked_only_where_its_transcript_tells_that_somebody_is_there() {
         let spoken = Spoken::Transcript { path: &path, format: Format::of_client(client).unwrap(), last: "" };
         let turn = |session| Turn { client, session, spoken, may_ask: MayAsk::IfAttended };
         assert_eq!(
-            project.open().capture(&project.env, &turn("s")).unwrap().is_some(),
+            project.open().capture().stop(&project.env, &turn("s")).unwrap().is_some(),
             asked,
             "{client} {tells}"
         );
-        assert_eq!(project.open().captures().pending().len(), 1, "{client} {tells}");
+        assert_eq!(project.open().files().captures().pending().len(), 1, "{client} {tells}");
         project.env.vars.insert("LORELANE_STOP_UNATTENDED".to_owned(), "ask".to_owned());
-        assert!(project.open().capture(&project.env, &turn("other")).unwrap().is_some(), "{client} {tells}");
+        assert!(
+            project.open().capture().stop(&project.env, &turn("other")).unwrap().is_some(),
+            "{client} {tells}"
+        );
     }
 }
 
@@ -165,11 +169,11 @@ fn what_a_transcript_did_not_have_at_the_stop_is_read_at_the_next_start() {
     fs::write(&path, asked).unwrap();
     let spoken = Spoken::Transcript { path: &path, format: Format::Copilot, last: "" };
     let turn = Turn { client: "copilot", session: "s", spoken, may_ask: MayAsk::IfAttended };
-    assert_eq!(project.open().capture(&project.env, &turn).unwrap(), None);
+    assert_eq!(project.open().capture().stop(&project.env, &turn).unwrap(), None);
     let pending = || {
         let mut workspace = project.open();
-        workspace.capture_unread(&project.env).unwrap();
-        let pending = workspace.captures().pending();
+        workspace.capture().capture_unread(&project.env).unwrap();
+        let pending = workspace.files().captures().pending();
         pending.into_iter().map(|capture| (capture.session, capture.items.len())).collect::<Vec<_>>()
     };
     assert_eq!(pending(), [], "it is not written yet");
@@ -177,9 +181,9 @@ fn what_a_transcript_did_not_have_at_the_stop_is_read_at_the_next_start() {
     let answer = format!("{{\"type\":\"assistant.message\",\"data\":{{\"content\":\"{said}\"}}}}\n");
     fs::write(&path, format!("{asked}{answer}")).unwrap();
     assert_eq!(pending(), [("s".to_owned(), 1)]);
-    assert_eq!(project.open().captures().take_unread(), [], "it is read once");
+    assert_eq!(project.open().files().captures().take_unread(), [], "it is read once");
     // One that is gone is no fault.
-    project.open().capture(&project.env, &turn).unwrap();
+    project.open().capture().stop(&project.env, &turn).unwrap();
     fs::remove_file(&path).unwrap();
     assert_eq!(pending(), [("s".to_owned(), 1)]);
 }
@@ -209,7 +213,7 @@ fn what_a_full_category_cannot_take_waits() {
         "content": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]}, "changes": []}"#;
     fs::write(lane.join("a.json"), record).unwrap();
     let conversation = Conversation::from_texts(None, Some(DECIDES));
-    let triaged = project.open().triage(conversation, "s", &[]).unwrap();
+    let triaged = project.open().capture().triage(conversation, "s", &[]).unwrap();
     assert_eq!(triaged.items, []);
     assert!(matches!(triaged.full.as_slice(), [item] if item.category == Category::Decision));
     let turn = Turn {
@@ -218,10 +222,10 @@ fn what_a_full_category_cannot_take_waits() {
         spoken: Spoken::Last { assistant: DECIDES },
         may_ask: MayAsk::Yes,
     };
-    let said = || project.open().capture(&project.env, &turn).unwrap();
+    let said = || project.open().capture().stop(&project.env, &turn).unwrap();
     assert!(matches!(said(), Some(Asking::Full(text)) if text.contains("[DECISION] waits")));
     assert_eq!(said(), None, "it is said once");
-    let kept = project.open().captures().load("s").unwrap();
+    let kept = project.open().files().captures().load("s").unwrap();
     assert_eq!(kept.open_items().map(|item| item.category).collect::<Vec<_>>(), [Category::Decision]);
 }
 
@@ -251,18 +255,19 @@ fn nothing_is_learned_from_what_lorelane_showed() {
 fn what_came_of_these_words_and_was_rejected_is_not_found_again() {
     let project = Project::new("{}");
     let mut workspace = project.open();
-    let triaged = workspace.triage(Conversation::from_texts(None, Some(DECIDES)), "s", &[]).unwrap();
+    let triaged =
+        workspace.capture().triage(Conversation::from_texts(None, Some(DECIDES)), "s", &[]).unwrap();
     let mut capture = Capture::new("s", "claude-code", workspace.now());
     capture.take(triaged.items, None, false, workspace.now());
-    workspace.captures().save(&capture).unwrap();
+    workspace.files().captures().save(&capture).unwrap();
     let answer = r#"{"category": "decision", "action": "CREATE", "verdict": "PASS", "draft": {"title": "Use pnpm",
         "tags": ["npm"], "content": {"context": "c", "decision": "d", "rationale": ["r"]}}}"#;
     let answers = vec![consolidate::read(answer).unwrap()];
-    let report = workspace.consolidate(answers, None, false).unwrap().unwrap();
+    let report = workspace.capture().consolidate(answers, None, false).unwrap().unwrap();
     let How::Saved { address, .. } = &report.ends[0].how else { panic!("{report:?}") };
-    workspace.reject(address, "nobody uses it").unwrap();
+    workspace.changes().reject(address, "nobody uses it").unwrap();
     assert_eq!(project.found(DECIDES, &[]), []);
-    workspace.undo().unwrap();
+    workspace.changes().undo().unwrap();
     assert_eq!(project.found(DECIDES, &[]), [Category::Decision]);
 }
 
@@ -272,6 +277,6 @@ fn a_transcript_elsewhere_is_refused_with_its_name() {
     let gone = project.temp.0.join("gone.jsonl");
     let spoken = Spoken::Transcript { path: &gone, format: Format::ClaudeCode, last: "" };
     let turn = Turn { client: "claude-code", session: "s", spoken, may_ask: MayAsk::Yes };
-    let fault = project.open().capture(&project.env, &turn).unwrap_err();
-    assert!(fault.to_string().starts_with("cannot read the transcript ") && fault.hint().is_some());
+    let fault = project.open().capture().stop(&project.env, &turn).unwrap_err();
+    assert!(fault.to_string().starts_with("cannot read the transcript ") && !fault.hint().is_empty());
 }

@@ -1,12 +1,10 @@
 //! Agents: connecting them, taking it back, and how fast their hooks are.
 
 use super::args::Setup as Args;
-use super::{Ending, Outcome, Session, Trouble, say};
-use lorelane_core::json::{Json, Object};
+use super::{Ending, Outcome, Session, Trouble, say, this_program};
+use crate::view::{AgentsView, ClientSetupView, LatencyView, SetupView};
 use lorelane_core::text::cut;
-use lorelane_engine::setup::{
-    self, Aim, Client, FileStep, Found, NAME, RUNS, Setup, SetupError, SetupPlan, Timing,
-};
+use lorelane_engine::setup::{self, Aim, Client, FileStep, NAME, RUNS, Setup, SetupError, SetupPlan};
 use lorelane_engine::workspace::Finding;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -14,17 +12,8 @@ use std::io::IsTerminal;
 /// How many lines of a change are shown.
 const DIFF_LINES: usize = 12;
 
-impl From<SetupError> for Trouble {
-    fn from(fault: SetupError) -> Trouble {
-        Trouble::usage(fault.to_string(), fault.hint().unwrap_or_default())
-    }
-}
-
 fn open(session: &Session<'_>) -> Result<Setup, Trouble> {
-    let program = std::env::current_exe().map_err(|why| {
-        Trouble::usage(format!("cannot find this program: {why}"), "run it by its full path")
-    })?;
-    Ok(Setup::new(session.env, &program)?)
+    Ok(Setup::new(session.env, &this_program()?)?)
 }
 
 /// What one client got.
@@ -103,15 +92,7 @@ fn choose(session: &Session<'_>, setup: &Setup, args: &Args, aim: Aim) -> Option
 fn list(session: &Session<'_>, setup: &Setup) -> Outcome {
     let found = setup.found();
     if session.json {
-        let client = |found: &Found| {
-            Json::Object(Object::from_iter([
-                ("client", Json::text(found.client.name())),
-                ("found", Json::text(found.because.display().to_string())),
-                ("installed", Json::Bool(found.installed)),
-                ("hooks", Json::Bool(found.client.has_hooks())),
-            ]))
-        };
-        say::document([("found", Json::List(found.iter().map(client).collect()))]);
+        say::document(&AgentsView::of(&found));
     } else if found.is_empty() {
         say::err(
             "no agent was found on this machine\nhint: `lorelane setup CLIENT` sets one up all the same",
@@ -133,10 +114,8 @@ fn list(session: &Session<'_>, setup: &Setup) -> Outcome {
 
 fn report(session: &Session<'_>, did: &[Did], dry_run: bool) -> Outcome {
     if session.json {
-        say::document([
-            ("dry_run", Json::Bool(dry_run)),
-            ("clients", Json::List(did.iter().map(did_json).collect())),
-        ]);
+        let clients = did.iter().map(|did| ClientSetupView::of(did.client, &did.result)).collect();
+        say::document(&SetupView { dry_run, clients });
     } else {
         say::out(
             &did.iter()
@@ -240,24 +219,6 @@ fn difference(step: &FileStep) -> String {
     text
 }
 
-fn did_json(did: &Did) -> Json {
-    let mut object = Object::new();
-    object.set("client", Json::text(did.client.name()));
-    match &did.result {
-        Ok(plan) => {
-            let files = plan.steps.iter().map(|step| step.path.display().to_string());
-            object.set("files", Json::texts(files));
-            object.set("warnings", Json::texts(plan.warnings.iter().map(String::as_str)));
-            object.set("left", Json::texts(plan.left.iter().map(String::as_str)));
-        }
-        Err(fault) => {
-            object.set("error", Json::text(fault.to_string()));
-            object.set("hint", fault.hint().map_or(Json::Null, Json::text));
-        }
-    }
-    Json::Object(object)
-}
-
 /// What is wrong with what is installed. Without a home there is nothing that could be.
 pub(super) fn findings(session: &Session<'_>) -> Vec<Finding> {
     open(session).map(|setup| setup.examine()).unwrap_or_default()
@@ -269,10 +230,7 @@ pub(super) fn latency(session: &Session<'_>) -> Outcome {
         return Ok(Ending::Nothing);
     };
     if session.json {
-        say::document([
-            ("runs", Json::number(RUNS)),
-            ("hooks", Json::List(timings.iter().map(timing_json).collect())),
-        ]);
+        say::document(&LatencyView::of(&timings));
     } else {
         let mut text =
             format!("{:<12} {:<14} {:>8} {:>8}   wall ms of {RUNS} runs\n", "client", "hook", "p50", "p99");
@@ -304,14 +262,4 @@ pub(super) fn latency(session: &Session<'_>) -> Outcome {
 
 fn ms(time: std::time::Duration) -> f64 {
     time.as_secs_f64() * 1000.0
-}
-
-fn timing_json(timing: &Timing) -> Json {
-    Json::Object(Object::from_iter([
-        ("client", Json::text(timing.client.name())),
-        ("hook", Json::text(timing.event)),
-        ("p50_ms", Json::number(format!("{:.2}", ms(timing.p50)))),
-        ("p99_ms", Json::number(format!("{:.2}", ms(timing.p99)))),
-        ("failed", timing.failed.as_ref().map_or(Json::Null, Json::text)),
-    ]))
 }

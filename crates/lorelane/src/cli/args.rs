@@ -2,6 +2,7 @@
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use lorelane_core::memory::LaneId;
 use std::path::PathBuf;
 
 #[derive(Debug, Parser)]
@@ -506,10 +507,10 @@ pub enum LaneName {
 }
 
 impl LaneName {
-    pub fn name(self) -> &'static str {
+    pub fn id(self) -> LaneId {
         match self {
-            LaneName::Records => "records",
-            LaneName::Notes => "notes",
+            LaneName::Records => LaneId::Records,
+            LaneName::Notes => LaneId::Notes,
         }
     }
 }

@@ -2,23 +2,22 @@
 
 use super::args::Bench;
 use super::{Ending, Outcome, Session, Trouble, say};
-use lorelane_core::bench::{Asked, Fall, Measure, Measures, Miss, Report, Tried};
-use lorelane_core::json::{Json, Object};
+use crate::view::{BenchView, miss_text};
+use lorelane_core::bench::{Asked, Measure, Measures, Report};
 use lorelane_core::memory::Address;
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::workspace::Benched;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// How many questions that went wrong are shown to a person, and in a document.
+/// How many questions that went wrong are shown to a person.
 const WORST: usize = 5;
-const WORST_IN_DOCUMENT: usize = 50;
 const QUERY_MAX: usize = 80;
 
 pub(super) fn run(session: &Session<'_>, args: &Bench) -> Outcome {
     let mut workspace = session.open()?;
     let given: Vec<PathBuf> = args.expect.iter().map(|path| session.env.cwd.join(path)).collect();
-    let mut benched = workspace.bench(&given)?;
+    let mut benched = workspace.maintenance().bench(&given)?;
     if benched.report.is_empty() {
         return Err(Trouble::usage(
             "cannot measure recall: no memory says enough to be asked about, and nothing is expected",
@@ -29,10 +28,10 @@ pub(super) fn run(session: &Session<'_>, args: &Bench) -> Outcome {
         benched.report.accept();
     }
     if !args.change.dry_run {
-        workspace.keep_bench(&benched.report.kept)?;
+        workspace.maintenance().keep_bench(&benched.report.kept)?;
     }
     if session.json {
-        say::document(document(&benched, args));
+        say::document(&BenchView::of(&benched, !args.change.dry_run));
     } else {
         say::out(&shown(&benched, args));
     }
@@ -54,7 +53,7 @@ fn shown(benched: &Benched, args: &Bench) -> String {
     for tried in report.tried.iter().filter(|tried| !tried.misses.is_empty()) {
         let _ = writeln!(text, "\nunmet  {}", quoted(&tried.expectation.query));
         for miss in &tried.misses {
-            let _ = writeln!(text, "       {}", missed(report, tried, miss));
+            let _ = writeln!(text, "       {}", miss_text(report, tried, miss));
         }
         let _ = writeln!(text, "       came: {}", listed(&tried.came));
     }
@@ -87,17 +86,6 @@ fn table(report: &Report) -> String {
 
 fn points(measures: &Measures, measure: Measure) -> String {
     measures.value(measure).map_or_else(|| "     -".to_owned(), |share| format!("{:>6.1}", share * 100.0))
-}
-
-fn missed(report: &Report, tried: &Tried, miss: &Miss) -> String {
-    match miss {
-        Miss::Absent(address) => {
-            let lost = report.lost.contains(&(tried.expectation.query.clone(), address.clone()));
-            let before = if lost { "; it came before" } else { "" };
-            format!("{address} did not come among the first {}{before}", tried.expectation.within)
-        }
-        Miss::Intruder(address, place) => format!("{address} must not come, and came in place {place}"),
-    }
 }
 
 fn went_wrong(asked: &Asked) -> String {
@@ -135,65 +123,4 @@ fn quoted(query: &str) -> String {
 fn listed(came: &[Address]) -> String {
     let came: Vec<String> = came.iter().map(ToString::to_string).collect();
     if came.is_empty() { "nothing".to_owned() } else { came.join(", ") }
-}
-
-fn document(benched: &Benched, args: &Bench) -> Vec<(&'static str, Json)> {
-    let report = &benched.report;
-    let fall = |fall: &Fall| {
-        let members = [
-            ("measure", Json::text(fall.measure.name())),
-            ("before", Json::number(fall.before)),
-            ("now", Json::number(fall.now)),
-            ("questions", Json::number(fall.questions)),
-        ];
-        Json::Object(members.into_iter().collect())
-    };
-    let compared = report.compared.as_ref().map(|(at, before, now)| {
-        let members = [
-            ("at", Json::text(at.to_string())),
-            ("questions", Json::number(now.answerable + now.unanswerable)),
-            ("before", before.to_json()),
-            ("now", now.to_json()),
-        ];
-        Json::Object(members.into_iter().collect())
-    });
-    let unmet = report.tried.iter().filter(|tried| !tried.misses.is_empty());
-    let worst = report.worst().into_iter().take(WORST_IN_DOCUMENT).map(asked_json);
-    vec![
-        ("fine", Json::Bool(report.is_fine())),
-        ("memories", Json::number(benched.memories)),
-        ("answerable", Json::number(report.measures.answerable)),
-        ("unanswerable", Json::number(report.measures.unanswerable)),
-        ("expectations", Json::number(report.tried.len())),
-        ("files", Json::texts(benched.files.iter().map(|path| path.display().to_string()))),
-        ("measures", report.measures.to_json()),
-        ("compared", compared.unwrap_or(Json::Null)),
-        ("fell", Json::List(report.falls.iter().map(fall).collect())),
-        ("unmet", Json::List(unmet.map(|tried| tried_json(report, tried)).collect())),
-        ("wrong", Json::List(worst.collect())),
-        ("search_ms", Json::number(format!("{:.3}", benched.median.as_secs_f64() * 1000.0))),
-        ("baseline", Json::Bool(report.kept.is_baseline)),
-        ("kept", Json::Bool(!args.change.dry_run)),
-    ]
-}
-
-fn tried_json(report: &Report, tried: &Tried) -> Json {
-    let misses = tried.misses.iter().map(|miss| missed(report, tried, miss));
-    let mut object = Object::new();
-    object.set("query", Json::text(&tried.expectation.query));
-    object.set("misses", Json::texts(misses));
-    object.set("came", Json::texts(tried.came.iter().map(ToString::to_string)));
-    Json::Object(object)
-}
-
-fn asked_json(asked: &Asked) -> Json {
-    let mut object = Object::new();
-    object.set("query", Json::text(&asked.question.text));
-    object.set(
-        "wanted",
-        asked.question.wanted.as_ref().map_or(Json::Null, |wanted| Json::text(wanted.to_string())),
-    );
-    object.set("place", asked.place.map_or(Json::Null, Json::number));
-    object.set("came", Json::texts(asked.came.iter().map(ToString::to_string)));
-    Json::Object(object)
 }

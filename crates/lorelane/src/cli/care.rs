@@ -3,14 +3,17 @@
 use super::args::{Change, Doctor, Gc, Log, One, Reindex, Reject, Step};
 use super::everyday::finish;
 use super::{Ending, Outcome, Session, Trouble, agents, say, trust};
+use crate::view::{
+    DiagnosisView, LogCheckView, LogView, NextUndoView, NoGarbageView, ReindexPlanView, ReindexView,
+    StatusView, health,
+};
 use lorelane_core::change::{self, Plan};
-use lorelane_core::json::{Json, Object};
 use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::{Category, Kind};
 use lorelane_core::text::{cut, one_line};
+use lorelane_engine::backend::{Fault, Outcome as Settled};
 use lorelane_engine::index::Rebuild;
-use lorelane_engine::store::{Fault, Outcome as Settled};
 use lorelane_engine::workspace::{Diagnosis, Failure, Finding, Logged, Sync, Workspace};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -55,10 +58,10 @@ pub(super) fn reject(session: &Session<'_>, args: &Reject) -> Outcome {
     }
     let receipt = match args.change.dry_run {
         true => {
-            let plan = workspace.rejection(&address, &args.because)?;
+            let plan = workspace.changes().rejection(&address, &args.because)?;
             workspace.preview(&plan)?
         }
-        false => workspace.reject(&address, &args.because)?,
+        false => workspace.changes().reject(&address, &args.because)?,
     };
     say::receipt(&receipt, session.json, args.change.dry_run);
     Ok(Ending::Done)
@@ -67,7 +70,7 @@ pub(super) fn reject(session: &Session<'_>, args: &Reject) -> Outcome {
 fn step(session: &Session<'_>, typed: &str, verb: Verb, reason: &str, change: Change) -> Outcome {
     let mut workspace = session.open()?;
     let address = match verb {
-        Verb::Restore { .. } => workspace.find_to_restore(typed)?,
+        Verb::Restore { .. } => workspace.changes().find_to_restore(typed)?,
         _ => workspace.find(typed)?,
     };
     let mut because = format!("{} {address}", verb.name());
@@ -80,26 +83,24 @@ fn step(session: &Session<'_>, typed: &str, verb: Verb, reason: &str, change: Ch
 }
 
 pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
-    let workspace = session.open()?;
+    let mut workspace = session.open()?;
     if args.verify {
-        let faults = workspace.verify_logs();
+        let faults = workspace.changes().verify_logs();
         if session.json {
-            let faults = faults.iter().map(ToString::to_string);
-            say::document([("holds", Json::Bool(faults.len() == 0)), ("faults", Json::texts(faults))]);
+            say::document(&LogCheckView::of(&faults));
         } else if faults.is_empty() {
-            let (_, count) = workspace.recent(0)?;
+            let (_, count) = workspace.changes().recent(0)?;
             say::out(&format!("the log holds: {count} changes, chained and complete\n"));
         } else {
             say::out(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
-            let hints: BTreeSet<String> = faults.iter().map(Fault::hint).collect();
+            let hints: BTreeSet<_> = faults.iter().map(Fault::hint).collect();
             hints.iter().for_each(|hint| say::err(&format!("hint: {hint}")));
         }
         return Ok(if faults.is_empty() { Ending::Done } else { Ending::Nothing });
     }
-    let (logged, total) = workspace.recent(args.limit)?;
+    let (logged, total) = workspace.changes().recent(args.limit)?;
     if session.json {
-        let changes = logged.iter().map(logged_json);
-        say::document([("total", Json::number(total)), ("changes", Json::List(changes.collect()))]);
+        say::document(&LogView::of(&logged, total));
     } else {
         let mut text = String::new();
         for Logged { entry, .. } in &logged {
@@ -120,48 +121,21 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
     Ok(if total == 0 { Ending::Nothing } else { Ending::Done })
 }
 
-fn logged_json(Logged { lane, entry }: &Logged) -> Json {
-    let outcome = match entry.outcome {
-        Settled::Done => "done",
-        Settled::Void => "void",
-        Settled::Open => "open",
-    };
-    let places = entry
-        .changes
-        .iter()
-        .map(|changed| changed.place.as_ref().map_or(Json::Null, |place| Json::text(place.to_string())));
-    let members = [
-        ("number", Json::number(entry.number)),
-        ("lane", Json::text(*lane)),
-        ("at", Json::text(entry.at.to_string())),
-        ("because", entry.because.as_ref().map_or(Json::Null, Json::text)),
-        ("outcome", Json::text(outcome)),
-        ("undone", Json::Bool(entry.undone)),
-        ("undoes", entry.undoes.map_or(Json::Null, Json::number)),
-        ("files", Json::List(places.collect())),
-    ];
-    Json::Object(members.into_iter().collect())
-}
-
 pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
     let mut workspace = session.open()?;
     if change.dry_run {
-        let (Logged { lane, entry: next }, notices) = workspace.next_undo()?;
+        let (next, notices) = workspace.changes().next_undo()?;
         say::notices(&notices);
-        let because = next.because.unwrap_or_else(|| "(purged)".to_owned());
         if session.json {
-            say::document([
-                ("would_undo", Json::number(next.number)),
-                ("lane", Json::text(lane)),
-                ("because", Json::text(because)),
-            ]);
+            say::document(&NextUndoView::of(&next));
         } else {
-            say::out(&format!("would undo {}: {}\n", next.number, one_line(&because)));
+            let because = next.entry.because.as_deref().unwrap_or("(purged)");
+            say::out(&format!("would undo {}: {}\n", next.entry.number, one_line(because)));
         }
         return Ok(Ending::Done);
     }
-    let next = workspace.next_undo().ok();
-    let receipt = workspace.undo()?;
+    let next = workspace.changes().next_undo().ok();
+    let receipt = workspace.changes().undo()?;
     say::receipt(&receipt, session.json, false);
     // Marks have no outcome of their own.
     let because = next.and_then(|(next, _)| next.entry.because).filter(|_| receipt.outcomes.is_empty());
@@ -173,13 +147,13 @@ pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
 
 pub(super) fn status(session: &Session<'_>) -> Outcome {
     let mut workspace = session.open()?;
-    let seen = workspace.overview()?;
+    let seen = workspace.maintenance().overview()?;
     let count = |category, status| seen.counts.get(&(Kind::Record(category), status)).copied().unwrap_or(0);
     let notes = Status::ALL.map(|status| seen.count(status, |kind| kind.note_type().is_some()));
     let policy = workspace.policy();
     let mut attention: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
     attention.extend(policy.held_back.iter().map(|held| format!("held back until `lorelane trust`: {held}")));
-    if workspace.left_behind() > 0 {
+    if workspace.files().left_behind() > 0 {
         attention.push("memory_root hides memories of the usual folder: run `lorelane doctor`".to_owned());
     }
     match seen.listing {
@@ -193,41 +167,8 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
     if !seen.heavily_revised.is_empty() {
         attention.push(format!("{} heavily updated memories: worth a review", seen.heavily_revised.len()));
     }
-    let health = if attention.is_empty() { "GOOD" } else { "NEEDS ATTENTION" };
-    let folders = workspace.declared_folders();
     if session.json {
-        let categories = Category::ALL.into_iter().map(|category| {
-            let counts =
-                Status::ALL.into_iter().map(|status| (status.name(), Json::number(count(category, status))));
-            (category.name(), Json::Object(counts.collect()))
-        });
-        let sync = match seen.listing {
-            Sync::InSync { .. } => "in_sync",
-            Sync::Missing => "missing",
-            Sync::Differs => "differs",
-            Sync::Foreign => "foreign",
-        };
-        let folder = |(path, what): &(std::path::PathBuf, &str)| {
-            let members = [("path", Json::text(path.display().to_string())), ("holds", Json::text(*what))];
-            Json::Object(members.into_iter().collect())
-        };
-        say::document([
-            ("project", Json::text(workspace.project().display().to_string())),
-            ("categories", Json::Object(categories.collect::<Object>())),
-            (
-                "notes",
-                Json::Object(
-                    Status::ALL.map(Status::name).into_iter().zip(notes.map(Json::number)).collect(),
-                ),
-            ),
-            ("pinned", Json::number(seen.pinned)),
-            ("listing", Json::text(sync)),
-            ("health", Json::text(health)),
-            ("attention", Json::texts(attention)),
-            ("held_back", trust::without_words(&policy.held_back)),
-            ("trusted", trust::without_words(&policy.trusted)),
-            ("folders", Json::List(folders.iter().map(folder).collect())),
-        ]);
+        say::document(&StatusView::of(&seen, &attention, &workspace));
         return Ok(Ending::Done);
     }
     let mut text =
@@ -261,12 +202,12 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
     if !policy.trusted.is_empty() {
         let _ = writeln!(text, "trusted  {}", trust::keys(&policy.trusted));
     }
-    let _ = writeln!(text, "health   {health}");
+    let _ = writeln!(text, "health   {}", health(attention.is_empty()));
     for line in &attention {
         let _ = writeln!(text, "         - {line}");
     }
     text.push_str("\nwrites only in\n");
-    for (path, what) in &folders {
+    for (path, what) in &workspace.files().declared_folders() {
         let _ = writeln!(text, "  {}  ({what})", path.display());
     }
     say::out(&text);
@@ -277,15 +218,15 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
     if args.latency {
         return agents::latency(session);
     }
-    let Diagnosis { findings, notes } = if args.index {
-        Diagnosis { findings: session.open()?.diagnose_index()?, notes: Vec::new() }
+    let diagnosis = if args.index {
+        Diagnosis { findings: session.open()?.maintenance().diagnose_index()?, notes: Vec::new() }
     } else {
         let mut diagnosis = match Workspace::open(session.env, &session.env.cwd) {
-            Ok(mut workspace) => workspace.diagnose(args.secrets)?,
+            Ok(mut workspace) => workspace.maintenance().diagnose(args.secrets)?,
             // Agents are set up for a machine, and can be wrong anywhere.
             Err(none @ Failure::NoStore { .. }) => {
-                let hint = none.hint().unwrap_or_default();
-                let finding = Finding { check: "store", what: none.to_string(), hint };
+                let (what, hint) = (none.to_string(), none.hint().into_owned());
+                let finding = Finding { check: "store", what, hint };
                 Diagnosis { findings: vec![finding], notes: Vec::new() }
             }
             Err(failure) => return Err(failure.into()),
@@ -293,25 +234,17 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
         diagnosis.findings.extend(agents::findings(session));
         diagnosis
     };
+    let Diagnosis { findings, notes } = &diagnosis;
     if !session.json {
         notes.iter().for_each(|note| say::err(&format!("note: {note}")));
     }
     if session.json {
-        let finding = |finding: &Finding| {
-            let members = [
-                ("check", Json::text(finding.check)),
-                ("what", Json::text(&finding.what)),
-                ("hint", Json::text(&finding.hint)),
-            ];
-            Json::Object(members.into_iter().collect())
-        };
-        let findings = Json::List(findings.iter().map(finding).collect());
-        say::document([("findings", findings), ("notes", Json::texts(notes))]);
+        say::document(&DiagnosisView::of(&diagnosis));
     } else if findings.is_empty() {
         say::out("everything is as it should be\n");
     } else {
         let mut text = String::new();
-        for finding in &findings {
+        for finding in findings {
             let _ =
                 writeln!(text, "{}: {}\n  hint: {}", finding.check, one_line(&finding.what), finding.hint);
         }
@@ -323,20 +256,20 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
 pub(super) fn reindex(session: &Session<'_>, args: &Reindex) -> Outcome {
     let mut workspace = session.open()?;
     if args.change.dry_run {
-        let differs = matches!(workspace.overview()?.listing, Sync::Missing | Sync::Differs);
+        let differs = matches!(workspace.maintenance().overview()?.listing, Sync::Missing | Sync::Differs);
         let listing = if differs { "would change" } else { "would stay as it is" };
         if session.json {
-            say::document([("listing_differs", Json::Bool(differs)), ("dry_run", Json::Bool(true))]);
+            say::document(&ReindexPlanView { listing_differs: differs, dry_run: true });
         } else {
             say::out(&format!("would make the index anew; the listing {listing}\n"));
         }
         return Ok(Ending::Done);
     }
     let extent = if args.full { Rebuild::All } else { Rebuild::Changed };
-    let (listed, notices) = workspace.reindex(extent)?;
+    let (listed, notices) = workspace.maintenance().reindex(extent)?;
     say::notices(&notices);
     if session.json {
-        say::document([("listed", Json::number(listed))]);
+        say::document(&ReindexView { listed });
     } else {
         say::out(&format!("index and listing are made anew: {listed} active memories\n"));
     }
@@ -345,7 +278,7 @@ pub(super) fn reindex(session: &Session<'_>, args: &Reindex) -> Outcome {
 
 pub(super) fn gc(session: &Session<'_>, args: &Gc) -> Outcome {
     let mut workspace = session.open()?;
-    let garbage = workspace.garbage()?;
+    let garbage = workspace.changes().garbage()?;
     for entry in &garbage.undated {
         say::err(&format!("warning: {} is retired but does not say since when; it stays", entry.address));
     }
@@ -368,7 +301,7 @@ pub(super) fn gc(session: &Session<'_>, args: &Gc) -> Outcome {
     }
     if garbage.changes.is_empty() {
         if session.json {
-            say::document([("receipt", Json::Null), ("outcomes", Json::List(Vec::new()))]);
+            say::document(&NoGarbageView::default());
         } else {
             say::out("nothing to collect\n");
         }
@@ -376,7 +309,7 @@ pub(super) fn gc(session: &Session<'_>, args: &Gc) -> Outcome {
     }
     let receipt = match args.change.dry_run {
         true => workspace.preview(&Plan { changes: garbage.changes, because: "gc".to_owned() })?,
-        false => workspace.collect_garbage()?,
+        false => workspace.changes().collect_garbage()?,
     };
     say::receipt(&receipt, session.json, args.change.dry_run);
     Ok(Ending::Done)

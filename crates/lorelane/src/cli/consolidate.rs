@@ -3,11 +3,11 @@
 use super::args::Consolidate;
 use super::everyday::read_input;
 use super::{Ending, Outcome, Session, Trouble, say};
-use crate::captured::{DATA, candidate_of, end_json, fields, task_json};
+use crate::view::{CommitView, DATA, NoWorkView, WorkView, candidate_of, fields_line};
 use lorelane_core::candidate::Action;
 use lorelane_core::capture::session_option;
 use lorelane_core::consolidate::{self, Answer, Unclear};
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::Format;
 use lorelane_core::memory::Category;
 use lorelane_core::refusal::Fault;
 use lorelane_core::secret;
@@ -28,38 +28,23 @@ pub(super) fn run(session: &Session<'_>, command: &Consolidate) -> Outcome {
 }
 
 fn prepare(session: &Session<'_>, workspace: &mut Workspace, named: Option<&str>) -> Outcome {
-    let (work, notices) = workspace.prepare(named)?;
+    let (work, notices) = workspace.capture().prepare(named)?;
     say::notices(&notices);
     let parallel = workspace.policy().parallel();
-    let verifier = parallel.verification_model;
     let Some(work) = work else {
         if session.json {
-            say::document([("session", Json::Null), ("tasks", Json::List(Vec::new()))]);
+            say::document(&NoWorkView::default());
         } else {
             say::out("nothing is open to be saved\n");
         }
         return Ok(Ending::Nothing);
     };
     if session.json {
-        say::document([
-            ("session", Json::text(&work.session)),
-            ("client", Json::text(&work.client)),
-            ("parallel", Json::Bool(parallel.enabled)),
-            ("waiting", Json::number(work.waiting)),
-            ("verification_model", Json::text(verifier)),
-            ("note", Json::text(DATA)),
-            ("tasks", Json::List(work.tasks.iter().map(|task| task_json(&work.session, task)).collect())),
-            (
-                "commit",
-                Json::text(format!(
-                    "{} consolidate commit{}",
-                    setup::called(session.env),
-                    session_option(&work.session)
-                )),
-            ),
-        ]);
+        let called = setup::called(session.env);
+        let commit = format!("{called} consolidate commit{}", session_option(&work.session));
+        say::document(&WorkView::of(&work, &parallel, commit));
     } else {
-        say::out(&setup::calling(&page(&work, verifier), &setup::called(session.env)));
+        say::out(&setup::calling(&page(&work, parallel.verification_model), &setup::called(session.env)));
     }
     Ok(Ending::Done)
 }
@@ -83,7 +68,7 @@ fn page(work: &Work, verifier: &str) -> String {
          Give target and revision with UPDATE and DELETE only. An UPDATE says only the fields that change: lists are given whole, tags are added.\n\
          Verify each draft against its context with {verifier}: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused.\n\
          Then run `lorelane consolidate commit{}`: it takes the answer files, or the FILEs that follow it, or `-` for standard input.\n",
-        Json::Object(example).render(Format::LINE),
+        example.render(Format::LINE),
         session_option(&work.session)
     );
     page
@@ -100,13 +85,11 @@ fn section(task: &Task) -> String {
     }
     let _ = writeln!(text, "context file: {}", task.context_file.display());
     let _ = writeln!(text, "answer file: {}", task.draft_file.display());
-    if let Some((address, revision)) = candidate_of(task) {
-        let _ = writeln!(text, "candidate: {address} (revision {revision})");
-        let document = task.verdict.to_json();
-        let _ = writeln!(text, "  title: {}", shown(document.at("candidate.title")));
-        let fields = document.at("candidate.excerpt.key_fields").and_then(Json::as_object);
-        for (name, value) in fields.map(Object::iter).into_iter().flatten() {
-            let _ = writeln!(text, "  {name}: {}", shown(Some(value)));
+    if let (Some(candidate), Some(revision)) = (&task.verdict.candidate, &task.revision) {
+        let _ = writeln!(text, "candidate: {} (revision {revision})", candidate.memory.address);
+        let _ = writeln!(text, "  title: {}", shown(&candidate.memory.title));
+        for (name, value) in candidate.key_fields() {
+            let _ = writeln!(text, "  {name}: {}", shown(&value));
         }
     }
     let allowed: Vec<&str> = task.allowed.iter().map(|action| action.name()).collect();
@@ -114,12 +97,12 @@ fn section(task: &Task) -> String {
     for (action, why) in &task.vetoes {
         let _ = writeln!(text, "not {}: {why}", action.name());
     }
-    let _ = writeln!(text, "fields (* required): {}", fields(category));
+    let _ = writeln!(text, "fields (* required): {}", fields_line(category));
     text
 }
 
-fn shown(value: Option<&Json>) -> String {
-    escaped(&one_line(value.and_then(Json::as_text).unwrap_or_default()), usize::MAX)
+fn shown(text: &str) -> String {
+    escaped(&one_line(text), usize::MAX)
 }
 
 fn items(count: usize) -> String {
@@ -134,11 +117,11 @@ fn commit(
     dry_run: bool,
 ) -> Outcome {
     let answers = if files.is_empty() {
-        answers(session, &workspace.answer_files(named))?
+        answers(session, &workspace.capture().answer_files(named))?
     } else {
         answers(session, files)?
     };
-    let Some(report) = workspace.consolidate(answers, named, dry_run)? else {
+    let Some(report) = workspace.capture().consolidate(answers, named, dry_run)? else {
         return Err(Trouble::usage(
             "cannot consolidate: no session has anything open that this answers",
             "`lorelane consolidate prepare` shows what is open; `lorelane create` saves anything else",
@@ -146,11 +129,7 @@ fn commit(
     };
     say::notices(&report.notices);
     if session.json {
-        say::document([
-            ("dry_run", Json::Bool(dry_run)),
-            ("items", Json::List(report.ends.iter().map(end_json).collect())),
-            ("open", Json::number(report.open)),
-        ]);
+        say::document(&CommitView::of(&report, dry_run));
     } else {
         say_ends(&report, dry_run);
     }

@@ -2,11 +2,12 @@
 
 use super::args::{Candidate, Change, Create, Edit, List, Show, Sort, StatusFilter, Update};
 use super::{Ending, Outcome, Session, Trouble, notes, say};
+use crate::view::{EntryView, ListView, MemoryView, StoreView};
 use lorelane_core::change::{self, Assignment, Draft, Given, Plan};
 use lorelane_core::corpus::Entry;
 use lorelane_core::dialect::records::{RECORD_MAX_BYTES, draft};
-use lorelane_core::digest::{Revision, md5};
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::digest::Revision;
+use lorelane_core::json::{Format, Json};
 use lorelane_core::lifecycle::{Lifecycle, Status};
 use lorelane_core::memory::{Body, Category, Kind, Memory, NoteType};
 use lorelane_core::refusal::unknown_category;
@@ -27,14 +28,9 @@ pub(super) fn init(session: &Session<'_>, change: Change) -> Outcome {
     } else {
         workspace::init(session.env, &session.env.cwd)?
     };
-    let lane = founding.lane.display().to_string();
+    let lane = founding.lane.display();
     if session.json {
-        let made = founding.made.iter().map(|path| path.display().to_string());
-        say::document([
-            ("lane", Json::text(lane)),
-            ("made", Json::texts(made)),
-            ("dry_run", Json::Bool(change.dry_run)),
-        ]);
+        say::document(&StoreView::of(&founding, change.dry_run));
     } else if founding.made.is_empty() {
         say::out(&format!("the store in {lane} is complete\n"));
     } else {
@@ -82,7 +78,7 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
             "add --title \"…\"",
         ));
     }
-    let mut text = format!("{}\n", Json::Object(record).render(Format::FILE));
+    let mut text = format!("{}\n", record.render(Format::FILE));
     let mut kept = None;
     if args.edit {
         let worked = edited(session, &workspace, address.name(), &text)?;
@@ -176,7 +172,7 @@ pub(super) fn edited(
     name: &str,
     before: &str,
 ) -> Result<Worked, Trouble> {
-    let path = drafts::write(&workspace.drafts_folder(), name, before)?;
+    let path = drafts::write(&workspace.files().drafts_folder(), name, before)?;
     let editor = session.env.var(Var::Visual).or_else(|| session.env.var(Var::Editor)).unwrap_or("vi");
     let text = drafts::edit(editor, &path).map_err(|why| {
         Trouble::usage(
@@ -205,21 +201,9 @@ pub(super) fn show(session: &Session<'_>, args: &Show) -> Outcome {
     if args.raw {
         say::out_raw(&loaded.text);
     } else if session.json {
-        let record = match &loaded.memory.body {
-            Body::Fields(_) => Json::parse(loaded.text.trim_start_matches('\u{feff}')).unwrap_or(Json::Null),
-            Body::Prose(text) => notes::json(&loaded.memory, text),
-        };
-        say::document([
-            ("address", Json::text(address.to_string())),
-            ("path", Json::text(workspace.listed_path(&address))),
-            ("md5", Json::text(md5(loaded.text.as_bytes()))),
-            ("blake3", Json::text(loaded.revision.to_string())),
-            ("pinned", Json::Bool(workspace.marks().pinned.contains(&address))),
-            ("problems", Json::texts(loaded.problems.iter().map(|problem| problem.what.clone()))),
-            ("memory", record),
-        ]);
+        say::document(&MemoryView::of(&address, &loaded, &workspace));
     } else {
-        say::out(&page(&loaded, &workspace.listed_path(&address)));
+        say::out(&page(&loaded, &workspace.files().listed_path(&address)));
         for problem in &loaded.problems {
             say::err(&format!("warning: {}", problem.what));
         }
@@ -275,31 +259,22 @@ fn lifecycle(memory: &Memory) -> String {
 }
 
 fn paragraph(page: &mut String, value: &Json, indent: &str) {
-    match value {
-        Json::Text(text) => text.lines().for_each(|line| {
+    if let Some(text) = value.as_text() {
+        for line in text.lines() {
             let _ = writeln!(page, "{indent}{line}");
-        }),
-        Json::List(items) => {
-            for item in items {
-                match item {
-                    Json::Text(text) => {
-                        let _ = writeln!(page, "{indent}- {}", one_line(text));
-                    }
-                    other => {
-                        let _ = writeln!(page, "{indent}- {}", other.render(Format::LINE));
-                    }
-                }
-            }
         }
-        Json::Object(object) => {
-            for (key, value) in object.iter() {
-                let _ = writeln!(page, "{indent}{key}");
-                paragraph(page, value, &format!("{indent}  "));
-            }
+    } else if let Some(items) = value.as_list() {
+        for item in items {
+            let item = item.as_text().map_or_else(|| item.render(Format::LINE), one_line);
+            let _ = writeln!(page, "{indent}- {item}");
         }
-        other => {
-            let _ = writeln!(page, "{indent}{}", other.render(Format::LINE));
+    } else if let Some(object) = value.as_object() {
+        for (key, value) in object.iter() {
+            let _ = writeln!(page, "{indent}{key}");
+            paragraph(page, value, &format!("{indent}  "));
         }
+    } else {
+        let _ = writeln!(page, "{indent}{}", value.render(Format::LINE));
     }
 }
 
@@ -317,9 +292,9 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     let tags: Vec<String> = args.tags.iter().map(|tag| fold(tag)).collect();
     let is_plain = tags.is_empty() && since.is_none() && !only_notes && kind.is_none();
     let (entries, total) = match (args.sort, args.limit, status) {
-        (Sort::Updated, Some(limit), Some(status)) if is_plain => workspace.newest(status, limit)?,
+        (Sort::Updated, Some(limit), Some(status)) if is_plain => workspace.recall().newest(status, limit)?,
         _ => {
-            let mut entries = workspace.entries(Wanted { kind, status })?;
+            let mut entries = workspace.recall().entries(Wanted { kind, status })?;
             entries.retain(|entry| {
                 tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
                     && since.is_none_or(|since| entry.dated().is_some_and(|changed| changed >= since))
@@ -332,11 +307,11 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
         }
     };
     say::not_read(&mut workspace)?;
-    let pinned = workspace.marks().pinned;
+    let pinned = workspace.files().marks().pinned;
     if session.json {
         let memories =
-            entries.iter().map(|entry| entry_json(entry, pinned.contains(&entry.address), &workspace));
-        say::document([("total", Json::number(total)), ("memories", Json::List(memories.collect()))]);
+            entries.iter().map(|entry| EntryView::of(entry, pinned.contains(&entry.address), &workspace));
+        say::document(&ListView { total, memories: memories.collect() });
     } else {
         let width =
             entries.iter().map(|entry| entry.address.to_string().chars().count()).max().unwrap_or(0).min(48);
@@ -372,33 +347,11 @@ fn sort(entries: &mut [Entry], by: Sort) {
     }
 }
 
-fn entry_json(entry: &Entry, pinned: bool, workspace: &Workspace) -> Json {
-    let time = |at: Option<Timestamp>| at.map_or(Json::Null, |at| Json::text(at.to_string()));
-    let members = [
-        ("address", Json::text(entry.address.to_string())),
-        ("path", Json::text(workspace.listed_path(&entry.address))),
-        ("category", Json::text(entry.kind.name())),
-        ("title", Json::text(&entry.title)),
-        ("tags", Json::texts(entry.tags.clone())),
-        ("status", Json::text(entry.status.name())),
-        ("pinned", Json::Bool(pinned)),
-        ("created", time(entry.created)),
-        ("updated", time(entry.updated)),
-        ("times_updated", Json::number(entry.revised)),
-    ];
-    Json::Object(members.into_iter().collect())
-}
-
 pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
     let category = category(&args.category)?;
     let mut workspace = session.open()?;
-    let verdict = workspace.candidate(category, &args.new_info, args.lifecycle_event.as_deref())?.to_json();
-    let mut document = Object::new();
-    document.set("v", Json::number(1));
-    for (key, value) in verdict.as_object().map(Object::iter).into_iter().flatten() {
-        document.set(key, value.clone());
-    }
-    say::out_json(&Json::Object(document), Format::FILE);
+    let verdict = workspace.recall().candidate(category, &args.new_info, args.lifecycle_event.as_deref())?;
+    say::document(&verdict);
     Ok(Ending::Done)
 }
 

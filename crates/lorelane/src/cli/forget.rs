@@ -2,7 +2,7 @@
 
 use super::args::Forget;
 use super::{Ending, Outcome, Session, Trouble, say};
-use lorelane_core::json::{Json, Object};
+use crate::view::ForgottenView;
 use lorelane_core::memory::Address;
 use lorelane_engine::git::{Commit, Held};
 use lorelane_engine::workspace::{Checked, Did, Forgotten, InGit};
@@ -15,19 +15,19 @@ const COMMITS_SHOWN: usize = 10;
 
 pub(super) fn run(session: &Session<'_>, args: &Forget) -> Outcome {
     let mut workspace = session.open()?;
-    let address = workspace.find_forgettable(&args.address)?;
+    let address = workspace.maintenance().find_forgettable(&args.address)?;
     let dry_run = args.change.dry_run;
     if !dry_run && !args.yes && !agreed(session, &address)? {
         say::err("nothing was forgotten");
         return Ok(Ending::Nothing);
     }
     let told = match dry_run {
-        true => workspace.preview_forgetting(&address)?,
-        false => workspace.forget(&address, args.because.as_deref().unwrap_or_default())?,
+        true => workspace.maintenance().preview_forgetting(&address)?,
+        false => workspace.maintenance().forget(&address, args.because.as_deref().unwrap_or_default())?,
     };
     say::notices(&told.notices);
     match session.json {
-        true => document(&told, dry_run),
+        true => say::document(&ForgottenView::of(&told, dry_run)),
         false => say::out(&text(&told, dry_run)),
     }
     warn(&told);
@@ -135,47 +135,4 @@ fn hint(repository: &Path, held: &Held) -> String {
          `git gc --prune=now`; remotes and clones hold it too until they are replaced",
         repository.display()
     )
-}
-
-fn document(told: &Forgotten, dry_run: bool) {
-    let held = || told.git.iter().filter_map(|git| Some((&git.repository, git.held.as_ref().ok()?)));
-    let commit = |repository: &Path, commit: &Commit| {
-        let members = [
-            ("commit", Json::text(&commit.id)),
-            ("date", Json::text(&commit.date)),
-            ("repository", Json::text(repository.display().to_string())),
-        ];
-        Json::Object(members.into_iter().collect())
-    };
-    let commits =
-        held().flat_map(|(repository, held)| held.commits.iter().map(|one| commit(repository, one)));
-    let unknown = told.git.iter().find_map(|git| git.held.as_ref().err());
-    say::document([
-        ("address", Json::text(told.address.to_string())),
-        ("dry_run", Json::Bool(dry_run)),
-        ("forgotten", Json::Bool(!dry_run && told.is_complete())),
-        ("receipt", told.receipt.map_or(Json::Null, Json::number)),
-        ("places", Json::List(told.places.iter().map(place_json).collect())),
-        ("mentioned_by", Json::texts(told.mentioned_by.iter().map(ToString::to_string))),
-        ("git", Json::List(commits.collect())),
-        ("git_staged", Json::Bool(held().any(|(_, held)| held.staged))),
-        ("git_unknown", unknown.map_or(Json::Null, Json::text)),
-    ]);
-}
-
-fn place_json(checked: &Checked) -> Json {
-    let mut object = Object::new();
-    object.set("place", Json::text(checked.place));
-    object.set("path", Json::text(checked.path.display().to_string()));
-    let (did, count) = match &checked.did {
-        Did::Removed(count) => ("removed", *count),
-        Did::Nothing => ("nothing", 0),
-        Did::Stays(_) => ("stays", 0),
-    };
-    object.set("did", Json::text(did));
-    object.set("count", Json::number(count));
-    if let Did::Stays(why) = &checked.did {
-        object.set("why", Json::text(why));
-    }
-    Json::Object(object)
 }

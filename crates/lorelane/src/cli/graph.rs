@@ -3,11 +3,11 @@
 use super::args::{Duplicates, Graph, GraphFormat, Links, RelatedTo};
 use super::everyday::kind;
 use super::{Ending, Outcome, Session, Trouble, say};
+use crate::view::{DuplicatesView, LinksView, NeighboursView, merge_command};
 use lorelane_core::graph::{NodeId, Reason, Related, Scope};
-use lorelane_core::json::{Json, Object};
 use lorelane_core::lifecycle::Status;
-use lorelane_core::text::{cut, one_line, shell_word};
-use lorelane_engine::workspace::{self, Comparison, Inbound, Workspace};
+use lorelane_core::text::{cut, one_line};
+use lorelane_engine::workspace::{self, Comparison, Inbound};
 use std::fmt::Write as _;
 
 /// The characters of a line that is only a glance.
@@ -19,14 +19,10 @@ fn scope(include_retired: bool) -> Scope {
 
 pub(super) fn links(session: &Session<'_>, args: &Links) -> Outcome {
     let mut workspace = session.open()?;
-    let asked = workspace.path_from_root(&session.env.cwd, &args.file);
-    let found = workspace.links_to(&asked, scope(args.include_retired))?;
+    let asked = workspace.recall().path_from_root(&session.env.cwd, &args.file);
+    let found = workspace.recall().links_to(&asked, scope(args.include_retired))?;
     if session.json {
-        say::document([
-            ("target", Json::text(found.target.to_string())),
-            ("former", Json::texts(found.former.clone())),
-            ("links", Json::List(found.links.iter().map(|link| link_json(link, &workspace)).collect())),
-        ]);
+        say::document(&LinksView::of(&found, &workspace));
     } else if found.links.is_empty() {
         say::out(&format!("no memory links to {}\n", one_line(&args.file)));
     } else {
@@ -55,28 +51,12 @@ fn link_shown(link: &Inbound, asked: &NodeId) -> String {
     )
 }
 
-fn link_json(link: &Inbound, workspace: &Workspace) -> Json {
-    object([
-        ("address", Json::text(link.from.address.to_string())),
-        ("path", Json::text(workspace.listed_path(&link.from.address))),
-        ("title", Json::text(&link.from.title)),
-        ("status", Json::text(link.from.status.name())),
-        ("edge", Json::text(link.edge.name())),
-        ("target", Json::text(&link.target)),
-        ("anchor", link.anchor.as_ref().map_or(Json::Null, Json::text)),
-        ("context", Json::text(&link.context)),
-    ])
-}
-
 pub(super) fn related(session: &Session<'_>, args: &RelatedTo) -> Outcome {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
-    let found = workspace.related(&address, args.limit)?;
+    let found = workspace.recall().related(&address, args.limit)?;
     if session.json {
-        say::document([
-            ("address", Json::text(address.to_string())),
-            ("related", Json::List(found.iter().map(related_json).collect())),
-        ]);
+        say::document(&NeighboursView::of(&address, &found));
     } else if found.is_empty() {
         say::out(&format!("nothing is related to {address}\n"));
     } else {
@@ -100,44 +80,15 @@ fn related_shown(found: &Related) -> String {
     text
 }
 
-fn related_json(found: &Related) -> Json {
-    let reasons = found.reasons.iter().map(|reason| match reason {
-        Reason::LinksTo { edge, context } => object([
-            ("reason", Json::text("links_to")),
-            ("edge", Json::text(edge.name())),
-            ("context", Json::text(context)),
-        ]),
-        Reason::LinkedFrom { edge, context } => object([
-            ("reason", Json::text("linked_from")),
-            ("edge", Json::text(edge.name())),
-            ("context", Json::text(context)),
-        ]),
-        Reason::File(path) => object([("reason", Json::text("file")), ("file", Json::text(path))]),
-        Reason::Tag(tag) => object([("reason", Json::text("tag")), ("tag", Json::text(tag))]),
-        Reason::Meaning(cosine) => {
-            object([("reason", Json::text("meaning")), ("cosine", rounded(f64::from(*cosine)))])
-        }
-    });
-    object([
-        ("address", Json::text(found.address.to_string())),
-        ("points", rounded(f64::from(found.points))),
-        ("reasons", Json::List(reasons.collect())),
-    ])
-}
-
 pub(super) fn graph(session: &Session<'_>, args: &Graph) -> Outcome {
     let mut workspace = session.open()?;
-    let graph = workspace.graph(scope(args.include_retired))?;
+    let graph = workspace.recall().graph(scope(args.include_retired))?;
     match if session.json { GraphFormat::Json } else { args.format } {
-        GraphFormat::Json => say::document(graph_members(graph.to_json())),
+        GraphFormat::Json => say::document(&graph),
         GraphFormat::Dot => say::out(&graph.to_dot()),
         GraphFormat::Mermaid => say::out(&graph.to_mermaid()),
     }
     Ok(if graph.memories.is_empty() { Ending::Nothing } else { Ending::Done })
-}
-
-fn graph_members(mut graph: Object) -> [(&'static str, Json); 2] {
-    ["nodes", "edges"].map(|name| (name, graph.remove(name).unwrap_or(Json::Null)))
 }
 
 pub(super) fn duplicates(session: &Session<'_>, args: &Duplicates) -> Outcome {
@@ -148,10 +99,9 @@ pub(super) fn duplicates(session: &Session<'_>, args: &Duplicates) -> Outcome {
     let kind = args.kind.as_deref().map(kind).transpose()?;
     let mut workspace = session.open()?;
     let comparison = Comparison { threshold: args.threshold, limit: args.limit, kind };
-    let groups = workspace.duplicates(comparison)?;
+    let groups = workspace.recall().duplicates(comparison)?;
     if session.json {
-        let list = groups.iter().enumerate().map(|(at, group)| group_json(at, group, args.threshold));
-        say::document([("threshold", Json::number(args.threshold)), ("groups", Json::List(list.collect()))]);
+        say::document(&DuplicatesView::of(&groups, args.threshold));
     } else if groups.is_empty() {
         say::out("no two memories say nearly the same\n");
     } else {
@@ -169,39 +119,4 @@ fn group_shown(group: &workspace::Duplicates) -> String {
         let _ = writeln!(text, "       run: {command}");
     }
     text
-}
-
-/// In the words of the first system's answer, and the command beside them.
-fn group_json(at: usize, group: &workspace::Duplicates, threshold: f64) -> Json {
-    let memories = group.memories.iter().map(|memory| {
-        object([
-            ("id", Json::text(memory.entry.address.to_string())),
-            ("file_path", Json::text(&memory.path)),
-            ("preview", Json::text(&memory.preview)),
-        ])
-    });
-    object([
-        ("cluster_id", Json::number(at)),
-        ("score", rounded(group.score)),
-        ("reason", Json::text(format!("High vector similarity (>= {threshold})"))),
-        ("memory_count", Json::number(group.memories.len())),
-        ("memories", Json::List(memories.collect())),
-        ("merge", merge_command(group).map_or(Json::Null, Json::text)),
-    ])
-}
-
-/// What makes one note of those in a group. Records have fields of their own and are not merged by a command.
-fn merge_command(group: &workspace::Duplicates) -> Option<String> {
-    let notes = group.memories.iter().map(|memory| &memory.entry.address).filter(|address| address.is_note());
-    let notes: Vec<String> = notes.map(|address| shell_word(&address.to_string())).collect();
-    let (first, true) = (notes.first()?, notes.len() > 1) else { return None };
-    Some(format!("lorelane merge {} --into {first}", notes.join(" ")))
-}
-
-fn rounded(number: f64) -> Json {
-    Json::number((number * 10_000.0).round() / 10_000.0)
-}
-
-fn object<const N: usize>(members: [(&'static str, Json); N]) -> Json {
-    Json::Object(members.into_iter().collect())
 }

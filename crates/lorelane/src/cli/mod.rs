@@ -21,10 +21,14 @@ use args::{Cli, Command, command};
 use clap::FromArgMatches;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::secret;
+use lorelane_engine::backend::StoreError;
 use lorelane_engine::env::Env;
-use lorelane_engine::store::StoreError;
+use lorelane_engine::model::ModelError;
+use lorelane_engine::setup::SetupError;
 use lorelane_engine::workspace::{Failure, Workspace};
+use std::borrow::Cow;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// How a command ended, apart from failing.
@@ -38,24 +42,40 @@ enum Ending {
 }
 
 /// What a command could not do: the engine's failure, or a wish that cannot be understood.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum Trouble {
-    Failure(Failure),
-    /// What, and what to do.
-    Usage(String, String),
-}
-
-impl From<Failure> for Trouble {
-    fn from(failure: Failure) -> Trouble {
-        Trouble::Failure(failure)
-    }
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("{what}")]
+    Usage { what: String, hint: String },
 }
 
 impl Trouble {
     fn usage(what: impl Into<String>, hint: impl Into<String>) -> Trouble {
-        Trouble::Usage(what.into(), hint.into())
+        Trouble::Usage { what: what.into(), hint: hint.into() }
+    }
+
+    fn hint(&self) -> Cow<'_, str> {
+        match self {
+            Trouble::Failure(failure) => failure.hint(),
+            Trouble::Setup(fault) => fault.hint().unwrap_or_default().into(),
+            Trouble::Model(fault) => fault.hint().into(),
+            Trouble::Usage { hint, .. } => hint.into(),
+        }
     }
 }
+
+/// This program, for whoever starts it again.
+fn this_program() -> Result<PathBuf, Trouble> {
+    std::env::current_exe()
+        .map_err(|why| Trouble::usage(format!("cannot find this program: {why}"), FULL_PATH_HINT))
+}
+
+const FULL_PATH_HINT: &str = "run it by its full path";
 
 type Outcome = Result<Ending, Trouble>;
 
@@ -67,8 +87,8 @@ struct Session<'e> {
 
 impl Session<'_> {
     fn open(&self) -> Result<Workspace, Trouble> {
-        let workspace = Workspace::open(self.env, &self.env.cwd)?;
-        say::notices(workspace.trust_notice().as_slice());
+        let mut workspace = Workspace::open(self.env, &self.env.cwd)?;
+        say::notices(workspace.settings().trust_notice().as_slice());
         Ok(workspace)
     }
 }
@@ -93,10 +113,6 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Nothing) => ExitCode::from(1),
         Ok(Ending::Failed) => ExitCode::from(2),
-        Err(Trouble::Usage(what, hint)) => {
-            say::err(&format!("error: {what}\nhint: {hint}"));
-            ExitCode::from(2)
-        }
         Err(Trouble::Failure(failure)) => {
             say::failure(&failure);
             ExitCode::from(match failure {
@@ -105,6 +121,10 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
                 Failure::Store(StoreError::Unsettled { .. }) | Failure::HalfForgotten { .. } => 3,
                 _ => 2,
             })
+        }
+        Err(trouble) => {
+            say::err(&format!("error: {trouble}\nhint: {}", trouble.hint()));
+            ExitCode::from(2)
         }
     }
 }

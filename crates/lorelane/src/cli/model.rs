@@ -1,20 +1,14 @@
 //! The second model: added, listed, taken away.
 
 use super::args::Model;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{Ending, Outcome, Session, say};
+use crate::view::{LearnedView, ModelAddedView, ModelRemovedView, ModelsView};
 use lorelane_core::embed::MODEL_ID;
-use lorelane_core::json::Json;
 use lorelane_engine::disk::RealDisk;
 use lorelane_engine::model::{Added, ModelError, Shelf};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
-
-impl From<ModelError> for Trouble {
-    fn from(fault: ModelError) -> Trouble {
-        Trouble::usage(fault.to_string(), fault.hint())
-    }
-}
 
 pub(super) fn run(session: &Session<'_>, command: &Model) -> Outcome {
     let shelf = Shelf::new(Arc::new(RealDisk), session.env.folders().as_ref())?;
@@ -29,7 +23,7 @@ pub(super) fn run(session: &Session<'_>, command: &Model) -> Outcome {
 fn add(session: &Session<'_>, shelf: &Shelf, from: &Path) -> Outcome {
     let added = shelf.add(&session.env.cwd.join(from))?;
     if session.json {
-        say::document([("added", added.to_json())]);
+        say::document(&ModelAddedView::of(&added));
     } else {
         say::out(&format!(
             "added {}The MCP server and `search --batch` use it from now on.\n",
@@ -44,11 +38,7 @@ fn list(session: &Session<'_>, shelf: &Shelf) -> Outcome {
     let added = verified.as_ref().map_or_else(|_| shelf.added().ok().flatten(), Clone::clone);
     let fault = verified.err();
     if session.json {
-        say::document([
-            ("built_in", Json::text(MODEL_ID)),
-            ("added", added.as_ref().map_or(Json::Null, Added::to_json)),
-            ("fault", fault.as_ref().map_or(Json::Null, |fault| Json::text(fault.to_string()))),
-        ]);
+        say::document(&ModelsView::of(added.as_ref(), fault.as_ref()));
     } else {
         let mut text = format!("{MODEL_ID}  built in\n");
         added.iter().for_each(|added| text.push_str(&shown(added)));
@@ -63,14 +53,10 @@ fn learn(session: &Session<'_>, shelf: &Shelf) -> Outcome {
     let model = shelf.load()?.ok_or(ModelError::NoneAdded)?;
     let id = model.id().to_owned();
     let mut workspace = session.open()?;
-    workspace.think_with(model);
-    let learned = workspace.learn(usize::MAX)?;
+    workspace.recall().set_reranker(model);
+    let learned = workspace.recall().learn(usize::MAX)?;
     if session.json {
-        say::document([
-            ("model", Json::text(id)),
-            ("memories", Json::number(learned.memories)),
-            ("passages", Json::number(learned.passages)),
-        ]);
+        say::document(&LearnedView::of(&id, &learned));
     } else {
         say::out(&format!("{id} has read {} memories, {} passages\n", learned.memories, learned.passages));
     }
@@ -80,7 +66,7 @@ fn learn(session: &Session<'_>, shelf: &Shelf) -> Outcome {
 fn remove(session: &Session<'_>, shelf: &Shelf) -> Outcome {
     let removed = shelf.remove()?;
     if session.json {
-        say::document([("removed", removed.as_ref().map_or(Json::Null, Added::to_json))]);
+        say::document(&ModelRemovedView::of(removed.as_ref()));
     } else {
         let name = removed.map_or_else(|| "the second model".to_owned(), |removed| removed.id);
         say::out(&format!("removed {name}\n"));

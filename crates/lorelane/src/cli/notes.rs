@@ -3,13 +3,12 @@
 use super::args::{Append, Create, Merge, Notes, Storage};
 use super::everyday::{assignments, edited, finish, read_text, settle_draft};
 use super::{Ending, Outcome, Session, Trouble, say};
+use crate::view::MoveView;
 use lorelane_core::change::{Change, Draft, Plan};
 use lorelane_core::dialect::notes::{self, NOTE_MAX_BYTES};
-use lorelane_core::json::{Json, Object};
-use lorelane_core::memory::{Address, Memory, NoteType};
+use lorelane_core::memory::{Address, NoteType};
 use lorelane_core::policy::NotesStorage;
 use lorelane_core::text::one_line;
-use lorelane_core::time::Timestamp;
 use lorelane_core::yaml::FieldEdit;
 use lorelane_engine::workspace;
 use std::path::Path;
@@ -104,10 +103,10 @@ pub(super) fn merge(session: &Session<'_>, args: &Merge) -> Outcome {
     let merge = workspace::Merge { sources, target, text };
     let receipt = match args.change.dry_run {
         true => {
-            let plan = workspace.merging(&merge)?;
+            let plan = workspace.changes().merging(&merge)?;
             workspace.preview(&plan)?
         }
-        false => workspace.merge(&merge)?,
+        false => workspace.changes().merge(&merge)?,
     };
     say::receipt(&receipt, session.json, args.change.dry_run);
     Ok(Ending::Done)
@@ -120,18 +119,17 @@ pub(super) fn run(session: &Session<'_>, command: &Notes) -> Outcome {
         Storage::User => NotesStorage::User,
     };
     let mut workspace = session.open()?;
-    let moved = if change.dry_run { workspace.preview_notes_move(to)? } else { workspace.move_notes(to)? };
+    let moved = if change.dry_run {
+        workspace.changes().preview_notes_move(to)?
+    } else {
+        workspace.changes().move_notes(to)?
+    };
     say::notices(&moved.notices);
-    let (from, into) = (moved.from.display().to_string(), moved.to.display().to_string());
     if session.json {
-        say::document([
-            ("from", Json::text(from)),
-            ("to", Json::text(into)),
-            ("files", Json::texts(moved.files.iter().map(ToString::to_string))),
-            ("dry_run", Json::Bool(change.dry_run)),
-        ]);
+        say::document(&MoveView::of(&moved, change.dry_run));
     } else {
         let did = if change.dry_run { "would move" } else { "moved" };
+        let (from, into) = (moved.from.display(), moved.to.display());
         say::out(&format!("{did} {} notes from {from} to {into}\n", moved.files.len()));
     }
     Ok(Ending::Done)
@@ -139,22 +137,4 @@ pub(super) fn run(session: &Session<'_>, command: &Notes) -> Outcome {
 
 pub(super) fn read(session: &Session<'_>, path: &Path) -> Result<String, Trouble> {
     read_text(session, path, NOTE_MAX_BYTES, "give a file with Markdown")
-}
-
-/// A note as a document for machines.
-pub(super) fn json(note: &Memory, text: &str) -> Json {
-    let time = |at: Option<Timestamp>| at.map_or(Json::Null, |at| Json::text(at.to_string()));
-    let members: Object = [
-        ("title", Json::text(&note.title)),
-        ("type", Json::text(note.kind.name())),
-        ("status", Json::text(note.lifecycle.status().name())),
-        ("tags", Json::texts(note.tags.clone())),
-        ("created_at", time(note.created)),
-        ("updated_at", time(note.updated)),
-        ("frontmatter", Json::Object(note.extra.clone())),
-        ("content", Json::text(text)),
-    ]
-    .into_iter()
-    .collect();
-    Json::Object(members)
 }

@@ -1,14 +1,15 @@
 //! Words for people and documents for machines. Results go to stdout, everything else to stderr.
 
+use crate::view::{self, ReceiptView};
 use lorelane_core::change::{Deed, Notice, Outcome, Receipt};
 use lorelane_core::fence;
-use lorelane_core::json::{Format, Json, Object};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::secret;
 use lorelane_core::text::{one_line, printable};
-use lorelane_engine::store::StoreError;
+use lorelane_engine::backend::StoreError;
 use lorelane_engine::workspace::{Failure, Workspace};
+use serde::Serialize;
 use std::io::{BufRead, Write};
 
 /// So many files that cannot be read are named.
@@ -36,17 +37,22 @@ pub fn ask(question: &str) -> bool {
     matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
-/// A document: one object, with the version of its shape.
-pub fn document(members: impl IntoIterator<Item = (&'static str, Json)>) {
-    let mut object = Object::new();
-    object.set("v", Json::number(1));
-    members.into_iter().for_each(|(key, value)| object.set(key, value));
-    out_json(&Json::Object(object), Format::FILE);
+/// A document with the version of its shape before its own fields.
+#[derive(Serialize)]
+struct Versioned<'d, D> {
+    v: u8,
+    #[serde(flatten)]
+    document: &'d D,
 }
 
-/// Prints JSON. Agents read it too, so what would act or hide in it is written by its number, as the server does.
-pub fn out_json(json: &Json, format: Format) {
-    out_raw(&format!("{}\n", fence::json(&json.render(format))));
+/// Prints a document. Agents read it too, so what would act or hide in it is written by its number, as the server does.
+pub fn document(document: &impl Serialize) {
+    out_raw(&format!("{}\n", fence::json(&view::pretty(&Versioned { v: 1, document }))));
+}
+
+/// Prints one of many documents, on a line of its own.
+pub fn line(document: &impl Serialize) {
+    out_raw(&format!("{}\n", fence::json(&view::line(document))));
 }
 
 pub fn notices(notices: &[Notice]) {
@@ -58,7 +64,7 @@ pub fn notices(notices: &[Notice]) {
 
 /// Warns of files that an answer was made without.
 pub fn not_read(workspace: &mut Workspace) -> Result<(), Failure> {
-    let problems = workspace.not_read()?;
+    let problems = workspace.maintenance().not_read()?;
     for (path, what) in problems.iter().take(NOT_READ_MAX) {
         err(&format!("warning: {} is left out: {what}", path.display()));
     }
@@ -71,11 +77,7 @@ pub fn not_read(workspace: &mut Workspace) -> Result<(), Failure> {
 /// Says what failed, in the block names that agents know, and what to do.
 pub fn failure(failure: &Failure) {
     let code = code(failure).map(|code| format!("[{code}]")).unwrap_or_default();
-    let mut text = format!("error{code}: {failure}");
-    if let Some(hint) = failure.hint() {
-        text.push_str(&format!("\nhint: {hint}"));
-    }
-    err(&text);
+    err(&format!("error{code}: {failure}\nhint: {}", failure.hint()));
 }
 
 fn code(failure: &Failure) -> Option<&'static str> {
@@ -103,12 +105,7 @@ fn code(failure: &Failure) -> Option<&'static str> {
 pub fn receipt(receipt: &Receipt, json: bool, dry_run: bool) {
     notices(&receipt.notices);
     if json {
-        return document([
-            ("receipt", receipt.number.map_or(Json::Null, Json::number)),
-            ("at", Json::text(receipt.at.to_string())),
-            ("dry_run", Json::Bool(dry_run)),
-            ("outcomes", Json::List(receipt.outcomes.iter().map(outcome_json).collect())),
-        ]);
+        return document(&ReceiptView::of(receipt, dry_run));
     }
     let text: String =
         receipt.outcomes.iter().map(|outcome| format!("{}\n", deed(outcome, dry_run))).collect();
@@ -142,25 +139,4 @@ fn deed(outcome: &Outcome, dry_run: bool) -> String {
         Deed::Undone if outcome.title.is_empty() => format!("undone: {address} is gone again"),
         Deed::Undone => format!("undone: {address} reads as before"),
     }
-}
-
-fn outcome_json(outcome: &Outcome) -> Json {
-    let name = match &outcome.deed {
-        Deed::Created => "created",
-        Deed::Revised { .. } => "updated",
-        Deed::Stepped { to, .. } => to.name(),
-        Deed::Already(_) => "unchanged",
-        Deed::Purged => "deleted",
-        Deed::Marked(kind) => kind.name(),
-        Deed::Undone => "undone",
-    };
-    let mut object = Object::new();
-    object.set("did", Json::text(name));
-    object.set("address", Json::text(outcome.address.to_string()));
-    object.set("path", Json::text(outcome.path.as_str()));
-    object.set("title", Json::text(&outcome.title));
-    if let Deed::Revised { renamed_from: Some((old, _)), .. } = &outcome.deed {
-        object.set("renamed_from", Json::text(old.to_string()));
-    }
-    Json::Object(object)
 }

@@ -3,7 +3,8 @@
 use super::args::Search;
 use super::everyday::{category, moment};
 use super::{Ending, Outcome, Session, Trouble, say};
-use lorelane_core::json::{Format, Json};
+use crate::view::{BatchHitView, BatchView, HitView, SearchView};
+use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::NoteType;
 use lorelane_core::recall::{Choice, Hit, Part, Query};
@@ -28,11 +29,8 @@ pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
     let Choice { hits, total } = found(&mut workspace, &query, args)?;
     say::not_read(&mut workspace)?;
     if session.json {
-        say::document([
-            ("query", Json::text(text)),
-            ("total", Json::number(total)),
-            ("hits", Json::List(hits.iter().map(|hit| hit_json(hit, &workspace)).collect())),
-        ]);
+        let hits = hits.iter().map(|hit| HitView::of(hit, &workspace)).collect();
+        say::document(&SearchView { query: &text, total, hits });
     } else if hits.is_empty() {
         say::out("nothing relevant\n");
     } else {
@@ -43,9 +41,9 @@ pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
 
 fn found(workspace: &mut Workspace, query: &Query, args: &Search) -> Result<Choice, Failure> {
     if args.passages {
-        workspace.recall_passages(query, args.limit)
+        workspace.recall().search_passages(query, args.limit)
     } else {
-        workspace.recall(query, args.limit)
+        workspace.recall().search(query, args.limit)
     }
 }
 
@@ -55,7 +53,7 @@ fn query(text: &str, args: &Search, workspace: &Workspace) -> Result<Query, Trou
     query.include_retired = args.include_retired;
     query.categories = args.category.iter().map(|name| category(name)).collect::<Result<_, _>>()?;
     query.types = args.kind.iter().map(|name| note_type(name)).collect::<Result<_, _>>()?;
-    query.lanes = args.lane.iter().map(|lane| lane.name().to_owned()).collect();
+    query.lanes = args.lane.iter().map(|lane| lane.id()).collect();
     query.tags = args.tags.clone();
     query.after = args.after.as_deref().map(|text| moment(text, now)).transpose()?;
     query.before = args.before.as_deref().map(|text| moment(text, now)).transpose()?;
@@ -76,7 +74,7 @@ fn shown(hits: &[Hit], args: &Search, workspace: &Workspace) -> String {
         let lines = hit.lines.map_or_else(String::new, |(from, to)| format!(":{from}-{to}"));
         let title = cut(&one_line(&hit.title), 80);
         let _ = writeln!(text, "{:>5}  {}{lines}{state}  {title}", hit.score, hit.address);
-        if let Some(says) = workspace.excerpt(hit) {
+        if let Some(says) = workspace.files().excerpt(hit) {
             let _ = writeln!(text, "       {}", cut(&one_line(&says), 160));
         }
         if !hit.same.is_empty() {
@@ -108,42 +106,13 @@ pub(super) fn explained(parts: &[Part]) -> String {
     text
 }
 
-fn hit_json(hit: &Hit, workspace: &Workspace) -> Json {
-    let parts = hit.explain.iter().map(|part| {
-        let members = [
-            ("signal", Json::text(part.signal.name())),
-            ("points", Json::number(part.points)),
-            ("matched", Json::texts(part.matched.clone())),
-        ];
-        Json::Object(members.into_iter().collect())
-    });
-    let members = [
-        ("address", Json::text(hit.address.to_string())),
-        ("path", Json::text(workspace.path_of(hit))),
-        ("lines", lines_json(hit)),
-        ("title", Json::text(&hit.title)),
-        ("category", Json::text(hit.kind.name())),
-        ("status", Json::text(hit.status.name())),
-        ("tags", Json::texts(hit.tags.clone())),
-        ("passage", workspace.excerpt(hit).map_or(Json::Null, Json::text)),
-        ("same", Json::texts(hit.same.iter().map(ToString::to_string))),
-        ("score", Json::number(hit.score)),
-        ("explain", Json::List(parts.collect())),
-    ];
-    Json::Object(members.into_iter().collect())
-}
-
-fn lines_json(hit: &Hit) -> Json {
-    hit.lines.map_or(Json::Null, |(from, to)| Json::List(vec![Json::number(from), Json::number(to)]))
-}
-
 /// Answers one line after the other. A line that is no question is answered with what is wrong with it, and the
 /// others are answered all the same.
 fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
     let mut workspace = session.open()?;
     // Many questions are worth the time that the model takes to load.
-    match workspace.shelf().and_then(|shelf| shelf.load()) {
-        Ok(model) => model.into_iter().for_each(|model| workspace.think_with(model)),
+    match workspace.maintenance().shelf().and_then(|shelf| shelf.load()) {
+        Ok(model) => model.into_iter().for_each(|model| workspace.recall().set_reranker(model)),
         Err(ModelError::NoHome) => {}
         Err(fault) => say::err(&format!("warning: {fault}\nhint: {}", fault.hint())),
     }
@@ -174,17 +143,18 @@ fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
             Ok((id, text)) => {
                 let query = query(&text, args, &workspace)?;
                 let hits = found(&mut workspace, &query, args)?.hits;
-                let hits = hits.iter().map(|hit| batch_hit(hit, &workspace)).collect();
-                vec![("id", id), ("hits", Json::List(hits))]
+                let hits = hits.iter().map(|hit| BatchHitView::of(hit, &workspace)).collect();
+                BatchView::Hits { id: id.into(), hits }
             }
             Err(why) => {
                 all_answered = false;
                 say::err(&format!("line {number} is no question: {why}"));
-                vec![("line", Json::number(number)), ("error", Json::text(why))]
+                BatchView::NoQuestion { line: number, error: why }
             }
         };
-        say::out_json(&Json::Object(answer.into_iter().collect()), Format::LINE);
+        say::line(&answer);
     }
+    say::not_read(&mut workspace)?;
     Ok(if all_answered { Ending::Done } else { Ending::Nothing })
 }
 
@@ -194,14 +164,4 @@ fn question(line: &[u8]) -> Result<(Json, String), String> {
     let query = json.at("query").and_then(Json::as_text).ok_or("`query` is not a text")?.to_owned();
     let id = json.at("id").cloned().ok_or("it has no `id`")?;
     Ok((id, query))
-}
-
-fn batch_hit(hit: &Hit, workspace: &Workspace) -> Json {
-    let members = [
-        ("memory", Json::text(hit.address.to_string())),
-        ("path", Json::text(workspace.path_of(hit))),
-        ("lines", lines_json(hit)),
-        ("score", Json::number(hit.score)),
-    ];
-    Json::Object(members.into_iter().collect())
 }

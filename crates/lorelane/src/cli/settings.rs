@@ -1,8 +1,9 @@
 //! Settings: every key with its value and where it comes from.
 
 use super::args::Config;
-use super::{Ending, Outcome, Session, Trouble, say, trust};
-use lorelane_core::json::{Format, Json};
+use super::{Ending, Outcome, Session, Trouble, say};
+use crate::view::{ConfigChangeView, OneSettingView, SettingsView};
+use lorelane_core::json::Format;
 use lorelane_core::policy::{self, Setting, Weakening};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,17 +12,11 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
     let mut workspace = session.open()?;
     match config {
         Config::List => {
-            let settings: Vec<&Setting> = workspace.policy().settings().collect();
             if session.json {
-                let problems = workspace.policy().problems.iter().map(ToString::to_string);
-                say::document([
-                    ("settings", Json::List(settings.iter().map(|setting| setting_json(setting)).collect())),
-                    ("problems", Json::texts(problems)),
-                    ("held_back", trust::without_words(&workspace.policy().held_back)),
-                ]);
+                say::document(&SettingsView::of(workspace.policy()));
             } else {
                 let mut text = String::new();
-                for setting in settings {
+                for setting in workspace.policy().settings() {
                     let file = setting.file.as_deref().map(Path::new);
                     // Most stand in the project: its own path says nothing new on every line.
                     let inside = file.map(|file| file.strip_prefix(workspace.project()).unwrap_or(file));
@@ -45,7 +40,7 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
             };
             say_held(workspace.policy().held_back.iter().filter(|held| held.key == *key));
             if session.json {
-                say::document([("setting", setting_json(setting))]);
+                say::document(&OneSettingView::of(setting));
             } else {
                 say::out(&format!("{}\n", shown(setting)));
             }
@@ -57,15 +52,11 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
                     "`lorelane config list` shows every key with its value",
                 )
             })?;
-            let (file, notices) = workspace.set_config(known.home, key, &value, change.dry_run)?;
+            let (file, notices) = workspace.settings().set_config(known.home, key, &value, change.dry_run)?;
             say::notices(&notices);
             let did = if change.dry_run { "would set" } else { "set" };
             if session.json {
-                say::document([
-                    ("key", Json::text(key)),
-                    ("value", value),
-                    ("file", Json::text(file.display().to_string())),
-                ]);
+                say::document(&ConfigChangeView::of(key, &value, &file));
             } else {
                 say::out(&format!("{did} {key} = {} in {}\n", value.render(Format::LINE), file.display()));
             }
@@ -82,13 +73,4 @@ fn say_held<'h>(held_back: impl IntoIterator<Item = &'h Weakening>) {
 
 fn shown(setting: &Setting) -> String {
     setting.value.as_ref().map_or_else(|| "not set".to_owned(), |value| value.render(Format::LINE))
-}
-
-fn setting_json(setting: &Setting) -> Json {
-    let members = [
-        ("key", Json::text(&setting.key)),
-        ("value", setting.value.clone().unwrap_or(Json::Null)),
-        ("file", setting.file.as_ref().map_or(Json::Null, Json::text)),
-    ];
-    Json::Object(members.into_iter().collect())
 }

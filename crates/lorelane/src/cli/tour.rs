@@ -1,6 +1,6 @@
 //! The product in a minute: real commands, run as processes in a scratch home and folder.
 
-use super::{Ending, Outcome, Trouble, say};
+use super::{Ending, FULL_PATH_HINT, Outcome, Trouble, say, this_program};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -80,9 +80,7 @@ const STOPS: &[Stop] = &[
 ];
 
 pub(super) fn run() -> Outcome {
-    let binary = std::env::current_exe().map_err(|why| {
-        Trouble::usage(format!("cannot find this program: {why}"), "run it by its full path")
-    })?;
+    let binary = this_program()?;
     let scratch = Scratch::new().map_err(|why| {
         Trouble::usage(
             format!("cannot make a scratch folder: {why}"),
@@ -107,7 +105,7 @@ pub(super) fn run() -> Outcome {
             .stdin(Stdio::null())
             .output();
         let output = ran.map_err(|why| {
-            Trouble::usage(format!("cannot run {}: {why}", binary.display()), "run it by its full path")
+            Trouble::usage(format!("cannot run {}: {why}", binary.display()), FULL_PATH_HINT)
         })?;
         for stream in [&output.stdout, &output.stderr] {
             let text = String::from_utf8_lossy(stream).replace(&scratch.0.display().to_string(), "~");

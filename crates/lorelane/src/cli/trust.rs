@@ -2,7 +2,8 @@
 
 use super::args::Trust;
 use super::{Ending, Outcome, Session, Trouble, say};
-use lorelane_core::json::{Format, Json};
+use crate::view::TrustView;
+use lorelane_core::json::Format;
 use lorelane_core::policy::Weakening;
 use lorelane_core::text::one_line;
 use lorelane_engine::workspace::Workspace;
@@ -13,20 +14,20 @@ use std::path::Path;
 pub(super) fn run(session: &Session<'_>, args: Trust) -> Outcome {
     let mut workspace = session.open()?;
     if args.remove {
-        let removed = workspace.distrust()?;
+        let removed = workspace.settings().distrust()?;
         let did = if removed == 0 { "was not trusted" } else { "is no longer trusted" };
-        return Ok(shown(session, &workspace, &format!("this project {did}\n")));
+        return Ok(shown(session, &mut workspace, &format!("this project {did}\n")));
     }
     if workspace.policy().held_back.is_empty() {
         let trusted = match workspace.policy().trusted.as_slice() {
             [] => String::new(),
             trusted => format!("; trusted: {}", keys(trusted)),
         };
-        return Ok(shown(session, &workspace, &format!("nothing is held back{trusted}\n")));
+        return Ok(shown(session, &mut workspace, &format!("nothing is held back{trusted}\n")));
     }
     if !args.yes {
         if session.json {
-            return Ok(shown(session, &workspace, ""));
+            return Ok(shown(session, &mut workspace, ""));
         }
         say::out(&listed(&workspace));
         if !std::io::stdin().is_terminal() {
@@ -40,24 +41,16 @@ pub(super) fn run(session: &Session<'_>, args: Trust) -> Outcome {
             return Ok(Ending::Nothing);
         }
     }
-    workspace.trust()?;
+    workspace.settings().trust()?;
     let now = keys(&workspace.policy().trusted);
-    Ok(shown(session, &workspace, &format!("trusted; now in force: {now}\n")))
+    Ok(shown(session, &mut workspace, &format!("trusted; now in force: {now}\n")))
 }
 
 /// Ends with a document for machines or words for people.
-fn shown(session: &Session<'_>, workspace: &Workspace, words: &str) -> Ending {
+fn shown(session: &Session<'_>, workspace: &mut Workspace, words: &str) -> Ending {
     if session.json {
-        let policy = workspace.policy();
-        let all = |weakenings: &[Weakening]| {
-            Json::List(weakenings.iter().map(|known| member(known, known.value.clone())).collect())
-        };
-        say::document([
-            ("project", Json::text(workspace.project().display().to_string())),
-            ("repository", Json::text(workspace.repository().display().to_string())),
-            ("held_back", all(&policy.held_back)),
-            ("trusted", all(&policy.trusted)),
-        ]);
+        let repository = workspace.settings().repository();
+        say::document(&TrustView::of(workspace.project(), &repository, workspace.policy()));
     } else {
         say::out(words);
     }
@@ -78,23 +71,4 @@ fn listed(workspace: &Workspace) -> String {
 
 pub(super) fn keys(weakenings: &[Weakening]) -> String {
     weakenings.iter().map(|weakening| weakening.key.as_str()).collect::<Vec<_>>().join(", ")
-}
-
-/// For documents that agents read: without the words that are kept from them.
-pub(super) fn without_words(weakenings: &[Weakening]) -> Json {
-    let known = |weakening: &Weakening| {
-        let value = if weakening.is_free_text() { Json::Null } else { weakening.value.clone() };
-        member(weakening, value)
-    };
-    Json::List(weakenings.iter().map(known).collect())
-}
-
-fn member(weakening: &Weakening, value: Json) -> Json {
-    let members = [
-        ("key", Json::text(&weakening.key)),
-        ("value", value),
-        ("file", Json::text(&weakening.file)),
-        ("effect", Json::text(weakening.effect)),
-    ];
-    Json::Object(members.into_iter().collect())
 }

@@ -3,7 +3,7 @@
 use super::args::Why;
 use super::search::explained;
 use super::{Ending, Outcome, Session, say};
-use lorelane_core::json::Json;
+use crate::view::{LastPromptView, WhyView};
 use lorelane_core::ledger::{Line, Reason};
 use lorelane_core::memory::Address;
 use lorelane_core::text::one_line;
@@ -16,15 +16,9 @@ pub(super) fn run(session: &Session<'_>, args: &Why) -> Outcome {
         return last(session, &workspace);
     }
     let address = named(&mut workspace, &args.what)?;
-    let account = workspace.why(&address)?;
+    let account = workspace.reminders().why(&address)?;
     if session.json {
-        say::document([
-            ("address", Json::text(address.to_string())),
-            ("shown", Json::Bool(account.fate == Fate::Shown)),
-            ("rule", rule(account.fate).map_or(Json::Null, |(name, _)| Json::text(name))),
-            ("since", account.since.map_or(Json::Null, |rule| Json::text(rule.name()))),
-            ("line", account.line.as_ref().map_or(Json::Null, Line::to_json)),
-        ]);
+        say::document(&WhyView::of(&address, &account));
     } else {
         say::out(&told(&address, &account));
     }
@@ -37,17 +31,18 @@ fn named(workspace: &mut Workspace, typed: &str) -> Result<Address, super::Troub
         Ok(address) => Ok(address),
         Err(failure) => {
             let address = Address::parse(typed);
-            let known =
-                |address: &Address| workspace.ledger().lines().iter().any(|line| line.speaks_of(address));
+            let known = |address: &Address| {
+                workspace.files().ledger().lines().iter().any(|line| line.speaks_of(address))
+            };
             address.filter(known).ok_or_else(|| failure.into())
         }
     }
 }
 
 fn last(session: &Session<'_>, workspace: &Workspace) -> Outcome {
-    let line = workspace.ledger().lines().into_iter().next();
+    let line = workspace.files().ledger().lines().into_iter().next();
     if session.json {
-        say::document([("line", line.as_ref().map_or(Json::Null, Line::to_json))]);
+        say::document(&LastPromptView::of(line.as_ref()));
     } else {
         match &line {
             Some(line) => say::out(&whole(line)),
@@ -68,7 +63,7 @@ fn whole(line: &Line) -> String {
     }
     for shown in &line.shown {
         match &shown.reason {
-            Reason::Asked { score, parts } => {
+            Reason::Asked { score, parts, .. } => {
                 let _ = writeln!(text, "{score:>5}  {}\n       = {}", shown.address, explained(parts));
             }
             Reason::Standing { because } => {
@@ -94,9 +89,12 @@ fn asked(line: &Line) -> String {
 }
 
 fn told(address: &Address, account: &Account) -> String {
-    let mut text = match rule(account.fate) {
-        None => format!("{address} was shown\n"),
-        Some((_, says)) => format!("{address} was not shown: {says}\n"),
+    let mut text = match account.fate {
+        Fate::Shown => format!("{address} was shown\n"),
+        Fate::Dropped(rule) => format!("{address} was not shown: {}\n", rule.says()),
+        Fate::WouldShow => {
+            format!("{address} was not shown: it or the settings changed since; now it would be\n")
+        }
     };
     let Some(line) = &account.line else {
         text.push_str("No prompt was answered in this project yet.\n");
@@ -104,7 +102,7 @@ fn told(address: &Address, account: &Account) -> String {
     };
     for shown in line.shown.iter().filter(|shown| shown.address == *address) {
         let _ = match &shown.reason {
-            Reason::Asked { score, parts } => writeln!(text, "{score} = {}", explained(parts)),
+            Reason::Asked { score, parts, .. } => writeln!(text, "{score} = {}", explained(parts)),
             Reason::Standing { because } => writeln!(text, "{because}"),
         };
     }
@@ -121,13 +119,4 @@ fn told(address: &Address, account: &Account) -> String {
         let _ = writeln!(text, "now it would not be: {}", rule.says());
     }
     text
-}
-
-/// The rule's name and what it says; `None` for a memory that was shown.
-fn rule(fate: Fate) -> Option<(&'static str, &'static str)> {
-    match fate {
-        Fate::Shown => None,
-        Fate::Dropped(rule) => Some((rule.name(), rule.says())),
-        Fate::WouldShow => Some(("new", "it or the settings changed since; now it would be")),
-    }
 }

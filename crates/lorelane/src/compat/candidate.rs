@@ -4,7 +4,7 @@ use super::Said;
 use super::arguments::{Flag, Need, Script, Takes};
 use super::write::categories;
 use lorelane_core::candidate::LIFECYCLE_EVENTS;
-use lorelane_core::json::Format;
+use lorelane_core::json::{Format, to_string};
 use lorelane_core::memory::Category;
 use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_engine::env::Env;
@@ -41,12 +41,10 @@ pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
     let Some(category) = given.text("--category").and_then(Category::parse) else { return Said::default() };
     let new_info = given.text("--new-info").unwrap_or_default();
     let verdict = Workspace::open_root(env, &root).and_then(|mut workspace| {
-        workspace.candidate_by_name(category, new_info, given.text("--lifecycle-event"))
+        workspace.recall().candidate_by_name(category, new_info, given.text("--lifecycle-event"))
     });
     match verdict {
-        Ok(verdict) => {
-            Said { out: format!("{}\n", verdict.to_json().render(Format::SCRIPT)), ..Said::default() }
-        }
+        Ok(verdict) => Said { out: format!("{}\n", to_string(&verdict, Format::SCRIPT)), ..Said::default() },
         Err(failure) => Said::error(&failure.to_string()),
     }
 }

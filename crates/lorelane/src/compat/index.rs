@@ -11,9 +11,9 @@ use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::memory::Address;
 use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_core::text::one_line;
+use lorelane_engine::backend::StoreError;
 use lorelane_engine::env::Env;
 use lorelane_engine::index::Rebuild;
-use lorelane_engine::store::StoreError;
 use lorelane_engine::workspace::{Failure, Overview, Workspace};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn answer(env: &Env, root: &Path, typed: &Path, given: &Given) -> Result<Said, F
         return query(&mut workspace, keyword);
     }
     let mut said = Said::default();
-    for problem in workspace.unreadable()? {
+    for problem in workspace.maintenance().unreadable()? {
         let file = typed.join(problem.path.as_str());
         said.warn(&format!("WARNING: Could not parse {}: {}", file.display(), problem.what));
     }
@@ -74,7 +74,7 @@ fn query(workspace: &mut Workspace, keyword: &str) -> Result<Said, Failure> {
         return Ok(said);
     }
     let wanted = keyword.to_lowercase();
-    let mut lines = workspace.listing_lines()?;
+    let mut lines = workspace.maintenance().listing_lines()?;
     lines.retain(|line| line.to_lowercase().contains(&wanted));
     if lines.is_empty() {
         said.print(&format!("No matches found for '{keyword}'."));
@@ -86,7 +86,7 @@ fn query(workspace: &mut Workspace, keyword: &str) -> Result<Said, Failure> {
 }
 
 fn rebuild(workspace: &mut Workspace, typed: &Path, said: &mut Said) -> Result<(), Failure> {
-    let (entries, notices) = workspace.reindex(Rebuild::Changed)?;
+    let (entries, notices) = workspace.maintenance().reindex(Rebuild::Changed)?;
     said.notices(&notices);
     if entries == 0 {
         said.print("No active memory files found. Nothing to index.");
@@ -98,8 +98,8 @@ fn rebuild(workspace: &mut Workspace, typed: &Path, said: &mut Said) -> Result<(
 }
 
 fn validate(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
-    let files = workspace.listing_lines()?.len();
-    let Some(drift) = workspace.listing_drift()? else {
+    let files = workspace.maintenance().listing_lines()?.len();
+    let Some(drift) = workspace.maintenance().listing_drift()? else {
         said.print("ERROR: index.md does not exist. Run --rebuild first.");
         said.code = 1;
         return Ok(());
@@ -122,8 +122,8 @@ fn validate(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
 }
 
 fn health(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
-    let overview = workspace.overview()?;
-    let drift = workspace.listing_drift()?;
+    let overview = workspace.maintenance().overview()?;
+    let drift = workspace.maintenance().listing_drift()?;
     said.print("Memory Health Report");
     said.print(&"=".repeat(50));
     report_counts(&overview, said);
@@ -200,7 +200,7 @@ fn or_none<T>(said: &mut Said, items: &[T], line: impl Fn(&T) -> String) {
 }
 
 fn collect_garbage(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
-    let collection = workspace.garbage()?;
+    let collection = workspace.changes().garbage()?;
     let mut skipped = Vec::new();
     for entry in &collection.undated {
         let why = undated(workspace, &entry.address)?;

@@ -42,7 +42,7 @@ impl Input {
             )
         })?;
         match Json::parse(text.strip_prefix('\u{feff}').unwrap_or(&text)) {
-            Ok(Json::Object(_)) => Ok(Input { file, text }),
+            Ok(json) if json.as_object().is_some() => Ok(Input { file, text }),
             Ok(_) => Err(unusable(typed, "Invalid JSON: the input is not an object")),
             Err(fault) => Err(unusable(typed, &format!("Invalid JSON: {fault}"))),
         }

@@ -6,7 +6,7 @@ use super::target::Target;
 use super::write::Action;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::refusal::Refusal;
-use lorelane_engine::store::StoreError;
+use lorelane_engine::backend::StoreError;
 use lorelane_engine::workspace::Failure;
 
 /// What was asked, for the words of the answer.
@@ -48,10 +48,7 @@ pub(super) fn refused(failure: &Failure, scene: &Scene<'_>) -> Block {
         | Failure::Store(StoreError::Io { attempt: "read", source, .. }) => {
             scene.block("READ_ERROR").line("error", &source.to_string())
         }
-        other => {
-            let fix = other.hint().unwrap_or_else(|| "Try again.".to_owned());
-            scene.block("WRITE_ERROR").line("error", &other.to_string()).line("fix", &fix)
-        }
+        other => scene.block("WRITE_ERROR").line("error", &other.to_string()).line("fix", &other.hint()),
     }
 }
 

@@ -46,17 +46,17 @@ fn warn_of_config(policy: &Policy, said: &mut Said) {
 
 fn context(workspace: &mut Workspace, prompt: &str) -> Result<String, Failure> {
     let limit = workspace.policy().max_inject();
-    if !workspace.policy().retrieval_enabled() || limit == 0 || !workspace.lane().is_dir() {
+    if !workspace.policy().retrieval_enabled() || limit == 0 || !workspace.files().records_root().is_dir() {
         return Ok(String::new());
     }
-    let entries = workspace.entries(Wanted { kind: None, status: Some(Status::Active) })?;
+    let entries = workspace.recall().entries(Wanted { kind: None, status: Some(Status::Active) })?;
     let policy = workspace.policy().clone();
     let describe = |category| policy.description(category).map(str::to_owned);
     let hits = recall::keyword(&Query::new(prompt, workspace.now()), &entries, &describe);
     let mut lines = String::new();
     let shown = hits.iter().filter_map(|hit| workspace.load(&hit.address).ok());
     for loaded in shown.filter(|loaded| may_be_shown(workspace, &loaded.memory, &loaded.path)).take(limit) {
-        let path = workspace.listed_path(&loaded.memory.address);
+        let path = workspace.files().listed_path(&loaded.memory.address);
         lines.push_str(&line(&loaded.memory, &path));
     }
     if lines.is_empty() {

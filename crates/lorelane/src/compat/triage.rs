@@ -3,11 +3,12 @@
 use super::Said;
 use super::arguments::Script;
 use crate::stdin;
+use crate::view::Members;
 use lorelane_core::capture::{Capture, Stage};
 use lorelane_core::conversation::Format as Transcript;
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::{Format, Json, to_string};
 use lorelane_core::memory::Category;
-use lorelane_core::policy::Policy;
+use lorelane_core::policy::{Parallel, Policy};
 use lorelane_core::text::{escaped, printable};
 use lorelane_core::time::Timestamp;
 use lorelane_core::triage::{self, Activity, Assessment, Finding, SCRIPTS};
@@ -15,7 +16,8 @@ use lorelane_engine::captures::Captures;
 use lorelane_engine::env::Env;
 use lorelane_engine::transcript;
 use lorelane_engine::workspace::Desk;
-use std::path::Path;
+use serde::Serialize;
+use std::path::PathBuf;
 
 /// An agent that stops again so soon after it was asked has done what it would do.
 const PASS_SECONDS: i64 = 300;
@@ -68,10 +70,8 @@ fn asked(env: &Env) -> Option<Said> {
     };
     let categories = findings
         .iter()
-        .map(|finding| category(finding, policy.description(finding.category), context(finding).as_deref()));
-    let data =
-        [("categories", Json::List(categories.collect())), ("parallel_config", parallel_config(&policy))];
-    let data = Json::Object(data.into_iter().collect());
+        .map(|finding| TriageItem::of(finding, policy.description(finding.category), context(finding)));
+    let data = TriageData { categories: categories.collect(), parallel_config: ParallelConfig::of(&policy) };
     Some(Said { out: String::new(), err: request(&findings, &policy, &data), code: 2 })
 }
 
@@ -91,7 +91,7 @@ fn remember(captures: &Captures, session: &str, now: Timestamp) {
     let _ = captures.save(&capture);
 }
 
-fn request(findings: &[Finding], policy: &Policy, data: &Json) -> String {
+fn request(findings: &[Finding], policy: &Policy, data: &TriageData<'_>) -> String {
     let mut text = String::from("The following items should be saved as memories before stopping:\n");
     for finding in findings {
         let description = policy.description(finding.category).map(|text| escaped(text, SNIPPET_MAX));
@@ -103,7 +103,7 @@ fn request(findings: &[Finding], policy: &Policy, data: &Json) -> String {
         text.push_str(&format!("- [{name}]{description} {snippet} (score: {:.2})\n", finding.score));
     }
     // Inside JSON only texts have angle brackets: written so, none of them ends the element.
-    let data = data.render(Format::SCRIPT).replace('<', "\\u003c").replace('>', "\\u003e");
+    let data = to_string(data, Format::SCRIPT).replace('<', "\\u003c").replace('>', "\\u003e");
     text.push_str(&format!(
         "\nUse the memory-management skill to save each item. After saving, you may stop.\n\n\
          <triage_data>\n{data}\n</triage_data>\n"
@@ -111,35 +111,58 @@ fn request(findings: &[Finding], policy: &Policy, data: &Json) -> String {
     text
 }
 
-fn category(finding: &Finding, description: Option<&str>, context: Option<&Path>) -> Json {
-    let mut object = Object::new();
-    object.set("category", Json::text(finding.category.name()));
-    object.set("score", Json::Number(four_digits(finding.score)));
-    if let Some(description) = description {
-        object.set("description", Json::text(escaped(description, DESCRIPTION_MAX)));
-    }
-    if let Some(context) = context {
-        object.set("context_file", Json::text(context.to_string_lossy()));
-    }
-    Json::Object(object)
+/// What the first system's skill reads.
+#[derive(Serialize)]
+struct TriageData<'p> {
+    categories: Vec<TriageItem>,
+    parallel_config: ParallelConfig<'p>,
 }
 
-/// As Python prints `round(score, 4)`: the shortest text, with a point.
-fn four_digits(score: f64) -> String {
-    let rounded = format!("{score:.4}");
-    rounded.parse().map_or(rounded, |number: f64| format!("{number:?}"))
+#[derive(Serialize)]
+struct TriageItem {
+    category: &'static str,
+    score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_file: Option<String>,
 }
 
-fn parallel_config(policy: &Policy) -> Json {
-    let parallel = policy.parallel();
-    let models = parallel.category_models.map(|(category, model)| (category.name(), Json::text(model)));
-    let members = [
-        ("enabled", Json::Bool(parallel.enabled)),
-        ("category_models", Json::Object(models.into_iter().collect())),
-        ("verification_model", Json::text(parallel.verification_model)),
-        ("default_model", Json::text(parallel.default_model)),
-    ];
-    Json::Object(members.into_iter().collect())
+#[derive(Serialize)]
+struct ParallelConfig<'p> {
+    enabled: bool,
+    category_models: Members<&'static str, &'p str>,
+    verification_model: &'p str,
+    default_model: &'p str,
+}
+
+impl TriageItem {
+    fn of(finding: &Finding, description: Option<&str>, context: Option<PathBuf>) -> TriageItem {
+        TriageItem {
+            category: finding.category.name(),
+            score: four_places(finding.score),
+            description: description.map(|text| escaped(text, DESCRIPTION_MAX)),
+            context_file: context.map(|path| path.to_string_lossy().into_owned()),
+        }
+    }
+}
+
+/// As Python's `round(score, 4)`, which rounds the decimal text.
+fn four_places(score: f64) -> f64 {
+    format!("{score:.4}").parse().unwrap_or(score)
+}
+
+impl<'p> ParallelConfig<'p> {
+    fn of(policy: &'p Policy) -> ParallelConfig<'p> {
+        let Parallel { enabled, category_models, verification_model, default_model } = policy.parallel();
+        let category_models = category_models.into_iter().map(|(category, model)| (category.name(), model));
+        ParallelConfig {
+            enabled,
+            category_models: category_models.collect(),
+            verification_model,
+            default_model,
+        }
+    }
 }
 
 /// The file that a drafting agent reads. The conversation in it is foreign text: no line of it ends its element.

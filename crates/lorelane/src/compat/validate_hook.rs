@@ -2,8 +2,9 @@
 
 use super::Said;
 use super::payload::Payload;
+use crate::view::HookReply;
 use lorelane_core::guard::ToolUse;
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::{Format, to_string};
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::{Examined, Failure, Workspace, guard_by_name};
 use std::path::Path;
@@ -23,9 +24,8 @@ pub(super) fn run(env: &Env) -> Said {
                 ));
                 examine(env, &path).map(|examined| vec![examined])
             }
-            ToolUse::Shell { .. } => {
-                Workspace::open(env, &payload.folder).and_then(|mut workspace| workspace.examine_lane())
-            }
+            ToolUse::Shell { .. } => Workspace::open(env, &payload.folder)
+                .and_then(|mut workspace| workspace.external_writes().examine_lane()),
             ToolUse::Other => continue,
         };
         match examined {
@@ -40,10 +40,7 @@ pub(super) fn run(env: &Env) -> Said {
     }
     if !reasons.is_empty() {
         // The scripts answered with a permission, which nobody asks for after the tool has run.
-        let answer: Object = [("decision", Json::text("block")), ("reason", Json::text(reasons.join(" ")))]
-            .into_iter()
-            .collect();
-        said.out = Json::Object(answer).render(Format::SCRIPT_LINE);
+        said.out = to_string(&HookReply::decide("block", reasons.join(" ")), Format::SCRIPT_LINE);
     }
     said
 }
@@ -51,7 +48,7 @@ pub(super) fn run(env: &Env) -> Said {
 /// The store is that of the file, wherever the tool ran.
 fn examine(env: &Env, path: &Path) -> Result<Examined, Failure> {
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
-    Workspace::open(env, folder)?.examine(path)
+    Workspace::open(env, folder)?.external_writes().examine(path)
 }
 
 fn report(

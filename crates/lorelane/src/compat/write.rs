@@ -8,11 +8,13 @@ use super::refused::{Scene, refused};
 use super::target::Target;
 use lorelane_core::change::{Change, Deed, Draft, Outcome, Plan, Receipt};
 use lorelane_core::digest::Revision;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Format, to_string};
 use lorelane_core::lifecycle::{Status, Verb};
 use lorelane_core::memory::{Address, Category};
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::{Failure, Workspace};
+use serde::Serialize;
+use std::borrow::Cow;
 
 const SCRIPT: Script = Script {
     name: "memory_write.py",
@@ -120,9 +122,9 @@ fn perform(env: &Env, action: Action, given: &Given) -> Result<Said, Block> {
     }
     if let Some(input) = input {
         // The draft has served. One that cannot be removed does no harm.
-        let _ = workspace.disk().remove_file(&input.file);
+        let _ = workspace.files().disk().remove_file(&input.file);
     }
-    said.print(&result(action, &target, &receipt).render(Format::SCRIPT_LINE));
+    said.print(&to_string(&WriteResult::of(action, &target, &receipt), Format::SCRIPT_LINE));
     Ok(said)
 }
 
@@ -154,41 +156,61 @@ fn because(action: Action, address: &Address, given: &Given) -> String {
 
 /// Where there is no store yet, the rules are asked first: a refused change makes no folder.
 fn carry_out(workspace: &mut Workspace, plan: &Plan) -> Result<Receipt, Failure> {
-    if !workspace.lane().exists() {
+    if !workspace.files().records_root().exists() {
         workspace.preview(plan)?;
     }
     workspace.commit(plan)
 }
 
-fn result(action: Action, target: &Target, receipt: &Receipt) -> Json {
-    let text = |value: &str| Json::text(value);
-    let typed = ("target", text(&target.typed));
-    let Some(Outcome { address, path, title, deed }) = receipt.outcomes.first() else {
-        return Json::Object([("status", text("unchanged")), typed].into_iter().collect());
-    };
-    let (id, title) = (("id", text(address.name())), ("title", text(title)));
-    let members = match deed {
-        Deed::Created => vec![("status", text("created")), typed, id, title],
-        Deed::Revised { revised, renamed_from } => {
-            let times = ("times_updated", Json::number(revised));
-            let status = ("status", text("updated"));
-            match renamed_from {
-                None => vec![status, typed, id, title, times],
-                Some(_) => {
-                    let now = ("target", text(&target.sibling(path)));
-                    vec![status, now, id, title, times, ("renamed_from", typed.1)]
-                }
+/// The line that callers of the script read.
+#[derive(Default, Serialize)]
+struct WriteResult<'r> {
+    status: Cow<'static, str>,
+    target: Cow<'r, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times_updated: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    renamed_from: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'r str>,
+}
+
+impl<'r> WriteResult<'r> {
+    fn of(action: Action, target: &'r Target, receipt: &'r Receipt) -> WriteResult<'r> {
+        let bare = |status: Cow<'static, str>| WriteResult {
+            status,
+            target: target.typed.as_str().into(),
+            ..WriteResult::default()
+        };
+        let Some(Outcome { address, path, title, deed }) = receipt.outcomes.first() else {
+            return bare("unchanged".into());
+        };
+        let named = |status: &'static str| WriteResult {
+            id: Some(address.name()),
+            title: Some(title),
+            ..bare(status.into())
+        };
+        match deed {
+            Deed::Created => named("created"),
+            Deed::Revised { revised, renamed_from: None } => {
+                WriteResult { times_updated: Some(*revised), ..named("updated") }
             }
+            Deed::Revised { revised, renamed_from: Some(_) } => WriteResult {
+                target: target.sibling(path).into(),
+                times_updated: Some(*revised),
+                renamed_from: Some(&target.typed),
+                ..named("updated")
+            },
+            Deed::Stepped { to: Status::Active, .. } => {
+                bare(if action == Action::Unarchive { "unarchived" } else { "restored" }.into())
+            }
+            Deed::Stepped { to, reason } => WriteResult { reason: Some(reason), ..bare(to.name().into()) },
+            Deed::Already(status) => bare(format!("already_{status}").into()),
+            Deed::Purged | Deed::Marked(_) | Deed::Undone => bare("done".into()),
         }
-        Deed::Stepped { to: Status::Active, .. } => {
-            let status = if action == Action::Unarchive { "unarchived" } else { "restored" };
-            vec![("status", text(status)), typed]
-        }
-        Deed::Stepped { to, reason } => {
-            vec![("status", text(to.name())), typed, ("reason", text(reason))]
-        }
-        Deed::Already(status) => vec![("status", text(&format!("already_{status}"))), typed],
-        Deed::Purged | Deed::Marked(_) | Deed::Undone => vec![("status", text("done")), typed],
-    };
-    Json::Object(members.into_iter().collect())
+    }
 }

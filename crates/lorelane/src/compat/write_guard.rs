@@ -2,7 +2,8 @@
 
 use super::Said;
 use super::payload::Payload;
-use lorelane_core::json::{Format, Json, Object};
+use crate::view::HookReply;
+use lorelane_core::json::{Format, to_string};
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::guard_by_name;
 
@@ -15,13 +16,6 @@ pub(super) fn run(env: &Env) -> Said {
         return Said::default();
     }
     // The scripts left the event's name out, and clients took no notice of the denial.
-    let decision: Object = [
-        ("hookEventName", Json::text("PreToolUse")),
-        ("permissionDecision", Json::text("deny")),
-        ("permissionDecisionReason", Json::text(REASON)),
-    ]
-    .into_iter()
-    .collect();
-    let answer: Object = [("hookSpecificOutput", Json::Object(decision))].into_iter().collect();
-    Said { out: Json::Object(answer).render(Format::SCRIPT_LINE), ..Said::default() }
+    let reply = HookReply::deny(REASON.to_owned()).specific(Some("PreToolUse"));
+    Said { out: to_string(&reply, Format::SCRIPT_LINE), ..Said::default() }
 }

@@ -43,18 +43,18 @@ fn examine(env: &Env, call: &Call) -> Result<Answer, Failure> {
 
 fn standing(env: &Env, call: &Call) -> Result<Answer, Failure> {
     let mut workspace = open(env, call)?;
-    workspace.begin_turn()?;
+    workspace.external_writes().begin_turn()?;
     tell_what_is_not_read(env, call, &workspace);
-    if let Err(failure) = workspace.capture_unread(env) {
+    if let Err(failure) = workspace.capture().capture_unread(env) {
         log(env, call, &failure);
     }
-    let standing = workspace.standing()?;
+    let standing = workspace.reminders().standing()?;
     let told = standing.text(workspace.policy());
     if told.text.is_empty() {
         return Ok(Answer::Nothing);
     }
     let line = Line::of_start(env.now, call.client.name(), &call.facts.session, &told);
-    account(env, call, &workspace, &line);
+    account(env, call, &mut workspace, &line);
     Ok(Answer::Context(told.text))
 }
 
@@ -64,18 +64,18 @@ fn brief(env: &Env, call: &Call) -> Result<Answer, Failure> {
         return Ok(Answer::Nothing);
     }
     let mut workspace = open(env, call)?;
-    workspace.begin_turn()?;
+    workspace.external_writes().begin_turn()?;
     tell_what_is_not_read(env, call, &workspace);
-    let briefing = workspace.brief(prompt)?;
+    let briefing = workspace.reminders().brief(prompt)?;
     let line = Line::of_prompt(env.now, call.client.name(), &call.facts.session, prompt, &briefing);
-    account(env, call, &workspace, &line);
+    account(env, call, &mut workspace, &line);
     let text = briefing.text();
     Ok(if text.is_empty() { Answer::Nothing } else { Answer::Context(text) })
 }
 
 /// A ledger that cannot be written costs nobody a reminder.
-fn account(env: &Env, call: &Call, workspace: &Workspace, line: &Line) {
-    if let Err(failure) = workspace.account(line) {
+fn account(env: &Env, call: &Call, workspace: &mut Workspace, line: &Line) {
+    if let Err(failure) = workspace.reminders().account(line) {
         log(env, call, &failure);
     }
 }
@@ -86,7 +86,7 @@ fn log(env: &Env, call: &Call, failure: &Failure) {
 
 /// More marks than a hook has time for.
 fn tell_what_is_not_read(env: &Env, call: &Call, workspace: &Workspace) {
-    if let Some(what) = workspace.marks_not_read() {
+    if let Some(what) = workspace.files().marks_not_read() {
         hooklog::write_once(env, &name(call), &what);
     }
 }
@@ -106,7 +106,7 @@ fn stop(env: &Env, call: &Call) -> Result<Answer, Failure> {
 /// Nobody waits here: there is time for a look at every file of a large lane, which tools and prompts do not take.
 fn end(env: &Env, call: &Call) -> Result<Answer, Failure> {
     let captured = capture(env, call, MayAsk::No);
-    open(env, call)?.examine_lane()?;
+    open(env, call)?.external_writes().examine_lane()?;
     captured
 }
 
@@ -119,11 +119,11 @@ fn capture(env: &Env, call: &Call, may_ask: MayAsk) -> Result<Answer, Failure> {
     };
     let turn = Turn { client: call.client.name(), session: &facts.session, spoken, may_ask };
     let mut workspace = open(env, call)?;
-    let captured = match (workspace.capture(env, &turn), spoken) {
+    let captured = match (workspace.capture().stop(env, &turn), spoken) {
         // The last words came with the payload: they are kept though the transcript cannot be read.
         (Err(failure), Spoken::Transcript { last, .. }) if !last.is_empty() => {
             log(env, call, &failure);
-            workspace.capture(env, &Turn { spoken: Spoken::Last { assistant: last }, ..turn })
+            workspace.capture().stop(env, &Turn { spoken: Spoken::Last { assistant: last }, ..turn })
         }
         (captured, _) => captured,
     };

@@ -1,10 +1,12 @@
 //! What a tool gives back. A failure is an answer too: a model can read it and mend its call.
 
 use super::hints::{self, Tools};
+use crate::view::{self, ErrorView};
 use lorelane_core::fence::{self, Fence};
-use lorelane_core::json::{Format, Json};
 use lorelane_core::secret;
 use lorelane_engine::workspace::Failure;
+use serde::Serialize;
+use serde_json::Value;
 
 /// More than a model can use at once; clients cut without saying so.
 const TEXT_MAX: usize = 40_000;
@@ -16,9 +18,12 @@ pub(super) const LISTED: &str = "result";
 pub(super) enum Answer {
     Text(String),
     /// JSON that a model shall read.
-    Document(Json),
+    Document(Value),
     /// JSON whose values are as they stand in the files, because whoever reads them writes them back.
-    Verbatim(Json),
+    Verbatim {
+        text: String,
+        document: Value,
+    },
 }
 
 /// What was attempted, why not, and what to do.
@@ -43,16 +48,31 @@ impl Answer {
     }
 
     /// A document in which no text can pretend to be anything else.
-    pub(super) fn document(members: impl IntoIterator<Item = (&'static str, Json)>) -> Answer {
-        let mut json = Json::Object(members.into_iter().collect());
-        json.map_texts(&mut |text| Some(fence::block(text, TEXT_MAX)));
-        Answer::Document(json)
+    pub(super) fn document(document: &impl Serialize) -> Answer {
+        let mut document = view::tree(document);
+        map_texts(&mut document, &|text| fence::block(text, TEXT_MAX));
+        Answer::Document(document)
+    }
+
+    /// A document of exact values. What is structured has to be an object, so a list is one's only member.
+    pub(super) fn verbatim(document: &impl Serialize) -> Answer {
+        let text = fence::json(&view::line(document));
+        let document = match view::tree(document) {
+            list @ Value::Array(_) => [(LISTED.to_owned(), list)].into_iter().collect(),
+            object => object,
+        };
+        Answer::Verbatim { text, document }
     }
 }
 
-/// A document of exact values on one line.
-pub(super) fn line(json: &Json) -> String {
-    fence::json(&json.render(Format::LINE))
+/// Replaces every text of a document, its keys aside.
+pub(super) fn map_texts(document: &mut Value, change: &dyn Fn(&str) -> String) {
+    match document {
+        Value::String(text) => *text = change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| map_texts(item, change)),
+        Value::Object(object) => object.values_mut().for_each(|value| map_texts(value, change)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// The text of a memory's file for a model, and whether all of it is there.
@@ -62,8 +82,8 @@ pub(super) fn whole(text: &str) -> (String, bool) {
 
 impl Answer {
     pub(super) fn naming(mut self, tools: Tools) -> Answer {
-        if let Answer::Document(json) = &mut self {
-            hints::with_tools_in(json, tools);
+        if let Answer::Document(document) = &mut self {
+            hints::with_tools_in(document, tools);
         }
         self
     }
@@ -79,9 +99,9 @@ impl Trouble {
         Trouble { what: what.into(), hint: hint.into() }
     }
 
-    pub(super) fn json(&self) -> String {
-        let said = |text: &str| Json::text(secret::masked(text));
-        line(&Json::Object([("error", said(&self.what)), ("hint", said(&self.hint))].into_iter().collect()))
+    pub(super) fn document(&self) -> String {
+        let error = ErrorView { error: &secret::masked(&self.what), hint: &secret::masked(&self.hint) };
+        fence::json(&view::line(&error))
     }
 
     pub(super) fn text(&self) -> String {
@@ -98,7 +118,6 @@ impl From<Failure> for Trouble {
 
 impl From<&Failure> for Trouble {
     fn from(failure: &Failure) -> Trouble {
-        let hint = failure.hint().unwrap_or_else(|| "`lorelane doctor` looks for the cause".to_owned());
-        Trouble::new(failure.to_string(), hint)
+        Trouble::new(failure.to_string(), failure.hint())
     }
 }

@@ -1,6 +1,8 @@
-//! From the protocol crate's JSON to ours and back: rules and documents speak our own.
+//! What clients send as our JSON, and what they see as the protocol crate's.
 
-use lorelane_core::json::{Format, Json, Object};
+use super::schema::Schema;
+use crate::view;
+use lorelane_core::json::{Json, Object};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
@@ -13,12 +15,8 @@ pub(super) fn from_client(sent: Option<JsonObject>) -> Option<Object> {
     }
 }
 
-pub(super) fn to_client(json: &Json) -> Value {
-    serde_json::from_str(&json.render(Format::LINE)).unwrap_or(Value::Null)
-}
-
-pub(super) fn object_to_client(json: &Json) -> JsonObject {
-    match to_client(json) {
+pub(super) fn schema_to_client(schema: &Schema) -> JsonObject {
+    match view::tree(schema) {
         Value::Object(object) => object,
         _ => JsonObject::new(),
     }

@@ -1,7 +1,8 @@
 //! Hints name commands of the command line. Here they name the tool that does the same, where the client has one.
 
-use lorelane_core::json::Json;
+use super::answer::map_texts;
 use lorelane_core::memory::Address;
+use serde_json::Value;
 
 /// A command, the tool that does the same, and the parameter that takes the memory it is about.
 pub(super) type Tools = &'static [(&'static str, &'static str, Option<&'static str>)];
@@ -52,13 +53,13 @@ fn tool_for(command: &str, tools: Tools) -> Option<String> {
 }
 
 /// The same in a document.
-pub(super) fn with_tools_in(document: &mut Json, tools: Tools) {
+pub(super) fn with_tools_in(document: &mut Value, tools: Tools) {
     match document {
-        Json::List(items) => items.iter_mut().for_each(|item| with_tools_in(item, tools)),
-        Json::Object(object) => {
-            for (key, value) in object.iter_mut() {
-                match SAID.contains(&key) {
-                    true => value.map_texts(&mut |text| Some(with_tools(text, tools))),
+        Value::Array(items) => items.iter_mut().for_each(|item| with_tools_in(item, tools)),
+        Value::Object(object) => {
+            for (key, value) in object {
+                match SAID.contains(&key.as_str()) {
+                    true => map_texts(value, &|text| with_tools(text, tools)),
                     false => with_tools_in(value, tools),
                 }
             }
@@ -70,6 +71,7 @@ pub(super) fn with_tools_in(document: &mut Json, tools: Tools) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     const TOOLS: Tools = &[
         ("show", "memory_read", Some("address")),
@@ -100,13 +102,10 @@ mod tests {
 
     #[test]
     fn words_of_memories_stay_as_they_are() {
-        let mut document = Json::parse(
-            r#"{"title": "`lorelane list`", "findings": [{"hint": "`lorelane list`", "what": "`lorelane list`"}]}"#,
-        )
-        .expect("JSON");
+        let finding = json!({"hint": "`lorelane list`", "what": "`lorelane list`"});
+        let mut document = json!({"title": "`lorelane list`", "findings": [finding]});
         with_tools_in(&mut document, TOOLS);
-        assert_eq!(document.at("findings.0.hint"), Some(&Json::text("memory_list")));
-        assert_eq!(document.at("findings.0.what"), Some(&Json::text("`lorelane list`")));
-        assert_eq!(document.at("title"), Some(&Json::text("`lorelane list`")));
+        let finding = json!({"hint": "memory_list", "what": "`lorelane list`"});
+        assert_eq!(document, json!({"title": "`lorelane list`", "findings": [finding]}));
     }
 }

@@ -5,7 +5,6 @@ use crate::serve::WorkspaceFactory;
 use lorelane_core::corpus::Entry;
 use lorelane_core::fence;
 use lorelane_core::memory::Address;
-use lorelane_core::text::one_line;
 use lorelane_engine::index::Wanted;
 use lorelane_engine::workspace::Failure;
 
@@ -16,6 +15,8 @@ pub(super) const NOTE_TEMPLATE: &str = "lorelane://notes/{+path}";
 pub(super) const RECORD_MIME: &str = "application/json";
 pub(super) const NOTE_MIME: &str = "text/markdown";
 const PAGE: usize = 100;
+/// What a list shows of a title. Clients put it before a model.
+const TITLE_MAX: usize = 200;
 
 /// A memory in the list.
 #[derive(Debug)]
@@ -84,7 +85,7 @@ pub(super) fn list(
         None => None,
     };
     let mut entries = match factory.open() {
-        Ok(mut workspace) => workspace.entries(Wanted { kind: None, status: None })?,
+        Ok(mut workspace) => workspace.recall().entries(Wanted { kind: None, status: None })?,
         // A project without memories has none to list.
         Err(Failure::NoStore { .. }) => Vec::new(),
         Err(failure) => return Err(failure.into()),
@@ -94,7 +95,7 @@ pub(super) fn list(
     let (page, next) = cursor::page(entries, last.as_deref(), PAGE, key);
     let listed = page.into_iter().map(|entry| Listed {
         uri: uri(&entry.address),
-        title: one_line(&entry.title),
+        title: fence::inline(&entry.title, TITLE_MAX),
         about: format!("{} ({})", entry.kind.display(), entry.status),
         address: entry.address,
     });

@@ -2,9 +2,11 @@
 //!
 //! Schemas stay within what every model vendor accepts: one type each, no `format`, no `default`, no references.
 
+use crate::view::Members;
 use lorelane_core::dialect::records::draft::{self, Wanted};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::memory::Category;
+use serde::Serialize;
 
 #[derive(Debug)]
 pub(super) struct Parameter {
@@ -63,58 +65,78 @@ impl Parameter {
     }
 }
 
+/// What a value may be, in the words of JSON Schema.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Schema {
+    #[serde(rename = "type")]
+    type_name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<Box<Schema>>,
+    #[serde(rename = "enum", skip_serializing_if = "Vec::is_empty")]
+    choices: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    minimum: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    maximum: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Members<String, Schema>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    required: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_properties: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+}
+
 /// The schema of an object with these members.
-pub(super) fn input(parameters: &[Parameter]) -> Json {
+pub(super) fn input(parameters: &[Parameter]) -> Schema {
     let properties = parameters.iter().map(|parameter| {
-        let mut schema = parameter.kind.schema();
         let about = match parameter.kind {
             Kind::Content => format!("{}: {}", parameter.about, needed()),
             _ => parameter.about.to_owned(),
         };
-        schema.set("description", Json::text(about));
-        (parameter.name, schema)
+        (parameter.name, Schema { description: Some(about), ..parameter.kind.schema() })
     });
     let required = parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name);
-    let mut schema = object(properties.collect(), &required.collect::<Vec<_>>());
-    schema.set("additionalProperties", Json::Bool(false));
-    Json::Object(schema)
+    Schema { additional_properties: Some(false), required: required.collect(), ..object(properties) }
 }
 
-pub(super) fn object(properties: Vec<(&str, Object)>, required: &[&str]) -> Object {
-    let properties = properties.into_iter().map(|(name, schema)| (name, Json::Object(schema)));
-    let mut schema = of_type("object");
-    schema.set("properties", Json::Object(properties.collect()));
-    if !required.is_empty() {
-        schema.set("required", Json::texts(required.iter().copied()));
-    }
-    schema
+/// An object of which every member may be missing.
+fn object<K: Into<String>>(properties: impl IntoIterator<Item = (K, Schema)>) -> Schema {
+    let properties = properties.into_iter().map(|(name, schema)| (name.into(), schema));
+    Schema { properties: Some(properties.collect()), ..of_type("object") }
 }
 
-pub(super) fn of_type(name: &str) -> Object {
-    [("type", Json::text(name))].into_iter().collect()
+/// An object that has all of these members.
+pub(super) fn whole_object(properties: Vec<(&'static str, Schema)>) -> Schema {
+    let required = properties.iter().map(|(name, _)| *name).collect();
+    Schema { required, ..object(properties) }
 }
 
-pub(super) fn list_of(items: Object) -> Object {
-    let mut schema = of_type("array");
-    schema.set("items", Json::Object(items));
-    schema
+/// An object that has this member, and perhaps others.
+pub(super) fn object_with(required: &'static str, properties: Vec<(&'static str, Schema)>) -> Schema {
+    Schema { required: vec![required], ..object(properties) }
 }
 
-fn one_of<'n>(names: impl IntoIterator<Item = &'n str>) -> Object {
-    let mut schema = of_type("string");
-    schema.set("enum", Json::texts(names));
-    schema
+pub(super) fn of_type(type_name: &'static str) -> Schema {
+    Schema { type_name, ..Schema::default() }
 }
 
-fn within(kind: &str, min: u64, max: u64) -> Object {
-    let mut schema = of_type(kind);
-    schema.set("minimum", Json::number(min));
-    schema.set("maximum", Json::number(max));
-    schema
+pub(super) fn list_of(items: Schema) -> Schema {
+    Schema { items: Some(Box::new(items)), ..of_type("array") }
+}
+
+fn one_of(names: impl IntoIterator<Item = &'static str>) -> Schema {
+    Schema { choices: names.into_iter().collect(), ..of_type("string") }
+}
+
+fn within(type_name: &'static str, min: u64, max: u64) -> Schema {
+    Schema { minimum: Some(min), maximum: Some(max), ..of_type(type_name) }
 }
 
 impl Kind {
-    fn schema(self) -> Object {
+    fn schema(self) -> Schema {
         match self {
             // Its length is checked when it comes: no model counts characters.
             Kind::Text { .. } => of_type("string"),
@@ -187,11 +209,10 @@ fn every(value: &Json, fine: impl Fn(&Json) -> bool) -> bool {
 
 /// The fields of a category. Only those that have to be chosen from a few words are listed, because all of them cost
 /// more than every other tool together; the others are named by [`needed`], and an answer lists all of one category.
-fn content() -> Object {
+fn content() -> Schema {
     let wanted: Vec<Wanted> = Category::ALL.into_iter().flat_map(draft::wanted).collect();
     let chosen = wanted.iter().filter(|field| field.required && !field.choices.is_empty());
-    let properties = chosen.map(|field| (in_content(field), one_of(field.choices.iter().copied())));
-    object(properties.collect(), &[])
+    object(chosen.map(|field| (in_content(field), one_of(field.choices.iter().copied()))))
 }
 
 /// What each category needs in its content.

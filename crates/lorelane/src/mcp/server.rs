@@ -1,13 +1,13 @@
 //! The protocol's side of the server: what `rmcp` asks, answered from tools, resources and prompts.
 
-use super::answer::{self, Answer, LISTED, Trouble};
+use super::answer::{Answer, Trouble};
 use super::log::Log;
 use super::resources::{self, Fault};
 use super::tools::{Effect, Profile, Progress, Tool, Voice};
 use super::{bridge, prompts};
-use crate::serve::{self, Changes, Warning, WorkspaceFactory};
+use crate::serve::{self, WatchEvent, WatchWarning, WorkspaceFactory};
 use lorelane_core::fence;
-use lorelane_core::json::{Json, Object};
+use lorelane_core::json::Object;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
     DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
@@ -37,7 +37,7 @@ const SUBSCRIPTIONS_MAX: usize = 1000;
 pub(super) struct Server {
     factory: Arc<WorkspaceFactory>,
     profile: &'static Profile,
-    changes: Sender<Arc<Changes>>,
+    changes: Sender<Arc<WatchEvent>>,
     /// The resources that this client wants to hear of.
     subscribed: Arc<Mutex<BTreeSet<String>>>,
     log: Log,
@@ -169,8 +169,12 @@ impl ServerHandler for Server {
         };
         let result = match outcome {
             Ok(Answer::Text(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            Ok(Answer::Document(json)) => CallToolResult::structured(bridge::to_client(&json)),
-            Ok(Answer::Verbatim(json)) => verbatim(json),
+            Ok(Answer::Document(document)) => CallToolResult::structured(document),
+            Ok(Answer::Verbatim { text, document }) => {
+                let mut result = CallToolResult::structured(document);
+                result.content = vec![ContentBlock::text(text)];
+                result
+            }
             Err(trouble) => failed(&trouble, tool.voice),
         };
         Ok(result.into())
@@ -376,10 +380,10 @@ fn described(tool: &Tool) -> rmcp::model::Tool {
         Effect::Settles => hints.read_only(false).idempotent(true),
     };
     let mut described =
-        rmcp::model::Tool::new(tool.name, tool.about, Arc::new(bridge::object_to_client(&tool.input())));
+        rmcp::model::Tool::new(tool.name, tool.about, Arc::new(bridge::schema_to_client(&tool.input())));
     described.title = Some(tool.title.to_owned());
     described.annotations = Some(hints);
-    described.output_schema = tool.gives.map(|schema| Arc::new(bridge::object_to_client(&schema())));
+    described.output_schema = tool.gives.map(|schema| Arc::new(bridge::schema_to_client(&schema())));
     described
 }
 
@@ -392,21 +396,9 @@ fn told_as(token: ProgressToken, progress: Progress) -> ProgressNotificationPara
 fn failed(trouble: &Trouble, voice: Voice) -> CallToolResult {
     let text = match voice {
         Voice::Plain => trouble.text(),
-        Voice::Json => trouble.json(),
+        Voice::Json => trouble.document(),
     };
     CallToolResult::error(vec![ContentBlock::text(text)])
-}
-
-/// The text is the JSON that was promised. What is structured has to be an object, so a list is one's only member.
-fn verbatim(json: Json) -> CallToolResult {
-    let text = ContentBlock::text(answer::line(&json));
-    let document = match json {
-        list @ Json::List(_) => Json::Object([(LISTED, list)].into_iter().collect()),
-        object => object,
-    };
-    let mut result = CallToolResult::structured(bridge::to_client(&document));
-    result.content = vec![text];
-    result
 }
 
 /// Short lists have one page.
@@ -433,7 +425,7 @@ fn refused(fault: Fault, what: &str) -> ErrorData {
 }
 
 /// What was not asked for is refused by the sink, and that is no fault.
-async fn tell(context: &SubscriptionContext, changes: &Changes) {
+async fn tell(context: &SubscriptionContext, changes: &WatchEvent) {
     if changes.listed {
         let _ = context.sink().notify_resource_list_changed().await;
     }
@@ -442,21 +434,21 @@ async fn tell(context: &SubscriptionContext, changes: &Changes) {
     }
 }
 
-fn worded(warning: &Warning) -> String {
+fn worded(warning: &WatchWarning) -> String {
     match warning {
-        Warning::Index(failure) => Trouble::from(failure).text(),
-        Warning::Model(fault) => format!("{fault}\nhint: {}", fault.hint()),
+        WatchWarning::Index(failure) => Trouble::from(failure).text(),
+        WatchWarning::Model(fault) => format!("{fault}\nhint: {}", fault.hint()),
     }
 }
 
 /// Stands for changes that came too fast to be kept one by one.
-fn missed() -> Changes {
-    Changes { listed: true, ..Changes::default() }
+fn missed() -> WatchEvent {
+    WatchEvent { listed: true, ..WatchEvent::default() }
 }
 
 async fn forward(
     peer: Peer<RoleServer>,
-    changes: Sender<Arc<Changes>>,
+    changes: Sender<Arc<WatchEvent>>,
     subscribed: Arc<Mutex<BTreeSet<String>>>,
     log: Log,
 ) {

@@ -27,7 +27,7 @@ impl WorkspaceFactory {
     pub(crate) fn open(&self) -> Result<Workspace, Failure> {
         let now = if self.env.var(Var::LorelaneNow).is_some() { self.env.now } else { (self.clock)() };
         let mut workspace = Workspace::open(&Env { now, ..self.env.clone() }, &self.env.cwd)?;
-        self.model().into_iter().for_each(|model| workspace.think_with(model));
+        self.model().into_iter().for_each(|model| workspace.recall().set_reranker(model));
         Ok(workspace)
     }
 

@@ -1,7 +1,7 @@
 //! The second model in the server: loaded beside the requests, and kept reading what it does not know yet.
 
 use super::factory::WorkspaceFactory;
-use super::watch::{Changes, Warning};
+use super::watch::{WatchEvent, WatchWarning};
 use lorelane_core::text::printable;
 use lorelane_engine::disk::RealDisk;
 use lorelane_engine::model::{Look, ModelError, Shelf};
@@ -15,7 +15,7 @@ const REST: Duration = Duration::from_secs(5);
 const PASSAGES: usize = 8;
 
 /// Starts a thread that lives as long as the process.
-pub(super) fn start(factory: Arc<WorkspaceFactory>, told: Sender<Arc<Changes>>) {
+pub(super) fn start(factory: Arc<WorkspaceFactory>, told: Sender<Arc<WatchEvent>>) {
     let folders = factory.env().folders();
     // Without a home there is no place for a model.
     let Ok(shelf) = Shelf::new(Arc::new(RealDisk), folders.as_ref()) else { return };
@@ -25,8 +25,8 @@ pub(super) fn start(factory: Arc<WorkspaceFactory>, told: Sender<Arc<Changes>>) 
             let begun = Instant::now();
             if let Err(fault) = follow(&factory, &shelf, &mut seen) {
                 eprintln!("{}", printable(&format!("warning: {fault}\nhint: {}", fault.hint())));
-                let warning = Some(Warning::Model(fault));
-                let _ = told.send(Arc::new(Changes { warning, ..Changes::default() }));
+                let warning = Some(WatchWarning::Model(fault));
+                let _ = told.send(Arc::new(WatchEvent { warning, ..WatchEvent::default() }));
             }
             // As long as it worked it rests: a client that is asked something has the machine, too.
             std::thread::sleep(if learn(&factory) { begun.elapsed() } else { REST });
@@ -51,6 +51,6 @@ type Seen = Result<Option<Look>, String>;
 
 /// Reads a little, and tells whether there may be more. An index that is busy, and a project without a store, can wait.
 fn learn(factory: &WorkspaceFactory) -> bool {
-    let has_read = || factory.open().and_then(|mut workspace| workspace.learn(PASSAGES));
+    let has_read = || factory.open().and_then(|mut workspace| workspace.recall().learn(PASSAGES));
     factory.model().is_some() && has_read().is_ok_and(|learned| learned.passages > 0)
 }

@@ -9,7 +9,7 @@ mod learn;
 mod watch;
 
 pub(crate) use factory::WorkspaceFactory;
-pub(crate) use watch::{Changes, Warning};
+pub(crate) use watch::{WatchEvent, WatchWarning};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +46,7 @@ pub(crate) fn run<T>(server: impl Future<Output = T>) -> Result<T, StartError> {
 }
 
 /// Keeps index and second model in step with the files, and tells what changes, for as long as the process lives.
-pub(crate) fn follow_files(factory: &Arc<WorkspaceFactory>) -> Sender<Arc<Changes>> {
+pub(crate) fn follow_files(factory: &Arc<WorkspaceFactory>) -> Sender<Arc<WatchEvent>> {
     let changes = watch::start(Arc::clone(factory));
     learn::start(Arc::clone(factory), changes.clone());
     changes

@@ -25,17 +25,17 @@ const WAITING: usize = 64;
 
 /// What changed between two looks.
 #[derive(Debug, Default)]
-pub(crate) struct Changes {
+pub(crate) struct WatchEvent {
     /// Memories came or went.
     pub(crate) listed: bool,
     /// Those whose files changed or went.
     pub(crate) updated: Vec<Address>,
-    pub(crate) warning: Option<Warning>,
+    pub(crate) warning: Option<WatchWarning>,
 }
 
 /// What no answer to a request can say.
 #[derive(Debug)]
-pub(crate) enum Warning {
+pub(crate) enum WatchWarning {
     /// Why searches cannot see a change.
     Index(Failure),
     /// Why searches do without the second model.
@@ -45,7 +45,7 @@ pub(crate) enum Warning {
 type Sightings = BTreeMap<Address, Seen>;
 
 /// Starts looking, for as long as the process lives.
-pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<Changes>> {
+pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<WatchEvent>> {
     let (sender, _) = broadcast::channel(WAITING);
     let told = sender.clone();
     let mut before = look(&factory);
@@ -59,14 +59,15 @@ pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<Changes>> {
             let now = look(&factory);
             if let Some(mut changes) = between(&before, &now) {
                 // Searches find it from here on.
-                let looked = factory.open().and_then(|mut workspace| workspace.look_at_every_file());
-                changes.warning = looked.err().map(Warning::Index);
+                let looked =
+                    factory.open().and_then(|mut workspace| workspace.maintenance().look_at_every_file());
+                changes.warning = looked.err().map(WatchWarning::Index);
                 let _ = told.send(Arc::new(changes));
             }
             before = now;
             if verified.is_none_or(|at| at.elapsed() > VERIFY_EVERY) {
                 // One that cannot be verified is rebuilt by whoever asks it.
-                let _ = factory.open().and_then(|mut workspace| workspace.verify_indexes());
+                let _ = factory.open().and_then(|mut workspace| workspace.maintenance().verify_indexes());
                 verified = Some(Instant::now());
             }
             rest = (begun.elapsed() * REST).clamp(SHORTEST, LONGEST);
@@ -77,11 +78,11 @@ pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<Changes>> {
 
 /// A project without a store has nothing to see, yet.
 fn look(factory: &WorkspaceFactory) -> Sightings {
-    factory.open().map(|workspace| workspace.sightings()).unwrap_or_default()
+    factory.open().map(|workspace| workspace.files().sightings()).unwrap_or_default()
 }
 
-fn between(before: &Sightings, now: &Sightings) -> Option<Changes> {
-    let mut changes = Changes::default();
+fn between(before: &Sightings, now: &Sightings) -> Option<WatchEvent> {
+    let mut changes = WatchEvent::default();
     for (address, seen) in before {
         if now.get(address) != Some(seen) {
             changes.listed |= !now.contains_key(address);

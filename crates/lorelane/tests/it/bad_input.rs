@@ -509,8 +509,9 @@ fn unprivileged_what_may_not_be_written_is_refused_and_reads_go_on() {
     let late = decisions.join("late.json");
     fs::copy(scratch.project().join(USE_JWT), &late).unwrap();
     chmod(&late, 0o000);
-    for line in ["list", "list", "search jwt"] {
-        let said = scratch.lorelane(line).expect(0);
+    let question = r#"{"id": 1, "query": "jwt"}"#;
+    for line in ["list", "list", "search jwt", "search --batch -"] {
+        let said = scratch.lorelane_with_input(line, question).expect(0);
         assert!(said.err.contains("late.json is left out"), "{}", said.text());
     }
     chmod(&late, 0o644);

@@ -1,7 +1,7 @@
 //! What was forgotten is in no byte of any file, and everything else is as it was.
 
 use crate::consolidate::{capture, commit};
-use crate::scratch::{DECISION, LANE, MARKS, NOW, Scratch};
+use crate::scratch::{DECISION, LANE, MARKS, NOW, Scratch, without_ids};
 use expect_test::{Expect, expect};
 use lorelane_core::json::Json;
 use lorelane_core::memory::Category;
@@ -100,7 +100,7 @@ fn well_travelled() -> Scratch {
         format!("{NOW} prompt: cannot read decisions/rely-on-quokkastream.json\n{NOW} prompt: late\n"),
     )
     .unwrap();
-    let drafts = scratch.home().join("state/drafts").join(lane_key(&scratch));
+    let drafts = scratch.project_state().join("drafts");
     fs::create_dir_all(&drafts).unwrap();
     fs::write(
         drafts.join("rely-on-quokkastream-1.json"),
@@ -115,11 +115,6 @@ fn well_travelled() -> Scratch {
     scratch
 }
 
-fn lane_key(scratch: &Scratch) -> String {
-    let lanes = fs::read_dir(scratch.home().join("state/lanes")).unwrap();
-    lanes.last().unwrap().unwrap().file_name().into_string().unwrap()
-}
-
 #[test]
 fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
     let scratch = well_travelled();
@@ -132,7 +127,7 @@ fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
     let preview = scratch.lorelane("forget rely-on-quokkastream --dry-run").expect(0);
     let said = scratch.lorelane("forget rely-on-quokkastream --because 'a customer asked' --yes").expect(0);
     check(
-        &said.text().replace(&lane_key(&scratch), "LANE"),
+        &without_ids(&said.text()),
         &expect![[r#"
             forgot decision/rely-on-quokkastream
               memories      removed 2          ~/project/.claude/memory
@@ -140,9 +135,9 @@ fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
               marks         removed 4          ~/project/.lorelane/marks.jsonl
               index         removed 1          ~/home/cache/lanes/LANE/index.db
               listing       removed 1          ~/project/.claude/memory/index.md
-              ledger        removed 3          ~/home/state/lanes/LANE/ledger.jsonl
-              captures      removed 2          ~/home/state/lanes/LANE/captures
-              drafts        removed 1          ~/home/state/drafts/LANE
+              ledger        removed 3          ~/home/state/projects/ID/ledger.jsonl
+              captures      removed 2          ~/home/state/projects/ID/captures
+              drafts        removed 1          ~/home/state/projects/ID/drafts
               log of hooks  removed 1          ~/home/state/hooks.log
               git           no repository
         "#]],
@@ -167,7 +162,7 @@ fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
     scratch.lorelane("forget rely-on-quokkastream --yes").expect(1);
     scratch.lorelane("log --verify").expect(0);
     scratch.lorelane("doctor --index").expect(0);
-    assert!(scratch.home().join("state/drafts").join(lane_key(&scratch)).join("keep-redis.json").exists());
+    assert!(scratch.project_state().join("drafts/keep-redis.json").exists());
     check(
         &scratch.lorelane("log").expect(0).out,
         &expect![[r#"
@@ -319,7 +314,7 @@ fn what_git_holds_is_named_and_never_called_forgotten() {
     let is_date = |line: &&str| !line.trim_start().starts_with("COMMIT");
     let said: String = said.lines().filter(is_date).map(|line| format!("{line}\n")).collect();
     check(
-        &said.replace(&lane_key(&scratch), "LANE"),
+        &without_ids(&said),
         &expect![[r#"
         removed decision/sign-every-token, but it is not gone everywhere
           memories      removed 1          ~/project/.claude/memory
@@ -327,9 +322,9 @@ fn what_git_holds_is_named_and_never_called_forgotten() {
           marks         removed 1          ~/project/.lorelane/marks.jsonl
           index         removed 1          ~/home/cache/lanes/LANE/index.db
           listing       removed 1          ~/project/.claude/memory/index.md
-          ledger        nothing found      ~/home/state/lanes/LANE/ledger.jsonl
-          captures      nothing found      ~/home/state/lanes/LANE/captures
-          drafts        nothing found      ~/home/state/drafts/LANE
+          ledger        nothing found      ~/home/state/projects/ID/ledger.jsonl
+          captures      nothing found      ~/home/state/projects/ID/captures
+          drafts        nothing found      ~/home/state/projects/ID/drafts
           log of hooks  nothing found      ~/home/state/hooks.log
           git           holds it in 3 commits and in its index ~/project
         2> warning: git still holds it: it is not forgotten
@@ -457,8 +452,7 @@ fn the_drafts_of_a_forgotten_note_go_and_no_others() {
     }
     scratch.lorelane("forget notes/plans/quokka --yes").expect(0);
     check_gone(&scratch, "forget notes/quokka --yes", "drafts");
-    let drafts = fs::read_dir(scratch.home().join("state/drafts")).unwrap().next().unwrap().unwrap();
-    assert!(drafts.path().join("kept.json").exists());
+    assert!(scratch.project_state().join("drafts/kept.json").exists());
 }
 
 #[test]

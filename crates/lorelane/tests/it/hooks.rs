@@ -1,6 +1,6 @@
 //! The hooks, called as clients call them.
 
-use crate::scratch::{DECISION, Said, Scratch, USE_JWT};
+use crate::scratch::{DECISION, Said, Scratch, USE_JWT, without_ids};
 use expect_test::{Expect, expect};
 use lorelane_core::capture::{At, Capture, Item};
 use lorelane_core::json::{Format, Json};
@@ -470,10 +470,11 @@ fn a_hook_that_nobody_knows_says_so_and_disturbs_nobody() {
 #[test]
 fn a_read_only_home_costs_the_ledger_and_no_reminder() {
     let scratch = paseto();
-    // A file where the lane's state folder would be: nothing can be written below it.
-    let lanes = scratch.home().join("state/lanes");
-    fs::remove_dir_all(&lanes).unwrap();
-    fs::write(&lanes, "").unwrap();
+    // Files where the folders in the state folder would be: nothing can be written below them.
+    for folder in ["state/lanes", "state/projects"].map(|name| scratch.home().join(name)) {
+        fs::remove_dir_all(&folder).unwrap();
+        fs::write(&folder, "").unwrap();
+    }
     assert!(scratch.prompt_hook("how do we sign sessions here?").contains("PASETO"));
     assert!(scratch.hook_log().contains("cannot write"), "{}", scratch.hook_log());
 }
@@ -510,7 +511,7 @@ impl Scratch {
         Json::text(path.to_str().unwrap())
     }
 
-    fn stop_hook(&self, members: &[(&str, Json)], vars: &[(&str, &str)]) -> Said {
+    pub fn stop_hook(&self, members: &[(&str, Json)], vars: &[(&str, &str)]) -> Said {
         let path = Json::text(self.folder.join("transcript.jsonl").to_str().unwrap());
         let mut all = vec![("transcript_path", path), ("stop_hook_active", Json::Bool(false))];
         all.extend(members.iter().cloned());
@@ -519,14 +520,13 @@ impl Scratch {
 
     /// What was found in a session.
     fn capture_of(&self, session: &str) -> Capture {
-        let lane = fs::read_dir(self.home().join("state/lanes")).unwrap().next().unwrap().unwrap().path();
-        let files = fs::read_dir(lane.join("captures")).unwrap().map(|entry| entry.unwrap().path());
-        let texts = files.filter_map(|path| Json::parse(&fs::read_to_string(path).unwrap()).ok());
-        let mut captures = texts.filter_map(|json| Capture::from_json(&json));
+        let files =
+            fs::read_dir(self.project_state().join("captures")).unwrap().map(|entry| entry.unwrap().path());
+        let mut captures = files.filter_map(|path| Capture::read(&fs::read_to_string(path).unwrap()));
         captures.find(|capture| capture.session == session).unwrap()
     }
 
-    fn decided(&self) {
+    pub fn decided(&self) {
         let text = format!(
             r#"{{"type":"assistant","message":{{"id":"m1","content":[{{"type":"text","text":"{DECIDED}"}}]}}}}"#
         );
@@ -543,10 +543,8 @@ fn a_stop_asks_once_for_what_was_decided() {
     scratch.decided();
     let said = scratch.stop_hook(&[], &[]).expect(2);
     assert!(said.out.is_empty() && said.err.len() < 2_048, "{said:?}");
-    let captures = fs::read_dir(scratch.home().join("state/lanes")).unwrap().next().unwrap().unwrap().path();
-    let text = said.err.replace(captures.strip_prefix(&scratch.folder).unwrap().to_str().unwrap(), "<lane>");
     check(
-        &text,
+        &without_ids(&said.err),
         &expect![[r#"
             lorelane: this session has something worth remembering.
             - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)
@@ -554,7 +552,7 @@ fn a_stop_asks_once_for_what_was_decided() {
             1. run `lorelane consolidate prepare --session s-1` and read what it prints
             2. write the drafts that it asks for
             3. run `lorelane consolidate commit --session s-1`
-            The lines around each: ~/<lane>/captures/s-1-da3b5702f8eefc39.json
+            The lines around each: ~/home/state/projects/ID/captures/s-1-da3b5702f8eefc39.json
         "#]],
     );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");

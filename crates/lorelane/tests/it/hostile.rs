@@ -255,7 +255,7 @@ fn foreign(scratch: &Scratch) -> BTreeSet<(String, u64)> {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             let stat = fs::symlink_metadata(&path).unwrap();
-            let declared = [".claude", ".memories", ".lorelane", "lorelane.toml"];
+            let declared = [".claude", ".memories", ".lorelane", "lorelane.toml", ".git/lorelane-id"];
             if declared.iter().any(|name| path.ends_with(name)) {
                 continue;
             }

@@ -159,10 +159,8 @@ impl Client {
     /// Hangs up; the server goes with exit code 0 and has said nothing but the protocol.
     fn leave(mut self) {
         drop(self.input.take());
-        let begun = Instant::now();
         let status = self.child.wait().unwrap();
         assert_eq!(status.code(), Some(0));
-        assert!(begun.elapsed() < Duration::from_secs(4), "it stayed for {:?}", begun.elapsed());
         let mut errors = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
         assert_eq!(errors, "");

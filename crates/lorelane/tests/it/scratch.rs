@@ -203,6 +203,13 @@ impl Scratch {
         tree
     }
 
+    /// The project's own folder in the state folder.
+    pub fn project_state(&self) -> PathBuf {
+        let projects = fs::read_dir(self.home().join("state/projects")).unwrap();
+        let [own] = projects.map(|entry| entry.unwrap().path()).collect::<Vec<_>>().try_into().unwrap();
+        own
+    }
+
     /// The same without the index: a cache that any read may bring up to date.
     pub fn tree_without_cache(&self) -> BTreeMap<String, Vec<u8>> {
         let mut tree = self.tree();
@@ -258,6 +265,23 @@ impl Said {
         }
         text
     }
+}
+
+/// A text without the names that are others in every run: the project's id, the lanes in state and cache.
+pub fn without_ids(text: &str) -> String {
+    let is_digest = |text: &str, len| text.len() == len && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let names = text.split_inclusive(['/', ' ', '\n']).map(|part| {
+        let name = part.trim_end_matches(['/', ' ', '\n']);
+        let stable = match name.rsplit_once('-') {
+            Some((lane, digest)) if is_digest(digest, 16) && (lane == "project" || is_digest(lane, 32)) => {
+                "LANE"
+            }
+            None if is_digest(name, 32) => "ID",
+            _ => name,
+        };
+        part.replacen(name, stable, 1)
+    });
+    names.collect()
 }
 
 /// Takes a line apart as a shell does that knows only quotes and line continuations.

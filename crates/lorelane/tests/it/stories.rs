@@ -1,7 +1,7 @@
 //! The command line as people use it, from the first `init` to the last `undo`.
 
 use crate::hooks::tool;
-use crate::scratch::{CONFIG, DECISION, LANE, MARKS, NOW, Scratch, USE_JWT, words};
+use crate::scratch::{CONFIG, DECISION, LANE, MARKS, NOW, Scratch, USE_JWT, without_ids, words};
 use expect_test::{Expect, expect};
 use lorelane_core::digest::{Revision, md5};
 use lorelane_core::json::Json;
@@ -498,8 +498,8 @@ fn edit(scratch: &Scratch, line: &str, script: &str) -> crate::scratch::Said {
 
 fn drafts(scratch: &Scratch) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for lane in fs::read_dir(scratch.home().join("state/drafts")).into_iter().flatten() {
-        let folder = lane.unwrap().path();
+    let folder = scratch.project_state().join("drafts");
+    if folder.exists() {
         assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
         found.extend(fs::read_dir(folder).unwrap().map(|draft| draft.unwrap().path()));
     }
@@ -779,9 +779,7 @@ fn a_dry_run_leaves_every_byte_as_it_is() {
         // The editor's draft is gone again; the folder for drafts may have come.
         let changed: Vec<&String> = after
             .iter()
-            .filter(|(path, bytes)| {
-                before.get(*path) != Some(*bytes) && !path.starts_with("home/state/drafts/")
-            })
+            .filter(|(path, bytes)| before.get(*path) != Some(*bytes) && !path.ends_with("/drafts/"))
             .map(|(path, _)| path)
             .chain(before.keys().filter(|path| !after.contains_key(*path)))
             .collect();
@@ -870,16 +868,8 @@ fn only_the_folders_that_status_lists_are_written() {
 fn status_tells_the_store_on_one_screen() {
     let scratch = with_two();
     let said = scratch.lorelane("status").expect(0).out;
-    // The key of the lane comes from its path, which is another in every run.
-    let stable: Vec<String> = said
-        .lines()
-        .map(|line| match line.find("project-") {
-            Some(at) => format!("{}<lane>{}", &line[..at], line[at + "project-".len() + 16..].trim_end()),
-            None => line.to_owned(),
-        })
-        .collect();
     check(
-        &stable.join("\n"),
+        &without_ids(&said),
         &expect![[r#"
             ~/project
 
@@ -901,16 +891,19 @@ fn status_tells_the_store_on_one_screen() {
               ~/project/.lorelane  (marks: pins, former addresses, origins, rejections)
               ~/project/lorelane.toml  (settings of lorelane)
               ~/project/.memories  (notes)
-              ~/home/state/lanes/<lane>  (journal of the notes: log, undo)
-              ~/home/cache/lanes/<lane>  (index of the notes: may be deleted)
-              ~/home/state/lanes/<lane>  (journal, ledger, results of bench: log, undo, why)
-              ~/home/state/lanes/<lane>/captures  (captures: what sessions left to be saved)
-              ~/home/state/drafts/<lane>  (drafts of an editor)
-              ~/home/cache/lanes/<lane>  (index: may be deleted)
+              ~/home/state/lanes/LANE  (journal of the notes: log, undo)
+              ~/home/cache/lanes/LANE  (index of the notes: may be deleted)
+              ~/home/state/lanes/LANE  (journal: log, undo)
+              ~/project/.lorelane/id  (id of the project: finds its log if it is moved)
+              ~/home/state/projects/ID  (ledger, results of bench: why)
+              ~/home/state/projects/ID/captures  (captures: what sessions left to be saved)
+              ~/home/state/projects/ID/drafts  (drafts of an editor)
+              ~/home/cache/lanes/LANE  (index: may be deleted)
               ~/home/state/hooks.log  (what hooks could not do)
               ~/home/state/trust  (projects whose settings you trust)
               ~/home/data/models  (the second model, if one was added)
-              ~/home/state/agents  (what `setup` installed, and backups)"#]],
+              ~/home/state/agents  (what `setup` installed, and backups)
+        "#]],
     );
 }
 
@@ -1248,11 +1241,37 @@ fn what_git_removed_is_a_note_and_no_harm() {
         &scratch.lorelane("doctor").expect(0).text(),
         &expect![[r#"
         everything is as it should be
-        2> note: git removed 1 of the memories in the log: decisions/use-jwt.json
+        2> note: git removed 1 of the memories in the log, `lorelane restore` brings one back: decisions/use-jwt.json
     "#]],
     );
     scratch.lorelane("restore use-jwt").expect(0);
     assert!(scratch.exists(USE_JWT));
+}
+
+// What git had removed once was git's doing for ever, also when it was back and somebody deleted it.
+#[test]
+fn what_came_back_after_git_removed_it_and_was_deleted_is_named() {
+    let come_back: [fn(&Scratch); 2] = [
+        |scratch| drop(scratch.lorelane("restore use-jwt").expect(0)),
+        |scratch| drop(scratch.git(&["checkout", "-q", "HEAD~1", "--", USE_JWT])),
+    ];
+    for come_back in come_back {
+        let scratch = Scratch::with_jwt();
+        scratch.git(&["init", "-q"]);
+        scratch.git(&["add", "-A"]);
+        scratch.git(&["commit", "-q", "-m", "memories"]);
+        scratch.git(&["rm", "-q", USE_JWT]);
+        scratch.git(&["commit", "-q", "-m", "no longer"]);
+        // Later than that commit, whenever it was.
+        let scratch = scratch.at("2999-01-01T00:00:00Z");
+        let note = scratch.lorelane("doctor").err;
+        assert!(note.starts_with("note: git removed 1"), "{note}");
+        come_back(&scratch);
+        fs::remove_file(scratch.project().join(USE_JWT)).unwrap();
+        let said = scratch.lorelane("doctor").expect(1);
+        assert!(said.out.contains("use-jwt.json was deleted outside lorelane"), "{}", said.text());
+        assert!(said.out.contains("`lorelane restore decision/use-jwt` brings it back"), "{}", said.text());
+    }
 }
 
 // With the clock set back, `undo` took the older change of the other lane.

@@ -3,8 +3,8 @@
 //! What a link means is told by the words around it, within its own sentence and nearest to it first: a bug in one
 //! sentence says nothing of the file in the next.
 
-use crate::link::{Edge, Link, Target};
 use crate::markdown::{LineKind, lines};
+use crate::memory::link::{Edge, Link, Target};
 use crate::text::one_line;
 use std::collections::HashMap;
 use std::ops::Range;

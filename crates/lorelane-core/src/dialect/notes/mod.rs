@@ -15,12 +15,12 @@ pub use compose::{draft, no_fields, titled};
 pub use frontmatter::NoteDocument;
 pub use links::links;
 pub use merge::merged;
-pub use name::{NameFault, Why, for_title, named, restored, trashed};
+pub use name::{NameFault, Why, for_title, named};
 pub use patch::{set, set_body};
 
 use super::{Circumstances, Composed, Dialect, Edit, Extent, ListingLine, Problem, Reading, edits};
 use crate::change::Draft;
-use crate::memory::{Address, Memory};
+use crate::memory::{Address, LaneId, Memory, trash};
 use crate::passage::{self, Passage};
 use crate::path::RelPath;
 use crate::refusal::Refusal;
@@ -41,8 +41,8 @@ impl Notes {
 }
 
 impl Dialect for Notes {
-    fn lane(&self) -> &'static str {
-        "notes"
+    fn lane(&self) -> LaneId {
+        LaneId::Notes
     }
 
     /// Deleted notes are looked at, too: they are retired ones, and can come back.
@@ -121,11 +121,11 @@ impl Dialect for Notes {
         now: Timestamp,
         taken: &dyn Fn(&Address) -> bool,
     ) -> Option<Address> {
-        name::trashed(address, now, taken)
+        trash::trashed(address, now, taken)
     }
 
     fn restored_to(&self, address: &Address) -> Option<Address> {
-        name::restored(address)
+        trash::restored(address)
     }
 
     /// Notes have no listing: their folder is one.
@@ -133,7 +133,7 @@ impl Dialect for Notes {
         None
     }
 
-    fn listing(&self, _: &str) -> Option<(RelPath, String)> {
+    fn listing(&self, _: &str) -> Option<(RelPath, &'static str)> {
         None
     }
 }

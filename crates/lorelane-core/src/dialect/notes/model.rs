@@ -5,7 +5,7 @@ use super::{NOTE_MAX_BYTES, links, name, patch};
 use crate::json::{Json, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::markdown;
-use crate::memory::{Address, Body, Kind, Memory, NoteType};
+use crate::memory::{Address, Body, Kind, Memory, NoteType, trash};
 use crate::refusal::{Fault, Refusal};
 use crate::text::{cut, one_line};
 use crate::time::{TimeFault, Timestamp};
@@ -130,7 +130,7 @@ fn lifecycle(document: &NoteDocument<'_>, address: &Address) -> Lifecycle {
     let at = |key: &str| text_of(document, key).and_then(Timestamp::parse).map(|(at, _)| at);
     let reason = |key: &str| text_of(document, key).map(str::to_owned);
     let retired = || Lifecycle::Retired { at: at("retired_at"), reason: reason("retired_reason") };
-    match (name::deleted_at(address), status(document)) {
+    match (trash::deleted_at(address), status(document)) {
         // What was deleted still says `active` in its frontmatter: the folder is what counts.
         (Some(deleted), Some(Status::Retired)) => match retired() {
             Lifecycle::Retired { at: None, reason } => Lifecycle::Retired { at: deleted, reason },
@@ -235,7 +235,7 @@ fn set_lifecycle(now: &Lifecycle, after: &Lifecycle, set: &mut dyn FnMut(bool, &
 
 /// What other lanes can say and a note cannot.
 fn refuse_inexpressible(after: &Memory) -> Result<(), Refusal> {
-    let deleted = name::deleted_at(&after.address).is_some();
+    let deleted = trash::deleted_at(&after.address).is_some();
     let (field, expected, fix) = if after.kind.note_type().is_none() {
         ("type", "A note has the type of a note", "choose one of the types of notes")
     } else if after.confidence.is_some() {

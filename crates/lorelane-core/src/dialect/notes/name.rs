@@ -1,10 +1,9 @@
 //! The names of notes: what people type, what titles become, and how the trash calls them.
 
 use crate::digest::short_digest;
-use crate::memory::{Address, TRASH};
+use crate::memory::Address;
+use crate::memory::trash::split_time;
 use crate::path::{PathFault, RelPath};
-use crate::time::Timestamp;
-use std::fmt;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -21,22 +20,30 @@ const DEVICES: [&str; 22] = [
 ];
 
 /// Why a note cannot be called so.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot name a note `{name}`: {why}")]
 pub struct NameFault {
     pub name: String,
+    #[source]
     pub why: Why,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
+    #[error(transparent)]
     Path(PathFault),
     /// A part begins with a dot, or the folder is one that lorelane leaves alone.
+    #[error("its folder or file would be hidden or is not for notes")]
     Hidden,
     /// A part begins or ends with a blank, or ends with a dot.
+    #[error("a part of it begins or ends with a blank, or ends with a dot")]
     Edge,
     /// A sign that a link or a file system cannot say.
+    #[error("it contains {0:?}, which files or links cannot say")]
     Sign(char),
+    #[error("Windows keeps that name for a device")]
     Device,
+    #[error("a part of it is longer than {PART_MAX} bytes")]
     TooLong,
 }
 
@@ -115,53 +122,6 @@ pub(super) fn stem(address: &Address) -> &str {
     name.rsplit_once('/').map_or(name, |(_, stem)| stem)
 }
 
-/// Where a note goes that is deleted now: `.trash/<name>_<time>`, its folders kept. A name that is taken is not
-/// overwritten: the next second is free sooner or later.
-pub fn trashed(address: &Address, now: Timestamp, taken: &dyn Fn(&Address) -> bool) -> Option<Address> {
-    if !address.is_note() || address.is_trash() {
-        return None;
-    }
-    (0..)
-        .map(|later| {
-            let digits: String =
-                Timestamp(now.0 + later).to_string().chars().filter(char::is_ascii_digit).collect();
-            Address::note(&format!("{TRASH}/{}_{}_{}", address.name(), &digits[..8], &digits[8..14]))
-        })
-        .find(|trash| trash.as_ref().is_none_or(|trash| !taken(trash)))?
-}
-
-/// Where a deleted note came from.
-pub fn restored(trash: &Address) -> Option<Address> {
-    let (_, name) = trash.name().split_once('/').filter(|_| trash.is_trash())?;
-    Address::note(split_time(name).map_or(name, |(name, _)| name))
-}
-
-/// For an address in the trash, when it came there, if its name says so.
-pub(super) fn deleted_at(address: &Address) -> Option<Option<Timestamp>> {
-    address.is_trash().then(|| split_time(address.name()).map(|(_, at)| at))
-}
-
-/// `login_20250110_143022`, taken apart.
-fn split_time(name: &str) -> Option<(&str, Timestamp)> {
-    let at = name.len().checked_sub("_20250110_143022".len())?;
-    let (rest, time) = (name.get(..at)?, name.get(at..)?);
-    let (date, clock) = time.strip_prefix('_')?.split_once('_')?;
-    let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
-    if rest.is_empty() || rest.ends_with('/') || !digits(date, 8) || !digits(clock, 6) {
-        return None;
-    }
-    let written = format!(
-        "{}-{}-{}T{}:{}:{}Z",
-        &date[..4],
-        &date[4..6],
-        &date[6..],
-        &clock[..2],
-        &clock[2..4],
-        &clock[4..]
-    );
-    Timestamp::parse(&written).map(|(at, _)| (rest, at))
-}
-
 impl NameFault {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
@@ -177,24 +137,3 @@ impl NameFault {
         }
     }
 }
-
-impl fmt::Display for NameFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot name a note `{}`: {}", self.name, self.why)
-    }
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Why::Path(fault) => fault.fmt(f),
-            Why::Hidden => f.write_str("its folder or file would be hidden or is not for notes"),
-            Why::Edge => f.write_str("a part of it begins or ends with a blank, or ends with a dot"),
-            Why::Sign(sign) => write!(f, "it contains {sign:?}, which files or links cannot say"),
-            Why::Device => f.write_str("Windows keeps that name for a device"),
-            Why::TooLong => write!(f, "a part of it is longer than {PART_MAX} bytes"),
-        }
-    }
-}
-
-impl std::error::Error for NameFault {}

@@ -8,8 +8,8 @@ use super::{draft, fields, fix};
 use crate::change::{Draft, Given, Notice};
 use crate::dialect::{Circumstances, Composed};
 use crate::json::{Format, Json, Object};
-use crate::lifecycle::{HISTORY_MAX, Status, forget_oldest};
-use crate::memory::{Address, Category};
+use crate::lifecycle::Status;
+use crate::memory::{Address, Category, HISTORY_MAX, drop_oldest};
 use crate::refusal::{Fault, MergeFault, Refusal};
 use crate::text::title_changed_enough_for_a_new_slug;
 use std::collections::HashSet;
@@ -119,7 +119,7 @@ pub(super) fn revise(
         memory.history.splice(..before.history.len(), before.history.iter().cloned());
     }
     memory.history.extend(events);
-    forget_oldest(&mut memory.history);
+    drop_oldest(&mut memory.history);
     let mut read_laxly = old.clone();
     fix::relax(&mut read_laxly, category, &mut Vec::new());
     memory.revised = read_laxly.get("times_updated").and_then(Json::as_u64).unwrap_or(0) + 1;

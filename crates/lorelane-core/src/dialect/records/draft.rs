@@ -4,6 +4,7 @@ use super::fields::{self, Field, Kind, Need};
 use crate::change::Assignment;
 use crate::json::{Document, Json, Object};
 use crate::memory::{Address, Category};
+use crate::refusal::Fault;
 use crate::secret;
 use crate::text::cut;
 use crate::time::Timestamp;
@@ -148,25 +149,64 @@ pub fn blank(category: Category) -> Object {
 }
 
 /// The fields of a record in which the placeholder of a template still stands, each once.
-pub(super) fn unfilled(record: &Object) -> BTreeSet<String> {
+pub(crate) fn unfilled(record: &Object) -> BTreeSet<String> {
+    // Some write it with three dots.
+    fields_with(record, &|text| matches!(text, PLACEHOLDER | "..."))
+}
+
+/// An agent's draft with empty texts where something is required, or where it would take the place of what a record
+/// says.
+pub fn emptied(given: &Object, replaced: &Object, category: Category) -> Vec<Fault> {
+    let wanted = wanted(category);
+    let says_something = |value: &Json| match value {
+        Json::Text(text) => !text.trim().is_empty(),
+        Json::List(items) => !items.is_empty(),
+        _ => false,
+    };
+    let is_missed = |path: &String| {
+        let field = wanted.iter().find(|field| field.path.replace("[]", "") == *path);
+        field.is_some_and(|field| {
+            matches!(field.kind, "text" | "list of texts")
+                && (field.required || replaced.at(path).is_some_and(says_something))
+        })
+    };
+    let empty = fields_with(given, &str::is_empty).into_iter().filter(is_missed);
+    empty.map(|field| says_nothing(field, "it is empty", "")).collect()
+}
+
+/// What is wrong with a field that is as the template has it.
+pub(crate) fn unfilled_fault(field: String) -> Fault {
+    says_nothing(field, "it still has the placeholder of the template", PLACEHOLDER)
+}
+
+fn says_nothing(field: String, why: &str, got: &str) -> Fault {
+    Fault {
+        field,
+        expected: format!("Field should say something: {why}"),
+        got: format!("\"{got}\""),
+        fix: "fill it in; in an update leave out what does not change".to_owned(),
+    }
+}
+
+/// The fields of a record with such a text, each once.
+fn fields_with(record: &Object, is_meant: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
     // The history is not drafted.
     for (key, value) in record.iter().filter(|(key, _)| *key != "changes") {
-        find_unfilled(value, key, &mut fields);
+        find_fields(value, key, is_meant, &mut fields);
     }
     fields
 }
 
-fn find_unfilled(value: &Json, field: &str, fields: &mut BTreeSet<String>) {
+fn find_fields(value: &Json, field: &str, is_meant: &dyn Fn(&str) -> bool, fields: &mut BTreeSet<String>) {
     match value {
-        // Some write it with three dots.
-        Json::Text(text) if matches!(text.trim(), PLACEHOLDER | "...") => {
+        Json::Text(text) if is_meant(text.trim()) => {
             fields.insert(field.to_owned());
         }
-        Json::List(items) => items.iter().for_each(|item| find_unfilled(item, field, fields)),
-        Json::Object(object) => {
-            object.iter().for_each(|(key, value)| find_unfilled(value, &format!("{field}.{key}"), fields));
-        }
+        Json::List(items) => items.iter().for_each(|item| find_fields(item, field, is_meant, fields)),
+        Json::Object(object) => object
+            .iter()
+            .for_each(|(key, value)| find_fields(value, &format!("{field}.{key}"), is_meant, fields)),
         _ => {}
     }
 }

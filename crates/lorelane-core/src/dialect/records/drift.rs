@@ -1,6 +1,7 @@
 //! How far a listing that somebody may have touched is from what the files say.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// The paths that a listing misses or should not have. Both are empty when it says what the files say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,24 +23,32 @@ impl Drift {
 /// Compares a listing's text with the lines that the files ask for. Order and head do not matter: the first
 /// system's scripts sorted in two ways. Whole lines do, so that a doubled line or an old title is found.
 pub fn drift(text: &str, wanted: &[String]) -> Drift {
+    let listed = text.lines().map(str::trim).filter(|line| line.starts_with("- ["));
+    compare(listed, wanted.iter().map(String::as_str))
+}
+
+fn compare<L: AsRef<str> + Ord + Hash>(
+    listed: impl Iterator<Item = L>,
+    wanted: impl Iterator<Item = L>,
+) -> Drift {
     let mut drift = Drift::default();
     // Counted, not removed from a list: a removal per line is quadratic where a listing has 100,000.
-    let mut open: HashMap<&str, usize> = HashMap::new();
+    let mut open: HashMap<L, usize> = HashMap::new();
     for line in wanted {
         *open.entry(line).or_default() += 1;
     }
-    for line in text.lines().map(str::trim).filter(|line| line.starts_with("- [")) {
+    for line in listed {
         drift.listed += 1;
-        match open.get_mut(line) {
+        match open.get_mut(&line) {
             Some(count) if *count > 0 => *count -= 1,
-            _ => drift.stale.push(path_in(line).to_owned()),
+            _ => drift.stale.push(path_in(line.as_ref()).to_owned()),
         }
     }
-    let mut unlisted: Vec<(&str, usize)> = open.into_iter().filter(|(_, count)| *count > 0).collect();
+    let mut unlisted: Vec<(L, usize)> = open.into_iter().filter(|(_, count)| *count > 0).collect();
     unlisted.sort_unstable();
     drift.unlisted = unlisted
         .into_iter()
-        .flat_map(|(line, count)| std::iter::repeat_n(path_in(line).to_owned(), count))
+        .flat_map(|(line, count)| std::iter::repeat_n(path_in(line.as_ref()).to_owned(), count))
         .collect();
     drift
 }
@@ -53,6 +62,9 @@ fn path_in(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps;
+    use std::cmp::Ordering;
+    use std::hash::Hasher;
 
     #[test]
     fn every_difference_but_the_order_is_seen() {
@@ -76,10 +88,53 @@ mod tests {
         }
     }
 
+    /// A line that counts how often it is compared with another one.
+    struct Counted(String);
+
+    impl Hash for Counted {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+
+    impl Ord for Counted {
+        fn cmp(&self, other: &Counted) -> Ordering {
+            steps::add(1);
+            self.0.cmp(&other.0)
+        }
+    }
+
+    impl PartialOrd for Counted {
+        fn partial_cmp(&self, other: &Counted) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+
+    impl PartialEq for Counted {
+        fn eq(&self, other: &Counted) -> bool {
+            self.cmp(other).is_eq()
+        }
+    }
+
+    impl Eq for Counted {}
+
+    impl AsRef<str> for Counted {
+        fn as_ref(&self) -> &str {
+            &self.0
+        }
+    }
+
     #[test]
     fn a_very_long_listing_is_compared_line_by_line() {
-        let wanted: Vec<String> = (0..200_000).map(|n| format!("- [DECISION] T -> m/{n:06}.json")).collect();
-        assert!(drift(&wanted.join("\n"), &wanted).is_none());
-        assert_eq!(drift("", &wanted).unlisted.len(), wanted.len());
+        const LINES: usize = 20_000;
+        let lines = |count| (0..count).map(|number| Counted(format!("- [DECISION] T -> m/{number:06}.json")));
+        let mut drift = Drift::default();
+        let looks = steps::of(|| drift = compare(lines(LINES), lines(LINES)));
+        assert!(drift.is_none() && drift.listed == LINES);
+        assert!(looks <= 3 * LINES, "{looks}");
+        // Those that are named are sorted.
+        let looks = steps::of(|| drift = compare(lines(0), lines(LINES)));
+        assert_eq!(drift.unlisted.len(), LINES);
+        assert!(looks <= 40 * LINES, "{looks}");
     }
 }

@@ -1,7 +1,7 @@
 //! The contract: every field of the six categories, once. Validator, schemas, drafts and docs walk this table.
 
-use crate::lifecycle::{HISTORY_MAX, REASON_MAX};
-use crate::memory::Category;
+use crate::lifecycle::REASON_MAX;
+use crate::memory::{Category, HISTORY_MAX};
 
 pub const TITLE_MAX: usize = 120;
 pub const TAG_MAX: usize = 12;

@@ -3,7 +3,7 @@
 use super::RECORD_MAX_BYTES;
 use crate::json::{self, Document, Format, Json, Node, NodeKind, Object};
 use crate::lifecycle::{Lifecycle, Status};
-use crate::memory::{Address, Body, Event, Kind, Memory};
+use crate::memory::{Address, Body, HistoryEntry, Kind, Memory};
 use crate::refusal::{Fault, Refusal};
 use crate::text::cut;
 use crate::time::Timestamp;
@@ -85,7 +85,7 @@ pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
         created: time(&record, "created_at"),
         updated: time(&record, "updated_at"),
         history: match record.remove("changes") {
-            Some(Json::List(entries)) => entries.into_iter().map(Event).collect(),
+            Some(Json::List(entries)) => entries.into_iter().map(HistoryEntry).collect(),
             _ => Vec::new(),
         },
         revised: record.get("times_updated").and_then(Json::as_u64).unwrap_or(0),

@@ -6,7 +6,7 @@ use crate::change::Notice;
 use crate::dialect::Circumstances;
 use crate::json::{Json, Object};
 use crate::lifecycle::REASON_MAX;
-use crate::memory::{Category, Event};
+use crate::memory::{Category, HistoryEntry};
 use crate::refusal::MergeFault;
 use crate::text::cut;
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ pub(super) fn merge(
     historian: Historian<'_>,
     circumstances: &Circumstances,
     notices: &mut Vec<Notice>,
-) -> Result<Vec<Event>, MergeFault> {
+) -> Result<Vec<HistoryEntry>, MergeFault> {
     let eviction = merge_tags(old, new, historian, circumstances)?;
     let evicted = eviction.is_some();
     let mut events = Vec::from_iter(eviction);
@@ -72,7 +72,7 @@ pub(super) fn merge(
             Historian::Lorelane { because: Some(because) } => cut(because, REASON_MAX),
             _ => format!("{path} changed"),
         };
-        events.push(Event::new(circumstances.now, &summary).with(&path, before, after));
+        events.push(HistoryEntry::new(circumstances.now, &summary).with(&path, before, after));
     }
     let (old_count, given) = (history(old).len(), history(new).len());
     if given + events.len() <= old_count && historian == Historian::Drafter {
@@ -113,7 +113,7 @@ fn merge_tags(
     new: &Object,
     historian: Historian<'_>,
     circumstances: &Circumstances,
-) -> Result<Option<Event>, MergeFault> {
+) -> Result<Option<HistoryEntry>, MergeFault> {
     // Compared as they would be written: a tag that only loses its capitals is not removed.
     let set = |record: &Object| -> BTreeSet<String> {
         let tags = record.get("tags").map(Json::to_texts).unwrap_or_default();
@@ -156,7 +156,7 @@ fn merge_tags(
         Historian::Lorelane { because: Some(because) } => because.to_owned(),
         _ => format!("Tags evicted at cap: removed [{}], added [{}]", quoted(&removed), quoted(&added)),
     };
-    let event = Event::new(circumstances.now, &cut(&summary, REASON_MAX));
+    let event = HistoryEntry::new(circumstances.now, &cut(&summary, REASON_MAX));
     Ok(Some(event.with("tags", list(&removed), list(&added))))
 }
 

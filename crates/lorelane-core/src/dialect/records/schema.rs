@@ -2,8 +2,9 @@
 
 use super::fields::{self, Group, Kind, Need, SCHEMA_VERSION};
 use super::validate::{SLUG_PATTERN, TIME_PATTERN};
-use crate::json::{Format, Json, Object};
+use crate::json::{Format, to_string};
 use crate::memory::Category;
+use serde_json::{Map, Value, json};
 
 /// Every schema with its file name: the base and the six categories.
 pub fn all() -> Vec<(String, String)> {
@@ -11,84 +12,79 @@ pub fn all() -> Vec<(String, String)> {
     for category in Category::ALL {
         schemas.push((format!("{}.schema.json", category.name().replace('_', "-")), schema(Some(category))));
     }
-    schemas.into_iter().map(|(name, schema)| (name, format!("{}\n", schema.render(Format::FILE)))).collect()
+    let text = |schema: &Value| format!("{}\n", to_string(schema, Format::FILE));
+    schemas.iter().map(|(name, schema)| (name.clone(), text(schema))).collect()
 }
 
 /// The schema of one category, or of what all have in common.
-pub fn schema(category: Option<Category>) -> Json {
-    let mut root = Object::new();
-    root.set("$schema", Json::text("https://json-schema.org/draft/2020-12/schema"));
-    root.set("title", Json::text(category.map_or("memory", Category::name)));
-    for (key, value) in group(&fields::BASE, category).iter() {
-        root.set(key, value.clone());
+fn schema(category: Option<Category>) -> Value {
+    let mut schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": category.map_or("memory", Category::name),
+    });
+    if let (Value::Object(root), Value::Object(base)) = (&mut schema, group(&fields::BASE, category)) {
+        root.extend(base);
     }
-    Json::Object(root)
+    schema
 }
 
-fn group(group: &Group, category: Option<Category>) -> Object {
-    let mut properties = Object::new();
-    for field in group.fields {
+fn group(group: &Group, category: Option<Category>) -> Value {
+    let property = |field: &fields::Field| {
         let value = kind(&field.kind, category);
-        properties.set(field.name, if field.need == Need::Optional { or_null(value) } else { value });
-    }
-    let required = group.fields.iter().filter(|field| field.need == Need::Required).map(|field| field.name);
-    object([
-        ("type", Json::text("object")),
-        ("properties", Json::Object(properties)),
-        ("required", Json::texts(required)),
-        ("additionalProperties", Json::Bool(false)),
-    ])
+        (field.name.to_owned(), if field.need == Need::Optional { or_null(value) } else { value })
+    };
+    let properties: Map<String, Value> = group.fields.iter().map(property).collect();
+    let required = group.fields.iter().filter(|field| field.need == Need::Required);
+    let required: Vec<&str> = required.map(|field| field.name).collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
 }
 
-fn kind(kind: &Kind, category: Option<Category>) -> Json {
-    let typed = |name: &str| ("type", Json::text(name));
-    Json::Object(match kind {
-        Kind::Version => object([("const", Json::text(SCHEMA_VERSION))]),
+fn kind(kind: &Kind, category: Option<Category>) -> Value {
+    match kind {
+        Kind::Version => json!({"const": SCHEMA_VERSION}),
         Kind::OwnCategory => match category {
-            Some(category) => object([("const", Json::text(category.name()))]),
-            None => object([("enum", Json::texts(Category::ALL.map(Category::name)))]),
+            Some(category) => json!({"const": category.name()}),
+            None => json!({"enum": Category::ALL.map(Category::name)}),
         },
-        Kind::Choice(choices) => object([("enum", Json::texts(choices.iter().copied()))]),
-        Kind::Text { max: None } => object([typed("string")]),
-        Kind::Text { max: Some(max) } => object([typed("string"), ("maxLength", Json::number(max))]),
-        Kind::Slug => object([typed("string"), ("pattern", Json::text(SLUG_PATTERN))]),
-        Kind::Time => object([typed("string"), ("pattern", Json::text(TIME_PATTERN))]),
-        Kind::Fraction => {
-            object([typed("number"), ("minimum", Json::number(0)), ("maximum", Json::number(1))])
-        }
-        Kind::Count => object([typed("integer"), ("minimum", Json::number(0))]),
-        Kind::Flag => object([typed("boolean")]),
-        Kind::Any => Object::new(),
+        Kind::Choice(choices) => json!({"enum": choices}),
+        Kind::Text { max: None } => json!({"type": "string"}),
+        Kind::Text { max: Some(max) } => json!({"type": "string", "maxLength": max}),
+        Kind::Slug => json!({"type": "string", "pattern": SLUG_PATTERN}),
+        Kind::Time => json!({"type": "string", "pattern": TIME_PATTERN}),
+        Kind::Fraction => json!({"type": "number", "minimum": 0, "maximum": 1}),
+        Kind::Count => json!({"type": "integer", "minimum": 0}),
+        Kind::Flag => json!({"type": "boolean"}),
+        Kind::Any => json!({}),
         Kind::List { of, min, max } => {
-            let mut list = object([typed("array"), ("items", self::kind(of, category))]);
+            let mut list = json!({"type": "array", "items": self::kind(of, category)});
             if *min > 0 {
-                list.set("minItems", Json::number(min));
+                list["minItems"] = json!(min);
             }
             if let Some(max) = max {
-                list.set("maxItems", Json::number(max));
+                list["maxItems"] = json!(max);
             }
             list
         }
         Kind::OwnContent => match category {
             Some(own) => group(fields::content(own), category),
-            None => object([typed("object")]),
+            None => json!({"type": "object"}),
         },
         Kind::Group(found) => group(found, category),
-    })
+    }
 }
 
 /// An optional value may be written as null; a list of choices says so among its choices.
-fn or_null(value: Json) -> Json {
-    let Json::Object(mut object) = value else { return value };
-    if let Some(name) = object.text("type").map(str::to_owned) {
-        object.set("type", Json::texts([name, "null".to_owned()]));
+fn or_null(mut value: Value) -> Value {
+    if let Some(name) = value.get_mut("type") {
+        *name = json!([name.take(), "null"]);
     }
-    if let Some(Json::List(choices)) = object.get_mut("enum") {
-        choices.push(Json::Null);
+    if let Some(Value::Array(choices)) = value.get_mut("enum") {
+        choices.push(Value::Null);
     }
-    Json::Object(object)
-}
-
-fn object<const N: usize>(members: [(&str, Json); N]) -> Object {
-    members.into_iter().collect()
+    value
 }

@@ -124,12 +124,15 @@ impl Cache {
     }
 
     pub(super) fn rename(&mut self, from: &Path, to: &Path, now: i64) -> io::Result<()> {
-        self.find(from).ok_or(ErrorKind::NotFound)?;
+        let id = self.find(from).ok_or(ErrorKind::NotFound)?;
         let ((folder, from), (other, to)) = (self.parent(from)?, self.parent(to)?);
-        if folder != other {
-            return Err(ErrorKind::CrossesDevices.into());
+        if folder == other {
+            self.change(folder, EntryChange::Rename(from, to), now);
+        } else {
+            // Each folder forgets its own half of it.
+            self.change(other, EntryChange::Link(to, id), now);
+            self.change(folder, EntryChange::Unlink(from), now);
         }
-        self.change(folder, EntryChange::Rename(from, to), now);
         Ok(())
     }
 
@@ -255,14 +258,20 @@ fn after_power_cut(content: &[u8], durable: &[u8], luck: &mut Seeded) -> Vec<u8>
     if content == durable {
         return content.to_vec();
     }
-    // What the two share at the start was on the disk and was not written again.
+    // What the two share at the start was on the disk and was not written again. Nor was what follows an overwritten
+    // part.
     let safe = content.iter().zip(durable).take_while(|(a, b)| a == b).count();
-    let cut = safe + luck.below(content.len() - safe + 1);
+    let (rest, old_rest) = (&content[safe..], &durable[safe..]);
+    let is_overwritten = rest.len() == old_rest.len();
+    let same = rest.iter().rev().zip(old_rest.iter().rev()).take_while(|(a, b)| a == b).count();
+    let end = content.len() - if is_overwritten { same } else { 0 };
+    let cut = safe + luck.below(end - safe + 1);
     match luck.below(5) {
         0 => durable.to_vec(),
         1 => content.to_vec(),
+        2 if is_overwritten => [&content[..cut], &durable[cut..]].concat(),
         2 => content[..cut].to_vec(),
-        3 => [&content[..cut], &vec![0; content.len() - cut]].concat(),
+        3 => [&content[..cut], &vec![0; end - cut], &content[end..]].concat(),
         _ => [&content[..safe], &vec![0; cut - safe][..], &content[cut..]].concat(),
     }
 }

@@ -348,6 +348,12 @@ struct Opened {
 }
 
 impl Pieces for Opened {
+    fn size(&self) -> io::Result<u64> {
+        self.disk.look(&self.path, |world| {
+            Ok(world.cache.file(&self.path)?.ok_or(ErrorKind::NotFound)?.len() as u64)
+        })
+    }
+
     fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         self.disk.look(&self.path, |world| {
             let content = world.cache.file(&self.path)?.ok_or(ErrorKind::NotFound)?;
@@ -374,7 +380,7 @@ impl Disk for SimDisk {
         })
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Pieces>> {
+    fn open(&self, path: &Path, _links: Links) -> io::Result<Box<dyn Pieces>> {
         self.look(path, |world| world.cache.file(path)?.map(drop).ok_or(ErrorKind::NotFound.into()))?;
         Ok(Box::new(Opened { disk: self.clone(), path: path.to_owned() }))
     }

@@ -15,7 +15,7 @@ pub use tensors::Tensors;
 pub use vocabulary::Vocabulary;
 pub use wheel::unpack;
 
-use super::{Files, Meaning};
+use super::{Meaning, ModelFiles};
 use lorelane_core::json::Json;
 
 /// A text's first pieces say what it is about. More of them would cost more than they tell: the time grows with each.
@@ -35,7 +35,7 @@ pub struct Model {
 
 impl Model {
     /// Reads a model's files, all of them, and says what is wrong with which.
-    pub fn read(files: &Files) -> Result<Model, (&'static str, String)> {
+    pub fn read(files: &ModelFiles) -> Result<Model, (&'static str, String)> {
         let text = |name: &'static str, bytes: &'_ [u8]| {
             String::from_utf8(bytes.to_vec()).map_err(|_| (name, "it is not UTF-8".to_owned()))
         };

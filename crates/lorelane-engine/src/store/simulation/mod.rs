@@ -8,7 +8,7 @@
 
 mod model;
 
-use std::fmt;
+use crate::backend::{ChangeLog, Edit, StoreError, Transaction, Warning};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,44 +16,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
-use super::{Edit, Home, Store, StoreError, Transaction, Warning};
+use super::faults::Faults;
+use super::{FileTransaction, Home, Store};
 use crate::disk::Seeded;
 use crate::disk::sim::{Call, Crash, Job, SimDisk, Verb, When};
 use model::{LANES, Model, Proposal, mark_line};
 
-/// Takes one safeguard away, to prove that the simulation misses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sabotage {
-    SkipBlobSync,
-    SkipJournalSync,
-    SkipJournalFolderSync,
-    SkipFileSync,
-    SkipFolderSync,
-    SkipNewFolderSync,
-    SkipMarksSync,
-    SkipMarksFolderSync,
-    SkipRecoverySync,
-    SkipShelterSync,
-    SkipRename,
-    SkipLock,
-    SkipMarksLock,
-}
+pub use super::faults::FaultSwitch;
 
-impl Sabotage {
-    pub const ALL: [Sabotage; 13] = [
-        Sabotage::SkipBlobSync,
-        Sabotage::SkipJournalSync,
-        Sabotage::SkipJournalFolderSync,
-        Sabotage::SkipFileSync,
-        Sabotage::SkipFolderSync,
-        Sabotage::SkipNewFolderSync,
-        Sabotage::SkipMarksSync,
-        Sabotage::SkipMarksFolderSync,
-        Sabotage::SkipRecoverySync,
-        Sabotage::SkipShelterSync,
-        Sabotage::SkipRename,
-        Sabotage::SkipLock,
-        Sabotage::SkipMarksLock,
+impl FaultSwitch {
+    pub const ALL: [FaultSwitch; 13] = [
+        FaultSwitch::SkipBlobSync,
+        FaultSwitch::SkipJournalSync,
+        FaultSwitch::SkipJournalFolderSync,
+        FaultSwitch::SkipFileSync,
+        FaultSwitch::SkipFolderSync,
+        FaultSwitch::SkipNewFolderSync,
+        FaultSwitch::SkipMarksSync,
+        FaultSwitch::SkipMarksFolderSync,
+        FaultSwitch::SkipRecoverySync,
+        FaultSwitch::SkipShelterSync,
+        FaultSwitch::SkipRename,
+        FaultSwitch::SkipLock,
+        FaultSwitch::SkipMarksLock,
     ];
 }
 
@@ -71,7 +56,8 @@ pub struct Summary {
 }
 
 /// What did not hold, and how to see it again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at step {step}: {what}\nhint: the round with seed {round_seed} shows it")]
 pub struct Failure {
     /// `simulate_round` with this seed shows the failure alone.
     pub round_seed: u64,
@@ -80,11 +66,11 @@ pub struct Failure {
 }
 
 /// Attempts at least `steps` changes in many short-lived worlds.
-pub fn simulate(seed: u64, steps: u64, sabotage: Option<Sabotage>) -> Result<Summary, Failure> {
+pub fn simulate(seed: u64, steps: u64, switch: Option<FaultSwitch>) -> Result<Summary, Failure> {
     let mut luck = Seeded::new(seed);
     let mut summary = Summary::default();
     while summary.steps < steps {
-        simulate_round(luck.number(), sabotage, &mut summary)?;
+        simulate_round(luck.number(), switch, &mut summary)?;
     }
     Ok(summary)
 }
@@ -92,10 +78,10 @@ pub fn simulate(seed: u64, steps: u64, sabotage: Option<Sabotage>) -> Result<Sum
 /// One world from its empty disk to its end.
 pub fn simulate_round(
     round_seed: u64,
-    sabotage: Option<Sabotage>,
+    switch: Option<FaultSwitch>,
     summary: &mut Summary,
 ) -> Result<(), Failure> {
-    let round = Round::new(round_seed, sabotage);
+    let round = Round::new(round_seed, switch);
     let held = round.run();
     let seen = round.summary();
     summary.steps += seen.steps;
@@ -111,7 +97,7 @@ pub fn simulate_round(
 struct Round {
     machine: SimDisk,
     seed: u64,
-    sabotage: Option<Sabotage>,
+    switch: Option<FaultSwitch>,
     model: Mutex<Model>,
     summary: Mutex<Summary>,
 }
@@ -126,11 +112,11 @@ struct Weather {
 }
 
 impl Round {
-    fn new(seed: u64, sabotage: Option<Sabotage>) -> Round {
+    fn new(seed: u64, switch: Option<FaultSwitch>) -> Round {
         Round {
             machine: SimDisk::new(seed),
             seed,
-            sabotage,
+            switch,
             model: Mutex::new(Model::default()),
             summary: Mutex::new(Summary::default()),
         }
@@ -243,7 +229,7 @@ impl Round {
         &self,
         lane: usize,
         disk: &SimDisk,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut FileTransaction<'_>,
         luck: &mut Seeded,
     ) -> Result<(), Refused> {
         self.look_at_beginning(lane, transaction).map_err(Refused::Wrong)?;
@@ -286,7 +272,7 @@ impl Round {
         }
     }
 
-    fn look_at_beginning(&self, lane: usize, transaction: &Transaction<'_>) -> Result<(), String> {
+    fn look_at_beginning(&self, lane: usize, transaction: &FileTransaction<'_>) -> Result<(), String> {
         for warning in transaction.warnings() {
             match warning {
                 Warning::TakenBack { changed_outside, .. } if changed_outside.is_empty() => {
@@ -304,7 +290,7 @@ impl Round {
     fn draft(
         &self,
         lane: usize,
-        transaction: &Transaction<'_>,
+        transaction: &FileTransaction<'_>,
         luck: &mut Seeded,
     ) -> Result<(Vec<Edit>, Option<Proposal>), Refused> {
         let kind = luck.below(7);
@@ -362,7 +348,7 @@ impl Round {
         self.model().check_marks_whole(&self.machine)
     }
 
-    fn undo_everything(&self, lane: usize, transaction: &mut Transaction<'_>) -> Result<(), String> {
+    fn undo_everything(&self, lane: usize, transaction: &mut FileTransaction<'_>) -> Result<(), String> {
         loop {
             let mut model = self.model();
             let Some(proposal) = model.propose_undo(lane) else { return Ok(()) };
@@ -377,9 +363,9 @@ impl Round {
         let home = Home {
             lane: lane_folder(lane),
             marks: PathBuf::from("/project/.lorelane"),
-            state: PathBuf::from(format!("/state/lorelane/lane-{lane}")),
+            state: PathBuf::from(format!("/state/lorelane/lane-{lane}")).into(),
         };
-        Store::new(Arc::new(disk.clone()), home).sabotaged(self.sabotage)
+        Store { faults: Faults { switch: self.switch }, ..Store::new(Arc::new(disk.clone()), home) }
     }
 
     fn model(&self) -> MutexGuard<'_, Model> {
@@ -419,14 +405,4 @@ fn path(luck: &mut Seeded) -> RelPath {
     let folder = luck.pick(&["", "decisions/", "deep/er/"]);
     let name = luck.pick(&["a.json", "b.json"]);
     RelPath::parse(&format!("{folder}{name}")).expect("made of good parts")
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "at step {}: {}\nhint: the round with seed {} shows it",
-            self.step, self.what, self.round_seed
-        )
-    }
 }

@@ -1,12 +1,12 @@
 //! What must be true of the lanes, kept in the simplest way that could be right.
 
+use crate::backend::Edit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::lane_folder;
 use crate::disk::Kind;
 use crate::disk::sim::SimDisk;
-use crate::store::Edit;
 
 pub(super) const LANES: usize = 2;
 

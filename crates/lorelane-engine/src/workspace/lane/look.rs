@@ -2,7 +2,7 @@
 
 use super::Lane;
 use crate::config::write_plain;
-use crate::disk::{Disk, Kind, Listed, is_exhausted};
+use crate::disk::{Disk, Kind, Links, Listed, is_exhausted};
 use crate::index::{self, By, FolderTimes, Index, IndexError, Rebuild, Row, Said, Seen, Source, UNSETTLED};
 use crate::workspace::Failure;
 use lorelane_core::change::Notice;
@@ -53,7 +53,7 @@ impl Lane {
     /// Where no file can be opened any more, nothing that was not found is known to be missing.
     fn refuse_when_exhausted(&self) -> Result<(), Failure> {
         match self.exhausted.take() {
-            Some(fault) => Err(Failure::io("read", &self.root, fault)),
+            Some(fault) => Err(Failure::io("read", &self.folder(ROOT), fault)),
             None => Ok(()),
         }
     }
@@ -83,11 +83,9 @@ impl Lane {
         let mut problems: Vec<_> =
             files.into_iter().map(|problem| (self.file(&problem.path), problem.what)).collect();
         let times = self.ask(Index::folder_times)?;
-        for folder in
-            times.iter().filter(|(_, time)| **time == UNSETTLED).map(|(folder, _)| self.folder(folder))
-        {
-            if let Err(fault) = self.disk.list(&folder) {
-                problems.push((folder, format!("it cannot be listed: {fault}")));
+        for (folder, _) in times.iter().filter(|(_, time)| **time == UNSETTLED) {
+            if let Err(fault) = self.documents.list(folder) {
+                problems.push((self.folder(folder), format!("it cannot be listed: {fault}")));
             }
         }
         Ok(problems)
@@ -101,7 +99,7 @@ impl Lane {
 
     /// A file from outside, as the index remembers it.
     pub(in crate::workspace) fn seen(&self, path: &RelPath) -> Option<Seen> {
-        let stat = self.disk.stat(&self.file(path)).ok()??;
+        let stat = self.documents.stat(path.as_str()).ok()??;
         Some(Seen { size: stat.len, mtime_ns: stat.mtime_ns })
     }
 
@@ -133,7 +131,7 @@ impl Lane {
                 bytes = 0;
             }
         }
-        let now_ns = self.disk.now_ns();
+        let now_ns = self.documents.now_ns();
         let times = times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect();
         self.take_in(By::Scan, rows, &times)?;
         if in_place {
@@ -228,9 +226,9 @@ impl Lane {
     pub(super) fn take_in(&mut self, by: By, rows: Vec<Row>, times: &FolderTimes) -> Result<(), Failure> {
         // Asked again inside the index's transaction: a row of a file that was forgotten since it was read would
         // bring its words back behind the one who scrubbed them.
-        let (disk, root) = (&*self.disk, &self.root);
+        let documents = &*self.documents;
         let standing = rows.into_iter().map(|row| match &row {
-            Row::Memory { entry, .. } if is_gone(disk, root, &entry.path) => {
+            Row::Memory { entry, .. } if matches!(documents.stat(entry.path.as_str()), Ok(None)) => {
                 Row::Gone { path: entry.path.clone() }
             }
             _ => row,
@@ -294,14 +292,17 @@ impl Lane {
         let touched: BTreeSet<&str> = paths.iter().flat_map(|path| self.folders_above(path)).collect();
         for folder in touched.iter().copied() {
             let Some(time) = self.time_of(folder) else { continue };
-            let known = self.ask(|index| index.known_in(folder))?;
-            let holds_what_is_known = self.disk.list(&self.folder(folder)).is_ok_and(|listed| {
-                let listed = listed.unwrap_or_default();
-                let files = listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name)).count();
-                let mut below = self.folders_in(folder, &listed).into_iter();
-                let is_known = |below: String| touched.contains(&*below) || times.contains_key(&below);
-                files == known && below.all(is_known)
-            });
+            let holds_what_is_known = match self.documents.list(folder) {
+                Err(_) => false,
+                Ok(listed) => {
+                    let listed = listed.unwrap_or_default();
+                    let files =
+                        listed.iter().filter(|listed| self.dialect.looks_like_one(&listed.name)).count();
+                    let below = self.folders_in(folder, &listed);
+                    let is_known = |below: &String| touched.contains(&**below) || times.contains_key(below);
+                    files == self.ask(|index| index.known_in(folder, &below))? && below.iter().all(is_known)
+                }
+            };
             times.insert(folder.to_owned(), if holds_what_is_known { time } else { UNSETTLED });
         }
         self.take_in(By::Commit, Vec::new(), &times)
@@ -309,16 +310,21 @@ impl Lane {
 
     /// The listing as the index has it now: the bytes that a rebuild would give. `None` for a lane without one.
     pub(in crate::workspace) fn listing(&mut self) -> Result<Option<(RelPath, String)>, Failure> {
-        if self.dialect.listing("").is_none() {
-            return Ok(None);
-        }
-        let lines = self.ask(Index::listing_lines)?;
-        Ok(self.dialect.listing(&lines))
+        let before = self.listing_start();
+        let Some((path, above)) = self.dialect.listing(&before) else { return Ok(None) };
+        Ok(Some((path, self.ask(|index| index.listing(above))?)))
     }
 
-    /// The file of the listing.
+    /// The file of the listing, where there are files.
     pub(in crate::workspace) fn listing_file(&self) -> Option<PathBuf> {
-        self.dialect.listing("").map(|(path, _)| self.file(&path))
+        let files = self.files.as_ref()?;
+        self.dialect.listing("").map(|(path, _)| files.file(&path))
+    }
+
+    /// How the present listing begins.
+    fn listing_start(&self) -> String {
+        let files = self.files.as_ref().zip(self.listing_file());
+        files.and_then(|(files, file)| start_of(&*files.disk, &file).ok()).unwrap_or_default()
     }
 
     /// The listing is derived, so its failure is said and does not undo the change.
@@ -328,18 +334,14 @@ impl Lane {
     }
 
     pub(in crate::workspace) fn put_listing(&mut self) -> Result<(), Failure> {
-        let Some((path, text)) = self.listing()? else { return Ok(()) };
-        let file = self.file(&path);
+        let (Some(files), Some((path, text))) = (self.files.clone(), self.listing()?) else { return Ok(()) };
+        let file = files.file(&path);
         // A link is refused by whoever writes.
-        let is_link = matches!(self.disk.stat(&file), Ok(Some(stat)) if stat.kind == Kind::Symlink);
-        if !is_link && self.is_foreign(&file) {
+        let is_link = matches!(files.disk.stat(&file), Ok(Some(stat)) if stat.kind == Kind::Symlink);
+        if !is_link && is_foreign(&*files.disk, &file) {
             return Err(Failure::ForeignListing { file });
         }
-        Ok(write_plain(&*self.disk, &file, text.as_bytes())?)
-    }
-
-    pub(in crate::workspace) fn is_foreign(&self, file: &Path) -> bool {
-        is_foreign(&*self.disk, file)
+        Ok(write_plain(&*files.disk, &file, text.as_bytes())?)
     }
 
     /// The times of the folders that are looked into. What a tree has of them only the index knows without looking:
@@ -353,11 +355,14 @@ impl Lane {
     }
 
     fn time_of(&self, folder: &str) -> Option<i64> {
-        Some(self.disk.stat(&self.folder(folder)).ok()??.mtime_ns)
+        Some(self.documents.stat(folder).ok()??.mtime_ns)
     }
 
-    pub(super) fn folder(&self, folder: &str) -> PathBuf {
-        if folder == ROOT { self.root.clone() } else { self.root.join(folder) }
+    /// A folder as people know it.
+    pub(in crate::workspace) fn folder(&self, folder: &str) -> PathBuf {
+        let root =
+            self.files.as_ref().map_or_else(|| PathBuf::from(&self.known_as), |files| files.root.clone());
+        if folder == ROOT { root } else { root.join(folder) }
     }
 
     /// The folders that a file lies in and that are looked into.
@@ -391,8 +396,7 @@ impl Lane {
             Extent::Tree(_) => vec![ROOT.to_owned()],
         };
         while let Some(folder) = folders.pop() {
-            let path = self.folder(&folder);
-            let stat = match self.disk.stat(&path) {
+            let stat = match self.documents.stat(&folder) {
                 Ok(Some(stat)) => stat,
                 Ok(None) => continue,
                 Err(_) => {
@@ -404,7 +408,7 @@ impl Lane {
                 found.times.insert(folder, stat.mtime_ns);
                 continue;
             }
-            let listed = match self.disk.list(&path) {
+            let listed = match self.documents.list(&folder) {
                 Ok(listed) => listed.unwrap_or_default(),
                 Err(fault) => {
                     self.note_exhausted(fault);
@@ -450,12 +454,11 @@ impl Lane {
 
     /// What stands in a file of the lane now. The stat comes first: a change after it is seen as a change.
     pub(in crate::workspace) fn content(&self, path: &RelPath) -> Content {
-        let file = self.file(path);
         let failed = |fault: &io::Error| Content::Unread {
             what: format!("it cannot be read: {fault}"),
             seen: Seen::FAILED,
         };
-        let stat = match self.disk.stat(&file) {
+        let stat = match self.documents.stat(path.as_str()) {
             Ok(Some(stat)) => stat,
             Ok(None) => return Content::Gone,
             Err(fault) => return failed(&fault),
@@ -469,7 +472,7 @@ impl Lane {
         if stat.len > max as u64 {
             return unread(format!("it is larger than {} KiB", max / 1024));
         }
-        match self.disk.read_regular(&file, max as u64) {
+        match self.documents.read(path, max as u64) {
             Ok(Some(bytes)) => Content::Read { bytes, seen },
             Ok(None) => Content::Gone,
             // Anything but a regular file of its size stays so until its stat changes.
@@ -519,10 +522,6 @@ pub(in crate::workspace) fn joined(folder: &str, name: &str) -> String {
     if folder == ROOT { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-fn is_gone(disk: &dyn Disk, root: &Path, path: &RelPath) -> bool {
-    matches!(disk.stat(&root.join(path.as_str())), Ok(None))
-}
-
 /// A folder's time, if nothing can happen any more that would leave it the same.
 pub(super) fn settled(time: i64, now_ns: i64) -> i64 {
     if now_ns.saturating_sub(time) < TICK_NS { UNSETTLED } else { time }
@@ -534,7 +533,15 @@ pub(in crate::workspace) fn is_foreign(disk: &dyn Disk, file: &Path) -> bool {
     if stat.kind != Kind::File {
         return true;
     }
+    start_of(disk, file).is_ok_and(|start| !is_listing(&start))
+}
+
+/// How a file begins; nothing where there is none.
+fn start_of(disk: &dyn Disk, file: &Path) -> io::Result<String> {
+    let Some(stat) = disk.stat(file)?.filter(|stat| stat.kind == Kind::File) else {
+        return Ok(String::new());
+    };
     let length = usize::try_from(stat.len).unwrap_or(usize::MAX).min(LISTING_START);
-    let start = disk.open(file).and_then(|mut pieces| pieces.read_at(0, length));
-    start.is_ok_and(|start| !is_listing(&String::from_utf8_lossy(&start)))
+    let start = disk.open(file, Links::Followed)?.read_at(0, length)?;
+    Ok(String::from_utf8_lossy(&start).into_owned())
 }

@@ -7,14 +7,17 @@ mod part;
 
 pub(super) use look::{Content, Found, is_foreign, joined};
 
+use super::project::Project;
 use super::{Failure, Loaded};
+use crate::backend::{Backend, Edit, Place, StoreError};
 use crate::disk::{Disk, Kind};
 use crate::env::Folders;
-use crate::index::{self, Index};
-use crate::store::{Edit, Home, Place, Store, StoreError};
+use crate::index::{self, Candidates, Index, IndexError};
+use crate::state::StateFolder;
+use crate::store::{Home, Store};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
-use lorelane_core::memory::Address;
+use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::sheet::Emphasis;
 use lorelane_core::refusal::Refusal;
@@ -24,9 +27,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// More marks than any project makes; a larger file is not ours.
-const MARKS_MAX_BYTES: u64 = 64 << 20;
-/// What recall and hooks read of it, at its end: some 10,000 marks.
+/// What recall and hooks read of the marks, at their end: some 10,000 of them.
 const RECENT_MARKS_BYTES: u64 = 1 << 20;
 /// The index's log of writes may grow to this before a process that only reads shortens it. Whoever opens the index
 /// reads its log: 0.4 ms for each MiB.
@@ -34,15 +35,15 @@ const LOG_MAX_AFTER_READS: u64 = 128 << 10;
 
 #[derive(Debug)]
 pub(super) struct Lane {
-    /// Its real folder. One that does not exist holds nothing, and a change makes it.
-    pub(super) root: PathBuf,
+    pub(super) dialect: Box<dyn Dialect>,
+    pub(super) documents: Arc<dyn Backend>,
+    /// The same documents where they are files: what only files have is asked of them.
+    pub(super) files: Option<LaneFiles>,
     /// Its folder as people know it: from the project's root, or in full for one that lies elsewhere.
     pub(super) known_as: String,
-    /// Its own folder in the user's state folder.
-    pub(super) state: PathBuf,
-    pub(super) dialect: Box<dyn Dialect>,
-    pub(super) store: Arc<Store>,
     pub(super) index: Index,
+    /// Where candidates come from, if not from the index.
+    pub(super) candidates: Option<Arc<dyn Candidates + Send + Sync>>,
     /// Where the index is, or would be.
     pub(super) index_file: PathBuf,
     /// Why the index is not kept: reads go on without a cache.
@@ -53,39 +54,86 @@ pub(super) struct Lane {
     pub(super) changed: bool,
     /// What counts more in a text when it is taken apart for the index.
     emphasis: Emphasis,
+}
+
+/// A lane's folder and what is kept beside it.
+#[derive(Clone, Debug)]
+pub(super) struct LaneFiles {
+    /// Its real folder. One that does not exist holds nothing, and a change makes it.
+    pub(super) root: PathBuf,
+    /// Its own folder in the user's state folder.
+    pub(super) state: StateFolder,
+    pub(super) store: Arc<Store>,
     pub(super) disk: Arc<dyn Disk>,
 }
 
+impl LaneFiles {
+    pub(super) fn file(&self, path: &RelPath) -> PathBuf {
+        self.root.join(path.as_str())
+    }
+}
+
 impl Lane {
-    /// Opens the lane in `root`, with its marks in the folder `marks`.
+    /// Opens the lane in the folder `root`, with its marks in the folder `marks`.
     pub(super) fn open(
         disk: Arc<dyn Disk>,
-        folders: Option<&Folders>,
+        project: &Project,
         dialect: Box<dyn Dialect>,
         root: PathBuf,
         known_as: &str,
         marks: PathBuf,
     ) -> Lane {
-        let key = Folders::lane_key(&root);
-        let state = lane_state(folders, &key);
+        let state = project.journal(&root);
         let home = Home { lane: root.clone(), marks, state: state.clone() };
-        let cache = folders.map(|folders| folders.cache.join("lanes").join(&key));
-        let index_file = cache.as_ref().unwrap_or(&state).join("index.db");
+        let cache = project.folders.as_ref().map(|folders| folders.cache.join("lanes"));
+        let cache = cache.map(|lanes| lanes.join(Folders::lane_key(&root)));
+        let index_file = cache.clone().unwrap_or_else(|| state.path()).join("index.db");
         let (index, index_fault) = open_index(&*disk, cache);
+        let store = Arc::new(Store::new(Arc::clone(&disk), home));
+        let mut lane = Lane::on(Arc::clone(&store) as Arc<dyn Backend>, dialect, index);
+        lane.files = Some(LaneFiles { root, state, store, disk });
+        lane.known_as = known_as.trim_end_matches('/').to_owned();
+        lane.index_file = index_file;
+        lane.index_fault = index_fault;
+        lane
+    }
+
+    /// A lane on any backend, with an index that is still empty.
+    pub(super) fn on(documents: Arc<dyn Backend>, dialect: Box<dyn Dialect>, index: Index) -> Lane {
         Lane {
-            store: Arc::new(Store::new(Arc::clone(&disk), home)),
-            known_as: known_as.trim_end_matches('/').to_owned(),
-            root,
-            state,
+            known_as: dialect.lane().name().to_owned(),
             dialect,
+            documents,
+            files: None,
             index,
-            index_file,
-            index_fault,
+            candidates: None,
+            index_file: PathBuf::new(),
+            index_fault: None,
             exhausted: RefCell::new(None),
             changed: false,
             emphasis: Emphasis::default(),
-            disk,
         }
+    }
+
+    pub(super) fn id(&self) -> LaneId {
+        self.dialect.lane()
+    }
+
+    /// Asks for candidates, as [`Lane::ask`] asks the index.
+    pub(super) fn ask_candidates<T>(
+        &mut self,
+        question: impl Fn(&dyn Candidates) -> Result<T, IndexError>,
+    ) -> Result<T, Failure> {
+        match self.candidates.clone() {
+            Some(candidates) => Ok(question(&*candidates)?),
+            None => self.ask(|index| question(index)),
+        }
+    }
+
+    /// Whether its folder exists.
+    pub(super) fn has_folder(&self) -> bool {
+        let files = self.files.as_ref();
+        files.is_none_or(|files| files.disk.is_folder(&files.root))
     }
 
     /// Whether an address names a place in this lane.
@@ -93,8 +141,12 @@ impl Lane {
         self.dialect.place(address).is_some()
     }
 
+    /// The file of a document; what people call it where it is none.
     pub(super) fn file(&self, path: &RelPath) -> PathBuf {
-        self.root.join(path.as_str())
+        match &self.files {
+            Some(files) => files.file(path),
+            None => PathBuf::from(self.listed_path(path)),
+        }
     }
 
     /// A file's path as listings and scripts know it.
@@ -108,7 +160,7 @@ impl Lane {
     }
 
     pub(super) fn stands(&self, path: &RelPath) -> bool {
-        matches!(self.disk.stat(&self.file(path)), Ok(Some(_)))
+        matches!(self.documents.stat(path.as_str()), Ok(Some(_)))
     }
 
     /// Reads a memory from its file.
@@ -132,17 +184,17 @@ impl Lane {
         Ok(Loaded { memory, path, text, revision, problems: reading.problems })
     }
 
-    /// Reads a memory's file: a regular one, in a real folder, of a size that a memory can have.
+    /// Reads a document: a regular file, in a real folder, of a size that a memory can have.
     pub(super) fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
-        let file = self.file(path);
-        for link in file.ancestors().take_while(|above| *above != self.root) {
-            if matches!(self.disk.stat(link), Ok(Some(stat)) if stat.kind == Kind::Symlink) {
-                return Err(StoreError::Symlink { path: link.to_owned() }.into());
+        let folders = path.as_str().match_indices('/').map(|(end, _)| &path.as_str()[..end]);
+        for link in folders.chain([path.as_str()]) {
+            if matches!(self.documents.stat(link), Ok(Some(stat)) if stat.kind == Kind::Symlink) {
+                let path = RelPath::parse(link).map_or_else(|_| self.file(path), |link| self.file(&link));
+                return Err(StoreError::Symlink { path }.into());
             }
         }
-        self.disk
-            .read_regular(&file, self.dialect.max_bytes() as u64)
-            .map_err(|source| Failure::io("read", &file, source))
+        let max_bytes = self.dialect.max_bytes() as u64;
+        self.documents.read(path, max_bytes).map_err(|source| Failure::io("read", &self.file(path), source))
     }
 
     /// Makes a change that stands for itself, and tells the index. It follows the one with that place in the order.
@@ -153,8 +205,8 @@ impl Lane {
         now: Timestamp,
         order: u64,
     ) -> Result<(), Failure> {
-        let store = Arc::clone(&self.store);
-        let mut writer = store.begin()?;
+        let documents = Arc::clone(&self.documents);
+        let mut writer = documents.begin()?;
         writer.comes_after(order);
         let done = writer.apply(edits, because, now)?;
         self.set_known();
@@ -164,30 +216,19 @@ impl Lane {
         Ok(writer.finish()?)
     }
 
-    /// The last of the marks: a file of any size costs a hook no more than this.
+    /// The last of the marks: however many there are, a hook pays for no more than this.
     pub(super) fn read_recent_marks(&self) -> Result<Vec<u8>, Failure> {
-        let path = self.store.path_of(&Place::Marks);
-        if self.has_more_marks().is_none() {
-            return self.read_marks();
-        }
-        let tail = self.disk.read_tail(&path, RECENT_MARKS_BYTES);
-        let (bytes, _) = tail.map_err(|source| Failure::io("read", &path, source))?.unwrap_or_default();
-        // The first line lost its beginning.
-        let whole = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
-        Ok(bytes[whole..].to_vec())
+        Ok(self.documents.marks(Some(RECENT_MARKS_BYTES))?)
     }
 
-    /// How large the file of marks is, if recall and hooks read only its end.
+    /// How many bytes of marks there are, if recall and hooks read only the last of them.
     pub(super) fn has_more_marks(&self) -> Option<u64> {
-        let stat = self.disk.stat(&self.store.path_of(&Place::Marks)).ok()??;
-        (stat.kind == Kind::File && stat.len > RECENT_MARKS_BYTES).then_some(stat.len)
+        self.documents.marks_size().filter(|size| *size > RECENT_MARKS_BYTES)
     }
 
-    /// The bytes of the marks that this lane's memories have, perhaps with those of others.
+    /// The marks that this lane's memories have, perhaps with those of others.
     pub(super) fn read_marks(&self) -> Result<Vec<u8>, Failure> {
-        let path = self.store.path_of(&Place::Marks);
-        let bytes = self.disk.read_regular(&path, MARKS_MAX_BYTES);
-        Ok(bytes.map_err(|source| Failure::io("read", &path, source))?.unwrap_or_default())
+        Ok(self.documents.marks(None)?)
     }
 }
 
@@ -199,13 +240,6 @@ impl Drop for Lane {
         }
         index::give(&self.index_file, &mut self.index);
     }
-}
-
-/// The lane's own folder in the user's state folder. Without a home it is a path that cannot be written: the
-/// journal then shelters inside the lane, and captures are not kept.
-pub(super) fn lane_state(folders: Option<&Folders>, key: &str) -> PathBuf {
-    let state = folders.map(|folders| folders.state.join("lanes").join(key));
-    state.unwrap_or_else(|| PathBuf::from("/dev/null/lorelane"))
 }
 
 /// The index in the cache folder, or one in memory and the reason for it.

@@ -26,11 +26,11 @@ impl Lane {
             if times.get(folder) == now.get(folder) {
                 continue;
             }
-            let Ok(listed) = self.disk.list(&self.folder(folder)) else { return self.look() };
+            let Ok(listed) = self.documents.list(folder) else { return self.look() };
             self.look_into(folder, &listed.unwrap_or_default(), &times)?;
             // The time from before it was listed: what came since is seen by the next look.
             match now.get(folder) {
-                Some(time) => times.insert(folder.to_owned(), settled(*time, self.disk.now_ns())),
+                Some(time) => times.insert(folder.to_owned(), settled(*time, self.documents.now_ns())),
                 None => times.remove(folder),
             };
         }

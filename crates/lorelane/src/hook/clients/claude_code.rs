@@ -1,8 +1,9 @@
 //! Claude Code: the shape that the others learned from.
 
-use super::{document, shell, written};
+use super::{answered, shell, written};
 use crate::hook::call::{Event, Facts, path, text};
 use crate::hook::{Answer, Said};
+use crate::view::HookReply;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 use lorelane_engine::env::{Env, Var};
@@ -39,23 +40,16 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
 }
 
 pub(super) fn say(event: Event, answer: Answer) -> Said {
-    let specific = |members: Vec<(&str, Json)>| {
-        let name = [("hookEventName", Json::text(event.claude_code()))];
-        let members = name.into_iter().chain(members);
-        document([("hookSpecificOutput", Json::Object(members.collect()))])
-    };
+    let specific = |reply: HookReply| answered(&reply.specific(Some(event.claude_code())));
     match answer {
         Answer::Nothing => Said::default(),
-        Answer::Context(text) => specific(vec![("additionalContext", Json::Text(text))]),
-        Answer::Deny(why) => specific(vec![
-            ("permissionDecision", Json::text("deny")),
-            ("permissionDecisionReason", Json::Text(why)),
-        ]),
+        Answer::Context(text) => specific(HookReply::context(text)),
+        Answer::Deny(why) => specific(HookReply::deny(why)),
         // A `permissionDecision` after the fact is ignored.
-        Answer::Object(why) => document([("decision", Json::text("block")), ("reason", Json::Text(why))]),
+        Answer::Object(why) => answered(&HookReply::decide("block", why)),
         // The one way that every version delivers, and delivers once.
         Answer::Continue(text) => Said { err: text, code: 2, ..Said::default() },
-        Answer::Tell(text) => document([("systemMessage", Json::Text(text))]),
+        Answer::Tell(text) => answered(&HookReply::tell(text)),
     }
 }
 

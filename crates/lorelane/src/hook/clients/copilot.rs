@@ -1,8 +1,9 @@
 //! Copilot: names in camel case, and a tool's arguments as a text of JSON.
 
-use super::{document, patched, shell, written};
+use super::{answered, patched, shell, written};
 use crate::hook::call::{Event, Facts, path, text};
 use crate::hook::{Answer, Said};
+use crate::view::HookReply;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 
@@ -36,16 +37,9 @@ pub(super) fn say(event: Event, answer: Answer) -> Said {
     match answer {
         // There is no way to tell a person something.
         Answer::Nothing | Answer::Tell(_) => Said::default(),
-        Answer::Context(text) => document([("additionalContext", Json::Text(text))]),
-        Answer::Deny(why) => document([
-            ("permissionDecision", Json::text("deny")),
-            ("permissionDecisionReason", Json::Text(why)),
-        ]),
-        Answer::Object(why) if event == Event::AfterTool => {
-            document([("additionalContext", Json::Text(why))])
-        }
-        Answer::Object(why) | Answer::Continue(why) => {
-            document([("decision", Json::text("block")), ("reason", Json::Text(why))])
-        }
+        Answer::Context(text) => answered(&HookReply::context(text)),
+        Answer::Deny(why) => answered(&HookReply::deny(why)),
+        Answer::Object(why) if event == Event::AfterTool => answered(&HookReply::context(why)),
+        Answer::Object(why) | Answer::Continue(why) => answered(&HookReply::decide("block", why)),
     }
 }

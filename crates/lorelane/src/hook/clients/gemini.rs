@@ -1,8 +1,9 @@
 //! Gemini: one verdict for every event that can be stopped.
 
-use super::{document, shell, written};
+use super::{answered, shell, written};
 use crate::hook::call::{Event, Facts, path, text};
 use crate::hook::{Answer, Said};
+use crate::view::HookReply;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 
@@ -31,13 +32,10 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
 pub(super) fn say(_: Event, answer: Answer) -> Said {
     match answer {
         Answer::Nothing => Said::default(),
-        Answer::Context(text) => {
-            let context = [("additionalContext", Json::Text(text))].into_iter().collect();
-            document([("hookSpecificOutput", Json::Object(context))])
-        }
-        Answer::Tell(text) => document([("systemMessage", Json::Text(text))]),
+        Answer::Context(text) => answered(&HookReply::context(text).specific(None)),
+        Answer::Tell(text) => answered(&HookReply::tell(text)),
         Answer::Deny(why) | Answer::Object(why) | Answer::Continue(why) => {
-            document([("decision", Json::text("deny")), ("reason", Json::Text(why))])
+            answered(&HookReply::decide("deny", why))
         }
     }
 }

@@ -8,9 +8,10 @@ mod opencode;
 
 use super::call::{Event, Facts, first};
 use super::{Answer, Said};
+use crate::view::{self, HookReply};
 use lorelane_core::conversation::Format;
 use lorelane_core::guard::ToolUse;
-use lorelane_core::json::{self, Json};
+use lorelane_core::json::Json;
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::MayAsk;
 
@@ -93,14 +94,12 @@ fn written(input: &Json, keys: &[&str]) -> Vec<ToolUse> {
 /// What a tool runs: a line for a shell, or a program with its arguments as a list.
 fn shell(input: &Json) -> Vec<ToolUse> {
     let folder = folder(input);
-    match first(input, &["command", "cmd"]) {
-        Some(Json::List(words)) => {
-            let words: Vec<&str> = words.iter().filter_map(Json::as_text).collect();
-            ToolUse::of_words(&words, folder)
-        }
-        Some(Json::Text(line)) => ToolUse::of_command(line, folder),
-        _ => Vec::new(),
+    let Some(command) = first(input, &["command", "cmd"]) else { return Vec::new() };
+    if let Some(words) = command.as_list() {
+        let words: Vec<&str> = words.iter().filter_map(Json::as_text).collect();
+        return ToolUse::of_words(&words, folder);
     }
+    command.as_text().map(|line| ToolUse::of_command(line, folder)).unwrap_or_default()
 }
 
 /// The files of a patch: it is the input itself, or stands in it under a name that differs from client to client.
@@ -118,7 +117,6 @@ fn folder(input: &Json) -> Option<&str> {
     folder.filter(|folder| !folder.is_empty())
 }
 
-fn document<const N: usize>(members: [(&str, Json); N]) -> Said {
-    let json = Json::Object(members.into_iter().collect());
-    Said { out: format!("{}\n", json.render(json::Format::LINE)), ..Said::default() }
+fn answered(reply: &HookReply) -> Said {
+    Said { out: format!("{}\n", view::line(reply)), ..Said::default() }
 }

@@ -1,8 +1,8 @@
 //! What sessions left to be saved: asked, answered, saved.
 
 use super::Call;
-use crate::captured::{DATA, end_json, task_json};
 use crate::mcp::answer::{Answer, Outcome, Trouble};
+use crate::view::{AnswersView, ReviewView};
 use lorelane_core::consolidate::{self, Answer as Drafted, Unclear};
 use lorelane_core::json::{Format, Json};
 use lorelane_core::refusal::Fault;
@@ -21,41 +21,23 @@ pub(super) fn review(call: &Call<'_>) -> Outcome {
 }
 
 fn prepare(workspace: &mut Workspace, session: Option<&str>) -> Outcome {
-    let (work, notices) = workspace.prepare(session)?;
-    let notes = ("notes", Json::texts(notices.iter().map(|notice| notice.text())));
-    let Some(work) = work else {
-        return Ok(Answer::document([("tasks", Json::List(Vec::new())), ("open", Json::number(0)), notes]));
+    let (work, notices) = workspace.capture().prepare(session)?;
+    let context = |task: &Task| {
+        let read = workspace.files().disk().read_regular(&task.context_file, CONTEXT_MAX_BYTES);
+        read.ok().flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     };
-    let task = |task: &Task| {
-        let Json::Object(mut object) = task_json(&work.session, task) else { return Json::Null };
-        let bytes = workspace.disk().read_regular(&task.context_file, CONTEXT_MAX_BYTES).ok().flatten();
-        if let Some(bytes) = bytes {
-            object.set("context", Json::text(String::from_utf8_lossy(&bytes)));
-        }
-        Json::Object(object)
-    };
-    Ok(Answer::document([
-        ("session", Json::text(&work.session)),
-        ("note", Json::text(DATA)),
-        ("tasks", Json::List(work.tasks.iter().map(task).collect())),
-        ("open", Json::number(work.tasks.len() + work.waiting)),
-        notes,
-    ]))
+    Ok(Answer::document(&ReviewView::of(work.as_ref(), &notices, context)))
 }
 
 fn commit(workspace: &mut Workspace, session: Option<&str>, answers: &[Json]) -> Outcome {
     let answers = answers.iter().map(|answer| read(&answer.render(Format::LINE))).collect();
-    let Some(report) = workspace.consolidate(answers, session, false)? else {
+    let Some(report) = workspace.capture().consolidate(answers, session, false)? else {
         return Err(Trouble::new(
             "cannot save these answers: no session has anything open that they speak of",
             "call without `answers` to see what is open; memory_save saves anything else",
         ));
     };
-    Ok(Answer::document([
-        ("items", Json::List(report.ends.iter().map(end_json).collect())),
-        ("open", Json::number(report.open)),
-        ("notes", Json::texts(report.notices.iter().map(|notice| notice.text()))),
-    ]))
+    Ok(Answer::document(&AnswersView::of(&report)))
 }
 
 /// An answer that cannot be read stops no other.

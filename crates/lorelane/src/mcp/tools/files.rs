@@ -277,8 +277,11 @@ fn found(workspace: &Workspace, path: &str) -> Result<Found, Trouble> {
     {
         return Ok(Found::File(address));
     }
-    let notes =
-        workspace.sightings().into_iter().filter(|(address, _)| address.is_note() && !address.is_trash());
+    let notes = workspace
+        .files()
+        .sightings()
+        .into_iter()
+        .filter(|(address, _)| address.is_note() && !address.is_trash());
     let below = |address: &Address| match folder {
         "" => Some(address.name().to_owned()),
         folder => Some(address.name().strip_prefix(folder)?.strip_prefix('/')?.to_owned()),
@@ -337,7 +340,7 @@ fn refuse_root(path: &str, verb: &str) -> Result<(), Trouble> {
 
 fn open(call: &Call<'_>) -> Result<Workspace, Trouble> {
     let workspace = call.factory.open()?;
-    match workspace.notes_folder() {
+    match workspace.files().notes_folder() {
         Some(_) => Ok(workspace),
         None => Err(Failure::NotesOff.into()),
     }

@@ -2,7 +2,7 @@
 
 use crate::mcp::answer::Trouble;
 use crate::mcp::schema::Arguments;
-use lorelane_core::memory::{Category, NoteType};
+use lorelane_core::memory::{Category, LaneId, NoteType};
 use lorelane_core::recall::Query;
 use lorelane_core::time::{TimeFault, Timestamp};
 
@@ -14,7 +14,7 @@ pub(super) fn kinds(arguments: &Arguments, query: &mut Query) {
     let given = |one: &str, many: &str| {
         arguments.text(one).map(str::to_owned).into_iter().chain(arguments.texts(many))
     };
-    query.lanes = arguments.text("lane").map(str::to_owned).into_iter().collect();
+    query.lanes = arguments.text("lane").and_then(LaneId::parse).into_iter().collect();
     query.categories = given("category", "categories").filter_map(|name| Category::parse(&name)).collect();
     query.types = given("type", "types").filter_map(|name| NoteType::parse(&name)).collect();
 }
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn the_names_that_clients_see_are_those_of_memories() {
         assert_eq!(NoteType::ALL.map(NoteType::name), TYPES);
-        let mut lanes: Vec<&str> = Kind::all().map(Kind::lane).collect();
+        let mut lanes: Vec<&str> = Kind::all().map(|kind| kind.lane().name()).collect();
         lanes.dedup();
         assert_eq!(lanes, LANES);
     }

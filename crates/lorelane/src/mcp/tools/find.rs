@@ -3,15 +3,15 @@
 use super::{Call, filter};
 use crate::mcp::answer::{self, Answer, Outcome, Trouble};
 use crate::mcp::cursor;
+use crate::view::{PageEntryView, PageView};
 use lorelane_core::briefing;
 use lorelane_core::corpus::Entry;
 use lorelane_core::fence::{self, inline};
-use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::recall::{Choice, Hit, Query};
 use lorelane_core::text::fold;
 use lorelane_engine::index::Wanted;
-use lorelane_engine::workspace::Workspace;
+use lorelane_engine::workspace::{Failure, Workspace};
 
 const HITS: usize = 10;
 const PAGE: usize = 50;
@@ -29,20 +29,30 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
     query.tags = call.arguments.texts("tags");
     query.after = filter::moment(&call.arguments, "after", query.now)?;
     query.before = filter::moment(&call.arguments, "before", query.now)?;
-    let Choice { hits, total } = workspace.recall(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
+    let Choice { hits, total } =
+        workspace.recall().search(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
+    let left_out =
+        left_out(&mut workspace)?.map_or_else(String::new, |warning| format!("warning: {warning}\n"));
     if hits.is_empty() {
-        return Ok(Answer::Text("Nothing relevant is remembered.\n".to_owned()));
+        return Ok(Answer::Text(format!("Nothing relevant is remembered.\n{left_out}")));
     }
     let explain = call.arguments.flag("explain");
     let lines: Vec<String> = hits.iter().filter_map(|hit| line(&workspace, hit, explain)).collect();
     let more = if total > lines.len() { format!(" of {total}") } else { String::new() };
-    let tail = format!("{}{more} found. memory_read gives the whole of one.\n", lines.len());
+    let tail = format!("{}{more} found. memory_read gives the whole of one.\n{left_out}", lines.len());
     Ok(Answer::fenced("", &lines.join("\n"), &tail))
+}
+
+/// A warning of files that an answer was made without.
+fn left_out(workspace: &mut Workspace) -> Result<Option<String>, Failure> {
+    let count = workspace.maintenance().not_read()?.len();
+    let names = "memory_status with `check` names them";
+    Ok((count > 0).then(|| format!("{count} unreadable file(s) left out; {names}")))
 }
 
 /// A hit as its file says it now; one that vanished meanwhile is none.
 fn line(workspace: &Workspace, hit: &Hit, explain: bool) -> Option<String> {
-    let (loaded, passage) = workspace.load_hit(hit)?;
+    let (loaded, passage) = workspace.files().load_hit(hit)?;
     let mut line = briefing::reminder(&loaded.memory, workspace.now());
     if let Some(passage) = passage.filter(|_| hit.kind.category().is_none()) {
         line.push_str(&format!(" — {}", inline(&passage.text, PASSAGE_MAX)));
@@ -63,7 +73,7 @@ pub(super) fn read(call: &Call<'_>) -> Outcome {
     let address = workspace.find(call.arguments.text("address").unwrap_or_default())?;
     let loaded = workspace.load(&address)?;
     let mut head = format!("{}, revision {}\n", fence::name(&address.to_string()), loaded.revision);
-    let path = fence::name(&workspace.listed_path(&address));
+    let path = fence::name(&workspace.files().listed_path(&address));
     head.push_str(&format!("{path}, {}", loaded.memory.lifecycle.status()));
     for problem in &loaded.problems {
         head.push_str(&format!("\nwarning: {}", inline(&problem.what, 300)));
@@ -95,7 +105,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     let tags: Vec<String> = call.arguments.texts("tags").iter().map(|tag| fold(tag)).collect();
     // The index gives the status, so here every one has to pass.
     asked.include_retired = true;
-    let mut entries = workspace.entries(Wanted { kind: None, status })?;
+    let mut entries = workspace.recall().entries(Wanted { kind: None, status })?;
     entries.retain(|entry| {
         asked.wants(entry) && tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
     });
@@ -103,27 +113,14 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     let total = entries.len();
     let size = call.arguments.whole("limit").unwrap_or(PAGE);
     let (page, next) = cursor::page(entries, last.as_deref(), size, key);
-    let pinned = workspace.marks().pinned;
-    let memories = page.iter().map(|entry| entry_json(entry, pinned.contains(&entry.address)));
-    let mut members = vec![("total", Json::number(total)), ("memories", Json::List(memories.collect()))];
-    members.extend(next.map(|next| ("next_cursor", Json::text(next))));
-    Ok(Answer::document(members))
+    let pinned = workspace.files().marks().pinned;
+    let memories = page.iter().map(|entry| PageEntryView::of(entry, pinned.contains(&entry.address)));
+    let warning = left_out(&mut workspace)?;
+    Ok(Answer::document(&PageView { total, memories: memories.collect(), next_cursor: next, warning }))
 }
 
 /// Sorts the last changed first, and those of one second by address.
 fn key(entry: &Entry) -> String {
     let changed = entry.changed().map_or(0, |changed| changed.0);
     format!("{:020} {}", i64::MAX - changed, entry.address)
-}
-
-fn entry_json(entry: &Entry, pinned: bool) -> Json {
-    let updated = entry.changed().map(|at| ("updated", Json::text(at.to_string())));
-    let members = [
-        ("address", Json::text(fence::name(&entry.address.to_string()))),
-        ("title", Json::text(&entry.title)),
-        ("status", Json::text(entry.status.name())),
-        ("tags", Json::texts(entry.tags.clone())),
-        ("pinned", Json::Bool(pinned)),
-    ];
-    Json::Object(members.into_iter().chain(updated).collect())
 }

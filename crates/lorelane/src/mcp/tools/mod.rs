@@ -14,10 +14,10 @@ mod state;
 
 use super::answer::{Outcome, Trouble};
 use super::hints::{self, Tools};
-use super::schema::{self, Arguments, Kind, Parameter};
+use super::schema::{self, Arguments, Kind, Parameter, Schema};
 use crate::serve::WorkspaceFactory;
 use lorelane_core::change::Notice;
-use lorelane_core::json::{Json, Object};
+use lorelane_core::json::Object;
 
 /// Longer texts are no questions, names or reasons.
 const QUERY_MAX: usize = 10_000;
@@ -33,7 +33,7 @@ pub(super) struct Tool {
     pub(super) takes: &'static [Parameter],
     pub(super) voice: Voice,
     /// The schema of what it gives, where that is a document.
-    pub(super) gives: Option<fn() -> Json>,
+    pub(super) gives: Option<fn() -> Schema>,
     run: fn(&Call<'_>) -> Outcome,
 }
 
@@ -139,7 +139,7 @@ impl Profile {
 }
 
 impl Tool {
-    pub(super) fn input(&self) -> Json {
+    pub(super) fn input(&self) -> Schema {
         schema::input(self.takes)
     }
 
@@ -165,6 +165,12 @@ impl Tool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view;
+    use lorelane_core::json::Json;
+
+    fn read(schema: &Schema) -> Json {
+        Json::parse(&view::line(schema)).expect("JSON")
+    }
 
     /// Names of members and their values, everywhere below.
     fn walk(json: &Json, visit: &mut dyn FnMut(&str, &Json)) {
@@ -197,7 +203,8 @@ mod tests {
     #[test]
     fn schemas_hold_nothing_that_a_vendor_refuses() {
         for tool in every() {
-            for schema in [Some(tool.input()), tool.gives.map(|schema| schema())].into_iter().flatten() {
+            for schema in [Some(tool.input()), tool.gives.map(|schema| schema())].iter().flatten() {
+                let schema = read(schema);
                 assert_eq!(schema.at("type").and_then(Json::as_text), Some("object"), "{}", tool.name);
                 walk(&schema, &mut |key, value| {
                     let refused =
@@ -216,7 +223,7 @@ mod tests {
         use lorelane_core::dialect::records::draft;
         use lorelane_core::memory::Category;
         let (tool, _) = PROFILES[0].find("memory_save").expect("a tool");
-        let schema = tool.input();
+        let schema = read(&tool.input());
         let about = schema.at("properties.content.description").and_then(Json::as_text).expect("a text");
         for category in Category::ALL {
             let (_, said) =

@@ -1,8 +1,8 @@
 //! Saving and retiring, through the same pipeline as every other change.
 
 use super::Call;
-use crate::captured;
 use crate::mcp::answer::{Answer, Outcome, Trouble};
+use crate::view;
 use lorelane_core::change::{Assignment, Change, Deed, Draft, Given, Plan, Receipt};
 use lorelane_core::dialect::notes;
 use lorelane_core::dialect::records::draft;
@@ -47,7 +47,7 @@ fn with_fields(failure: Failure) -> Trouble {
 }
 
 fn fields_of(category: Category) -> String {
-    format!("the fields of a {category} (* required): {}", captured::fields(category))
+    format!("the fields of a {category} (* required): {}", view::fields_line(category))
 }
 
 /// The address of a note that is not there yet, though the call has a text for it.
@@ -112,7 +112,7 @@ fn create(call: &Call<'_>, workspace: &Workspace) -> Result<Plan, Trouble> {
     let tags = call.arguments.texts("tags");
     let (address, record) =
         draft::begin(category, Some(title), Some(fields(call)), &tags, &[], workspace.now());
-    let text = format!("{}\n", Json::Object(record).render(Format::FILE));
+    let text = format!("{}\n", record.render(Format::FILE));
     let because = because(call, &format!("create {address}"));
     Ok(Plan { changes: vec![Change::Create { address, text }], because })
 }

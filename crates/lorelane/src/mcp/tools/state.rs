@@ -2,46 +2,25 @@
 
 use super::{Call, Progress};
 use crate::mcp::answer::{Answer, Outcome, Trouble};
-use lorelane_core::fence;
-use lorelane_core::json::{Json, Object};
-use lorelane_core::ledger::Line;
-use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Address, Category, Kind};
-use lorelane_engine::workspace::{Fate, Finding, Overview, Sync, Workspace};
+use crate::view::{ExplanationView, ProjectView, ReindexedView};
+use lorelane_core::memory::Address;
+use lorelane_engine::workspace::{Overview, Sync, Workspace};
 
 pub(super) fn why(call: &Call<'_>) -> Outcome {
     let mut workspace = call.factory.open()?;
     let Some(typed) = call.arguments.text("address") else {
-        let line = workspace.ledger().lines().into_iter().next();
-        let says = match &line {
-            Some(_) => "the last prompt or session start that was answered",
-            None => "no prompt was answered in this project yet",
-        };
-        return Ok(explained([("says", Json::text(says))], line.as_ref()));
+        let line = workspace.files().ledger().lines().into_iter().next();
+        return Ok(Answer::document(&ExplanationView::of_last(line.as_ref())));
     };
     let address = match workspace.find(typed) {
         Ok(address) => address,
         // The ledger may know a memory that is gone.
         Err(failure) => Address::parse(typed)
-            .filter(|address| workspace.ledger().lines().iter().any(|line| line.speaks_of(address)))
+            .filter(|address| workspace.files().ledger().lines().iter().any(|line| line.speaks_of(address)))
             .ok_or_else(|| Trouble::from(failure))?,
     };
-    let account = workspace.why(&address)?;
-    let says = match account.fate {
-        Fate::Shown => "it was shown",
-        Fate::Dropped(rule) => rule.says(),
-        Fate::WouldShow => "it was made or changed since; now it would be shown",
-    };
-    let members = [
-        ("address", Json::text(fence::name(&address.to_string()))),
-        ("shown", Json::Bool(account.fate == Fate::Shown)),
-        ("says", Json::text(says)),
-    ];
-    Ok(explained(members, account.line.as_ref()))
-}
-
-fn explained<const N: usize>(members: [(&'static str, Json); N], line: Option<&Line>) -> Answer {
-    Answer::document(members.into_iter().chain(line.map(|line| ("prompt", line.to_json()))))
+    let account = workspace.reminders().why(&address)?;
+    Ok(Answer::document(&ExplanationView::of(&address, &account)))
 }
 
 pub(super) fn status(call: &Call<'_>) -> Outcome {
@@ -53,50 +32,23 @@ pub(super) fn status(call: &Call<'_>) -> Outcome {
         done += 1;
     };
     let mut workspace = call.factory.open()?;
-    let mut members = vec![("project", Json::text(workspace.project().display().to_string()))];
+    let mut reindexed = None;
     if rebuild {
         next("writing index and listing anew");
-        let (listed, notices) = workspace.reindex(lorelane_engine::index::Rebuild::Changed)?;
-        members.push(("reindexed", Json::number(listed)));
-        members.push(("notes", Json::texts(notices.iter().map(|notice| notice.text()))));
+        let (listed, notices) = workspace.maintenance().reindex(lorelane_engine::index::Rebuild::Changed)?;
+        reindexed = Some(ReindexedView::of(listed, &notices));
     }
-    let mut findings = Vec::new();
+    let mut findings = None;
     if check {
         next("looking at every file");
-        findings = workspace.diagnose(false)?.findings;
+        findings = Some(workspace.maintenance().diagnose(false)?.findings);
     }
     next("counting");
-    let seen = workspace.overview()?;
+    let seen = workspace.maintenance().overview()?;
     let attention = attention(&workspace, &seen);
-    let health = if attention.is_empty() && findings.is_empty() { "GOOD" } else { "NEEDS ATTENTION" };
-    members.push(("health", Json::text(health)));
-    members.push(("counts", Json::Object(counts(&seen))));
-    members.push(("pinned", Json::number(seen.pinned)));
-    members.push(("waiting_to_be_saved", Json::number(waiting(&workspace))));
-    members.push(("attention", Json::texts(attention)));
-    if check {
-        members.push(("findings", Json::List(findings.iter().map(finding_json).collect())));
-    }
+    let status = ProjectView::of(&workspace, &seen, reindexed, attention, findings.as_deref());
     (call.progress)(Progress { done: steps, of: steps, doing: "done" });
-    Ok(Answer::document(members))
-}
-
-/// What is counted, by its name: each category, and the notes of all types together.
-fn counted() -> impl Iterator<Item = (&'static str, Option<Category>)> {
-    Category::ALL.into_iter().map(|category| (category.name(), Some(category))).chain([("notes", None)])
-}
-
-fn counts(seen: &Overview) -> Object {
-    let of = |(name, category): (&'static str, Option<Category>)| {
-        let count = |status| Json::number(seen.count(status, |kind: Kind| kind.category() == category));
-        let counts = Status::ALL.into_iter().map(|status| (status.name(), count(status)));
-        (name, Json::Object(counts.collect()))
-    };
-    counted().map(of).collect()
-}
-
-fn waiting(workspace: &Workspace) -> usize {
-    workspace.captures().pending().iter().map(|capture| capture.open_items().count()).sum()
+    Ok(Answer::document(&status))
 }
 
 fn attention(workspace: &Workspace, seen: &Overview) -> Vec<String> {
@@ -115,13 +67,4 @@ fn attention(workspace: &Workspace, seen: &Overview) -> Vec<String> {
         attention.push(format!("{} heavily updated memories: worth a review", seen.heavily_revised.len()));
     }
     attention
-}
-
-fn finding_json(finding: &Finding) -> Json {
-    let members = [
-        ("check", Json::text(finding.check)),
-        ("what", Json::text(&finding.what)),
-        ("hint", Json::text(&finding.hint)),
-    ];
-    Json::Object(members.into_iter().collect())
 }

@@ -3,9 +3,11 @@
 use super::protocol::save;
 use super::*;
 use crate::consolidate::capture;
+use crate::documents::shape;
 use expect_test::expect;
 use lorelane_core::memory::Category;
 use lorelane_core::text::tokens;
+use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn tools_say_what_they_do_and_what_they_take() {
@@ -290,6 +292,28 @@ fn the_name_of_a_note_cannot_leave_its_fence() {
     client.leave();
 }
 
+// The command line warned of files that an answer was made without, and the tools did not.
+#[test]
+#[ignore = "needs an unprivileged user"]
+fn unprivileged_an_answer_says_that_it_was_made_without_a_file() {
+    let scratch = Scratch::with_jwt();
+    let late = scratch.project().join(USE_JWT).with_file_name("late.json");
+    fs::copy(scratch.project().join(USE_JWT), &late).unwrap();
+    let chmod = |mode: u32| fs::set_permissions(&late, PermissionsExt::from_mode(mode)).unwrap();
+    chmod(0o000);
+    let mut client = Client::greeted(&scratch);
+    let warning = "1 unreadable file(s) left out; memory_status with `check` names them";
+    for (query, found) in [("jwt", "1 found."), ("zebra", "Nothing relevant is remembered.")] {
+        let said = client.said("memory_search", &format!(r#"{{"query": "{query}"}}"#));
+        assert!(said.contains(found) && said.ends_with(&format!("\nwarning: {warning}\n")), "{said}");
+    }
+    assert_eq!(text(&client.document("memory_list", "{}"), "warning"), warning);
+    chmod(0o644);
+    assert!(!client.said("memory_search", r#"{"query": "jwt"}"#).contains("warning"));
+    assert_eq!(client.document("memory_list", "{}").at("warning"), None);
+    client.leave();
+}
+
 #[test]
 fn pages_hold_every_memory_once() {
     let scratch = Scratch::with_store();
@@ -562,4 +586,52 @@ fn searches_are_filtered_as_on_the_command_line() {
         assert!(said.contains("hint: "), "{filter}: {said}");
     }
     client.leave();
+}
+
+#[test]
+fn documents_have_the_fields_that_clients_know() {
+    let scratch = Scratch::with_jwt();
+    capture(&scratch, "s-1", &[(Category::Decision, "We decided to use jwt for auth")]);
+    scratch.put(".claude/memory/decisions/broken.json", "{");
+    let mut client = Client::greeted(&scratch);
+    let mut seen = String::new();
+    for (tool, arguments) in [
+        ("memory_why", "{}"),
+        ("memory_why", r#"{"address": "use-jwt"}"#),
+        ("memory_list", r#"{"limit": 1}"#),
+        ("memory_status", "{}"),
+        ("memory_status", r#"{"check": true, "rebuild_index": true}"#),
+        ("memory_review_captures", "{}"),
+        (
+            "memory_review_captures",
+            r#"{"answers": [{"session": "s-1", "category": "decision", "action": "NOOP", "reason": "known"}]}"#,
+        ),
+        ("memory_review_captures", "{}"),
+    ] {
+        seen += &format!("{tool} {arguments}\n    {}\n", shape(&client.document(tool, arguments)));
+    }
+    let prompt = [("prompt", Json::text("how do we use jwt for auth?"))];
+    scratch.hook("prompt", &prompt).expect(0);
+    seen += &format!("after a prompt\n    {}\n", shape(&client.document("memory_why", "{}")));
+    client.leave();
+    expect![[r#"
+        memory_why {}
+            {says text}
+        memory_why {"address": "use-jwt"}
+            {address text, shown bool, says text}
+        memory_list {"limit": 1}
+            {total number, memories [{address text, title text, status text, tags [text], pinned bool, updated text}]}
+        memory_status {}
+            {project text, health text, counts {session_summary {active number, retired number, archived number}, decision {active number, retired number, archived number}, runbook {active number, retired number, archived number}, constraint {active number, retired number, archived number}, tech_debt {active number, retired number, archived number}, preference {active number, retired number, archived number}, notes {active number, retired number, archived number}}, pinned number, waiting_to_be_saved number, attention [text]}
+        memory_status {"check": true, "rebuild_index": true}
+            {project text, reindexed number, notes [], health text, counts {session_summary {active number, retired number, archived number}, decision {active number, retired number, archived number}, runbook {active number, retired number, archived number}, constraint {active number, retired number, archived number}, tech_debt {active number, retired number, archived number}, preference {active number, retired number, archived number}, notes {active number, retired number, archived number}}, pinned number, waiting_to_be_saved number, attention [text], findings [{check text, what text, hint text}]}
+        memory_review_captures {}
+            {session text, note text, tasks [{category text, score number, description null, snippets [text], model text, context_file text, draft_file text, candidate {path text, title text, tags [text], excerpt {title text, record_status text, tags [text], last_change_summary text, key_fields {context text, decision text, rationale text}}, address text, revision text}, allowed [text], vetoes_by_action {DELETE [text]}, fields [{name text, kind text, required bool, max number}], answer {session text, category text, action text, target text, revision text, draft {title text, tags [text], content {context text, decision text, rationale [text]}}, reason text, verdict text, issues []}, context text}], open number, notes []}
+        memory_review_captures {"answers": [{"session": "s-1", "category": "decision", "action": "NOOP", "reason": "known"}]}
+            {items [{session text, category text, did text, why text}], open number, notes []}
+        memory_review_captures {}
+            {tasks [], open number, notes []}
+        after a prompt
+            {says text, prompt {at text, client text, session text, event text, query text, tokens number, shown [{address text, score number, parts, tokens number}], left_out []}}
+    "#]].assert_eq(&seen);
 }

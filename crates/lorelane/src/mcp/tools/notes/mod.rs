@@ -19,7 +19,6 @@ use lorelane_core::json::{Format, Json};
 use lorelane_core::memory::{Address, NoteType};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::workspace::{Failure, Workspace};
-use std::path::Path;
 
 const EDGES: &[&str] = &["supersedes", "depends_on", "contradicts"];
 const CONTENT: Kind = Kind::Text { max: NOTE_MAX_BYTES };
@@ -287,7 +286,7 @@ const TOOLS: &[Tool] = &[
 /// The project's memories, or the words of the first notes for having none.
 fn open(call: &Call<'_>) -> Result<Workspace, Trouble> {
     let workspace = call.factory.open().map_err(trouble)?;
-    if workspace.notes_folder().is_none() {
+    if workspace.files().notes_folder().is_none() {
         return Err(trouble(Failure::NotesOff));
     }
     Ok(workspace)
@@ -296,12 +295,14 @@ fn open(call: &Call<'_>) -> Result<Workspace, Trouble> {
 fn trouble(failure: Failure) -> Trouble {
     match &failure {
         Failure::NotesOff | Failure::NoStore { .. } => {
-            let hint = failure.hint().unwrap_or_default();
-            Trouble::new("Memory system is not enabled", format!("{failure}: {hint}"))
+            Trouble::new("Memory system is not enabled", format!("{failure}: {}", failure.hint()))
         }
         _ => failure.into(),
     }
 }
+
+/// What to do when there is no such note.
+const SEARCH_HINT: &str = "search_memories finds notes by what they say";
 
 /// A note that exists; a deleted one does not.
 fn find(workspace: &Workspace, typed: &str) -> Option<Address> {
@@ -313,28 +314,6 @@ fn find(workspace: &Workspace, typed: &str) -> Option<Address> {
 /// A file's name as the answers give it.
 fn filename(typed: &str) -> String {
     format!("{}.md", typed.strip_suffix(".md").unwrap_or(typed))
-}
-
-/// The first notes' id of a note. A memory that is none has its address.
-fn memory_id(address: &Address) -> Json {
-    match address.is_note() {
-        true => Json::text(format!("memory:{}", address.name())),
-        false => Json::text(address.to_string()),
-    }
-}
-
-fn file_path(workspace: &Workspace, address: &Address) -> Json {
-    Json::text(
-        workspace
-            .file(address)
-            .as_deref()
-            .map(Path::display)
-            .map_or_else(String::new, |path| path.to_string()),
-    )
-}
-
-fn object(members: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
-    Json::Object(members.into_iter().collect())
 }
 
 fn note_type(name: Option<&str>) -> Option<NoteType> {

@@ -1,12 +1,13 @@
 //! What notes say of files and of each other, and which say the same.
 
-use super::search::{beginning, listed, of_notes, score};
-use super::{Call, file_path, find, memory_id, note_type, object, open, trouble};
+use super::search::{beginning, listed, of_notes};
+use super::{Call, SEARCH_HINT, find, note_type, open, trouble};
 use crate::mcp::answer::{Answer, Outcome, Trouble};
-use crate::mcp::schema::{self, list_of, of_type};
+use crate::mcp::schema::{Schema, list_of, object_with, of_type, whole_object};
+use crate::view::{LinkedNoteView, MergeableView, RelationView, RelationshipsView, VersionsView, memory_id};
 use lorelane_core::graph::{Graph, RelationKind, Scope};
-use lorelane_core::json::{Json, Object};
-use lorelane_core::link::Edge;
+use lorelane_core::json::Json;
+use lorelane_core::memory::link::Edge;
 use lorelane_core::memory::{Address, Kind};
 use lorelane_engine::workspace::{Comparison, Inbound, Workspace};
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ pub(super) fn linked(call: &Call<'_>) -> Outcome {
         return Err(Trouble::new("Validation error: target_document cannot be empty", hint));
     };
     let mut workspace = open(call)?;
-    let links = workspace.links_to(target, Scope::Active).map_err(trouble)?.links;
+    let links = workspace.recall().links_to(target, Scope::Active).map_err(trouble)?.links;
     // One memory is listed once, with the first of its links.
     let mut first: BTreeMap<Address, Inbound> = BTreeMap::new();
     for link in links.into_iter().filter(|link| link.from.address.is_note()) {
@@ -38,22 +39,15 @@ pub(super) fn linked(call: &Call<'_>) -> Outcome {
     links.sort_by(|a, b| share(b).total_cmp(&share(a)));
     links.truncate(call.arguments.whole("limit").unwrap_or(HITS));
     let hits = links.iter().filter_map(|link| {
-        Some(object([
-            ("memory_id", memory_id(&link.from.address)),
-            ("score", score(share(link))),
-            ("content", Json::text(around(&workspace, link)?)),
-            ("anchor_context", Json::text(&link.context)),
-            ("edge_type", Json::text(link.edge.name())),
-            ("file_path", file_path(&workspace, &link.from.address)),
-        ]))
+        Some(LinkedNoteView::of(link, share(link), around(&workspace, link)?, &workspace))
     });
-    Ok(Answer::Verbatim(Json::List(hits.collect())))
+    Ok(Answer::verbatim(&hits.collect::<Vec<_>>()))
 }
 
 /// How well each note answers a question; those that do not are not in it.
 fn scores(workspace: &mut Workspace, query: &str) -> Result<BTreeMap<Address, f64>, Trouble> {
     let query = of_notes(query, workspace.now());
-    let found = workspace.recall(&query, RANKED).map_err(trouble)?;
+    let found = workspace.recall().search(&query, RANKED).map_err(trouble)?;
     let each = found.hits.into_iter().flat_map(|hit| {
         let share = hit.share();
         std::iter::once(hit.address).chain(hit.same).map(move |address| (address, share))
@@ -64,12 +58,12 @@ fn scores(workspace: &mut Workspace, query: &str) -> Result<BTreeMap<Address, f6
 /// The passage that holds a link; `None` for a note that vanished meanwhile.
 fn around(workspace: &Workspace, link: &Inbound) -> Option<String> {
     let loaded = workspace.load(&link.from.address).ok()?;
-    let mut passages = workspace.passages(&loaded).into_iter();
+    let mut passages = workspace.files().passages(&loaded).into_iter();
     let holds = passages.find(|passage| passage.text.contains(&link.target));
     Some(holds.map_or_else(|| beginning(workspace, &loaded), |passage| passage.text))
 }
 
-pub(super) fn linked_schema() -> Json {
+pub(super) fn linked_schema() -> Schema {
     listed(vec![
         ("memory_id", of_type("string")),
         ("score", of_type("number")),
@@ -86,27 +80,13 @@ pub(super) fn merges(call: &Call<'_>) -> Outcome {
     let kind = Some(Kind::Note(note_type(arguments.text("filter_type")).unwrap_or_default()));
     let limit = arguments.whole("limit").unwrap_or(GROUPS);
     let mut workspace = open(call)?;
-    let groups = workspace.duplicates(Comparison { threshold, limit, kind }).map_err(trouble)?;
-    let clusters = groups.iter().enumerate().map(|(at, group)| {
-        let memories = group.memories.iter().map(|memory| {
-            object([
-                ("id", memory_id(&memory.entry.address)),
-                ("file_path", file_path(&workspace, &memory.entry.address)),
-                ("preview", Json::text(&memory.preview)),
-            ])
-        });
-        object([
-            ("cluster_id", Json::number(at)),
-            ("score", score(group.score)),
-            ("reason", Json::text(format!("High vector similarity (> {threshold})"))),
-            ("memory_count", Json::number(group.memories.len())),
-            ("memories", Json::List(memories.collect())),
-        ])
-    });
-    Ok(Answer::Verbatim(Json::List(clusters.collect())))
+    let groups = workspace.recall().duplicates(Comparison { threshold, limit, kind }).map_err(trouble)?;
+    let groups = groups.iter().enumerate();
+    let groups = groups.map(|(at, group)| MergeableView::of(at, group, threshold, &workspace));
+    Ok(Answer::verbatim(&groups.collect::<Vec<_>>()))
 }
 
-pub(super) fn merges_schema() -> Json {
+pub(super) fn merges_schema() -> Schema {
     let memory =
         vec![("id", of_type("string")), ("file_path", of_type("string")), ("preview", of_type("string"))];
     listed(vec![
@@ -114,51 +94,43 @@ pub(super) fn merges_schema() -> Json {
         ("score", of_type("number")),
         ("reason", of_type("string")),
         ("memory_count", of_type("integer")),
-        ("memories", list_of(schema::object(memory, &["id", "file_path", "preview"]))),
+        ("memories", list_of(whole_object(memory))),
     ])
 }
 
 pub(super) fn versions(call: &Call<'_>) -> Outcome {
     let (workspace, graph, address) = asked(call)?;
-    let chain: Vec<Json> = graph
-        .reached(&address, Edge::Supersedes)
-        .iter()
-        .map(|version| {
-            object([("memory_id", memory_id(version)), ("file_path", file_path(&workspace, version))])
-        })
-        .collect();
-    let count = Json::number(chain.len());
-    Ok(Answer::Verbatim(object([("version_chain", Json::List(chain)), ("count", count)])))
+    let versions = graph.reached(&address, Edge::Supersedes);
+    Ok(Answer::verbatim(&VersionsView::of(&versions, &workspace)))
 }
 
-pub(super) fn versions_schema() -> Json {
+pub(super) fn versions_schema() -> Schema {
     let version = vec![("memory_id", of_type("string")), ("file_path", of_type("string"))];
-    let chain = list_of(schema::object(version, &["memory_id", "file_path"]));
-    let properties = vec![("version_chain", chain), ("count", of_type("integer"))];
-    Json::Object(schema::object(properties, &["version_chain", "count"]))
+    whole_object(vec![("version_chain", list_of(whole_object(version))), ("count", of_type("integer"))])
 }
 
 pub(super) fn dependencies(call: &Call<'_>) -> Outcome {
     let (workspace, graph, address) = asked(call)?;
-    Ok(Answer::Verbatim(said_of_memories(&workspace, &graph, &address, Edge::DependsOn)))
+    Ok(Answer::verbatim(&said_of_memories(&workspace, &graph, &address, Edge::DependsOn)))
 }
 
 pub(super) fn contradictions(call: &Call<'_>) -> Outcome {
     let (workspace, graph, address) = asked(call)?;
-    Ok(Answer::Verbatim(said_of_memories(&workspace, &graph, &address, Edge::Contradicts)))
+    Ok(Answer::verbatim(&said_of_memories(&workspace, &graph, &address, Edge::Contradicts)))
 }
 
 pub(super) fn relationships(call: &Call<'_>) -> Outcome {
     let only = call.arguments.text("relationship_type");
     let (workspace, graph, address) = asked(call)?;
-    let edges = [
-        ("supersedes", Edge::Supersedes),
-        ("depends_on", Edge::DependsOn),
-        ("contradicts", Edge::Contradicts),
-    ];
-    let wanted = edges.into_iter().filter(|(name, _)| only.is_none_or(|only| only == *name));
-    let lists = wanted.map(|(name, edge)| (name, said_of_memories(&workspace, &graph, &address, edge)));
-    Ok(Answer::Verbatim(object([("memory_id", memory_id(&address))].into_iter().chain(lists))))
+    let wanted = |name: &str, edge| {
+        only.is_none_or(|only| only == name).then(|| said_of_memories(&workspace, &graph, &address, edge))
+    };
+    Ok(Answer::verbatim(&RelationshipsView {
+        memory_id: memory_id(&address),
+        supersedes: wanted("supersedes", Edge::Supersedes),
+        depends_on: wanted("depends_on", Edge::DependsOn),
+        contradicts: wanted("contradicts", Edge::Contradicts),
+    }))
 }
 
 /// The note that a call asks for, and the graph that it stands in.
@@ -168,41 +140,38 @@ fn asked(call: &Call<'_>) -> Result<(Workspace, Graph, Address), Trouble> {
     let address = find(&workspace, typed).ok_or_else(|| {
         let name = typed.strip_prefix("memory:").unwrap_or(typed);
         let what = format!("Memory not found: memory:{}", name.strip_suffix(".md").unwrap_or(name));
-        Trouble::new(what, "search_memories finds notes by what they say")
+        Trouble::new(what, SEARCH_HINT)
     })?;
-    let graph = workspace.graph(Scope::Active).map_err(trouble)?;
+    let graph = workspace.recall().graph(Scope::Active).map_err(trouble)?;
     Ok((workspace, graph, address))
 }
 
 /// The memories that a note says this of, with its words.
-fn said_of_memories(workspace: &Workspace, graph: &Graph, address: &Address, edge: Edge) -> Json {
+fn said_of_memories(
+    workspace: &Workspace,
+    graph: &Graph,
+    address: &Address,
+    edge: Edge,
+) -> Vec<RelationView> {
     let said = graph.from(address, Some(RelationKind::Link(edge)));
-    let memories = said.filter_map(|relation| {
-        let memory = relation.to.memory()?;
-        Some(object([
-            ("memory_id", memory_id(memory)),
-            ("file_path", file_path(workspace, memory)),
-            ("context", Json::text(&relation.context)),
-        ]))
-    });
-    Json::List(memories.collect())
+    said.filter_map(|relation| RelationView::of(relation, workspace)).collect()
 }
 
-fn relation() -> Vec<(&'static str, Object)> {
+fn relation() -> Vec<(&'static str, Schema)> {
     vec![("memory_id", of_type("string")), ("file_path", of_type("string")), ("context", of_type("string"))]
 }
 
-pub(super) fn related_schema() -> Json {
+pub(super) fn related_schema() -> Schema {
     listed(relation())
 }
 
-pub(super) fn relationships_schema() -> Json {
-    let list = || list_of(schema::object(relation(), &["memory_id", "file_path", "context"]));
+pub(super) fn relationships_schema() -> Schema {
+    let list = || list_of(whole_object(relation()));
     let properties = vec![
         ("memory_id", of_type("string")),
         ("supersedes", list()),
         ("depends_on", list()),
         ("contradicts", list()),
     ];
-    Json::Object(schema::object(properties, &["memory_id"]))
+    object_with("memory_id", properties)
 }

@@ -1,10 +1,10 @@
 //! Notes found by what they say.
 
-use super::{Call, file_path, memory_id, moment, note_type, object, open, trouble};
+use super::{Call, moment, note_type, open, trouble};
 use crate::mcp::answer::{Answer, LISTED, Outcome, Trouble};
-use crate::mcp::schema::{self, list_of, of_type};
-use lorelane_core::json::{Json, Object};
-use lorelane_core::memory::Body;
+use crate::mcp::schema::{Schema, list_of, of_type, whole_object};
+use crate::view::{NoteHitView, file_path};
+use lorelane_core::memory::{Body, LaneId};
 use lorelane_core::passage::Passage;
 use lorelane_core::recall::{Hit, Query};
 use lorelane_core::text::cut;
@@ -26,7 +26,7 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
         return Err(Trouble::new(format!("Validation error: {what}"), "exchange them"));
     }
     let mut workspace = open(call)?;
-    let Some(text) = arguments.text("query") else { return Ok(Answer::Verbatim(Json::List(Vec::new()))) };
+    let Some(text) = arguments.text("query") else { return Ok(Answer::verbatim(&[(); 0])) };
     let mut query = of_notes(text, workspace.now());
     query.tags = arguments.texts("filter_tags");
     query.by_creation = true;
@@ -37,53 +37,41 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
             Some(days) => (Some(Timestamp(query.now.0 - days * DAY)), None),
             None => (after, before),
         };
-    let found = workspace.recall(&query, arguments.whole("limit").unwrap_or(HITS)).map_err(trouble)?;
+    let found =
+        workspace.recall().search(&query, arguments.whole("limit").unwrap_or(HITS)).map_err(trouble)?;
     let whole = arguments.flag("load_full_memory");
     let hits = found.hits.iter().filter_map(|hit| shown(&workspace, hit, whole));
-    Ok(Answer::Verbatim(Json::List(hits.collect())))
+    Ok(Answer::verbatim(&hits.collect::<Vec<_>>()))
 }
 
 /// A question to the notes alone.
 pub(super) fn of_notes(text: &str, now: Timestamp) -> Query {
     let mut query = Query::of_person(text, now);
-    query.lanes = vec!["notes".to_owned()];
+    query.lanes = vec![LaneId::Notes];
     query
 }
 
 /// A hit as its file says it now; one that vanished meanwhile is none.
-fn shown(workspace: &Workspace, hit: &Hit, whole: bool) -> Option<Json> {
-    let (loaded, passage) = workspace.load_hit(hit)?;
+fn shown(workspace: &Workspace, hit: &Hit, whole: bool) -> Option<NoteHitView> {
+    let (loaded, passage) = workspace.files().load_hit(hit)?;
     let content = match &passage {
         Some(passage) if !whole => passage.text.clone(),
         _ => cut(&loaded.memory.body.prose(), WHOLE_MAX),
     };
     let headers = passage.map(|passage| passage.headings.join(" > ")).unwrap_or_default();
-    Some(object([
-        ("memory_id", memory_id(&hit.address)),
-        ("score", score(hit.share())),
-        ("content", Json::text(content)),
-        ("type", Json::text(hit.kind.name())),
-        ("status", Json::text(hit.status.name())),
-        ("tags", Json::texts(hit.tags.clone())),
-        ("file_path", file_path(workspace, &loaded.memory.address)),
-        ("header_path", Json::text(headers)),
-    ]))
-}
-
-pub(super) fn score(share: f64) -> Json {
-    Json::number((share * 1000.0).round() / 1000.0)
+    Some(NoteHitView::of(hit, content, headers, file_path(workspace, &loaded.memory.address)))
 }
 
 /// The beginning of a note: its first passage, or all of a text that has none.
 pub(super) fn beginning(workspace: &Workspace, loaded: &Loaded) -> String {
-    let first: Option<Passage> = workspace.passages(loaded).into_iter().next();
+    let first: Option<Passage> = workspace.files().passages(loaded).into_iter().next();
     first.map(|passage| passage.text).unwrap_or_else(|| match &loaded.memory.body {
         Body::Prose(text) => cut(text, WHOLE_MAX),
         Body::Fields(_) => String::new(),
     })
 }
 
-pub(super) fn schema() -> Json {
+pub(super) fn schema() -> Schema {
     listed(vec![
         ("memory_id", of_type("string")),
         ("score", of_type("number")),
@@ -97,8 +85,6 @@ pub(super) fn schema() -> Json {
 }
 
 /// The schema of a list of objects that have all of these members.
-pub(super) fn listed(members: Vec<(&str, Object)>) -> Json {
-    let names: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
-    let item = schema::object(members, &names);
-    Json::Object(schema::object(vec![(LISTED, list_of(item))], &[LISTED]))
+pub(super) fn listed(members: Vec<(&'static str, Schema)>) -> Schema {
+    whole_object(vec![(LISTED, list_of(whole_object(members)))])
 }

@@ -1,9 +1,9 @@
 //! How many notes there are, and of which sort.
 
-use super::{Call, object, open, trouble};
+use super::{Call, open, trouble};
 use crate::mcp::answer::{Answer, Outcome};
-use crate::mcp::schema::{self, of_type};
-use lorelane_core::json::Json;
+use crate::mcp::schema::{Schema, of_type, whole_object};
+use crate::view::{Members, NotesStatsView};
 use lorelane_engine::index::Wanted;
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ const MIB: u64 = 1 << 20;
 /// Deleted notes are not counted, archived ones are.
 pub(super) fn stats(call: &Call<'_>) -> Outcome {
     let mut workspace = open(call)?;
-    let mut entries = workspace.entries(Wanted::default()).map_err(trouble)?;
+    let mut entries = workspace.recall().entries(Wanted::default()).map_err(trouble)?;
     entries.retain(|entry| entry.address.is_note() && !entry.address.is_trash());
-    let sizes = workspace.sightings();
+    let sizes = workspace.files().sightings();
     let size: u64 = entries.iter().filter_map(|entry| sizes.get(&entry.address)).map(|seen| seen.size).sum();
     let tags = counted(entries.iter().flat_map(|entry| entry.tags.iter().map(String::as_str)));
     let types = counted(entries.iter().map(|entry| entry.kind.name()));
-    let folder = workspace.notes_folder().map(|folder| folder.display().to_string());
-    Ok(Answer::Verbatim(object([
-        ("count", Json::number(entries.len())),
-        ("total_size", Json::text(readable(size))),
-        ("tags", tags),
-        ("types", types),
-        ("memory_path", Json::text(folder.unwrap_or_default())),
-    ])))
+    let folder = workspace.files().notes_folder().map(|folder| folder.display().to_string());
+    Ok(Answer::verbatim(&NotesStatsView {
+        count: entries.len(),
+        total_size: readable(size),
+        tags,
+        types,
+        memory_path: folder.unwrap_or_default(),
+    }))
 }
 
 /// How often each name comes, the most frequent first.
-fn counted<'n>(names: impl Iterator<Item = &'n str>) -> Json {
+fn counted<'n>(names: impl Iterator<Item = &'n str>) -> Members<&'n str, usize> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    Json::Object(counts.into_iter().map(|(name, count)| (name, Json::number(count))).collect())
+    counts.into_iter().collect()
 }
 
 fn readable(bytes: u64) -> String {
@@ -47,15 +47,14 @@ fn readable(bytes: u64) -> String {
     }
 }
 
-pub(super) fn schema() -> Json {
-    let properties = vec![
+pub(super) fn schema() -> Schema {
+    whole_object(vec![
         ("count", of_type("integer")),
         ("total_size", of_type("string")),
         ("tags", of_type("object")),
         ("types", of_type("object")),
         ("memory_path", of_type("string")),
-    ];
-    Json::Object(schema::object(properties, &["count", "total_size", "tags", "types", "memory_path"]))
+    ])
 }
 
 #[cfg(test)]

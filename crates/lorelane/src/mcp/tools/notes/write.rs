@@ -1,11 +1,11 @@
 //! Notes created, read, changed, deleted and merged.
 
-use super::{Call, file_path, filename, find, note_type, object, open, trouble};
+use super::{Call, SEARCH_HINT, filename, find, note_type, open, trouble};
 use crate::mcp::answer::{Answer, Outcome, Trouble};
-use crate::mcp::schema::{self, of_type};
+use crate::mcp::schema::{Schema, of_type, whole_object};
+use crate::view::{NoteChangeView, NoteDeletionView, NoteMergeView, NoteTextView, file_path};
 use lorelane_core::change::{Change, Draft, Plan};
 use lorelane_core::dialect::notes;
-use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::memory::Address;
 use lorelane_core::refusal::Refusal;
@@ -36,11 +36,8 @@ fn named(typed: &str) -> Result<Address, Trouble> {
 }
 
 fn done(status: &'static str, workspace: &Workspace, address: &Address) -> Answer {
-    Answer::Verbatim(object([
-        ("status", Json::text(status)),
-        ("filename", Json::text(filename(address.name()))),
-        ("path", file_path(workspace, address)),
-    ]))
+    let (filename, path) = (filename(address.name()), file_path(workspace, address));
+    Answer::verbatim(&NoteChangeView { status, filename, path })
 }
 
 pub(super) fn read(call: &Call<'_>) -> Outcome {
@@ -52,11 +49,8 @@ pub(super) fn read(call: &Call<'_>) -> Outcome {
             format!("cannot give {}: it has more than {READ_MAX} characters", filename(address.name()));
         return Err(Trouble::new(what, "search_memories gives passages of it; or read its file"));
     }
-    Ok(Answer::Verbatim(object([
-        ("filename", Json::text(filename(address.name()))),
-        ("content", Json::text(loaded.text)),
-        ("path", file_path(&workspace, &address)),
-    ])))
+    let (filename, path) = (filename(address.name()), file_path(&workspace, &address));
+    Ok(Answer::verbatim(&NoteTextView { filename, content: loaded.text, path }))
 }
 
 pub(super) fn update(call: &Call<'_>) -> Outcome {
@@ -85,18 +79,15 @@ pub(super) fn delete(call: &Call<'_>) -> Outcome {
     let change = Change::Step { address: address.clone(), verb: Verb::Retire, reason: String::new() };
     let receipt = workspace.commit(&Plan { changes: vec![change], because }).map_err(trouble)?;
     let trash = receipt.outcomes.first().map_or(&address, |outcome| &outcome.address);
-    Ok(Answer::Verbatim(object([
-        ("status", Json::text("deleted")),
-        ("filename", Json::text(filename(address.name()))),
-        ("moved_to", file_path(&workspace, trash)),
-    ])))
+    let (filename, moved_to) = (filename(address.name()), file_path(&workspace, trash));
+    Ok(Answer::verbatim(&NoteDeletionView { status: "deleted", filename, moved_to }))
 }
 
 pub(super) fn merge(call: &Call<'_>) -> Outcome {
     let mut workspace = open(call)?;
     let typed = call.arguments.texts("source_files");
     if typed.is_empty() {
-        return Err(Trouble::new("No source files provided", "name the notes that shall become one"));
+        return Err(Trouble::new("No source files provided", Failure::NoSources.hint()));
     }
     let mut sources = Vec::new();
     for typed in &typed {
@@ -108,19 +99,21 @@ pub(super) fn merge(call: &Call<'_>) -> Outcome {
     let target = named(call.arguments.exact("target_file"))?;
     let text = Some(call.arguments.exact("summary_content").to_owned());
     let merged = sources.len();
-    workspace.merge(&Merge { sources, target: target.clone(), text }).map_err(|failure| match failure {
-        Failure::Refused(Refusal::Exists { .. }) => Trouble::new(
-            format!("Target file already exists: {}", filename(target.name())),
-            "choose another name, or name it among the sources too",
-        ),
-        failure => trouble(failure),
+    workspace.changes().merge(&Merge { sources, target: target.clone(), text }).map_err(|failure| {
+        match failure {
+            Failure::Refused(Refusal::Exists { .. }) => Trouble::new(
+                format!("Target file already exists: {}", filename(target.name())),
+                "choose another name, or name it among the sources too",
+            ),
+            failure => trouble(failure),
+        }
     })?;
-    Ok(Answer::Verbatim(object([
-        ("status", Json::text("merged")),
-        ("target_file", Json::text(filename(target.name()))),
-        ("sources_merged", Json::number(merged)),
-        ("target_path", file_path(&workspace, &target)),
-    ])))
+    Ok(Answer::verbatim(&NoteMergeView {
+        status: "merged",
+        target_file: filename(target.name()),
+        sources_merged: merged,
+        target_path: file_path(&workspace, &target),
+    }))
 }
 
 fn existing(call: &Call<'_>, workspace: &Workspace) -> Result<Address, Trouble> {
@@ -130,32 +123,31 @@ fn existing(call: &Call<'_>, workspace: &Workspace) -> Result<Address, Trouble> 
 fn found(workspace: &Workspace, typed: &str, missing: &str) -> Result<Address, Trouble> {
     find(workspace, typed).ok_or_else(|| {
         let what = format!("{missing}: {}", filename(typed));
-        Trouble::new(what, "search_memories finds notes by what they say")
+        Trouble::new(what, SEARCH_HINT)
     })
 }
 
-pub(super) fn schema() -> Json {
+pub(super) fn schema() -> Schema {
     texts(&["status", "filename", "path"])
 }
 
-pub(super) fn read_schema() -> Json {
+pub(super) fn read_schema() -> Schema {
     texts(&["filename", "content", "path"])
 }
 
-pub(super) fn delete_schema() -> Json {
+pub(super) fn delete_schema() -> Schema {
     texts(&["status", "filename", "moved_to"])
 }
 
-fn texts(names: &[&str]) -> Json {
-    Json::Object(schema::object(names.iter().map(|name| (*name, of_type("string"))).collect(), names))
+fn texts(names: &[&'static str]) -> Schema {
+    whole_object(names.iter().map(|name| (*name, of_type("string"))).collect())
 }
 
-pub(super) fn merge_schema() -> Json {
-    let properties = vec![
+pub(super) fn merge_schema() -> Schema {
+    whole_object(vec![
         ("status", of_type("string")),
         ("target_file", of_type("string")),
         ("sources_merged", of_type("integer")),
         ("target_path", of_type("string")),
-    ];
-    Json::Object(schema::object(properties, &["status", "target_file", "sources_merged", "target_path"]))
+    ])
 }

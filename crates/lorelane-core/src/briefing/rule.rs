@@ -1,0 +1,77 @@
+//! The rule of reminders: which of the memories that come near a prompt are shown.
+
+use super::{Briefing, Composer, Rule, barred, is_machine, is_relevant};
+use crate::corpus::Entry;
+use crate::memory::{Address, Memory};
+use crate::policy::Policy;
+use crate::recall::{self, Hit, Query};
+use crate::time::Timestamp;
+
+/// What the rule depends on beside the prompt.
+#[derive(Clone, Copy, Debug)]
+pub struct ReminderRule<'p> {
+    pub policy: &'p Policy,
+    pub now: Timestamp,
+}
+
+/// A memory as its document is now, with what the index would say of it; `None` for one that cannot be read.
+pub type CurrentMemory = Option<(Entry, Memory)>;
+
+impl ReminderRule<'_> {
+    /// Whether anything is shown at any prompt.
+    pub fn is_on(&self) -> bool {
+        self.policy.retrieval_enabled() && self.policy.max_inject() > 0
+    }
+
+    /// Whether a prompt is answered at all.
+    pub fn answers(&self, prompt: &str) -> bool {
+        self.is_on() && !is_machine(prompt)
+    }
+
+    /// An answer without reminders.
+    pub fn silence(&self) -> Briefing {
+        Composer::new(self.policy).finish()
+    }
+
+    /// Chooses among the memories that come near a prompt, best first. Only one that could still be shown is read.
+    pub fn choose(
+        &self,
+        query: &Query,
+        near: Vec<Hit>,
+        read: impl Fn(&Address) -> CurrentMemory,
+    ) -> Briefing {
+        let mut composer = Composer::new(self.policy);
+        for hit in near {
+            let verdict = if !mentions(query, &hit.title, &hit.tags) {
+                Err(Rule::Irrelevant)
+            } else {
+                composer.closed().map_or(Ok(()), Err).and_then(|()| self.judge(query, read(&hit.address)))
+            };
+            match verdict {
+                Ok(memory) => composer.take(hit, &memory, self.now),
+                Err(rule) => composer.drop(hit, rule),
+            }
+        }
+        composer.finish()
+    }
+
+    /// The memory, if this prompt may show it; else the first rule that forbids it.
+    pub fn judge(&self, query: &Query, current: CurrentMemory) -> Result<Memory, Rule> {
+        let (entry, memory) = self.may_show(current)?;
+        if mentions(query, &entry.title, &entry.tags) { Ok(memory) } else { Err(Rule::Irrelevant) }
+    }
+
+    /// The memory, if it may be shown at all.
+    pub fn may_show(&self, current: CurrentMemory) -> Result<(Entry, Memory), Rule> {
+        let (entry, memory) = current.ok_or(Rule::Gone)?;
+        match barred(&entry, self.policy, self.now) {
+            Some(rule) => Err(rule),
+            None => Ok((entry, memory)),
+        }
+    }
+}
+
+/// Whether a prompt mentions a memory with this title and these tags.
+fn mentions(query: &Query, title: &str, tags: &[String]) -> bool {
+    is_relevant(&recall::name_parts(query, title, tags))
+}

@@ -1,0 +1,44 @@
+//! Fields that may be wrong without spoiling what they stand in.
+//!
+//! For `deserialize_with`, and only below [`super::from_str`]: what is wrong was parsed as a whole, so the reader goes
+//! on behind it.
+
+use serde::{Deserialize, Deserializer};
+
+/// The default in the place of a value of another type.
+pub(crate) fn or_default<'de, D, T>(value: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(T::deserialize(value).unwrap_or_default())
+}
+
+/// The items of a list that can be read.
+pub(crate) fn items<'de, D, T, C>(list: D) -> Result<C, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+    C: FromIterator<T>,
+{
+    let items = Vec::<Readable<T>>::deserialize(list)?;
+    Ok(items.into_iter().filter_map(|Readable(item)| item).collect())
+}
+
+/// The same; none of a value that is no list.
+pub(crate) fn items_if_list<'de, D, T, C>(value: D) -> Result<C, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+    C: FromIterator<T>,
+{
+    Ok(items(value).unwrap_or_else(|_| std::iter::empty().collect()))
+}
+
+struct Readable<T>(Option<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Readable<T> {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Readable<T>, D::Error> {
+        Ok(Readable(T::deserialize(value).ok()))
+    }
+}

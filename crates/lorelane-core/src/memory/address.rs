@@ -1,0 +1,209 @@
+//! Where a memory is found.
+
+use super::kind::Category;
+use super::lane::LaneId;
+use crate::digest::short_digest;
+use crate::json::as_text;
+use crate::path::RelPath;
+use crate::text::{SLUG_MAX, is_slug, slug};
+use std::fmt;
+use unicode_normalization::UnicodeNormalization;
+
+/// The group of every note's address.
+const NOTES: &str = "notes";
+/// What people may write before a note's name: the address's own group, the folder of the lane, the first
+/// system's id.
+const NOTE_PREFIXES: [&str; 3] = ["notes/", ".memories/", "memory:"];
+/// The first system's index. Its document tells people to delete it, so no note may live there.
+const FORMER_INDEX: &str = "indices";
+/// A note lies at most so many folders deep: every look goes through all of them.
+pub const NOTE_FOLDERS_MAX: usize = 64;
+
+/// Where deleted notes lie. Their names end in the time of their deletion.
+pub(super) const TRASH: &str = ".trash";
+
+/// Where a memory is found: `decision/use-jwt`, `notes/plans/login`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address {
+    group: String,
+    name: String,
+}
+
+impl Address {
+    pub fn record(category: Category, slug: &str) -> Address {
+        Address { group: category.name().to_owned(), name: slug.to_owned() }
+    }
+
+    /// The address a title asks for. Where letters of another script are lost, a digest of the title stands for
+    /// them: `日本語 v2` and `한국어 v2` are two memories, and neither is `v2`.
+    pub fn for_title(category: Category, title: &str) -> Address {
+        let mut name = slug(title);
+        if name.is_empty() || loses_letters(title) {
+            let digest = short_digest(title, 8);
+            name.truncate(SLUG_MAX - digest.len() - 1);
+            let kept = match name.trim_end_matches('-') {
+                "" => category.name().replace('_', "-"),
+                kept => kept.to_owned(),
+            };
+            name = format!("{kept}-{digest}");
+        }
+        Address::record(category, &name)
+    }
+
+    /// The address of the note that lies at this path without its `.md`, when a note may lie there.
+    ///
+    /// What a person keeps in the folder is theirs to name, so this admits every script and sign; the names that
+    /// lorelane gives are stricter. Hidden files are none of ours, apart from the trash.
+    pub fn note(name: &str) -> Option<Address> {
+        let path = RelPath::parse(&format!("{name}.md")).ok()?;
+        let visible = match name.split_once('/') {
+            Some((TRASH, rest)) => rest,
+            _ => name,
+        };
+        let hidden = visible.split('/').any(|part| part.is_empty() || part.starts_with('.'));
+        let foreign = path.as_str().split('/').next() == Some(FORMER_INDEX);
+        let too_deep = name.matches('/').count() > NOTE_FOLDERS_MAX;
+        // A name that ends in `.md` could not be told from one whose extension somebody typed.
+        let ours = !hidden && !foreign && !too_deep && !name.ends_with(".md");
+        ours.then(|| Address { group: NOTES.to_owned(), name: name.to_owned() })
+    }
+
+    /// Reads `category/slug` or `notes/path`. A category's folder is as good as its name, and the file's
+    /// extension may follow.
+    pub fn parse(text: &str) -> Option<Address> {
+        if let Some(name) = NOTE_PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix)) {
+            return Address::note(name.strip_suffix(".md").unwrap_or(name));
+        }
+        let (group, name) = text.rsplit_once('/')?;
+        let category = Category::parse(group.rsplit_once('/').map_or(group, |(_, last)| last))?;
+        let name = name.strip_suffix(".json").unwrap_or(name);
+        is_slug(name).then(|| Address::record(category, name))
+    }
+
+    /// The same name in the ways that systems write its letters: composed, and taken apart.
+    pub fn spellings(&self) -> [Address; 2] {
+        let spelled = |name: String| Address { group: self.group.clone(), name };
+        [spelled(self.name.nfc().collect()), spelled(self.name.nfd().collect())]
+    }
+
+    pub fn category(&self) -> Option<Category> {
+        Category::parse(&self.group)
+    }
+
+    /// What people write before the name.
+    pub fn prefixes(&self) -> Vec<String> {
+        match self.category() {
+            Some(category) => [category.name(), category.folder()].map(|group| format!("{group}/")).into(),
+            None => NOTE_PREFIXES.map(str::to_owned).into(),
+        }
+    }
+
+    /// How the name of its file ends.
+    pub fn extension(&self) -> &'static str {
+        if self.is_note() { ".md" } else { ".json" }
+    }
+
+    /// The lane that it names a memory of.
+    pub fn lane(&self) -> LaneId {
+        if self.is_note() { LaneId::Notes } else { LaneId::Records }
+    }
+
+    pub fn is_note(&self) -> bool {
+        self.group == NOTES
+    }
+
+    /// Whether it is the address of a deleted note.
+    pub fn is_trash(&self) -> bool {
+        self.is_note() && self.name.split_once('/').is_some_and(|(folder, _)| folder == TRASH)
+    }
+
+    /// A slug in its category, or a note's path without its extension.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.group, self.name)
+    }
+}
+
+as_text!(Address, Address::parse);
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// Whether letters of the title are missing from its slug: those of a script that has no ASCII form.
+fn loses_letters(title: &str) -> bool {
+    // Unicode calls letters in black circles and squares alphabetic, but 🅰 is an emoji.
+    let emoji = |c: char| matches!(c, '\u{1f150}'..='\u{1f189}');
+    title.nfkd().any(|c| c.is_alphabetic() && !c.is_ascii() && !emoji(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_from_what_people_type() {
+        let table = [
+            ("decision/use-jwt", Some("decision/use-jwt")),
+            ("decisions/use-jwt", Some("decision/use-jwt")),
+            (".claude/memory/tech-debt/old.json", Some("tech_debt/old")),
+            ("decision/Use JWT", None),
+            ("decision/../x", None),
+            ("topic/x", None),
+            ("use-jwt", None),
+            ("notes/plans/日本語 v1.2.md", Some("notes/plans/日本語 v1.2")),
+            ("notes/tech-debt/old", Some("notes/tech-debt/old")),
+            (".memories/auth-plan.md", Some("notes/auth-plan")),
+            ("memory:auth-plan", Some("notes/auth-plan")),
+            ("notes/.trash/old_20250110_143022.md", Some("notes/.trash/old_20250110_143022")),
+            ("notes/.trash/.hidden", None),
+            ("notes/.obsidian/x", None),
+            ("notes/indices/x", None),
+            ("notes/../x", None),
+            ("notes//etc/passwd", None),
+            ("notes/", None),
+            ("notes/x.md.md", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(Address::parse(text).map(|a| a.to_string()).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_title_in_any_script_gets_an_address() {
+        assert_eq!(Address::for_title(Category::Decision, "Use JWT").to_string(), "decision/use-jwt");
+        let name = Address::for_title(Category::TechDebt, "認証").to_string();
+        assert!(name.starts_with("tech_debt/tech-debt-") && is_slug(&name["tech_debt/".len()..]), "{name}");
+    }
+
+    /// `日本語 v2` and `한국어 v2` were both `decision/v2`.
+    #[test]
+    fn a_title_that_loses_letters_carries_its_digest() {
+        let name = |title: &str| Address::for_title(Category::Decision, title).name().to_owned();
+        for (title, kept) in [
+            ("日本語 v2", "v2"),
+            ("한국어 v2", "v2"),
+            ("인증 토큰은 15분마다 갱신한다", "15"),
+            ("JWT для входа", "jwt"),
+        ] {
+            assert_eq!(name(title), format!("{kept}-{}", short_digest(title, 8)), "{title}");
+        }
+        for (title, plain) in [
+            ("Café Ünïcode", "cafe-unicode"),
+            ("ﬁne ①", "fine-1"),
+            ("Ship it 🚀 — now…", "ship-it-now"),
+            ("a → b ™ 🅰", "a-b-tm"),
+        ] {
+            assert_eq!(name(title), plain, "{title}");
+        }
+        let long = name(&format!("{} 日本", "ab ".repeat(40)));
+        assert!(is_slug(&long), "{long}");
+    }
+}

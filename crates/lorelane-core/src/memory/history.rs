@@ -1,0 +1,46 @@
+//! A memory's own history, as its record keeps it.
+
+use crate::json::Json;
+use crate::time::Timestamp;
+
+/// Older entries make room for newer ones.
+pub const HISTORY_MAX: usize = 50;
+
+/// One entry of a memory's own history. It is kept as it was written: history is appended to, never rewritten.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryEntry(pub Json);
+
+impl HistoryEntry {
+    pub fn new(at: Timestamp, summary: &str) -> HistoryEntry {
+        let members = [("date", Json::text(at.to_string())), ("summary", Json::text(summary))];
+        HistoryEntry(Json::Object(members.into_iter().collect()))
+    }
+
+    /// Says which field went from what to what.
+    pub fn with(self, field: &str, old: Json, new: Json) -> HistoryEntry {
+        let HistoryEntry(Json::Object(mut object)) = self else { return self };
+        object.set("field", Json::text(field));
+        object.set("old_value", old);
+        object.set("new_value", new);
+        HistoryEntry(Json::Object(object))
+    }
+
+    pub fn summary(&self) -> Option<&str> {
+        self.0.at("summary").and_then(Json::as_text)
+    }
+
+    pub fn date(&self) -> Option<&str> {
+        self.0.at("date").and_then(Json::as_text)
+    }
+}
+
+/// Appends to a history and lets its oldest entries go.
+pub fn add_to_history(history: &mut Vec<HistoryEntry>, entry: HistoryEntry) {
+    history.push(entry);
+    drop_oldest(history);
+}
+
+pub fn drop_oldest(history: &mut Vec<HistoryEntry>) {
+    let over = history.len().saturating_sub(HISTORY_MAX);
+    history.drain(..over);
+}

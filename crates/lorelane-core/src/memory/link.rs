@@ -1,0 +1,209 @@
+//! What a memory points to, and how it speaks of it.
+
+use super::{Address, Category, Memory};
+use crate::path::RelPath;
+use crate::text::fold;
+
+/// All that a memory points to: the links of its text in their order, then the files that it says it is about.
+pub fn links_of(memory: &Memory) -> impl Iterator<Item = Link> {
+    memory.links.iter().cloned().chain(memory.about.iter().filter_map(|path| Link::about(path)))
+}
+
+/// A file or folder of the project, if a reference is just its path: no URL, no pattern, no line in a file.
+pub fn plain_path(reference: &str) -> Option<RelPath> {
+    let path = reference.trim().trim_start_matches("./").trim_end_matches('/');
+    if path.contains(['*', '?', '[', ']', '{', '}', '<', '>', '#', ':', '~', '$']) {
+        return None;
+    }
+    RelPath::parse(path).ok()
+}
+
+/// One link in a memory's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub target: Target,
+    /// What the text shows instead of the target.
+    pub alias: Option<String>,
+    /// The part of the target that is meant: a heading, or a line.
+    pub anchor: Option<String>,
+    /// The text around the link, on one line.
+    pub context: String,
+    /// What its sentence says of a file.
+    pub of_file: Edge,
+    /// What its sentence says of a memory.
+    pub of_memory: Edge,
+}
+
+impl Link {
+    /// A file that a memory is about. No sentence says how.
+    pub fn about(path: &str) -> Option<Link> {
+        Some(Link {
+            target: Target::parse(path)?,
+            alias: None,
+            anchor: None,
+            context: String::new(),
+            of_file: Edge::RelatedToFile,
+            of_memory: Edge::RelatedToMemory,
+        })
+    }
+
+    /// How the memory relates to its target. A ghost that turns out to be a memory has [`Link::of_memory`].
+    pub fn edge(&self) -> Edge {
+        match self.target {
+            Target::Memory(_) => self.of_memory,
+            Target::Ghost(_) => self.of_file,
+        }
+    }
+}
+
+/// What a link points to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// The text says that it means a memory.
+    Memory(Address),
+    /// A path or a name that nobody has looked up: a file of the project, or a memory by its bare name.
+    Ghost(String),
+}
+
+impl Target {
+    /// Reads a path as people write it. `None` when it leads nowhere.
+    pub fn parse(path: &str) -> Option<Target> {
+        let path = normal_path(path);
+        if path.is_empty() {
+            return None;
+        }
+        let address = is_address(&path).then(|| Address::parse(&path)).flatten();
+        // A name such as ` .` is no path that could be written again.
+        let address = address.filter(|address| normal_path(&address.to_string()) == address.to_string());
+        Some(address.map_or(Target::Ghost(path), Target::Memory))
+    }
+
+    /// As a person would write it; it reads back as the same target.
+    pub fn shown(&self) -> String {
+        match self {
+            Target::Memory(address) => address.to_string(),
+            Target::Ghost(path) => path.clone(),
+        }
+    }
+
+    /// The same for every way of writing one target: case and accents make no difference.
+    pub fn key(&self) -> String {
+        match self {
+            Target::Memory(address) => fold(&address.to_string()),
+            Target::Ghost(path) => fold(path),
+        }
+    }
+}
+
+/// Whether a path says that it means a memory. `docs/decisions/0001-x` does not, though an address may be read
+/// out of it.
+fn is_address(path: &str) -> bool {
+    let named = |(group, _): (&str, &str)| Category::ALL.iter().any(|category| category.name() == group);
+    let lanes = ["notes/", "memory:", ".memories/", ".claude/memory/"];
+    lanes.iter().any(|lane| path.starts_with(lane)) || path.split_once('/').is_some_and(named)
+}
+
+/// One way of writing each path: `./src//a.py`, `/src/a.py` and `src\b\..\a.py` are `src/a.py`.
+fn normal_path(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part.trim() {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// How a memory relates to what it points to. The names are those of the first system's graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Edge {
+    Refactors,
+    Plans,
+    Debugs,
+    Mentions,
+    RelatedToFile,
+    Supersedes,
+    Extends,
+    Contradicts,
+    DependsOn,
+    RelatedToMemory,
+}
+
+impl Edge {
+    pub const ALL: [Edge; 10] = [
+        Edge::Refactors,
+        Edge::Plans,
+        Edge::Debugs,
+        Edge::Mentions,
+        Edge::RelatedToFile,
+        Edge::Supersedes,
+        Edge::Extends,
+        Edge::Contradicts,
+        Edge::DependsOn,
+        Edge::RelatedToMemory,
+    ];
+
+    /// Reads a name: files and memories are told apart by its case.
+    pub fn parse(name: &str) -> Option<Edge> {
+        Edge::ALL.into_iter().find(|edge| edge.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Edge::Refactors => "refactors",
+            Edge::Plans => "plans",
+            Edge::Debugs => "debugs",
+            Edge::Mentions => "mentions",
+            Edge::RelatedToFile => "related_to",
+            Edge::Supersedes => "SUPERSEDES",
+            Edge::Extends => "EXTENDS",
+            Edge::Contradicts => "CONTRADICTS",
+            Edge::DependsOn => "DEPENDS_ON",
+            Edge::RelatedToMemory => "RELATED_TO",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_target_is_the_same_however_it_is_written() {
+        let table = [
+            ("src/auth.py", Some("src/auth.py")),
+            (" ./src//auth.py ", Some("src/auth.py")),
+            ("/src/b/../auth.py", Some("src/auth.py")),
+            ("src\\auth.py", Some("src/auth.py")),
+            ("memory:auth-plan", Some("notes/auth-plan")),
+            (".memories/plans/x.md", Some("notes/plans/x")),
+            (".claude/memory/decisions/use-jwt.json", Some("decision/use-jwt")),
+            ("docs/decisions/use-jwt.json", Some("docs/decisions/use-jwt.json")),
+            ("memory: .", Some("memory: .")),
+            ("./", None),
+            ("", None),
+        ];
+        for (path, expected) in table {
+            assert_eq!(Target::parse(path).map(|target| target.shown()).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_edge_is_read_by_its_name() {
+        Edge::ALL.into_iter().for_each(|edge| assert_eq!(Edge::parse(edge.name()), Some(edge)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_reads_back(path in "([./]|memory:|notes/|decision/|[a-zé .#\\\\]{0,4}){0,6}") {
+            if let Some(target) = Target::parse(&path) {
+                prop_assert_eq!(Target::parse(&target.shown()), Some(target));
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Deleted notes: where they lie and what they are called there.
+
+use super::address::{Address, TRASH};
+use crate::time::Timestamp;
+
+/// Where a note goes that is deleted now: `.trash/<name>_<time>`, its folders kept. A name that is taken is not
+/// overwritten: the next second is free sooner or later.
+pub fn trashed(address: &Address, now: Timestamp, taken: &dyn Fn(&Address) -> bool) -> Option<Address> {
+    if !address.is_note() || address.is_trash() {
+        return None;
+    }
+    (0..)
+        .map(|later| {
+            let digits: String =
+                Timestamp(now.0 + later).to_string().chars().filter(char::is_ascii_digit).collect();
+            Address::note(&format!("{TRASH}/{}_{}_{}", address.name(), &digits[..8], &digits[8..14]))
+        })
+        .find(|trash| trash.as_ref().is_none_or(|trash| !taken(trash)))?
+}
+
+/// Where a deleted note came from.
+pub fn restored(trash: &Address) -> Option<Address> {
+    let (_, name) = trash.name().split_once('/').filter(|_| trash.is_trash())?;
+    Address::note(split_time(name).map_or(name, |(name, _)| name))
+}
+
+/// For an address in the trash, when it came there, if its name says so.
+pub fn deleted_at(address: &Address) -> Option<Option<Timestamp>> {
+    address.is_trash().then(|| split_time(address.name()).map(|(_, at)| at))
+}
+
+/// `login_20250110_143022`, taken apart.
+pub(crate) fn split_time(name: &str) -> Option<(&str, Timestamp)> {
+    let at = name.len().checked_sub("_20250110_143022".len())?;
+    let (rest, time) = (name.get(..at)?, name.get(at..)?);
+    let (date, clock) = time.strip_prefix('_')?.split_once('_')?;
+    let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    if rest.is_empty() || rest.ends_with('/') || !digits(date, 8) || !digits(clock, 6) {
+        return None;
+    }
+    let written = format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        &date[..4],
+        &date[4..6],
+        &date[6..],
+        &clock[..2],
+        &clock[2..4],
+        &clock[4..]
+    );
+    Timestamp::parse(&written).map(|(at, _)| (rest, at))
+}

@@ -1,0 +1,86 @@
+//! How a memory leaves recall and comes back.
+
+use crate::lifecycle::{Lifecycle, REASON_MAX, Status, Verb};
+use crate::memory::{Address, HistoryEntry, Memory, add_to_history};
+use crate::refusal::Refusal;
+use crate::text::cut;
+use crate::time::{DAY, Timestamp};
+
+/// A retired memory is not created again for this long: what was just forgotten must not come back by itself.
+const RESURRECTION_PAUSE: i64 = DAY;
+const NO_REASON: &str = "No reason provided";
+
+/// The memory after a step of its life, or that it already was there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Transition {
+    Changed(Box<Memory>),
+    Already(Status),
+}
+
+/// Takes one step of a memory's life.
+pub fn apply(memory: &Memory, verb: Verb, reason: &str, now: Timestamp) -> Result<Transition, Refusal> {
+    let status = memory.lifecycle.status();
+    let refused = || Refusal::Lifecycle { address: memory.address.clone(), verb, status };
+    let reason = if reason.trim().is_empty() { NO_REASON } else { reason.trim() };
+    let (lifecycle, summary) = match (verb, status) {
+        (Verb::Retire, Status::Active) => (
+            Lifecycle::Retired { at: Some(now), reason: Some(cut(reason, REASON_MAX)) },
+            format!("Retired: {reason}"),
+        ),
+        (Verb::Archive, Status::Active) | (Verb::Shelve, Status::Retired) => (
+            Lifecycle::Archived { at: Some(now), reason: Some(cut(reason, REASON_MAX)) },
+            format!("Archived: {reason}"),
+        ),
+        (Verb::Restore { from }, Status::Retired | Status::Archived)
+            if from.is_none_or(|from| from == status) =>
+        {
+            let summary = match status {
+                Status::Archived => "Unarchived: restored to active",
+                _ => "Restored: returned to active from retired",
+            };
+            (Lifecycle::Active, summary.to_owned())
+        }
+        (Verb::Retire, Status::Retired)
+        | (Verb::Archive | Verb::Shelve, Status::Archived)
+        | (Verb::Restore { from: None | Some(Status::Retired) }, Status::Active) => {
+            return Ok(Transition::Already(status));
+        }
+        _ => return Err(refused()),
+    };
+    let mut after = memory.clone();
+    let (old, new) = (status.name().into(), lifecycle.status().name().into());
+    after.lifecycle = lifecycle;
+    after.updated = Some(now);
+    // A note has no room for a history in its file; the journal keeps it.
+    if memory.kind.category().is_some() {
+        add_to_history(
+            &mut after.history,
+            HistoryEntry::new(now, &cut(&summary, REASON_MAX)).with("record_status", old, new),
+        );
+    }
+    Ok(Transition::Changed(Box::new(after)))
+}
+
+/// Only a retired memory may be deleted for good: whoever still reads or keeps one has not let it go.
+pub fn may_purge(memory: &Memory) -> Result<(), Refusal> {
+    match memory.lifecycle.status() {
+        Status::Retired => Ok(()),
+        status => Err(Refusal::Lifecycle { address: memory.address.clone(), verb: Verb::Purge, status }),
+    }
+}
+
+/// Whether a new memory may take the file that stands at its address; `None` is a file that cannot be read.
+///
+/// An active or archived memory is never overwritten; a retired one not on the day it was retired, nor when
+/// nobody knows which day that was.
+pub fn may_create_over(address: &Address, existing: Option<&Memory>, now: Timestamp) -> Result<(), Refusal> {
+    let exists = |status| Err(Refusal::Exists { address: address.clone(), status });
+    match existing.map(|memory| &memory.lifecycle) {
+        None => exists(None),
+        Some(Lifecycle::Retired { at: Some(at), .. }) if now.0 - at.0 >= RESURRECTION_PAUSE => Ok(()),
+        Some(Lifecycle::Retired { at, .. }) => {
+            Err(Refusal::TooSoon { address: address.clone(), retired_at: *at })
+        }
+        Some(other) => exists(Some(other.status())),
+    }
+}

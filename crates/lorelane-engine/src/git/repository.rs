@@ -1,0 +1,87 @@
+//! The repository that a project lies in, told by the disk alone: hooks ask for it.
+//!
+//! A `.git` file may name any folder, and an archive may bring one. So what it names is the project's repository only
+//! if that names the work tree in turn: a linked one by its file `gitdir`, a submodule by `core.worktree`.
+
+use super::call::named_in;
+use crate::disk::{Disk, Kind};
+use std::path::{Path, PathBuf};
+
+const FILE_MAX_BYTES: u64 = 64 << 10;
+
+/// The repository around a project, as far as it is known to be the project's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Enclosing {
+    Nothing,
+    /// There is a `.git`, but what it names does not name this work tree.
+    Unproven,
+    Repository(Repository),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Repository {
+    /// The folder that all work trees share.
+    pub(crate) common_dir: PathBuf,
+    /// The name of a linked work tree; empty for the main one.
+    pub(crate) work_tree: String,
+    /// The path of the project from the root of its work tree.
+    pub(crate) project: PathBuf,
+}
+
+/// The repository around a project, whose path has no links.
+pub(crate) fn enclosing(disk: &dyn Disk, project: &Path) -> Enclosing {
+    let kind = |path: &Path| disk.stat(path).ok().flatten().map(|stat| stat.kind);
+    let found = project.ancestors().find_map(|root| Some((root, kind(&root.join(".git"))?)));
+    let Some((root, kind)) = found else { return Enclosing::Nothing };
+    let dirs = match kind {
+        Kind::Folder => main_dir(disk, root.join(".git")),
+        Kind::File => linked_dir(disk, root),
+        Kind::Symlink | Kind::Other => None,
+    };
+    let project = project.strip_prefix(root).unwrap_or(project).to_owned();
+    dirs.filter(|(common_dir, _)| is_repository(disk, common_dir))
+        .map_or(Enclosing::Unproven, |(common_dir, work_tree)| {
+            Enclosing::Repository(Repository { common_dir, work_tree, project })
+        })
+}
+
+/// A `.git` that is a folder shares nothing with another one.
+fn main_dir(disk: &dyn Disk, git_dir: PathBuf) -> Option<(PathBuf, String)> {
+    (!is_there(disk, &git_dir.join("commondir"))).then_some((git_dir, String::new()))
+}
+
+fn linked_dir(disk: &dyn Disk, root: &Path) -> Option<(PathBuf, String)> {
+    let text = |path: PathBuf| {
+        let bytes = disk.read_regular(&path, FILE_MAX_BYTES).ok()??;
+        String::from_utf8(bytes).ok()
+    };
+    let real = |path: PathBuf| disk.real_path(&path).ok();
+    let git_file = root.join(".git");
+    let git_dir = real(root.join(named_in(&text(git_file.clone())?)?))?;
+    if let Some(common_dir) = text(git_dir.join("commondir")) {
+        let common_dir = real(git_dir.join(common_dir.trim()))?;
+        let back = real(git_dir.join(text(git_dir.join("gitdir"))?.trim()))?;
+        let is_linked = git_dir.parent()? == common_dir.join("worktrees") && back == real(git_file)?;
+        let name = git_dir.file_name()?.to_string_lossy().into_owned();
+        return is_linked.then_some((common_dir, name));
+    }
+    let work_tree = core_worktree(&text(git_dir.join("config"))?)?;
+    (real(git_dir.join(work_tree))? == real(root.to_owned())?).then_some((git_dir, String::new()))
+}
+
+/// The key as git writes it for a submodule.
+fn core_worktree(config: &str) -> Option<String> {
+    let mut lines = config.lines().map(str::trim).skip_while(|line| *line != "[core]").skip(1);
+    let in_core = lines.by_ref().take_while(|line| !line.starts_with('['));
+    let mut values = in_core.filter_map(|line| line.split_once('='));
+    let (_, value) = values.find(|(key, _)| key.trim() == "worktree")?;
+    Some(value.trim().trim_matches('"').to_owned())
+}
+
+fn is_repository(disk: &dyn Disk, git_dir: &Path) -> bool {
+    ["HEAD", "objects"].iter().all(|name| is_there(disk, &git_dir.join(name)))
+}
+
+fn is_there(disk: &dyn Disk, path: &Path) -> bool {
+    matches!(disk.stat(path), Ok(Some(_)))
+}

@@ -1,0 +1,65 @@
+//! What an older version kept by the path of the records becomes the project's.
+//!
+//! Each file goes by itself: a crash leaves some of them for the next writer. Two work trees had one of each, so a
+//! name may be taken: lines are appended then, and anything else gets a name of its own.
+
+use super::id::digits;
+use super::{CAPTURES, DRAFTS};
+use crate::disk::{Disk, Kind, Listed, READ_MAX_BYTES};
+use std::io;
+use std::path::Path;
+
+/// Files of lines.
+const LINES: [&str; 5] = ["ledger.old.jsonl", "ledger.jsonl", "bench.old.jsonl", "bench.jsonl", "told-full"];
+
+/// Moves all but the journal. Whatever cannot be moved stays for the next writer.
+pub(super) fn project(disk: &dyn Disk, former: &Path, former_drafts: &Path, own: &Path) {
+    let (kept, drafts) = (kept_by_project(disk, former), files(disk, former_drafts));
+    // Two at once would append the same lines. Who is second leaves it to the first.
+    let is_empty = kept.is_empty() && drafts.is_empty();
+    let Some(Ok(Some(_lock))) = (!is_empty).then(|| disk.try_lock_dir(own)) else { return };
+    for name in kept.iter().filter(|name| *name != CAPTURES) {
+        let _ = move_lines(disk, &former.join(name), &own.join(name));
+    }
+    let _ = move_files(disk, &former.join(CAPTURES), &own.join(CAPTURES));
+    let _ = move_files(disk, former_drafts, &own.join(DRAFTS));
+    // Unless the journal is in it.
+    let _ = disk.remove_dir(former);
+}
+
+/// What a folder of the older version has beside a journal.
+pub(super) fn kept_by_project(disk: &dyn Disk, former: &Path) -> Vec<String> {
+    let listed = disk.list(former).ok().flatten().unwrap_or_default();
+    let names = listed.into_iter().map(|listed| listed.name);
+    names.filter(|name| name == CAPTURES || LINES.contains(&name.as_str())).collect()
+}
+
+fn move_lines(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
+    if disk.stat(to)?.is_none() {
+        return disk.rename(from, to);
+    }
+    let lines = disk.read_regular(from, READ_MAX_BYTES)?.unwrap_or_default();
+    disk.append(to, &lines)?;
+    disk.remove_file(from)
+}
+
+fn move_files(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
+    let files = files(disk, from);
+    if !files.is_empty() {
+        disk.create_private_dir_all(to)?;
+    }
+    for file in files {
+        let mut place = to.join(&file.name);
+        if disk.stat(&place)?.is_some() {
+            place = to.join(format!("{}-{}", digits(disk.nonce()), file.name));
+        }
+        disk.rename(&from.join(&file.name), &place)?;
+    }
+    // An empty one, if there is any: a folder that has something else in it stays.
+    disk.remove_dir(from)
+}
+
+fn files(disk: &dyn Disk, folder: &Path) -> Vec<Listed> {
+    let listed = disk.list(folder).ok().flatten().unwrap_or_default();
+    listed.into_iter().filter(|listed| listed.kind == Kind::File).collect()
+}

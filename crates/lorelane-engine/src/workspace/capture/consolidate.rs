@@ -1,0 +1,560 @@
+//! From captures to memories: what an agent drafts from, and what its answer comes to.
+//!
+//! What the store permits is found anew when an answer comes, so no answer can skip it. Each item is a plan of its
+//! own with one receipt: one that is refused stops no other.
+
+use super::SessionCapture;
+use crate::captures::Captures;
+use crate::disk::Kind;
+use crate::workspace::Failure;
+use lorelane_core::candidate::{Action, Verdict};
+use lorelane_core::capture::{Capture, Item, words_digest};
+use lorelane_core::change::{Change, Deed, Draft, Given, Notice, Outcome, Plan, Receipt};
+use lorelane_core::consolidate::{self, Answer, Judgement, Proposal, Unclear};
+use lorelane_core::dialect::records::draft;
+use lorelane_core::digest::Revision;
+use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::lifecycle::{Status, Verb};
+use lorelane_core::mark::{Captured, MarkKind, Marks};
+use lorelane_core::memory::{Address, Body, Category};
+use lorelane_core::policy::Policy;
+use lorelane_core::refusal::{Fault, Refusal};
+use lorelane_core::text::{cut, one_line};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// What an agent is asked to draft.
+#[derive(Debug)]
+pub struct Work {
+    pub session: String,
+    pub client: String,
+    pub tasks: Vec<Task>,
+    /// Open items that come after these, where one is drafted after the other.
+    pub waiting: usize,
+}
+
+/// One item of a capture, with all that a draft of it depends on.
+#[derive(Debug)]
+pub struct Task {
+    pub item: Item,
+    pub description: Option<String>,
+    pub model: String,
+    pub context_file: PathBuf,
+    /// A private place for the answer. It need not be used.
+    pub draft_file: PathBuf,
+    pub verdict: Verdict,
+    /// Of the candidate, as it is now.
+    pub revision: Option<Revision>,
+    pub allowed: Vec<Action>,
+    pub vetoes: Vec<(Action, String)>,
+}
+
+/// What became of the items of an answer, in their order.
+#[derive(Debug, Default)]
+pub struct Report {
+    pub ends: Vec<End>,
+    /// How many items of these sessions are still to be saved.
+    pub open: usize,
+    pub notices: Vec<Notice>,
+}
+
+/// How one item ended.
+#[derive(Debug)]
+pub struct End {
+    pub session: String,
+    pub category: Option<Category>,
+    pub how: How,
+}
+
+#[derive(Debug)]
+pub enum How {
+    Saved {
+        action: Action,
+        address: Address,
+        why: String,
+        receipt: Option<u64>,
+        /// What a verifier found and let pass.
+        issues: Vec<String>,
+    },
+    Noop {
+        why: String,
+    },
+    /// Only the configuration is in the way, and it can be changed: the item stays open.
+    Postponed {
+        why: String,
+    },
+    /// A verifier said no.
+    Failed {
+        issues: Vec<String>,
+    },
+    /// The item cannot be read.
+    Unclear(Vec<Fault>),
+    /// The item does not fit what is open, with what to do.
+    Unfit {
+        what: String,
+        hint: String,
+    },
+    /// A rule or the disk said no.
+    Refused(Failure),
+}
+
+impl How {
+    /// Whether nobody has to be asked again.
+    pub fn is_settled(&self) -> bool {
+        matches!(self, How::Saved { .. } | How::Noop { .. })
+    }
+}
+
+impl SessionCapture<'_> {
+    /// What is to be drafted of a session, or of the newest one with something open; `None` when nothing is. The
+    /// notices name what is not offered any more.
+    pub fn prepare(&mut self, session: Option<&str>) -> Result<(Option<Work>, Vec<Notice>), Failure> {
+        let captures = self.workspace.captures();
+        let found = match session {
+            Some(session) => captures.load(session).into_iter().collect(),
+            None => captures.pending(),
+        };
+        let mut notices = Vec::new();
+        for capture in found {
+            if let Some(work) = self.work(&captures, capture, &mut notices)? {
+                return Ok((Some(work), notices));
+            }
+        }
+        Ok((None, notices))
+    }
+
+    /// What is to be drafted of one capture, with its context files in place; `None` when nothing is.
+    fn work(
+        &mut self,
+        captures: &Captures,
+        capture: Capture,
+        notices: &mut Vec<Notice>,
+    ) -> Result<Option<Work>, Failure> {
+        let mut tasks: Vec<Task> = Vec::new();
+        let mut waiting = 0;
+        for item in capturable(&capture, &self.workspace.policy) {
+            // Its files have the name of the category, and so has the answer.
+            if tasks.iter().any(|task| task.item.category == item.category) {
+                waiting += 1;
+                continue;
+            }
+            let notice = match self.task(captures, &capture.session, item)? {
+                Prepared::Task(task) => {
+                    tasks.push(*task);
+                    continue;
+                }
+                Prepared::Never(why) => {
+                    captures.settle(&capture.session, item.category)?;
+                    format!("{} is left out: {why}", item.category)
+                }
+                Prepared::Later(why) => format!("{} is kept for later: {why}", item.category),
+            };
+            // Several sessions may wait for the same thing.
+            let notice = Notice::Warning(notice);
+            if !notices.contains(&notice) {
+                notices.push(notice);
+            }
+        }
+        let at_once = if self.workspace.policy.parallel().enabled { tasks.len() } else { 1 };
+        waiting += tasks.len().saturating_sub(at_once);
+        tasks.truncate(at_once);
+        for task in &tasks {
+            let text = consolidate::context_text(&task.item, task.description.as_deref());
+            captures.put_beside(&capture.session, &context_name(task.item.category), &text)?;
+        }
+        let Capture { session, client, .. } = capture;
+        Ok((!tasks.is_empty()).then_some(Work { session, client, tasks, waiting }))
+    }
+
+    /// What an item needs to be drafted, or why it is not.
+    fn task(&mut self, captures: &Captures, session: &str, item: &Item) -> Result<Prepared, Failure> {
+        let category = item.category;
+        if let Some(why) = self.rejected_origin(&self.workspace.marks(), item) {
+            return Ok(Prepared::Never(why));
+        }
+        let verdict = self.workspace.recall().candidate(category, &item.snippets.join("\n"), None)?;
+        let vetoes = self.vetoes(&verdict, category)?;
+        let allowed = consolidate::allowed(verdict.structural, &vetoes);
+        if allowed == [Action::Noop] {
+            let why = vetoes.first().map_or("nothing may be done", |(_, why)| why.as_str()).to_owned();
+            let only_now = consolidate::allowed(verdict.structural, &verdict.vetoes) != allowed;
+            return Ok(if only_now { Prepared::Later(why) } else { Prepared::Never(why) });
+        }
+        let revision = match &verdict.candidate {
+            Some(candidate) => Some(self.workspace.load(&candidate.memory.address)?.revision),
+            None => None,
+        };
+        Ok(Prepared::Task(Box::new(Task {
+            description: self.workspace.policy.description(category).map(str::to_owned),
+            model: self.workspace.policy.drafting_model(category).to_owned(),
+            context_file: captures.beside(session, &context_name(category)),
+            draft_file: captures.beside(session, &draft_name(category)),
+            item: item.clone(),
+            verdict,
+            revision,
+            allowed,
+            vetoes,
+        })))
+    }
+
+    /// The answers that lie in the files which `prepare` named, for a session or the newest one that has any: one
+    /// that stopped meanwhile and was not prepared yet is not meant.
+    pub fn answer_files(&self, session: Option<&str>) -> Vec<PathBuf> {
+        let captures = self.workspace.captures();
+        let asked = match session {
+            Some(session) => captures.load(session).into_iter().collect(),
+            None => captures.pending(),
+        };
+        let is_file = |file: &PathBuf| matches!(self.workspace.disk.stat(file), Ok(Some(stat)) if stat.kind == Kind::File);
+        let answers = |capture: &Capture| -> Vec<PathBuf> {
+            let named = capture
+                .next_items()
+                .map(|item| captures.beside(&capture.session, &draft_name(item.category)));
+            named.filter(is_file).collect()
+        };
+        asked.iter().map(answers).find(|files| !files.is_empty()).unwrap_or_default()
+    }
+
+    /// Does what the answers propose, as far as the table lets it. `None` when no session has what they speak of.
+    pub fn consolidate(
+        &mut self,
+        answers: Vec<Answer>,
+        session: Option<&str>,
+        dry_run: bool,
+    ) -> Result<Option<Report>, Failure> {
+        self.workspace.refuse_when_misconfigured()?;
+        let captures = self.workspace.captures();
+        let newest = captures.pending().into_iter().next().map(|capture| capture.session).unwrap_or_default();
+        let mut answered = Vec::new();
+        for Answer { session: named, items } in answers {
+            let session = named.as_deref().or(session).unwrap_or(&newest);
+            let capture = captures.load(session);
+            answered.push((session.to_owned(), capture, items));
+        }
+        if answered.iter().all(|(_, capture, _)| capture.is_none()) {
+            return Ok(None);
+        }
+        let mut report = Report::default();
+        for (session, capture, items) in answered {
+            for item in items {
+                let end = self.end(&session, capture.as_ref(), item, dry_run, &mut report.notices);
+                match end.how {
+                    // Not the item's fault, and nothing was done yet: it is the whole command that failed.
+                    How::Refused(failure)
+                        if report.ends.is_empty() && !matches!(failure, Failure::Refused(_)) =>
+                    {
+                        return Err(failure);
+                    }
+                    _ => report.ends.push(end),
+                }
+            }
+        }
+        if !dry_run {
+            settle(&captures, &mut report);
+        }
+        let sessions: BTreeSet<&str> = report.ends.iter().map(|end| end.session.as_str()).collect();
+        let left = sessions.into_iter().filter_map(|session| captures.load(session));
+        report.open = left.map(|capture| capturable(&capture, &self.workspace.policy).len()).sum();
+        Ok(Some(report))
+    }
+
+    fn end(
+        &mut self,
+        session: &str,
+        capture: Option<&Capture>,
+        item: Result<Proposal, Unclear>,
+        dry_run: bool,
+        notices: &mut Vec<Notice>,
+    ) -> End {
+        let session = session.to_owned();
+        let proposal = match item {
+            Ok(proposal) => proposal,
+            Err(Unclear { category, faults }) => {
+                return End { session, category, how: How::Unclear(faults) };
+            }
+        };
+        let category = proposal.category;
+        let how = match capture.and_then(|capture| capture.next_of(category)) {
+            Some(item) => self.carry_out(item, &proposal, dry_run, notices).unwrap_or_else(How::Refused),
+            None => How::Unfit {
+                what: format!("nothing of {category} is open in session {}", one_line(&session)),
+                hint: "`lorelane consolidate prepare` shows what is; `lorelane create` saves anything else"
+                    .to_owned(),
+            },
+        };
+        End { session, category: Some(category), how }
+    }
+
+    /// Does what the table makes of a proposal.
+    fn carry_out(
+        &mut self,
+        item: &Item,
+        proposal: &Proposal,
+        dry_run: bool,
+        notices: &mut Vec<Notice>,
+    ) -> Result<How, Failure> {
+        if proposal.judgement == Some(Judgement::Fail) {
+            return Ok(How::Failed { issues: proposal.issues.clone() });
+        }
+        let verdict = self.structure(item, proposal)?;
+        let vetoes = self.vetoes(&verdict, item.category)?;
+        let resolution = consolidate::resolve(verdict.structural, proposal.action, &vetoes);
+        let lasting = consolidate::resolve(verdict.structural, proposal.action, &verdict.vetoes);
+        if lasting.action != resolution.action {
+            return Ok(How::Postponed { why: resolution.why });
+        }
+        let candidate = verdict.candidate.map(|candidate| candidate.memory.address);
+        let planned = match (resolution.action, candidate) {
+            (Action::Create, _) => self.creation(item, proposal)?,
+            (Action::Update, Some(address)) => self.revision(item, proposal, address)?,
+            (Action::Delete, Some(address)) => self.retirement(proposal, address)?,
+            _ => Err(How::Noop { why: resolution.why.clone() }),
+        };
+        let ItemChange { address, change, emptied } = match planned {
+            Ok(planned) => planned,
+            Err(how) => return Ok(how),
+        };
+        if let Some(how) = self.misses(proposal, resolution.action, &address) {
+            return Ok(how);
+        }
+        let plan = plan(item, proposal, resolution.action, &address, change);
+        let preview = with_emptied(self.workspace.preview(&plan), &address, emptied)?;
+        let unchanged = |outcome: &Outcome| matches!(outcome.deed, Deed::Already(_));
+        // A mark of where nothing came from would be a change for its own sake.
+        if resolution.action == Action::Update && preview.outcomes.last().is_some_and(unchanged) {
+            return Ok(How::Noop { why: format!("{address} says so already") });
+        }
+        let receipt = if dry_run { preview } else { self.workspace.commit(&plan)? };
+        let revised = receipt.outcomes.iter().find(|outcome| matches!(outcome.deed, Deed::Revised { .. }));
+        let address = revised.map_or(address, |outcome| outcome.address.clone());
+        notices.extend(receipt.notices);
+        Ok(How::Saved {
+            action: resolution.action,
+            address,
+            why: resolution.why,
+            receipt: receipt.number,
+            issues: proposal.issues.clone(),
+        })
+    }
+
+    /// What the store permits now. Where the words of the capture find nothing, those of the draft may.
+    fn structure(&mut self, item: &Item, proposal: &Proposal) -> Result<Verdict, Failure> {
+        let verdict = self.workspace.recall().candidate(item.category, &item.snippets.join("\n"), None)?;
+        let Some(draft) = proposal.draft.as_ref().filter(|_| verdict.candidate.is_none()) else {
+            return Ok(verdict);
+        };
+        let title = draft.text("title").unwrap_or_default();
+        let tags = draft.get("tags").map(Json::to_texts).unwrap_or_default().join(" ");
+        self.workspace.recall().candidate(item.category, &format!("{title}\n{tags}"), None)
+    }
+
+    fn vetoes(&mut self, verdict: &Verdict, category: Category) -> Result<Vec<(Action, String)>, Failure> {
+        let active = self.workspace.lanes.records_mut().ask(|index| index.count(category, Status::Active))?;
+        let mut vetoes = consolidate::vetoes(&self.workspace.policy, category, active);
+        vetoes.extend(verdict.vetoes.iter().cloned());
+        Ok(vetoes)
+    }
+
+    /// A new memory of the draft, or why there is none.
+    fn creation(&mut self, item: &Item, proposal: &Proposal) -> Result<Planned, Failure> {
+        let given = proposal.draft.clone();
+        let (address, record) = draft::begin(item.category, None, given, &[], &[], self.workspace.now);
+        let title = record.text("title").unwrap_or_default();
+        let body = body(&record);
+        let known = match self.rejected(&self.workspace.marks(), item, title, &body) {
+            Some(why) => Some(why),
+            None => self.repeated(title, &body)?,
+        };
+        if let Some(why) = known {
+            return Ok(Err(How::Noop { why }));
+        }
+        let emptied = draft::emptied(&record, &Object::new(), item.category);
+        let text = format!("{}\n", Json::Object(record).render(Format::FILE));
+        let change = Change::Create { address: address.clone(), text };
+        Ok(Ok(ItemChange { address, change, emptied }))
+    }
+
+    /// The candidate with the fields of the draft over its own, or why it stays as it is.
+    fn revision(&mut self, item: &Item, proposal: &Proposal, address: Address) -> Result<Planned, Failure> {
+        let loaded = self.workspace.load(&address)?;
+        let mut given = proposal.draft.clone().unwrap_or_default();
+        let mut after = match Json::parse(loaded.text.trim_start_matches('\u{feff}')) {
+            Ok(Json::Object(record)) => record,
+            _ => Object::new(),
+        };
+        let emptied = draft::emptied(&given, &after, item.category);
+        draft::overlay(&mut after, &given);
+        let title = after.text("title").unwrap_or_default();
+        if let Some(why) = self.rejected(&self.workspace.marks(), item, title, &body(&after)) {
+            return Ok(Err(How::Noop { why }));
+        }
+        // Tags only grow by revision, so those of a draft join the others.
+        let add_tags = match given.get("tags") {
+            Some(Json::List(tags)) if tags.iter().all(|tag| tag.as_text().is_some()) => {
+                let tags = tags.iter().filter_map(Json::as_text).map(str::to_owned).collect();
+                given.remove("tags");
+                tags
+            }
+            _ => Vec::new(),
+        };
+        let draft = Draft::Partial {
+            from: Some(Given::Fields(given)),
+            set: Vec::new(),
+            add_tags,
+            because: proposal.reason.clone(),
+        };
+        let expects = Some(proposal.revision.clone().unwrap_or(loaded.revision));
+        let change = Change::Revise { address: address.clone(), expects, draft };
+        Ok(Ok(ItemChange { address, change, emptied }))
+    }
+
+    /// The end of the candidate, if it is still the one that the agent read.
+    fn retirement(&self, proposal: &Proposal, address: Address) -> Result<Planned, Failure> {
+        let loaded = self.workspace.load(&address)?;
+        if let Some(expected) = &proposal.revision {
+            let current = expected.same_kind_of(loaded.text.as_bytes());
+            if current != *expected {
+                return Err(Refusal::Conflict { address, expected: expected.clone(), current }.into());
+            }
+        }
+        let reason =
+            proposal.reason.clone().unwrap_or_else(|| "no longer true, as a session found".to_owned());
+        let change = Change::Step { address: address.clone(), verb: Verb::Retire, reason };
+        Ok(Ok(ItemChange { address, change, emptied: Vec::new() }))
+    }
+
+    /// Why an item is not even drafted: what came of the same words was rejected.
+    pub(in crate::workspace) fn rejected_origin(&self, marks: &Marks, item: &Item) -> Option<String> {
+        self.rejected(marks, item, "", &Body::Fields(Object::new()))
+    }
+
+    /// Why this is not captured: somebody rejected it. One whose memory is active again is wanted again.
+    fn rejected(&self, marks: &Marks, item: &Item, title: &str, body: &Body) -> Option<String> {
+        let captured = Captured { title, body, origin: Some(&item.origin.words) };
+        let (address, rejection) = marks.rejections(item.category, captured).find(|(address, _)| {
+            let memory = self.workspace.load(marks.follow(address)).map(|loaded| loaded.memory);
+            !memory.is_ok_and(|memory| memory.lifecycle.status() == Status::Active)
+        })?;
+        Some(format!("it was rejected as {address}: {}", one_line(&rejection.because)))
+    }
+
+    /// Why a draft adds nothing: an active memory says just that. Agents are shown memories, and what they were
+    /// shown must not come back as something learned.
+    fn repeated(&mut self, title: &str, body: &Body) -> Result<Option<String>, Failure> {
+        let (title, said) = (words_digest(title), words_digest(&body.statement()));
+        let wanted = crate::index::Wanted { status: Some(Status::Active), ..Default::default() };
+        let same_title = self
+            .workspace
+            .recall()
+            .entries(wanted)?
+            .into_iter()
+            .filter(|entry| words_digest(&entry.title) == title);
+        let mut same = same_title.filter(|entry| {
+            self.workspace
+                .load(&entry.address)
+                .is_ok_and(|loaded| words_digest(&loaded.memory.body.statement()) == said)
+        });
+        Ok(same.next().map(|entry| format!("{} says the same", entry.address)))
+    }
+
+    /// An answer was drafted for another memory than the one that it would change now.
+    fn misses(&self, proposal: &Proposal, action: Action, address: &Address) -> Option<How> {
+        let target = proposal.target.as_ref().filter(|_| action != Action::Create)?;
+        (self.workspace.marks().follow(target) != address).then(|| How::Unfit {
+            what: format!("the candidate is {address}, and the answer is for {target}"),
+            hint: "run `lorelane consolidate prepare` again and draft for the candidate that it names"
+                .to_owned(),
+        })
+    }
+}
+
+/// The open items that the configuration lets be captured.
+fn capturable<'c>(capture: &'c Capture, policy: &Policy) -> Vec<&'c Item> {
+    capture.open_items().filter(|item| policy.auto_capture(item.category)).collect()
+}
+
+/// What becomes of an item before anybody drafts it.
+enum Prepared {
+    Task(Box<Task>),
+    /// Nothing will ever be saved of it.
+    Never(String),
+    /// Nothing can be saved of it as the project is configured now.
+    Later(String),
+}
+
+/// How an item changes a memory, or how it ended without a change.
+type Planned = Result<ItemChange, How>;
+
+struct ItemChange {
+    address: Address,
+    change: Change,
+    /// What the draft would empty.
+    emptied: Vec<Fault>,
+}
+
+/// What a change comes to. A draft that empties something is refused, with all else that is wrong with it.
+fn with_emptied(
+    preview: Result<Receipt, Failure>,
+    address: &Address,
+    emptied: Vec<Fault>,
+) -> Result<Receipt, Failure> {
+    match preview {
+        Ok(_) if !emptied.is_empty() => {
+            Err(Refusal::Invalid { address: address.clone(), faults: emptied }.into())
+        }
+        Err(Failure::Refused(Refusal::Invalid { address, mut faults })) => {
+            faults.extend(emptied);
+            Err(Refusal::Invalid { address, faults }.into())
+        }
+        other => other,
+    }
+}
+
+/// The change and where it came from, together. The mark of a memory that exists comes first: a revision may give
+/// it another address, and then the mark moves along.
+fn plan(item: &Item, proposal: &Proposal, action: Action, address: &Address, change: Change) -> Plan {
+    let origin = Change::Mark { address: address.clone(), kind: MarkKind::Origin(item.origin.clone()) };
+    let changes = match action {
+        Action::Create => vec![change, origin],
+        _ => vec![origin, change],
+    };
+    let mut because = format!("consolidate: {} {address}", action.name().to_lowercase());
+    if let Some(reason) = &proposal.reason {
+        because.push_str(&format!(": {}", cut(&one_line(reason), 200)));
+    }
+    Plan { changes, because }
+}
+
+/// An item of a session is settled when all that was answered for its category is. What was put there for the agent
+/// goes with it.
+fn settle(captures: &Captures, report: &mut Report) {
+    let mut settled: BTreeMap<(&str, Category), bool> = BTreeMap::new();
+    for end in &report.ends {
+        let Some(category) = end.category else { continue };
+        *settled.entry((&end.session, category)).or_insert(true) &= end.how.is_settled();
+    }
+    for (session, category) in settled.iter().filter(|(_, settled)| **settled).map(|(key, _)| *key) {
+        match captures.settle(session, category) {
+            Ok(()) => {
+                captures.discard_beside(session, &context_name(category));
+                captures.discard_beside(session, &draft_name(category));
+            }
+            Err(failure) => report
+                .notices
+                .push(Notice::warning(format!("saved, but {category} will be offered again: {failure}"))),
+        }
+    }
+}
+
+fn body(record: &Object) -> Body {
+    Body::Fields(record.get("content").and_then(Json::as_object).cloned().unwrap_or_default())
+}
+
+fn context_name(category: Category) -> String {
+    format!("context-{category}.txt")
+}
+
+/// No `.json`, because that is a capture.
+fn draft_name(category: Category) -> String {
+    format!("draft-{category}.answer")
+}

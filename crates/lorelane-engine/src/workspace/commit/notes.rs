@@ -1,0 +1,173 @@
+//! Several notes become one, and notes move to another place.
+
+use crate::backend::Edit;
+use crate::workspace::Failure;
+use crate::workspace::commit::Changes;
+use crate::workspace::open::notes::{MOVE, MOVED_MAX_BYTES, NOTES_STORAGE};
+use lorelane_core::change::{Change, Draft, Notice, Plan, Receipt};
+use lorelane_core::dialect::notes;
+use lorelane_core::digest::Revision;
+use lorelane_core::json::Json;
+use lorelane_core::lifecycle::Verb;
+use lorelane_core::mark::{Mark, MarkKind};
+use lorelane_core::memory::{Address, LaneId};
+use lorelane_core::path::RelPath;
+use lorelane_core::policy::{Home, NotesStorage};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Several notes that shall be one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merge {
+    pub sources: Vec<Address>,
+    /// A new note, or one of the sources.
+    pub target: Address,
+    /// What it shall say instead of all that they say.
+    pub text: Option<String>,
+}
+
+/// What moving the notes does, or would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    pub from: PathBuf,
+    pub to: PathBuf,
+    /// The files that move, trash included.
+    pub files: Vec<RelPath>,
+    pub notices: Vec<Notice>,
+}
+
+impl Changes<'_> {
+    /// Makes one note of several. What they say is read under the lock.
+    pub fn merge(&mut self, merge: &Merge) -> Result<Receipt, Failure> {
+        let lane = self.workspace.open_notes()?;
+        self.workspace.commit_planned(lane, |workspace| workspace.changes().merging(merge))
+    }
+
+    /// What a merge does. A note that is named twice counts once.
+    pub fn merging(&self, Merge { sources, target, text }: &Merge) -> Result<Plan, Failure> {
+        if sources.is_empty() {
+            return Err(Failure::NoSources);
+        }
+        if let Some(other) = sources.iter().chain([target]).find(|address| !address.is_note()) {
+            return Err(Failure::NoNote { address: other.clone() });
+        }
+        let mut distinct: Vec<&Address> = Vec::new();
+        for source in sources {
+            if !distinct.contains(&source) {
+                distinct.push(source);
+            }
+        }
+        let notes = distinct.iter().map(|source| Ok(self.workspace.load(source)?.memory));
+        let notes = notes.collect::<Result<Vec<_>, Failure>>()?;
+        let text = text.clone().unwrap_or_else(|| notes::merged(&notes));
+        let address = target.clone();
+        let mut changes = vec![match distinct.contains(&target) {
+            true => Change::Revise { address, expects: None, draft: Draft::Whole(text) },
+            false => Change::Create { address, text },
+        }];
+        for source in distinct.iter().filter(|source| **source != target) {
+            let (address, reason) = ((*source).clone(), String::new());
+            changes.push(Change::Step { address, verb: Verb::Retire, reason });
+        }
+        let names: Vec<String> = distinct.iter().map(ToString::to_string).collect();
+        Ok(Plan { changes, because: format!("merge {} into {target}", names.join(", ")) })
+    }
+
+    /// What moving the notes would do; nothing is locked or written.
+    pub fn preview_notes_move(&self, to: NotesStorage) -> Result<Moved, Failure> {
+        let place = self.workspace.notes_place(to)?;
+        let from = self.workspace.notes.as_ref().ok_or(Failure::NotesOff)?;
+        self.workspace.refuse_untrusted_place(to)?;
+        if place.root == from.root {
+            // What a move left that was cut short after the settings named the new place.
+            let left = self.workspace.copies_left().ok_or(Failure::NotesThere { folder: place.root.clone() });
+            return left.map(|(other, files)| Moved {
+                from: other.folder(""),
+                to: place.root,
+                files,
+                notices: Vec::new(),
+            });
+        }
+        let files = self.workspace.notes_lane().map(|lane| lane.files().files).unwrap_or_default();
+        // The same bytes are what a move left that was cut short.
+        let bytes = |root: &Path, path: &RelPath| {
+            self.workspace.disk.read_regular(&root.join(path.as_str()), MOVED_MAX_BYTES)
+        };
+        let is_taken = |path: &&RelPath| match bytes(&place.root, path) {
+            Ok(None) => false,
+            Ok(there) => !bytes(&from.root, path).is_ok_and(|here| here == there),
+            Err(_) => true,
+        };
+        // Names that differ only in capitals are one file on many systems.
+        let there = place.open(&self.workspace.disk, &self.workspace.project).files().files;
+        let folded = |path: &RelPath| path.as_str().to_lowercase();
+        let same_but_case =
+            |path: &RelPath| there.iter().find(|other| *other != path && folded(other) == folded(path));
+        if let Some(path) = files.iter().find_map(same_but_case) {
+            return Err(Failure::NotesTaken { file: place.root.join(path.as_str()) });
+        }
+        match files.iter().find(is_taken) {
+            Some(path) => Err(Failure::NotesTaken { file: place.root.join(path.as_str()) }),
+            None => Ok(Moved { from: from.root.clone(), to: place.root, files, notices: Vec::new() }),
+        }
+    }
+
+    /// Moves every note with its pin, and has the settings name the new place. Nothing is overwritten: a name that is
+    /// taken there stops all. The new files are synced before the old ones go: whoever is killed in between has both,
+    /// and the same command goes on.
+    pub fn move_notes(&mut self, to: NotesStorage) -> Result<Moved, Failure> {
+        self.workspace.refuse_when_misconfigured()?;
+        let place = self.workspace.notes_place(to)?;
+        let from = self.workspace.open_notes()?;
+        let documents = Arc::clone(&self.workspace.lanes[from].documents);
+        let mut writer = documents.begin()?;
+        self.workspace.catch_up(from, &mut *writer)?;
+        let mut moved = self.preview_notes_move(to)?;
+        let because = format!("{MOVE}{}", to.name());
+        let removed = || moved.files.iter().map(|path| Edit::Remove { path: path.clone() }).collect();
+        if let Some((mut other, _)) =
+            self.workspace.copies_left().filter(|_| moved.to == self.workspace.lanes[from].folder(""))
+        {
+            other.apply(removed(), &because, self.workspace.now, writer.order())?;
+            return Ok(moved);
+        }
+        // First, because it may not be possible.
+        let text = self.workspace.config.with(
+            &*self.workspace.disk,
+            Home::Lorelane,
+            NOTES_STORAGE,
+            &Json::text(to.name()),
+        )?;
+        let mut there = place.open(&self.workspace.disk, &self.workspace.project);
+        there.apply(self.copies(from, &moved.files)?, &because, self.workspace.now, writer.order())?;
+        self.workspace.config.save(&*self.workspace.disk, Home::Lorelane, &text)?;
+        // Before the old files go: where the new place is held back, nobody reads it.
+        let notice = self.workspace.settle_notes_place()?;
+        let done = writer.apply(removed(), &because, self.workspace.now)?;
+        moved.notices = self.workspace.settle(from, writer, &done.changes, &moved.files, &because);
+        moved.notices.extend(notice);
+        self.workspace.notes = Some(place);
+        self.workspace.lanes.open(there);
+        Ok(moved)
+    }
+
+    /// The edits that make the same notes in another lane.
+    fn copies(&self, from: LaneId, files: &[RelPath]) -> Result<Vec<Edit>, Failure> {
+        let lane = &self.workspace.lanes[from];
+        let pinned = self.workspace.read_marks()?.pinned;
+        let mut edits = Vec::new();
+        for path in files {
+            let file = lane.file(path);
+            let bytes = self.workspace.disk.read_regular(&file, MOVED_MAX_BYTES);
+            let bytes = bytes.map_err(|source| Failure::io("read", &file, source))?.unwrap_or_default();
+            let address = lane.dialect.address_of(path).filter(|address| pinned.contains(address));
+            if let Some(address) = address {
+                let revision = Some(Revision::of(&bytes));
+                let mark = Mark { address, revision, at: self.workspace.now, kind: MarkKind::Pin };
+                edits.push(Edit::Mark { lines: mark.line().into_bytes() });
+            }
+            edits.push(Edit::Put { path: path.clone(), bytes });
+        }
+        Ok(edits)
+    }
+}

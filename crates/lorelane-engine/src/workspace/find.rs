@@ -1,0 +1,141 @@
+//! Which memory somebody means, and what its file says now.
+
+use crate::index::Wanted;
+use crate::workspace::{Failure, Unclear, Workspace};
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::Problem;
+use lorelane_core::digest::Revision;
+use lorelane_core::fence;
+use lorelane_core::memory::trash::restored;
+use lorelane_core::memory::{Address, Category, LaneId, Memory};
+use lorelane_core::path::RelPath;
+use lorelane_core::refusal::Refusal;
+use lorelane_core::text::slug;
+
+/// A memory as its file says it now.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub memory: Memory,
+    pub path: RelPath,
+    pub text: String,
+    pub revision: Revision,
+    pub problems: Vec<Problem>,
+}
+
+impl Workspace {
+    /// The memory that has this address, or had it before it was renamed.
+    pub fn at(&self, address: &Address) -> Option<Address> {
+        let known =
+            std::iter::once(address.clone()).chain(address.spellings()).find(|spelled| self.exists(spelled));
+        if known.is_some() {
+            return known;
+        }
+        let marks = self.marks();
+        let now = Some(marks.follow(address)).filter(|now| self.exists(now));
+        now.cloned().or_else(|| self.spelled_out(address))
+    }
+
+    /// The note whose name a model read with its signs by their numbers.
+    fn spelled_out(&self, address: &Address) -> Option<Address> {
+        let name = Some(address.name()).filter(|name| address.is_note() && name.contains('%'))?;
+        Address::note(&fence::spelled_out(name)?).filter(|note| self.exists(note))
+    }
+
+    /// The memory a person means: an address, an old address, a path, or a slug that is unique.
+    pub fn find(&mut self, typed: &str) -> Result<Address, Failure> {
+        if let Some(address) = Address::parse(typed).and_then(|address| self.at(&address)) {
+            return Ok(address);
+        }
+        let marks = self.marks();
+        let name = typed.rsplit('/').next().unwrap_or(typed);
+        let name = name.strip_suffix(".json").unwrap_or(name);
+        let same: Vec<Address> = self.called(typed, name)?;
+        if let [only] = same.as_slice() {
+            return Ok(only.clone());
+        }
+        if same.is_empty() {
+            let former: Vec<&Address> =
+                marks.aliases.keys().filter(|old| !typed.contains('/') && old.name() == name).collect();
+            if let [only] = former.as_slice() {
+                let now = marks.follow(only);
+                if self.exists(now) {
+                    return Ok(now.clone());
+                }
+            }
+        }
+        let several = !same.is_empty();
+        let near =
+            if same.is_empty() { similar(&self.recall().entries(Wanted::default())?, name) } else { same };
+        // A log that cannot be read is named by whoever asks for it.
+        let deleted = if several { Vec::new() } else { self.deleted_outside(typed).unwrap_or_default() };
+        Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near, deleted }))
+    }
+
+    /// Memories that are or were called so, whose files are gone, while the log has their bytes.
+    pub(super) fn deleted_outside(&self, typed: &str) -> Result<Vec<Address>, Failure> {
+        let (marks, asked) = (self.marks(), Address::parse(typed));
+        let is_called = |address: &Address| {
+            let called = !typed.contains('/') && address.name() == typed;
+            called || Some(address) == asked.as_ref() || self.listed_path(address) == typed
+        };
+        let mut deleted = Vec::new();
+        for lane in &self.lanes {
+            let paths = lane.documents.log().outside()?.deleted;
+            deleted.extend(paths.keys().filter_map(|path| lane.dialect.address_of(path)));
+        }
+        deleted.retain(|address| is_called(address) || marks.former(address).iter().any(is_called));
+        Ok(deleted)
+    }
+
+    /// The memories that are called so: records by their slug, notes by their path or the last part of it, and if
+    /// there is none, deleted notes by the name that they had.
+    fn called(&mut self, typed: &str, name: &str) -> Result<Vec<Address>, Failure> {
+        let bare = !typed.contains('/');
+        let note = typed.strip_suffix(".md").unwrap_or(typed);
+        let records = Category::ALL.into_iter().filter(|_| bare).map(|of| Address::record(of, name));
+        let notes = Address::note(note).map(|note| [note.clone()].into_iter().chain(note.spellings()));
+        let note_here = notes.into_iter().flatten().find(|note| self.exists(note));
+        let mut same: Vec<Address> =
+            records.filter(|address| self.exists(address)).chain(note_here).collect();
+        if !same.is_empty() || self.lanes.get(LaneId::Notes).is_none() {
+            return Ok(same);
+        }
+        let asked = Address::parse(typed).or_else(|| Address::note(note));
+        let is_last = |address: &Address| {
+            let last = |address: &Address| address.name().rsplit('/').next() == Some(note);
+            last(address) || address.spellings().iter().any(last)
+        };
+        let was_called = |address: &Address| {
+            let former = restored(address);
+            former.is_some_and(|former| Some(&former) == asked.as_ref() || bare && is_last(&former))
+        };
+        let entries = self.recall().entries(Wanted::default())?;
+        let notes = || entries.iter().map(|entry| &entry.address).filter(|address| address.is_note());
+        same.extend(notes().filter(|address| bare && !address.is_trash() && is_last(address)).cloned());
+        if same.is_empty() {
+            same.extend(notes().filter(|address| was_called(address)).cloned());
+        }
+        Ok(same)
+    }
+
+    pub(super) fn exists(&self, address: &Address) -> bool {
+        self.lanes.of(address).is_some_and(|lane| lane.exists(address))
+    }
+
+    /// Reads a memory from its file.
+    pub fn load(&self, address: &Address) -> Result<Loaded, Failure> {
+        match self.lanes.of(address) {
+            Some(lane) => lane.load(address),
+            None => Err(Refusal::Missing { address: address.clone() }.into()),
+        }
+    }
+}
+
+fn similar(entries: &[Entry], name: &str) -> Vec<Address> {
+    let wanted = slug(name);
+    let near = |entry: &&Entry| {
+        let own = entry.address.name();
+        !wanted.is_empty() && (own.contains(&wanted) || wanted.contains(own))
+    };
+    entries.iter().filter(near).map(|entry| entry.address.clone()).take(8).collect()
+}

@@ -1,0 +1,160 @@
+//! Recall asked about its own memories, and the results of that on disk.
+
+use super::Maintenance;
+use crate::index::Wanted;
+use crate::lines;
+use crate::workspace::Failure;
+use lorelane_core::bench::{
+    Asked, EXPECTATIONS_FILE, Expectation, Kept, Question, Report, Source, Tried, Vocabulary, expectations,
+    judge, questions, sample,
+};
+use lorelane_core::corpus::Entry;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::mark::MARKS_FOLDER;
+use lorelane_core::recall::{Hit, Query};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const EXPECTATIONS_MAX_BYTES: u64 = 16 << 20;
+/// Some two hundred runs; a full file becomes the old one.
+const RESULTS_MAX_BYTES: u64 = 1 << 20;
+/// An answer that comes later has not come.
+const ANSWERS: usize = 10;
+
+/// What a run says, and how long it took to find it out.
+#[derive(Debug)]
+pub struct Benched {
+    pub report: Report,
+    /// How many active memories there are.
+    pub memories: usize,
+    /// The files that say what is expected.
+    pub files: Vec<PathBuf>,
+    /// Half of the searches took less.
+    pub median: Duration,
+}
+
+impl Maintenance<'_> {
+    /// Asks what is expected and what the memories themselves give to ask, and compares it with the newest baseline.
+    /// `given` are files of expectations beside the project's own. Nothing is kept.
+    pub fn bench(&mut self, given: &[PathBuf]) -> Result<Benched, Failure> {
+        let (files, expected) = self.expectations(given)?;
+        self.look_at_every_file()?;
+        let active =
+            self.workspace.recall().entries(Wanted { status: Some(Status::Active), ..Wanted::default() })?;
+        let mut times = Vec::new();
+        let mut tried = Vec::new();
+        for expectation in expected {
+            let hits = self.timed(&expectation.query, ANSWERS.max(expectation.within), &mut times)?;
+            tried.push(Tried::new(expectation, &hits));
+        }
+        let mut asked = Vec::new();
+        for question in self.own_questions(&active) {
+            let hits = self.timed(&question.text, ANSWERS, &mut times)?;
+            asked.push(Asked::new(question, &hits));
+        }
+        times.sort_unstable();
+        let median = times.get(times.len() / 2).copied().unwrap_or_default();
+        let report = judge(asked, tried, self.bench_baseline().as_ref(), self.workspace.now);
+        Ok(Benched { report, memories: active.len(), files, median })
+    }
+
+    /// Keeps the results of a run, for the next one to be compared with.
+    pub fn keep_bench(&self, kept: &Kept) -> Result<(), Failure> {
+        let state = self.workspace.project.state.for_writing();
+        let (current, former) = self.bench_files();
+        let fault = |source| Failure::io("write", &current, source);
+        let baseline = self.bench_baseline();
+        self.workspace.disk.create_private_dir_all(&state).map_err(fault)?;
+        lines::turn_over(&*self.workspace.disk, &current, &former, RESULTS_MAX_BYTES).map_err(fault)?;
+        let mut text = kept.line();
+        if self.workspace.disk.stat(&current).map_err(fault)?.is_none() {
+            // The baseline comes along: else a long streak of failing runs would push it out, and the next one
+            // would be compared with nothing.
+            text.insert_str(0, &baseline.map(|baseline| baseline.line()).unwrap_or_default());
+        }
+        self.workspace.disk.append(&current, text.as_bytes()).map_err(fault)
+    }
+
+    /// The newest run that others are compared with.
+    fn bench_baseline(&self) -> Option<Kept> {
+        let (current, former) = self.bench_files();
+        [current, former].iter().find_map(|path| {
+            let bytes = self.workspace.disk.read_regular(path, 2 * RESULTS_MAX_BYTES).ok()??;
+            let text = String::from_utf8_lossy(&bytes);
+            text.lines().rev().filter_map(Kept::read).find(|kept| kept.is_baseline)
+        })
+    }
+
+    fn bench_files(&self) -> (PathBuf, PathBuf) {
+        let state = &self.workspace.project.state;
+        (state.join("bench.jsonl"), state.join("bench.old.jsonl"))
+    }
+
+    fn timed(&mut self, text: &str, limit: usize, times: &mut Vec<Duration>) -> Result<Vec<Hit>, Failure> {
+        let query = Query::of_person(text, self.workspace.now);
+        let begin = Instant::now();
+        let hits = self.workspace.recall().search(&query, limit)?.hits;
+        times.push(begin.elapsed());
+        Ok(hits)
+    }
+
+    /// All memories are read, one after the other: only then is it known which words stand nowhere.
+    fn own_questions(&self, active: &[Entry]) -> Vec<Question> {
+        let drawn = sample(active.iter().map(|entry| &entry.address));
+        let mut vocabulary = Vocabulary::default();
+        let mut sources = Vec::new();
+        for source in active.iter().filter_map(|entry| self.source(entry)) {
+            vocabulary.take(&source);
+            if drawn.contains(&source.address) {
+                sources.push(source);
+            }
+        }
+        questions(&sources, &vocabulary)
+    }
+
+    fn source(&self, entry: &Entry) -> Option<Source> {
+        let lane = self.workspace.lanes.of(&entry.address)?;
+        let text = lane.load(&entry.address).ok()?.text;
+        Some(Source {
+            address: entry.address.clone(),
+            title: if entry.is_titled() { entry.title.clone() } else { String::new() },
+            tags: entry.tags.clone(),
+            passages: lane.dialect.passages(&text).into_iter().map(|passage| passage.text).collect(),
+        })
+    }
+
+    /// The files of expectations that there are, and what they expect of the memories as they are called now.
+    fn expectations(&self, given: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<Expectation>), Failure> {
+        let own = self.workspace.project.root.join(MARKS_FOLDER).join(EXPECTATIONS_FILE);
+        let (mut files, mut expected) = (Vec::new(), Vec::new());
+        if let Some(bytes) = self
+            .workspace
+            .disk
+            .read_regular(&own, EXPECTATIONS_MAX_BYTES)
+            .map_err(|source| Failure::io("read", &own, source))?
+        {
+            expected.append(&mut understood(&own, &bytes)?);
+            files.push(own);
+        }
+        for path in given {
+            let bytes =
+                self.workspace.disk.read(path).and_then(|bytes| {
+                    bytes.ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
+                });
+            expected
+                .append(&mut understood(path, &bytes.map_err(|source| Failure::io("read", path, source))?)?);
+            files.push(path.clone());
+        }
+        let marks = self.workspace.marks();
+        let named = expected.iter_mut().flat_map(|one| one.must.iter_mut().chain(&mut one.must_not));
+        for address in named.filter(|address| !self.workspace.exists(address)) {
+            *address = marks.follow(address).clone();
+        }
+        Ok((files, expected))
+    }
+}
+
+fn understood(path: &Path, bytes: &[u8]) -> Result<Vec<Expectation>, Failure> {
+    expectations(&String::from_utf8_lossy(bytes))
+        .map_err(|fault| Failure::Expectation { path: path.to_owned(), fault })
+}

@@ -1,0 +1,631 @@
+//! Looks for everything that is not as it should be, and changes nothing.
+
+use super::Maintenance;
+use crate::backend::Outside;
+use crate::config::RECORDS_CONFIG;
+use crate::disk::{self, Listed};
+use crate::finding::Finding;
+use crate::git;
+use crate::index::{Index, IndexError, Wanted};
+use crate::workspace::lane::{Content, Found, Lane, is_foreign, joined};
+use crate::workspace::open::notes::FORMER_INDEX;
+use crate::workspace::{Failure, LISTING_MAX_BYTES};
+use lorelane_core::corpus::Entry;
+use lorelane_core::dialect::records::LISTING;
+use lorelane_core::dialect::{Extent, Reading};
+use lorelane_core::guard::quarantine;
+use lorelane_core::leak;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::mark::{MARKS_FOLDER, Marks};
+use lorelane_core::memory::{Category, Kind, NOTE_FOLDERS_MAX};
+use lorelane_core::path::RelPath;
+use lorelane_core::policy::DEFAULT_ROOT;
+use lorelane_core::time::Timestamp;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A memory that is revised this often may have lost its subject.
+const HEAVILY_REVISED: u64 = 5;
+const RECENT_DAYS: i64 = 7;
+/// So many files that belong to no category are named; more of them have one reason.
+const STRAYS_MAX: usize = 20;
+/// So many memories are named that git removed.
+const TAKEN_MAX: usize = 5;
+/// A `memory_root` may lie in a large tree: after so many folders no further one is looked into.
+const STRAY_FOLDERS_MAX: usize = 200;
+
+/// What is wrong, and what only looks so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnosis {
+    pub findings: Vec<Finding>,
+    /// What is as somebody wanted it.
+    pub notes: Vec<String>,
+}
+
+/// How the lane is, at a glance.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    pub counts: BTreeMap<(Kind, Status), usize>,
+    pub listing: Sync,
+    pub heavily_revised: Vec<Entry>,
+    /// Retired in the last days, with how many.
+    pub recently_retired: Vec<(Entry, i64)>,
+    pub pinned: usize,
+    pub unreadable: usize,
+}
+
+impl Overview {
+    /// How many memories of these kinds have a status.
+    pub fn count(&self, status: Status, of: impl Fn(Kind) -> bool) -> usize {
+        let counts = self.counts.iter().filter(|((kind, counted), _)| *counted == status && of(*kind));
+        counts.map(|(_, count)| count).sum()
+    }
+}
+
+/// Whether the listing says what the files say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    InSync {
+        entries: usize,
+    },
+    Missing,
+    Differs,
+    /// Somebody's own file has its name: nothing is wrong, and there is no listing.
+    Foreign,
+}
+
+impl Maintenance<'_> {
+    pub fn overview(&mut self) -> Result<Overview, Failure> {
+        self.look_at_every_file()?;
+        let now = self.workspace.now;
+        let since_retired = |entry: &Entry| entry.status_at.map(|at| now.days_since(at));
+        let is_heavy = |entry: &Entry| entry.status == Status::Active && entry.revised > HEAVILY_REVISED;
+        let is_recent = |entry: &Entry| {
+            entry.status == Status::Retired
+                && since_retired(entry).is_some_and(|days| (0..=RECENT_DAYS).contains(&days))
+        };
+        // One by one: all of a large store would take more memory than the answer is worth.
+        let (mut heavily_revised, mut recently_retired) = (Vec::new(), Vec::new());
+        let (mut counts, mut unreadable) = (BTreeMap::new(), 0);
+        for lane in &mut self.workspace.lanes {
+            let noted = lane.ask(|index| {
+                index.with_entries(Wanted::default(), |entries| {
+                    entries.filter(|entry| is_heavy(entry) || is_recent(entry)).collect::<Vec<_>>()
+                })
+            })?;
+            for entry in noted {
+                match since_retired(&entry) {
+                    Some(days) if is_recent(&entry) => recently_retired.push((entry, days)),
+                    _ => heavily_revised.push(entry),
+                }
+            }
+            counts.append(&mut lane.ask(Index::counts)?);
+            unreadable += lane.ask(Index::unreadable)?.len();
+        }
+        heavily_revised.sort_by(|a, b| b.revised.cmp(&a.revised).then_with(|| a.address.cmp(&b.address)));
+        Ok(Overview {
+            counts,
+            listing: self.workspace.lanes.records_mut().listing_sync()?.expect("records have a listing"),
+            heavily_revised,
+            recently_retired,
+            pinned: self.workspace.marks().pinned.len(),
+            unreadable,
+        })
+    }
+
+    /// Everything that is wrong, in the order of the checks.
+    pub fn diagnose(&mut self, secrets: bool) -> Result<Diagnosis, Failure> {
+        let (mut findings, mut notes) = (Vec::new(), Vec::new());
+        self.workspace.refresh()?;
+        self.check_config(&mut findings);
+        for lane in &mut self.workspace.lanes {
+            lane.check_index(&mut findings)?;
+            lane.check_folders(&mut findings);
+            lane.check_contents(secrets, &mut findings)?;
+            notes.extend(lane.check_listing(&mut findings)?);
+            notes.extend(lane.check_journal(&self.workspace.project.root, &mut findings));
+        }
+        self.workspace.check_project(&mut findings);
+        self.check_places(&mut findings);
+        self.check_moved_notes(&mut findings);
+        self.check_marks(&mut findings);
+        self.check_model(&mut findings);
+        Ok(Diagnosis { findings, notes })
+    }
+
+    /// Only whether the indexes say what the files say.
+    pub fn diagnose_index(&mut self) -> Result<Vec<Finding>, Failure> {
+        let mut findings = Vec::new();
+        self.workspace.refresh()?;
+        for lane in &mut self.workspace.lanes {
+            lane.check_index(&mut findings)?;
+            lane.compare_index(&mut findings)?;
+        }
+        Ok(findings)
+    }
+
+    /// Reads the indexes whole and rebuilds those that are damaged.
+    pub fn verify_indexes(&mut self) -> Result<(), Failure> {
+        self.workspace.lanes.iter_mut().try_for_each(|lane| lane.verify_index().map(drop))
+    }
+
+    fn check_config(&self, findings: &mut Vec<Finding>) {
+        for problem in &self.workspace.policy.problems {
+            let hint = if problem.stops_writes {
+                "nothing is written until this is mended"
+            } else {
+                "mend the file; `lorelane config list` shows every key with the value in force"
+            };
+            findings.push(Finding { check: "config", what: problem.to_string(), hint: hint.to_owned() });
+        }
+        for held in &self.workspace.policy.held_back {
+            let hint = "if you trust this project, allow it with `lorelane trust`".to_owned();
+            findings.push(Finding { check: "trust", what: format!("held back: {held}"), hint });
+        }
+        let left = self.workspace.files().left_behind();
+        if left > 0 {
+            let what =
+                format!("{left} memories in {DEFAULT_ROOT} are not read: memory_root names another folder");
+            let hint = "move them there, or set memory_root back".to_owned();
+            findings.push(Finding { check: "config", what, hint });
+        }
+    }
+
+    /// Reads all of an added model: some 100 ms.
+    fn check_model(&self, findings: &mut Vec<Finding>) {
+        let Ok(shelf) = self.shelf() else { return };
+        if let Err(fault) = shelf.verified() {
+            findings.push(Finding { check: "model", what: fault.to_string(), hint: fault.hint().to_owned() });
+        }
+    }
+
+    /// A file or a pipe in the place of a folder closes what would lie there.
+    fn check_places(&self, findings: &mut Vec<Finding>) {
+        let places = [
+            self.workspace.notes.as_ref().map(|place| (place.root.clone(), "no note is read or written")),
+            Some((self.workspace.project.root.join(MARKS_FOLDER), "no pin is read or written")),
+        ];
+        for (path, effect) in places.into_iter().flatten() {
+            if let Ok(Some(stat)) = self.workspace.disk.stat(&path)
+                && !matches!(stat.kind, disk::Kind::Folder | disk::Kind::Symlink)
+            {
+                let what = format!("{} is no folder, so {effect}", path.display());
+                findings.push(Finding { check: "file", what, hint: "move it away".to_owned() });
+            }
+        }
+    }
+
+    /// Whoever was killed while notes moved has some of them twice.
+    fn check_moved_notes(&self, findings: &mut Vec<Finding>) {
+        let Some((other, files)) = self.workspace.copies_left() else { return };
+        let what = format!(
+            "{} notes lie in {} as well: a move was interrupted",
+            files.len(),
+            other.folder("").display()
+        );
+        let to = self.workspace.policy.notes_storage().name();
+        let hint = format!("`lorelane notes move --to {to}` removes those copies");
+        findings.push(Finding { check: "file", what, hint });
+    }
+
+    fn check_marks(&self, findings: &mut Vec<Finding>) {
+        let mut found = |what, hint: &str| {
+            findings.push(Finding { check: "marks", what, hint: hint.to_owned() });
+        };
+        if let Some(what) = self.workspace.files().marks_not_read() {
+            found(what, "remove the lines of memories that are gone");
+        }
+        match self.workspace.read_marks() {
+            Ok(Marks { unread: 0, .. }) => {}
+            Ok(Marks { unread, .. }) => found(
+                format!("{unread} line(s) of .lorelane/marks.jsonl cannot be read"),
+                "remove conflict markers by hand",
+            ),
+            Err(failure) => found(failure.to_string(), "put a regular, readable file in its place"),
+        }
+    }
+}
+
+impl Lane {
+    /// Whether the listing says what the files say; `None` for a lane without one.
+    fn listing_sync(&mut self) -> Result<Option<Sync>, Failure> {
+        let Some((path, wanted)) = self.listing()? else { return Ok(None) };
+        let Some(files) = self.files.clone() else { return Ok(None) };
+        if is_foreign(&*files.disk, &files.file(&path)) {
+            return Ok(Some(Sync::Foreign));
+        }
+        let entries = wanted.lines().filter(|line| line.starts_with("- [")).count();
+        Ok(Some(match files.disk.read_regular(&files.file(&path), LISTING_MAX_BYTES) {
+            Ok(None) if entries == 0 => Sync::InSync { entries },
+            Ok(None) => Sync::Missing,
+            Ok(Some(bytes)) if bytes == wanted.as_bytes() => Sync::InSync { entries },
+            // One that cannot be read says nothing of what it should.
+            Ok(Some(_)) | Err(_) => Sync::Differs,
+        }))
+    }
+
+    fn check_folders(&self, findings: &mut Vec<Finding>) {
+        match self.dialect.extent() {
+            Extent::Folders(_) => {
+                self.check_categories(findings);
+                self.check_strays(findings);
+            }
+            Extent::Tree(_) => self.check_tree(findings),
+        }
+    }
+
+    /// A name that is no text names no memory, and nobody could say which file is meant.
+    fn check_names(&self, folder: &str, findings: &mut Vec<Finding>) {
+        let Some(files) = &self.files else { return };
+        let names = files.disk.unreadable_names(&files.root.join(folder)).unwrap_or_default();
+        for name in names.into_iter().take(STRAYS_MAX) {
+            let what = format!("{} has a name that is not UTF-8, so nobody reads it", joined(folder, &name));
+            findings.push(Finding { check: "file", what, hint: "rename it".to_owned() });
+        }
+    }
+
+    fn check_tree(&self, findings: &mut Vec<Finding>) {
+        let mut found =
+            |what, hint: &str| findings.push(Finding { check: "file", what, hint: hint.to_owned() });
+        if let Ok(Some(_)) = self.documents.stat(FORMER_INDEX) {
+            found(
+                format!("{}/{FORMER_INDEX} is the index of another program; it is left alone", self.known_as),
+                "remove it if nothing else uses these notes",
+            );
+        }
+        let folders: Vec<String> = self.files().times.into_keys().collect();
+        for folder in &folders {
+            let listed = match self.documents.list(folder) {
+                Ok(listed) => listed.unwrap_or_default(),
+                Err(fault) => {
+                    let named = self.folder(folder).display().to_string();
+                    found(
+                        format!("{named} cannot be listed, so nothing in it is read: {fault}"),
+                        "check who may read there",
+                    );
+                    continue;
+                }
+            };
+            for Listed { name, kind } in listed {
+                if name.starts_with(".lorelane-") && name.ends_with(".tmp") {
+                    found(
+                        format!("{} was left by an interrupted write", joined(folder, &name)),
+                        "the next change removes it",
+                    );
+                } else if kind == disk::Kind::Folder && is_too_deep(&joined(folder, &name)) {
+                    let what = format!("{} lies too deep, so nothing in it is read", joined(folder, &name));
+                    found(what, &format!("notes lie at most {NOTE_FOLDERS_MAX} folders deep"));
+                } else if kind == disk::Kind::Symlink && !name.starts_with('.') {
+                    let what = format!("{} is a link, so nothing behind it is read", joined(folder, &name));
+                    found(what, "put what it leads to in its place");
+                }
+            }
+        }
+        for folder in &folders {
+            self.check_names(folder, findings);
+        }
+        let mut folded: BTreeMap<String, RelPath> = BTreeMap::new();
+        for path in self.files().files {
+            if let Some(other) = folded.insert(path.as_str().to_lowercase(), path.clone()) {
+                let what =
+                    format!("{other} and {path} differ only in capitals: many systems can have only one");
+                findings.push(Finding { check: "file", what, hint: "rename one of them".to_owned() });
+            }
+        }
+    }
+
+    fn check_categories(&self, findings: &mut Vec<Finding>) {
+        for folder in std::iter::once("").chain(Category::ALL.map(Category::folder)) {
+            self.check_names(folder, findings);
+        }
+        for listed in self.documents.list("").ok().flatten().unwrap_or_default() {
+            if quarantine::is_aside(&listed.name) {
+                findings.push(quarantined(&listed.name));
+            }
+        }
+        let mut found =
+            |check, what, hint: &str| findings.push(Finding { check, what, hint: hint.to_owned() });
+        for category in Category::ALL {
+            if let Ok(Some(stat)) = self.documents.stat(category.folder())
+                && stat.kind != disk::Kind::Folder
+            {
+                found(
+                    "file",
+                    format!("{} is no folder, so nothing in it is read", category.folder()),
+                    "put a folder in its place",
+                );
+                continue;
+            }
+            let listed = match self.documents.list(category.folder()) {
+                Ok(listed) => listed.unwrap_or_default(),
+                Err(fault) => {
+                    let what =
+                        format!("{} cannot be listed, so nothing in it is read: {fault}", category.folder());
+                    found("file", what, "check who may read there");
+                    continue;
+                }
+            };
+            for listed in listed {
+                let name = &listed.name;
+                if name.starts_with(".lorelane-") && name.ends_with(".tmp") {
+                    found(
+                        "file",
+                        format!("{}/{name} was left by an interrupted write", category.folder()),
+                        "the next change removes it",
+                    );
+                } else if quarantine::is_aside(name) {
+                    let Finding { check, what, hint } = quarantined(&format!("{}/{name}", category.folder()));
+                    found(check, what, &hint);
+                } else if !name.ends_with(".json") && !name.ends_with(".md") {
+                    found(
+                        "file",
+                        format!("{}/{name} is not a memory", category.folder()),
+                        "move it elsewhere",
+                    );
+                }
+            }
+        }
+    }
+
+    /// Files outside the folders of the categories look like memories, and nobody reads them.
+    fn check_strays(&self, findings: &mut Vec<Finding>) {
+        let strays = self.strays();
+        for path in strays.iter().take(STRAYS_MAX) {
+            findings.push(Finding {
+                check: "file",
+                what: format!("{path} lies in no category's folder, so nobody reads it"),
+                hint: "save what it says with `lorelane create CATEGORY --from FILE`, or move it elsewhere"
+                    .to_owned(),
+            });
+        }
+        if strays.len() > STRAYS_MAX {
+            findings.push(Finding {
+                check: "file",
+                what: format!("more than {STRAYS_MAX} files lie in no category's folder"),
+                hint: "the others are named once these are gone".to_owned(),
+            });
+        }
+    }
+
+    /// Their paths, in order; at least one more than are named, if there are more. Only JSON can be taken for a memory:
+    /// Claude Code keeps its own as Markdown in the same folder. Hidden files are their tools' business.
+    fn strays(&self) -> Vec<String> {
+        let belongs = |name: &str| {
+            name == LISTING
+                || name == RECORDS_CONFIG
+                || Category::of_folder(name).is_some()
+                || quarantine::is_aside(name)
+        };
+        let (mut strays, mut folders, mut looked) = (Vec::new(), vec![String::new()], 0);
+        while let Some(folder) = folders.pop() {
+            looked += 1;
+            let listed = self.documents.list(&folder).ok().flatten().unwrap_or_default();
+            for Listed { name, kind } in listed {
+                if name.starts_with('.') || (folder.is_empty() && belongs(&name)) {
+                    continue;
+                }
+                let path = joined(&folder, &name);
+                if kind == disk::Kind::Folder {
+                    folders.push(path);
+                } else if name.ends_with(".json") {
+                    strays.push(path);
+                }
+            }
+            if strays.len() > STRAYS_MAX || looked == STRAY_FOLDERS_MAX {
+                break;
+            }
+        }
+        strays.sort_unstable();
+        strays
+    }
+
+    fn check_index(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        if let Some(fault) = self.verify_index()? {
+            findings.push(Finding {
+                check: "index",
+                what: format!("the index was damaged and has been rebuilt: {fault}"),
+                hint: "nothing is lost; if it happens again, check the disk".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Reads every file once: for what is wrong in it, and whether it is what the index was made from.
+    fn check_contents(&mut self, secrets: bool, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        let mut lag = self.lag(&mut |file, reading| check_reading(reading, file, secrets, findings));
+        if matches!(lag, Ok(Some(_))) {
+            // A file edited in place, or changed while we read, is no fault of the index: it may lag until
+            // somebody looks.
+            self.look()?;
+            lag = self.lag(&mut |_, _| {});
+        }
+        self.report_index(lag, "`lorelane reindex` writes it anew", findings);
+        Ok(())
+    }
+
+    /// Compares all that the index says with what a rebuild would say.
+    fn compare_index(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+        let mut difference = self.difference();
+        if matches!(difference, Ok(Some(_))) {
+            self.look()?;
+            difference = self.difference();
+        }
+        self.report_index(difference, "`lorelane reindex --full` makes it again", findings);
+        Ok(())
+    }
+
+    /// The first file that says something else than when the index was made from it. What the index says beyond that
+    /// is what it was made to say: its pages were checked.
+    fn lag(
+        &self,
+        inspect: &mut dyn FnMut(&RelPath, Result<&Reading, &str>),
+    ) -> Result<Option<String>, IndexError> {
+        let Found { files, times } = self.files();
+        let mut sources = self.index.sources()?;
+        let mut first = None;
+        for file in &files {
+            let content = self.content(file);
+            let Some(mut source) = content.source() else { continue };
+            match &content {
+                Content::Gone => {}
+                Content::Unread { what, .. } => inspect(file, Err(what)),
+                Content::Read { bytes, .. } => {
+                    let reading = self.dialect.read(file, bytes);
+                    inspect(file, Ok(&reading));
+                    source.digest = source.digest.filter(|_| reading.memory.is_some());
+                }
+            }
+            if sources.remove(file.as_str()) != Some(source) && first.is_none() {
+                first = Some(file.to_string());
+            }
+        }
+        Ok(match first.or_else(|| sources.into_keys().min()) {
+            Some(file) => Some(file),
+            None => self.index.times_differ(&times)?,
+        })
+    }
+
+    fn difference(&self) -> Result<Option<String>, IndexError> {
+        let Found { files, times } = self.files();
+        self.index.difference(files.iter().map(|file| self.row(file)), &times)
+    }
+
+    fn report_index(
+        &self,
+        difference: Result<Option<String>, IndexError>,
+        remedy: &'static str,
+        findings: &mut Vec<Finding>,
+    ) {
+        let (what, hint) = match (&self.index_fault, difference) {
+            (Some(why), _) => (
+                format!("the index cannot be kept: {why}"),
+                "reading goes on without it; make the cache folder writable",
+            ),
+            (None, Ok(Some(place))) => (format!("the index differs from a rebuild: {place}"), remedy),
+            (None, Err(fault)) => (fault.to_string(), remedy),
+            (None, Ok(None)) => return,
+        };
+        findings.push(Finding { check: "index", what, hint: hint.to_owned() });
+    }
+
+    /// Returns what is no harm: that another file has its name.
+    fn check_listing(&mut self, findings: &mut Vec<Finding>) -> Result<Option<String>, Failure> {
+        let what = match self.listing_sync()? {
+            None | Some(Sync::InSync { .. }) => return Ok(None),
+            Some(Sync::Foreign) => {
+                let note = "index.md was not made by lorelane and is left alone; for a list of the memories there, \
+                            rename it, then run `lorelane reindex`";
+                return Ok(Some(note.to_owned()));
+            }
+            Some(Sync::Missing) => "index.md is missing",
+            Some(Sync::Differs) => "index.md differs from what the files say",
+        };
+        findings.push(Finding {
+            check: "listing",
+            what: what.to_owned(),
+            hint: "`lorelane reindex` writes it anew".to_owned(),
+        });
+        Ok(None)
+    }
+
+    /// Returns what git took away, which is no harm.
+    fn check_journal(&self, project: &Path, findings: &mut Vec<Finding>) -> Option<String> {
+        let mut found = |what, hint: String| findings.push(Finding { check: "journal", what, hint });
+        match self.forgetting_left() {
+            Ok(None) => {}
+            Ok(Some(left)) => {
+                let names: Vec<String> = left.traces.addresses.iter().map(ToString::to_string).collect();
+                found(
+                    format!("{} is not wholly forgotten yet", names.join(", ")),
+                    "the next change completes it, and so does `lorelane forget`".to_owned(),
+                );
+            }
+            Err(failure) => found(failure.to_string(), "check who may read there".to_owned()),
+        }
+        if let Some(Ok(Some(folder))) = self.files.as_ref().map(|files| files.store.foreign_journal()) {
+            found(
+                format!("{} is a journal that is not yours, so it is not read", folder.display()),
+                "it came with the repository; remove that folder".to_owned(),
+            );
+        }
+        for fault in self.documents.log().verify() {
+            found(fault.to_string(), fault.hint().into_owned());
+        }
+        let Outside { changed, deleted } = match self.documents.log().outside() {
+            Ok(outside) => outside,
+            Err(fault) => {
+                let hint = "whether it was changed without lorelane cannot be told";
+                found(fault.to_string(), hint.to_owned());
+                return None;
+            }
+        };
+        for path in changed {
+            found(
+                format!("{path} was changed without lorelane since its last receipt"),
+                "no harm: its last change cannot be undone, the next one starts from the file".to_owned(),
+            );
+        }
+        let files: Vec<(PathBuf, Option<Timestamp>)> =
+            deleted.iter().map(|(path, written)| (self.file(path), Some(*written))).collect();
+        let by_git = git::taken_away(project, &files);
+        let (taken, deleted): (Vec<&RelPath>, Vec<&RelPath>) =
+            deleted.keys().partition(|path| by_git.contains(&self.file(path).as_path()));
+        for path in deleted {
+            // What lay in quarantine has no address, and is no memory.
+            let Some(address) = self.dialect.address_of(path) else { continue };
+            found(
+                format!("{path} was deleted outside lorelane, and the log has it"),
+                format!(
+                    "`lorelane restore {address}` brings it back, `lorelane forget {address}` takes it out of the log"
+                ),
+            );
+        }
+        (!taken.is_empty()).then(|| {
+            let names: Vec<&str> = taken.iter().take(TAKEN_MAX).map(|path| path.as_str()).collect();
+            let more = if taken.len() > TAKEN_MAX { ", …" } else { "" };
+            let names = names.join(", ");
+            format!(
+                "git removed {} of the memories in the log, `lorelane restore` brings one back: {names}{more}",
+                taken.len()
+            )
+        })
+    }
+}
+
+fn is_too_deep(folder: &str) -> bool {
+    folder.split('/').count() > NOTE_FOLDERS_MAX
+}
+
+fn quarantined(path: &str) -> Finding {
+    let what = format!("{path} is in quarantine: it was written without lorelane and is no valid memory");
+    let hint =
+        "save what it says with `lorelane create`, then remove it; `lorelane log` tells when it came there";
+    Finding { check: "file", what, hint: hint.to_owned() }
+}
+
+fn check_reading(
+    reading: Result<&Reading, &str>,
+    path: &RelPath,
+    secrets: bool,
+    findings: &mut Vec<Finding>,
+) {
+    let mut found = |check, what, hint: &str| findings.push(Finding { check, what, hint: hint.to_owned() });
+    let reading = match reading {
+        Ok(reading) => reading,
+        Err(why) => {
+            return found("file", format!("{path}: {why}"), "put a regular, readable file in its place");
+        }
+    };
+    let hint = match &reading.memory {
+        Some(_) => "mend it with `lorelane edit`, or by hand",
+        None => "mend it by hand: until then it is no memory",
+    };
+    for problem in &reading.problems {
+        found("file", format!("{path}: {}", problem.what), hint);
+    }
+    let Some(memory) = reading.memory.as_ref().filter(|_| secrets) else { return };
+    for fault in leak::added(None, memory) {
+        let what = format!("{}: {} holds a {} ({})", memory.address, fault.field, fault.kind, fault.masked);
+        found("secret", what, "revoke it, then take it out with `lorelane edit`; git may still hold it");
+    }
+}

@@ -1,0 +1,643 @@
+//! Forgetting: a memory is taken out of every place that lorelane writes to, and what git still holds is named.
+//!
+//! Before anything is touched, a private note beside the journal says which memory goes. Every step finds what an
+//! earlier try left and syncs what it did, and the note goes last. So whoever is killed anywhere leaves the note,
+//! and the next writer completes it, or the same command run again. Whoever fails before anything is gone takes the
+//! note back, so that it does not happen later; after that, or where the note stays, the failure says so. A note that cannot be read was never synced:
+//! nothing had begun.
+
+use super::Maintenance;
+use crate::backend::{Place, Transaction, Unwanted};
+use crate::disk::{Kind, READ_MAX_BYTES};
+use crate::drafts;
+use crate::git::{self, GitError, Held};
+use crate::hooklog::{self, HOOK_LOG};
+use crate::workspace::commit::warnings;
+use crate::workspace::lane::{Lane, LaneFiles};
+use crate::workspace::{Failure, MARKS_FILE};
+use lorelane_core::change::Notice;
+use lorelane_core::forget::{Act, Forgetting, Traces};
+use lorelane_core::guard::quarantine;
+use lorelane_core::mark::{self, Marks};
+use lorelane_core::memory::{Address, Body, LaneId};
+use lorelane_core::path::RelPath;
+use lorelane_core::secret;
+use lorelane_core::text::words;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const NOTE: &str = "forgetting";
+const NOTE_MAX_BYTES: u64 = 1 << 20;
+/// A note of fewer words is repeated by chance.
+const WORDS_MIN: usize = 3;
+const PRIVATE: Option<u32> = Some(0o600);
+
+/// What became of a memory in every place.
+#[derive(Debug)]
+pub struct Forgotten {
+    pub address: Address,
+    pub receipt: Option<u64>,
+    pub places: Vec<Checked>,
+    /// Other memories that name it or repeat what it says: their words are theirs.
+    pub mentioned_by: Vec<Address>,
+    /// Every repository that it may have been committed to.
+    pub git: Vec<InGit>,
+    pub notices: Vec<Notice>,
+}
+
+/// One place that was looked into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    pub place: &'static str,
+    pub path: PathBuf,
+    pub did: Did,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// So many files, lines, rows or blobs. Of a look: so many would be.
+    Removed(usize),
+    Nothing,
+    /// Something may still be there, and why. The next change tries again.
+    Stays(String),
+}
+
+/// What one repository holds of it, or why git could not be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InGit {
+    pub repository: PathBuf,
+    pub held: Result<Held, String>,
+}
+
+impl Forgotten {
+    /// Whether nothing of it is left anywhere that we know of.
+    pub fn is_complete(&self) -> bool {
+        self.git.iter().all(|git| git.held.as_ref().is_ok_and(Held::is_empty)) && all_done(&self.places)
+    }
+}
+
+impl Maintenance<'_> {
+    /// The memory that shall be forgotten. Its file may be gone: then it is one that left something somewhere.
+    pub fn find_forgettable(&mut self, typed: &str) -> Result<Address, Failure> {
+        let unclear = match self.workspace.find(typed) {
+            Err(Failure::Unclear(unclear)) => unclear,
+            found => return found,
+        };
+        let several = unclear.near.iter().any(|near| near.name() == typed);
+        let left: Vec<Address> = match Address::parse(typed) {
+            Some(address) if self.is_left_somewhere(&address)? => vec![address],
+            None if !several => self.named_in_log(typed)?,
+            _ => Vec::new(),
+        };
+        match left.as_slice() {
+            [only] => Ok(only.clone()),
+            _ => Err(Failure::Unclear(unclear)),
+        }
+    }
+
+    /// The memories of this name that a log knows, or that somebody began to forget.
+    fn named_in_log(&mut self, name: &str) -> Result<Vec<Address>, Failure> {
+        self.open_every_lane();
+        let mut named = BTreeSet::new();
+        for lane in &self.workspace.lanes {
+            let changes =
+                lane.documents.log().recent(usize::MAX)?.entries.into_iter().flat_map(|entry| entry.changes);
+            named.extend(changes.filter_map(|changed| match changed.place? {
+                Place::Lane(path) => lane.dialect.address_of(&path),
+                Place::Marks => None,
+            }));
+            named.extend(lane.forgetting_left()?.into_iter().flat_map(|left| left.traces.addresses));
+        }
+        Ok(named.into_iter().filter(|address| address.name() == name).collect())
+    }
+
+    fn is_left_somewhere(&mut self, address: &Address) -> Result<bool, Failure> {
+        self.open_every_lane();
+        let Some(lane) = self.workspace.lanes.of(address) else { return Ok(false) };
+        if lane.forgetting_left()?.is_some_and(|left| left.traces.addresses.contains(address)) {
+            return Ok(true);
+        }
+        let seen = self.preview_forgetting(address)?;
+        let in_git = |git: &InGit| git.held.as_ref().is_ok_and(|held| !held.is_empty());
+        Ok(seen.git.iter().any(in_git)
+            || seen.places.iter().any(|checked| matches!(checked.did, Did::Removed(_))))
+    }
+
+    /// The log of the notes may remember one though their folder is gone.
+    fn open_every_lane(&mut self) {
+        // Where there is no place for notes, there is no log of them.
+        let _ = self.workspace.open_notes();
+    }
+
+    /// What forgetting a memory would remove; nothing is locked or written.
+    pub fn preview_forgetting(&mut self, address: &Address) -> Result<Forgotten, Failure> {
+        let lane = self.workspace.lane_for(address)?;
+        self.workspace.lanes[lane].refresh()?;
+        let traces = self.traces(lane, address)?;
+        let mentioned_by = self.mentioning(address, &traces);
+        let places = self.go_through(lane, &traces, None)?;
+        let git = self.in_git(lane, &traces);
+        let address = address.clone();
+        Ok(Forgotten { address, receipt: None, places, mentioned_by, git, notices: Vec::new() })
+    }
+
+    /// Removes a memory from every place that we write to. Only after [`Failure::HalfForgotten`] does the next writer
+    /// go on with it.
+    pub fn forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
+        self.try_forget(address, because).map_err(|failure| match self.is_half_forgotten(address) {
+            true => half_forgotten(address, failure),
+            false => failure,
+        })
+    }
+
+    fn is_half_forgotten(&self, address: &Address) -> bool {
+        let left = self.workspace.lanes.of(address).and_then(|lane| lane.forgetting_left().ok().flatten());
+        left.is_some_and(|left| left.traces.addresses.contains(address))
+    }
+
+    fn try_forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
+        self.workspace.refuse_when_misconfigured()?;
+        let lane = self.workspace.lane_for(address)?;
+        let documents = Arc::clone(&self.workspace.lanes[lane].documents);
+        let mut writer = documents.begin()?;
+        if writer.is_sheltered() {
+            return Err(Failure::Sheltered { state: self.workspace.lanes[lane].log_place() });
+        }
+        self.workspace.lanes[lane].look()?;
+        let mut notices = warnings(writer.warnings());
+        let (forgetting, is_new) = match self.workspace.lanes[lane].forgetting_left()? {
+            Some(same) if same.traces.addresses.contains(address) => (same, false),
+            other => {
+                notices.extend(other.map(|other| self.complete(lane, &mut *writer, &other)));
+                let because = secret::masked(because).into_owned();
+                let begun =
+                    Forgetting { traces: self.traces(lane, address)?, after: writer.newest(), because };
+                if let Err(failure) = self.workspace.lanes[lane].keep_note(&begun) {
+                    return Err(self.workspace.lanes[lane].withdraw(address, failure));
+                }
+                (begun, true)
+            }
+        };
+        let mentioned_by = self.mentioning(address, &forgetting.traces);
+        let (receipt, places) = match self.carry_through(lane, &mut *writer, &forgetting) {
+            Err(failure) if is_new && !writer.has_erased() => {
+                writer.untell();
+                return Err(self.workspace.lanes[lane].withdraw(address, failure));
+            }
+            // The note stays, whether or not the disk can still be asked for it.
+            carried => carried.map_err(|failure| half_forgotten(address, failure))?,
+        };
+        if let Err(fault) = writer.finish() {
+            notices.push(Notice::warning(format!(
+                "the journal's last line is missing and comes with the next change: {fault}"
+            )));
+        }
+        let traces = &forgetting.traces;
+        if self.workspace.policy.auto_commit() {
+            let mut changes: Vec<Place> =
+                self.workspace.lanes[lane].paths(&traces.addresses).into_iter().map(Place::Lane).collect();
+            changes.push(Place::Marks);
+            notices.extend(self.workspace.commit_with_git(lane, &changes, true, "forget a memory"));
+        }
+        let git = self.in_git(lane, traces);
+        let address = address.clone();
+        Ok(Forgotten { address, receipt: Some(receipt), places, mentioned_by, git, notices })
+    }
+
+    /// Completes what somebody began and was killed at. Any writer does it before its own work.
+    pub(in crate::workspace) fn complete_forgetting(
+        &mut self,
+        lane: LaneId,
+        writer: &mut dyn Transaction,
+    ) -> Option<Notice> {
+        if writer.is_sheltered() {
+            // What the state folder holds cannot be changed from here.
+            return None;
+        }
+        match self.workspace.lanes[lane].forgetting_left() {
+            Ok(left) => left.map(|left| self.complete(lane, writer, &left)),
+            Err(failure) => {
+                Some(Notice::warning(format!("cannot tell whether a memory is half forgotten: {failure}")))
+            }
+        }
+    }
+
+    fn complete(&mut self, lane: LaneId, writer: &mut dyn Transaction, forgetting: &Forgetting) -> Notice {
+        let trouble = match self.carry_through(lane, writer, forgetting) {
+            Ok((_, places)) => places.into_iter().find_map(|checked| match checked.did {
+                Did::Stays(why) => Some(why),
+                Did::Removed(_) | Did::Nothing => None,
+            }),
+            Err(failure) => Some(failure.to_string()),
+        };
+        Notice::warning(match trouble {
+            None => "completed the forgetting of a memory, which was interrupted".to_owned(),
+            Some(why) => {
+                format!("a memory is not wholly forgotten yet, and the next change tries again: {why}")
+            }
+        })
+    }
+
+    fn carry_through(
+        &mut self,
+        lane: LaneId,
+        writer: &mut dyn Transaction,
+        forgetting: &Forgetting,
+    ) -> Result<(u64, Vec<Checked>), Failure> {
+        self.workspace.lanes[lane].changed = true;
+        // The log's line comes first: it syncs what the journal said before, so that no recovery meets a change
+        // whose bytes are purged.
+        if writer.newest() == forgetting.after {
+            writer.tell(&forgetting.reason(), self.workspace.now)?;
+        }
+        let mut places = self.go_through(lane, &forgetting.traces, Some(writer))?;
+        if all_done(&places)
+            && let Err(failure) = self.workspace.lanes[lane].discard_note()
+        {
+            let (path, did) =
+                (self.workspace.lanes[lane].log_place().join(NOTE), Did::Stays(failure.to_string()));
+            places.push(Checked { place: "note", path, did });
+        }
+        Ok((forgetting.after + 1, places))
+    }
+
+    /// Looks into every place, and with a writer removes what is there. The order matters nowhere: the note knows
+    /// all that any step needs.
+    fn go_through(
+        &mut self,
+        at: LaneId,
+        traces: &Traces,
+        writer: Option<&dyn Transaction>,
+    ) -> Result<Vec<Checked>, Failure> {
+        let act = if writer.is_some() { Act::Purge } else { Act::Look };
+        let former = if at == LaneId::Records { None } else { self.workspace.former_notes() };
+        let lane = &self.workspace.lanes[at];
+        let places = lane.paths(&traces.addresses);
+        let files: BTreeSet<RelPath> = places.iter().cloned().chain(lane.put_aside(&places)?).collect();
+        let listed = lane.count_listed(&places);
+        let (in_lane, in_journal, in_marks) = lane.with_unwanted(traces, |unwanted| match writer {
+            Some(writer) => Ok::<_, Failure>((
+                writer.remove_for_good(&files)?,
+                writer.purge(unwanted)?,
+                writer.purge_marks(unwanted)?,
+            )),
+            None => Ok((
+                files.iter().filter(|path| lane.stands(path)).count(),
+                lane.documents.log().count_in_journals(unwanted)?,
+                lane.documents.log().count_in_marks(unwanted)?,
+            )),
+        })?;
+        let removed = |count| if count == 0 { Did::Nothing } else { Did::Removed(count) };
+        let soft =
+            |done: Result<usize, Failure>| done.map_or_else(|why| Did::Stays(why.to_string()), removed);
+        let mut checked = Vec::new();
+        let mut check = |place, path, did| checked.push(Checked { place, path, did });
+        let lane = &mut self.workspace.lanes[at];
+        check("memories", lane.folder(""), removed(in_lane));
+        check("log and undo", lane.log_place().join("blobs"), removed(in_journal));
+        check("marks", lane.marks_place(), removed(in_marks));
+        check("index", lane.index_file.clone(), lane.forget_in_index(&places, act));
+        if let Some(file) = lane.listing_file() {
+            let listing = match act {
+                Act::Look => Ok(listed),
+                Act::Purge => lane.put_listing_for_good(&file).map(|()| listed),
+            };
+            check("listing", file, soft(listing));
+        }
+        let mut marks = BTreeSet::from([self.workspace.lanes[at].marks_place()]);
+        for other in self.others(at, former.as_ref()) {
+            let in_log = other.forget_in_log(traces, act);
+            check("log and undo", other.log_place().join("blobs"), soft(in_log));
+            let file = other.marks_place();
+            if marks.insert(file.clone()) {
+                check("marks", file, soft(other.forget_in_marks(traces, act)));
+            }
+        }
+        for (folder, count) in self.workspace.lanes.iter().filter_map(|lane| lane.count_left_behind(traces)) {
+            check("older log", folder, stays_behind(count));
+        }
+        if let Some(mut former) = former {
+            check("index", former.index_file.clone(), former.forget_in_index(&places, act));
+        }
+        check(
+            "ledger",
+            self.workspace.project.state.join("ledger.jsonl"),
+            soft(self.workspace.ledger().forget(traces, act)),
+        );
+        check(
+            "captures",
+            self.workspace.captures().folder(),
+            soft(self.workspace.captures().forget(traces, act)),
+        );
+        let folder = self.workspace.project.drafts.path();
+        let drafts = drafts::forget(&*self.workspace.disk, &folder, traces, act);
+        check("drafts", folder, soft(drafts));
+        if let Some(folders) = &self.workspace.folders {
+            let log = folders.state.join(HOOK_LOG);
+            let lines = hooklog::forget(&*self.workspace.disk, &log, traces, act);
+            check("log of hooks", log, soft(lines));
+        }
+        Ok(checked)
+    }
+
+    /// The other lanes that have a log: a reason or a mark there may name the memory.
+    fn others<'w>(&'w self, at: LaneId, former: Option<&'w Lane>) -> impl Iterator<Item = &'w Lane> {
+        self.workspace.lanes.others(at).chain(former).filter(|lane| lane.has_log())
+    }
+
+    /// The memories that name it or repeat what it says. Every file is read: the index has the words of the content
+    /// only, not those of histories, reasons and unknown keys.
+    fn mentioning(&self, address: &Address, traces: &Traces) -> Vec<Address> {
+        let said = self.workspace.load(address).ok().and_then(|loaded| match loaded.memory.body {
+            Body::Prose(text) => Some(text.trim().to_owned()).filter(|text| words(text).len() >= WORDS_MIN),
+            Body::Fields(_) => None,
+        });
+        let mut mentioning = Vec::new();
+        for lane in &self.workspace.lanes {
+            let mentions = |path: &RelPath| {
+                let text = lane.documents.read(path, lane.dialect.max_bytes() as u64);
+                let text = text.ok().flatten().unwrap_or_default();
+                let text = String::from_utf8_lossy(&text);
+                traces.are_named_in(&text) || said.as_ref().is_some_and(|said| text.contains(said.as_str()))
+            };
+            let files = lane.files().files.into_iter();
+            let others = files.filter_map(|path| Some((lane.dialect.address_of(&path)?, path)));
+            let others = others.filter(|(other, path)| !traces.own(other) && mentions(path));
+            mentioning.extend(others.map(|(other, _)| other));
+        }
+        mentioning
+    }
+
+    /// Asks every repository that has, or had, a place for it: notes may have been moved here from another one.
+    fn in_git(&self, at: LaneId, traces: &Traces) -> Vec<InGit> {
+        let lane = &self.workspace.lanes[at];
+        let mut roots = vec![lane.folder("")];
+        let mut lists: Vec<PathBuf> = lane.listing_file().into_iter().collect();
+        lists.extend(self.workspace.lanes.iter().map(|lane| lane.marks_place()));
+        if let Some(other) = self.workspace.other_notes_place().filter(|_| at != LaneId::Records) {
+            lists.push(other.marks.join(MARKS_FILE));
+            roots.push(other.root);
+        }
+        let addresses: Vec<String> = traces.addresses.iter().map(ToString::to_string).collect();
+        let paths = lane.paths(&traces.addresses);
+        let names: Vec<&str> =
+            addresses.iter().map(String::as_str).chain(paths.iter().map(RelPath::as_str)).collect();
+        let is_of = |path: &str| {
+            let address = RelPath::parse(path).ok().and_then(|path| lane.whose(&path));
+            address.is_some_and(|address| traces.own(&address))
+        };
+        let repositories: BTreeSet<PathBuf> =
+            roots.iter().chain(&lists).filter_map(|path| git::repository_of(path)).collect();
+        let ask = |repository: &Path| -> Result<Held, GitError> {
+            let inside = |paths: &[PathBuf]| -> Vec<PathBuf> {
+                let inside = |path: &&PathBuf| git::repository_of(path).as_deref() == Some(repository);
+                paths.iter().filter(inside).cloned().collect()
+            };
+            let mut files = Vec::new();
+            for root in inside(&roots) {
+                files.append(&mut git::ever_in(repository, &root, &is_of)?);
+            }
+            git::held(repository, &files, &inside(&lists), &names)
+        };
+        let asked = repositories.into_iter().map(|repository| InGit {
+            held: ask(&repository).map_err(|fault| fault.to_string()),
+            repository,
+        });
+        asked.collect()
+    }
+
+    fn traces(&self, at: LaneId, address: &Address) -> Result<Traces, Failure> {
+        let mut marks = self.workspace.read_marks()?;
+        let lane = &self.workspace.lanes[at];
+        if let Some(elsewhere) = self.workspace.former_notes().filter(|_| at != LaneId::Records) {
+            // A move leaves the former addresses where they were.
+            marks.aliases.extend(Marks::read(&elsewhere.read_marks()?).aliases);
+        }
+        let mut former = marks.former(address);
+        former.extend(lane.dialect.restored_to(address));
+        let (mut taken, mut addresses): (BTreeSet<Address>, BTreeSet<Address>) =
+            former.into_iter().partition(|former| lane.exists(former));
+        addresses.insert(address.clone());
+        // What was deleted under this name is still there under another. What was deleted under a name that this
+        // one had is another memory.
+        for other in lane.files().files.iter().filter_map(|path| lane.dialect.address_of(path)) {
+            match lane.dialect.restored_to(&other) {
+                Some(origin) if origin == *address => drop(addresses.insert(other)),
+                Some(origin) if addresses.contains(&origin) || taken.contains(&origin) => {
+                    taken.extend(Some(other).filter(|other| !addresses.contains(other)));
+                }
+                _ => {}
+            }
+        }
+        let title = self.workspace.load(address).ok().map(|loaded| loaded.memory.title);
+        let origins = addresses.iter().filter_map(|address| marks.origins.get(address)).flatten();
+        let sessions = origins.map(|origin| origin.session.clone()).collect();
+        Ok(Traces { addresses, taken, titles: title.into_iter().collect(), sessions })
+    }
+}
+
+impl Lane {
+    fn paths(&self, addresses: &BTreeSet<Address>) -> BTreeSet<RelPath> {
+        addresses.iter().filter_map(|address| self.dialect.place(address)).collect()
+    }
+
+    /// The memory that a path is the place of, or was before its file was put aside.
+    fn whose(&self, path: &RelPath) -> Option<Address> {
+        let address = |path: &RelPath| self.dialect.address_of(path);
+        address(path).or_else(|| address(&quarantine::came_from(path)?))
+    }
+
+    /// Asks with what is unwanted of a memory in the files and the journal of this lane.
+    pub(in crate::workspace) fn with_unwanted<T>(
+        &self,
+        traces: &Traces,
+        ask: impl FnOnce(&Unwanted<'_>) -> T,
+    ) -> T {
+        ask(&Unwanted {
+            is_path: &|path| self.whose(path).is_some_and(|address| traces.own(&address)),
+            until_left: &|path| self.dialect.place(&traces.lost(&self.whose(path)?)?),
+            in_reason: &|reason| traces.are_told_in(reason),
+            without: &|marks| mark::purged(marks, traces),
+        })
+    }
+
+    pub(in crate::workspace) fn has_log(&self) -> bool {
+        self.documents.log().written_ns().is_some()
+    }
+
+    /// Files that were written into these places by hand and put aside.
+    fn put_aside(&self, places: &BTreeSet<RelPath>) -> Result<Vec<RelPath>, Failure> {
+        let folders: BTreeSet<&str> = places.iter().filter_map(RelPath::folder).collect();
+        let mut aside = Vec::new();
+        for folder in folders {
+            let fault = |source| Failure::io("list", &self.folder(folder), source);
+            let listed = self.documents.list(folder).map_err(fault)?;
+            let files = listed.unwrap_or_default().into_iter().filter(|listed| listed.kind == Kind::File);
+            let paths = files.filter_map(|file| RelPath::parse(&format!("{folder}/{}", file.name)).ok());
+            let was_there =
+                |path: &RelPath| quarantine::came_from(path).is_some_and(|from| places.contains(&from));
+            aside.extend(paths.filter(was_there));
+        }
+        Ok(aside)
+    }
+
+    /// What the log of another lane holds of a memory. What stands here under its name is another one.
+    fn forget_in_log(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+        let traces = traces.with_taken(|address| self.exists(address));
+        self.with_unwanted(&traces, |unwanted| match act {
+            Act::Look => Ok(self.documents.log().count_in_journals(unwanted)?),
+            Act::Purge => {
+                let writer = self.documents.begin()?;
+                let purged = writer.purge(unwanted)?;
+                writer.finish()?;
+                Ok(purged)
+            }
+        })
+    }
+
+    fn forget_in_marks(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+        let traces = traces.with_taken(|address| self.exists(address));
+        self.with_unwanted(&traces, |unwanted| match act {
+            Act::Look => Ok(self.documents.log().count_in_marks(unwanted)?),
+            Act::Purge => {
+                let writer = self.documents.begin()?;
+                let purged = writer.purge_marks(unwanted)?;
+                writer.finish()?;
+                Ok(purged)
+            }
+        })
+    }
+
+    fn forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: Act) -> Did {
+        match self.try_forget_in_index(places, act) {
+            Err(failure) => Did::Stays(failure.to_string()),
+            // An index in memory stands for a file that may still have it.
+            Ok(_) if self.index_fault.is_some() && self.has_index_file() => {
+                Did::Stays(self.index_fault.clone().unwrap_or_default())
+            }
+            Ok(0) => Did::Nothing,
+            Ok(rows) => Did::Removed(rows),
+        }
+    }
+
+    fn try_forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: Act) -> Result<usize, Failure> {
+        let mut rows = 0;
+        for path in places {
+            rows += usize::from(self.ask(|index| index.seen_at(path))?.is_some());
+        }
+        if act == Act::Purge {
+            self.note(&places.iter().cloned().collect::<Vec<_>>())?;
+            self.index.scrub()?;
+        }
+        Ok(rows)
+    }
+
+    fn count_listed(&self, places: &BTreeSet<RelPath>) -> usize {
+        let (Some(files), Some(file)) = (&self.files, self.listing_file()) else { return 0 };
+        let listing = files.disk.read_regular(&file, READ_MAX_BYTES).ok().flatten().unwrap_or_default();
+        let listed: Vec<String> = places.iter().map(|path| self.listed_path(path)).collect();
+        let text = String::from_utf8_lossy(&listing);
+        text.lines().filter(|line| listed.iter().any(|path| line.contains(path.as_str()))).count()
+    }
+
+    /// The listing as usual, and so that no power cut brings the old one back.
+    fn put_listing_for_good(&mut self, file: &Path) -> Result<(), Failure> {
+        self.put_listing()?;
+        self.files.as_ref().map_or(Ok(()), |files| files.sync(file, &files.root))
+    }
+
+    fn has_index_file(&self) -> bool {
+        let files = self.files.as_ref();
+        files.is_some_and(|files| matches!(files.disk.stat(&self.index_file), Ok(Some(_))))
+    }
+
+    /// Where its log is, for people.
+    fn log_place(&self) -> PathBuf {
+        self.files.as_ref().map_or_else(|| self.folder(""), |files| files.state.path())
+    }
+
+    /// Where its marks are, for people.
+    pub(in crate::workspace) fn marks_place(&self) -> PathBuf {
+        let files = self.files.as_ref();
+        files.map_or_else(|| self.folder(MARKS_FILE), |files| files.store.path_of(&Place::Marks))
+    }
+
+    /// What an interrupted `forget` has still to do. Only files need a note of that: elsewhere all goes at once.
+    pub(in crate::workspace) fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
+        self.files.as_ref().map_or(Ok(None), LaneFiles::forgetting_left)
+    }
+
+    fn keep_note(&self, forgetting: &Forgetting) -> Result<(), Failure> {
+        self.files.as_ref().map_or(Ok(()), |files| files.keep_note(forgetting))
+    }
+
+    /// Has nobody go on with what failed before anything was gone.
+    fn withdraw(&self, address: &Address, failure: Failure) -> Failure {
+        match self.discard_note() {
+            Ok(()) => failure,
+            Err(_) => half_forgotten(address, failure),
+        }
+    }
+
+    fn discard_note(&self) -> Result<(), Failure> {
+        self.files.as_ref().map_or(Ok(()), LaneFiles::discard_note)
+    }
+}
+
+impl LaneFiles {
+    fn note_file(&self) -> PathBuf {
+        self.state.join(NOTE)
+    }
+
+    fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
+        let path = self.note_file();
+        let bytes = self.disk.read_regular(&path, NOTE_MAX_BYTES);
+        let bytes = bytes.map_err(|source| Failure::io("read", &path, source))?;
+        Ok(bytes.and_then(|bytes| Forgetting::read(std::str::from_utf8(&bytes).ok()?)))
+    }
+
+    fn keep_note(&self, forgetting: &Forgetting) -> Result<(), Failure> {
+        self.discard_note()?;
+        let path = self.note_file();
+        self.disk
+            .create_new(&path, forgetting.to_text().as_bytes(), PRIVATE)
+            .map_err(|source| Failure::io("write", &path, source))?;
+        self.sync(&path, &self.state.path())
+    }
+
+    fn discard_note(&self) -> Result<(), Failure> {
+        let path = self.note_file();
+        let fault = |attempt, source| Failure::io(attempt, &path, source);
+        if self.disk.stat(&path).map_err(|source| fault("look at", source))?.is_some() {
+            self.disk.remove_file(&path).map_err(|source| fault("remove", source))?;
+            self.disk.sync_dir(&self.state.path()).map_err(|source| fault("sync", source))?;
+        }
+        Ok(())
+    }
+
+    fn sync(&self, file: &Path, folder: &Path) -> Result<(), Failure> {
+        let synced = self.disk.sync_file(file).and_then(|()| self.disk.sync_dir(folder));
+        synced.map_err(|source| Failure::io("sync", file, source))
+    }
+}
+
+fn half_forgotten(address: &Address, failure: Failure) -> Failure {
+    match failure {
+        Failure::HalfForgotten { .. } => failure,
+        why => Failure::HalfForgotten { address: address.clone(), why: Box::new(why) },
+    }
+}
+
+/// A journal that nobody reads is not changed either.
+fn stays_behind(count: Result<usize, Failure>) -> Did {
+    match count {
+        Ok(0) => Did::Nothing,
+        Ok(_) => Did::Stays("an older version of lorelane wrote it; remove the folder".to_owned()),
+        Err(why) => Did::Stays(why.to_string()),
+    }
+}
+
+fn all_done(places: &[Checked]) -> bool {
+    !places.iter().any(|checked| matches!(checked.did, Did::Stays(_)))
+}

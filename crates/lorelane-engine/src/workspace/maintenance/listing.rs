@@ -1,0 +1,39 @@
+//! The listing as a reader of `index.md` meets it.
+
+use super::Maintenance;
+use crate::index::Index;
+use crate::workspace::{Failure, LISTING_MAX_BYTES};
+use lorelane_core::dialect::Problem;
+use lorelane_core::dialect::records::{Drift, LISTING, drift};
+use lorelane_core::path::RelPath;
+
+impl Maintenance<'_> {
+    /// The lines that the listing should have, in its order, from the files as they are now.
+    pub fn listing_lines(&mut self) -> Result<Vec<String>, Failure> {
+        let records = self.workspace.lanes.records_mut();
+        records.look()?;
+        Ok(records.ask(|index| index.listing(""))?.lines().map(str::to_owned).collect())
+    }
+
+    /// How far `index.md` is from the files; `None` when there is no such file.
+    pub fn listing_drift(&mut self) -> Result<Option<Drift>, Failure> {
+        let wanted = self.listing_lines()?;
+        let file = self.workspace.lanes.records().folder(LISTING);
+        let found = self
+            .workspace
+            .disk
+            .read_regular(&file, LISTING_MAX_BYTES)
+            .map_err(|source| Failure::io("read", &file, source))?;
+        Ok(found.map(|bytes| drift(&String::from_utf8_lossy(&bytes), &wanted)))
+    }
+
+    /// The records' files that hold no memory that can be read, with the reason.
+    pub fn unreadable(&mut self) -> Result<Vec<Problem>, Failure> {
+        let records = self.workspace.lanes.records_mut();
+        records.look()?;
+        let unreadable = records.ask(Index::unreadable)?.into_iter();
+        Ok(unreadable
+            .filter_map(|(path, what)| Some(Problem { path: RelPath::parse(&path).ok()?, what }))
+            .collect())
+    }
+}

@@ -1,0 +1,11 @@
+//! Opening a project: where it is, what its settings say, where its notes are.
+
+mod init;
+pub(super) mod locate;
+pub(super) mod notes;
+mod settings;
+pub(super) mod trust;
+
+pub use init::{Founding, init, init_on, plan_init};
+pub use locate::{Located, locate, locate_root};
+pub use settings::Settings;

@@ -1,0 +1,85 @@
+//! Settings that a person changes, and the trust in those that came with the repository.
+
+use super::trust::{Because, UNTOLD, keys};
+use crate::workspace::lane::Lane;
+use crate::workspace::{Failure, Workspace};
+use lorelane_core::change::Notice;
+use lorelane_core::json::Json;
+use lorelane_core::memory::LaneId;
+use lorelane_core::policy::Home;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The settings of a project, for as long as the workspace is borrowed.
+#[derive(Debug)]
+pub struct Settings<'w> {
+    workspace: &'w mut Workspace,
+}
+
+impl Workspace {
+    pub fn settings(&mut self) -> Settings<'_> {
+        Settings { workspace: self }
+    }
+}
+
+impl Settings<'_> {
+    /// Sets one key in the file where it belongs; returns that file.
+    pub fn set_config(
+        &mut self,
+        home: Home,
+        key: &str,
+        value: &Json,
+        dry_run: bool,
+    ) -> Result<(PathBuf, Vec<Notice>), Failure> {
+        self.workspace.refuse_untrusted_root()?;
+        if dry_run {
+            self.workspace.config.with(&*self.workspace.disk, home, key, value)?;
+            return Ok((self.workspace.config.file_of(home).to_owned(), Vec::new()));
+        }
+        // A lane's lock: two settings at once must not lose one another. To lock one makes its folder.
+        let lane =
+            self.workspace.lanes.iter().find(|lane| lane.has_folder()).map_or(LaneId::Records, Lane::id);
+        let documents = Arc::clone(&self.workspace.lanes[lane].documents);
+        let mut writer = documents.begin()?;
+        let mut notices = self.workspace.catch_up(lane, &mut *writer)?;
+        self.workspace.policy = self.workspace.settled();
+        let text = self.workspace.config.with(&*self.workspace.disk, home, key, value)?;
+        let file = self.workspace.config.save(&*self.workspace.disk, home, &text)?;
+        notices.extend(self.workspace.settle_own());
+        Ok((file, notices))
+    }
+
+    /// Has what is held back count from now on.
+    pub fn trust(&mut self) -> Result<(), Failure> {
+        self.workspace.record_trust(Because::Said)
+    }
+
+    /// Takes back all trust in this repository; returns how much there was.
+    pub fn distrust(&mut self) -> Result<usize, Failure> {
+        // Else the journal would bring it back.
+        self.workspace.lanes.iter().for_each(Lane::set_known);
+        let trust = self.workspace.trust_file();
+        let removed = trust
+            .remove(&*self.workspace.disk)
+            .map_err(|source| Failure::io("remove", &trust.folder, source))?;
+        self.workspace.policy = self.workspace.settled();
+        Ok(removed)
+    }
+
+    /// By what trust in this project is remembered.
+    pub fn repository(&self) -> PathBuf {
+        self.workspace.trust_file().repository
+    }
+
+    /// What somebody has to be told once.
+    pub fn trust_notice(&self) -> Option<Notice> {
+        if self.workspace.policy.trusted.is_empty() {
+            return None;
+        }
+        self.workspace.disk.remove_file(&self.workspace.trust_file().folder.join(UNTOLD)).ok()?;
+        Some(Notice::warning(format!(
+            "the settings of this project are trusted because you have worked in it before: {}; `lorelane trust --remove` takes that back",
+            keys(&self.workspace.policy.trusted)
+        )))
+    }
+}

@@ -1,0 +1,224 @@
+//! Whether the user trusts the settings that come with a repository.
+//!
+//! It is remembered by the repository and what it gives to restricted keys: a file in the state folder for each such
+//! pair. That the file is there is all that counts; what it says is for people. Nobody looks for it unless something
+//! is held back, and then by a few looks at the disk: hooks open projects, too.
+
+use crate::config::ConfigFiles;
+use crate::disk::{Disk, Kind};
+use crate::env::Folders;
+use crate::git;
+use crate::state::journal_of;
+use crate::workspace::lane::Lane;
+use crate::workspace::open::notes::NOTES_STORAGE;
+use crate::workspace::{Failure, JOURNAL, Workspace};
+use lorelane_core::change::Notice;
+use lorelane_core::json::{Format, Json};
+use lorelane_core::policy::{NOTES_ROOT, NotesStorage, Policy, Weakening};
+use lorelane_core::time::Timestamp;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// The folder in the state folder.
+pub(in crate::workspace) const TRUST_FOLDER: &str = "trust";
+/// There while nobody was told why the project is trusted.
+pub(super) const UNTOLD: &str = "untold";
+/// In a lane's state folder once a version that asks for trust has changed the lane.
+const KNOWN: &str = "trust-known";
+
+/// Why a project is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Because {
+    /// The user said so.
+    Said,
+    /// The user's own command set the values.
+    Set,
+    /// The user worked in it before anybody asked for trust.
+    Journal,
+}
+
+impl Because {
+    fn name(self) -> &'static str {
+        match self {
+            Because::Said => "trust",
+            Because::Set => "config",
+            Because::Journal => "journal",
+        }
+    }
+}
+
+/// What is remembered of one repository.
+pub(super) struct Trust {
+    /// The folder that all its work trees share; without git the project.
+    pub(super) repository: PathBuf,
+    pub(super) folder: PathBuf,
+}
+
+impl Trust {
+    fn of(project: &Path, folders: Option<&Folders>) -> Trust {
+        let repository = git::common_dir(project).unwrap_or_else(|| project.to_owned());
+        let state =
+            folders.map_or_else(|| PathBuf::from("/dev/null/lorelane"), |folders| folders.state.clone());
+        let folder = state.join(TRUST_FOLDER).join(Folders::repository_key(&repository));
+        Trust { repository, folder }
+    }
+
+    fn file(&self, policy: &Policy) -> PathBuf {
+        self.folder.join(format!("{}.json", policy.restricted()))
+    }
+
+    fn covers(&self, disk: &dyn Disk, policy: &Policy) -> bool {
+        matches!(disk.stat(&self.file(policy)), Ok(Some(stat)) if stat.kind == Kind::File)
+    }
+
+    fn record(&self, disk: &dyn Disk, policy: &Policy, because: Because, now: Timestamp) -> io::Result<()> {
+        let settings = policy.held_back.iter().map(|held| (held.key.as_str(), held.value.clone()));
+        let members = [
+            ("v", Json::number(1)),
+            ("repository", Json::text(self.repository.display().to_string())),
+            ("at", Json::text(now.to_string())),
+            ("because", Json::text(because.name())),
+            ("settings", Json::Object(settings.collect())),
+        ];
+        let text = format!("{}\n", Json::Object(members.into_iter().collect()).render(Format::FILE));
+        disk.create_private_dir_all(&self.folder)?;
+        unless_there(disk.create_new(&self.file(policy), text.as_bytes(), None))?;
+        if because == Because::Journal {
+            unless_there(disk.create_new(&self.folder.join(UNTOLD), b"", None))?;
+        }
+        Ok(())
+    }
+
+    /// Returns how many values were trusted.
+    pub(super) fn remove(&self, disk: &dyn Disk) -> io::Result<usize> {
+        let listed = disk.list(&self.folder)?.unwrap_or_default();
+        for entry in &listed {
+            disk.remove_file(&self.folder.join(&entry.name))?;
+        }
+        Ok(listed.iter().filter(|entry| entry.name != UNTOLD).count())
+    }
+}
+
+fn unless_there(created: io::Result<()>) -> io::Result<()> {
+    created.or_else(|fault| if fault.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(fault) })
+}
+
+/// The settings in force in a project whose records lie in `lane`.
+pub(in crate::workspace) fn settled(
+    disk: &dyn Disk,
+    now: Timestamp,
+    folders: Option<&Folders>,
+    config: &ConfigFiles,
+    project: &Path,
+    lane: &Path,
+) -> Policy {
+    let policy = config.read(disk);
+    if policy.held_back.is_empty() {
+        return policy;
+    }
+    let trust = Trust::of(project, folders);
+    let is_trusted = trust.covers(disk, &policy)
+        || take_for_known(disk, folders, project, &[lane, &project.join(NOTES_ROOT)])
+            && trust.record(disk, &policy, Because::Journal, now).is_ok();
+    if is_trusted { policy.trusting() } else { policy }
+}
+
+/// Whether a version that did not ask for trust has changed one of these lanes, and none that does; says yes once.
+/// The journal is the user's own: no repository can bring it.
+fn take_for_known(disk: &dyn Disk, folders: Option<&Folders>, project: &Path, lanes: &[&Path]) -> bool {
+    let Some(folders) = folders else { return false };
+    let states: Vec<PathBuf> = lanes.iter().map(|lane| journal_of(disk, folders, project, lane)).collect();
+    let has_changes = |state: &PathBuf| matches!(disk.stat(&state.join(JOURNAL)), Ok(Some(stat)) if stat.kind == Kind::File && stat.len > 0);
+    let is_known = |state: &PathBuf| matches!(disk.stat(&state.join(KNOWN)), Ok(Some(_)));
+    if states.iter().any(is_known) {
+        return false;
+    }
+    let mut worked_in = states.iter().filter(|state| has_changes(state)).peekable();
+    worked_in.peek().is_some()
+        && worked_in.all(|state| disk.create_new(&state.join(KNOWN), b"", None).is_ok())
+}
+
+pub(super) fn keys(weakenings: &[Weakening]) -> String {
+    weakenings.iter().map(|weakening| weakening.key.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+impl Lane {
+    /// From now on its journal is no reason to trust the project. Where the folder is missing, there is no journal.
+    pub(in crate::workspace) fn set_known(&self) {
+        if let Some(files) = &self.files {
+            let _ = files.disk.create_new(&files.state.join(KNOWN), b"", None);
+        }
+    }
+}
+
+impl Workspace {
+    pub(super) fn trust_file(&self) -> Trust {
+        Trust::of(&self.project.root, self.folders.as_ref())
+    }
+
+    pub(super) fn record_trust(&mut self, because: Because) -> Result<(), Failure> {
+        let trust = self.trust_file();
+        let recorded = trust.record(&*self.disk, &self.policy, because, self.now);
+        recorded.map_err(|source| Failure::io("write", &trust.folder, source))?;
+        self.policy = self.settled();
+        Ok(())
+    }
+
+    pub(in crate::workspace) fn settled(&self) -> Policy {
+        let (folders, lane) = (self.folders.as_ref(), &self.lanes.records().folder(""));
+        settled(&*self.disk, self.now, folders, &self.config, &self.project.root, lane)
+    }
+
+    /// Settles what the user's own command has just set.
+    pub(in crate::workspace) fn settle_own(&mut self) -> Option<Notice> {
+        let after = self.settled();
+        let before = std::mem::replace(&mut self.policy, after);
+        self.keep_trust(&before)
+    }
+
+    /// The same for the place of the notes, which has to count: that key is the user's own even where a move that was
+    /// cut short left it held back, and [`Workspace::refuse_untrusted_place`] saw that nothing else is.
+    pub(in crate::workspace) fn settle_notes_place(&mut self) -> Result<Option<Notice>, Failure> {
+        let after = self.settled();
+        let before = std::mem::replace(&mut self.policy, after);
+        if self.policy.held_back.iter().any(|held| held.key == NOTES_STORAGE) {
+            self.record_trust(Because::Set)?;
+        }
+        Ok(self.keep_trust(&before))
+    }
+
+    /// Trust is for all settings of a repository or for none: while another one is held back, so would be the place
+    /// outside the project that the notes shall go to, and nobody would read them there.
+    pub(in crate::workspace) fn refuse_untrusted_place(&self, to: NotesStorage) -> Result<(), Failure> {
+        let other = self.policy.held_back.iter().find(|held| held.key != NOTES_STORAGE);
+        match other.filter(|_| to == NotesStorage::User) {
+            Some(held) => Err(Failure::Untrusted { held: held.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// After the user's own command changed the settings: that takes no trust away, and gives none to what was held
+    /// back before.
+    pub(in crate::workspace) fn keep_trust(&mut self, before: &Policy) -> Option<Notice> {
+        let mut failure = None;
+        if before.held_back.is_empty() && !self.policy.held_back.is_empty() {
+            failure = self.record_trust(Because::Set).err();
+        }
+        if self.policy.held_back.is_empty() {
+            return None;
+        }
+        let why = failure.map(|failure| format!(" ({failure})")).unwrap_or_default();
+        Some(Notice::warning(format!(
+            "held back until `lorelane trust`: {}{why}",
+            keys(&self.policy.held_back)
+        )))
+    }
+
+    /// Where a repository put its memories, they are read; nothing is written there unless the user trusts it.
+    pub(in crate::workspace) fn refuse_untrusted_root(&self) -> Result<(), Failure> {
+        match self.policy.untrusted_root() {
+            Some(held) => Err(Failure::Untrusted { held: held.clone() }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! How the memories of all lanes hang together: links, what is related, what says the same.
+//!
+//! These commands may take a moment, so they look at every file first: what they show stands in the files now.
+
+use super::Recall;
+use crate::git;
+use crate::index::{Index, Wanted};
+use crate::workspace::Failure;
+use crate::workspace::open::locate::real_path;
+use lorelane_core::alike::{self, Shape};
+use lorelane_core::corpus::Entry;
+use lorelane_core::graph::{self, Graph, Linked, Names, NodeId, Related, Scope};
+use lorelane_core::memory::link::{Edge, Target};
+use lorelane_core::memory::{Address, Body, Kind};
+use lorelane_core::recall::Query;
+use lorelane_core::text::{cut, one_line};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Below this cosine two memories have nothing to do with each other that a reader would see.
+const NEAR: f32 = 0.5;
+/// How many memories are related by their meaning at most.
+const NEAR_COUNT: usize = 20;
+/// The characters of a memory that are shown before it is read.
+const PREVIEW: usize = 100;
+
+/// What is said of a file or a memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Links {
+    /// What was asked for: a memory or a ghost.
+    pub target: NodeId,
+    /// The names that git knows the file had before.
+    pub former: Vec<String>,
+    /// By the files of the memories that say it, and in the order of their texts.
+    pub links: Vec<Inbound>,
+}
+
+/// One memory's word on a target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inbound {
+    pub from: Entry,
+    /// The target as this memory writes it.
+    pub target: String,
+    pub anchor: Option<String>,
+    pub edge: Edge,
+    /// About a hundred characters on each side; empty for a file that a record names in a field of its own.
+    pub context: String,
+}
+
+/// Which memories are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// The least cosine of two that are alike, above 0 and up to 1.
+    pub threshold: f64,
+    pub limit: usize,
+    pub kind: Option<Kind>,
+}
+
+/// Memories that say nearly the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Duplicates {
+    /// The middle of the cosines.
+    pub score: f64,
+    pub memories: Vec<Duplicate>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Duplicate {
+    pub entry: Entry,
+    /// The file, as listings know it.
+    pub path: String,
+    /// Its first words, on one line.
+    pub preview: String,
+}
+
+/// All that the indexes say of links.
+struct Known {
+    entries: Vec<Entry>,
+    links: Vec<Linked>,
+}
+
+impl Recall<'_> {
+    /// The whole graph: what the memories in scope say, of whatever they speak.
+    pub fn graph(&mut self, scope: Scope) -> Result<Graph, Failure> {
+        let Known { entries, links } = self.known_links()?;
+        Ok(Graph::new(entries, &links, &self.workspace.marks(), |entry| scope.has(entry.status)))
+    }
+
+    /// The memories that link to a file or a memory, however they write it. A file that was renamed in git is found
+    /// by its former names too.
+    pub fn links_to(&mut self, typed: &str, scope: Scope) -> Result<Links, Failure> {
+        self.workspace.maintenance().look_at_every_file()?;
+        let marks = self.workspace.marks();
+        let entries: BTreeMap<Address, Entry> = self
+            .entries(Wanted::default())?
+            .into_iter()
+            .map(|entry| (entry.address.clone(), entry))
+            .collect();
+        let names = Names::new(entries.keys(), &marks);
+        let path = typed.split_once('#').map_or(typed, |(path, _)| path);
+        let Some(target) = Target::parse(path) else {
+            return Ok(Links { target: NodeId::Ghost(String::new()), former: Vec::new(), links: Vec::new() });
+        };
+        let meant = names.resolve(&target).cloned();
+        let former = match (&meant, &target) {
+            (None, Target::Ghost(path)) => git::former_names(&self.workspace.project.root, path),
+            _ => Vec::new(),
+        };
+        let keys = match &meant {
+            Some(address) => Names::keys(address, &marks),
+            None => {
+                let old = former.iter().filter_map(|path| Target::parse(path));
+                old.chain([target.clone()]).map(|target| target.key()).collect()
+            }
+        };
+        let mut links = Vec::new();
+        for lane in &mut self.workspace.lanes {
+            links.append(&mut lane.ask(|index| index.links_to(&keys))?);
+        }
+        let mut links: Vec<Inbound> = links
+            .into_iter()
+            .filter(|linked| names.resolve(&linked.link.target) == meant.as_ref())
+            .filter_map(|Linked { from, link }| {
+                let edge = if meant.is_some() { link.of_memory } else { link.edge() };
+                let from = entries.get(&from).filter(|entry| is_shown(entry, scope))?.clone();
+                let target = link.target.shown();
+                Some(Inbound { from, target, anchor: link.anchor, edge, context: link.context })
+            })
+            .collect();
+        // Stable: within a memory they stay in the order of its text.
+        links.sort_by(|a, b| a.from.address.cmp(&b.from.address));
+        let target = meant.map_or_else(|| NodeId::Ghost(target.shown()), NodeId::Memory);
+        Ok(Links { target, former, links })
+    }
+
+    /// The memories that have to do with this one, best first, each with its reasons.
+    pub fn related(&mut self, address: &Address, limit: usize) -> Result<Vec<Related>, Failure> {
+        let Known { entries, links } = self.known_links()?;
+        let counts = |entry: &Entry| is_shown(entry, Scope::Active) || entry.address == *address;
+        let graph = Graph::new(entries, &links, &self.workspace.marks(), counts);
+        let near = self.near_to(address)?;
+        Ok(graph::related(&graph, address, &near, limit))
+    }
+
+    /// The active memories that mean nearly the same as this one, the nearest first.
+    fn near_to(&mut self, address: &Address) -> Result<Vec<(Address, f32)>, Failure> {
+        let at = self.workspace.lane_for(address)?;
+        let Some(path) = self.workspace.lanes[at].dialect.place(address) else { return Ok(Vec::new()) };
+        let direction = self.workspace.lanes[at].ask(|index| index.direction_of(&path))?;
+        let filter = Query::new("", self.workspace.now);
+        let mut near = Vec::new();
+        for lane in &mut self.workspace.lanes {
+            near.append(&mut lane.ask(|index| index.near(&direction, &filter))?);
+        }
+        near.retain(|(entry, cosine)| entry.address != *address && *cosine >= NEAR);
+        near.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.address.cmp(&b.0.address)));
+        near.truncate(NEAR_COUNT);
+        Ok(near.into_iter().map(|(entry, cosine)| (entry.address, cosine)).collect())
+    }
+
+    /// Groups of active memories that say nearly the same, those that are most alike first.
+    pub fn duplicates(&mut self, comparison: Comparison) -> Result<Vec<Duplicates>, Failure> {
+        self.workspace.maintenance().look_at_every_file()?;
+        let filter = Query::new("", self.workspace.now);
+        let mut found: Vec<(Entry, Shape)> = Vec::new();
+        for lane in &mut self.workspace.lanes {
+            found.append(&mut lane.ask(|index| index.shapes(&filter))?);
+        }
+        found.retain(|(entry, _)| comparison.kind.is_none_or(|kind| entry.kind == kind));
+        let (entries, shapes): (Vec<Entry>, Vec<Shape>) = found.into_iter().unzip();
+        let groups = alike::groups(&shapes, comparison.threshold);
+        let duplicate = |at: &usize| {
+            let entry = entries[*at].clone();
+            Duplicate {
+                path: self.workspace.listed_path(&entry.address),
+                preview: self.preview_of(&entry),
+                entry,
+            }
+        };
+        let groups = groups.into_iter().take(comparison.limit);
+        Ok(groups
+            .map(|group| Duplicates {
+                score: group.score,
+                memories: group.members.iter().map(duplicate).collect(),
+            })
+            .collect())
+    }
+
+    fn preview_of(&self, entry: &Entry) -> String {
+        let said = self.workspace.load(&entry.address).map(|loaded| match loaded.memory.body {
+            Body::Prose(text) => text,
+            Body::Fields(_) => format!("{}: {}", entry.title, loaded.memory.body.prose()),
+        });
+        cut(&one_line(&said.unwrap_or_default()), PREVIEW)
+    }
+
+    fn known_links(&mut self) -> Result<Known, Failure> {
+        self.workspace.maintenance().look_at_every_file()?;
+        let mut links = Vec::new();
+        for lane in &mut self.workspace.lanes {
+            links.append(&mut lane.ask(Index::links)?);
+        }
+        Ok(Known { entries: self.entries(Wanted::default())?, links })
+    }
+
+    /// A file as memories name it: from the project's root, wherever it was typed.
+    pub fn path_from_root(&self, folder: &Path, typed: &str) -> String {
+        let path = typed.split_once('#').map_or(typed, |(path, _)| path);
+        let file = folder.join(path);
+        // Above the project, or nowhere: then it may still be what a memory writes.
+        let stands = matches!(self.workspace.disk.stat(&file), Ok(Some(_)));
+        let real = || real_path(&*self.workspace.disk, &file).ok();
+        let inside = |file: &Path| {
+            let inside = file.strip_prefix(&self.workspace.project.root).ok()?;
+            Some(inside.to_string_lossy().replace('\\', "/"))
+        };
+        let found = if stands { inside(&file).or_else(|| inside(&real()?)) } else { None };
+        found.filter(|path| !path.is_empty()).unwrap_or_else(|| typed.to_owned())
+    }
+}
+
+fn is_shown(entry: &Entry, scope: Scope) -> bool {
+    scope.has(entry.status) && !entry.address.is_trash()
+}

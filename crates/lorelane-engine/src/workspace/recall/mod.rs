@@ -1,0 +1,203 @@
+//! From a question to the memories that answer it, as their files say it now.
+
+mod brief;
+mod candidate;
+mod graph;
+mod list;
+mod rerank;
+
+pub use brief::{Account, Fate, Reminders};
+pub use graph::{Comparison, Duplicate, Duplicates, Inbound, Links};
+pub use list::sort_newest_first;
+pub use rerank::Learned;
+
+use crate::index::{self, CandidateRow, Candidates, Said};
+use crate::workspace::{Failure, NEAR_MAX, Workspace};
+use lorelane_core::corpus::Entry;
+use lorelane_core::embed::Table;
+use lorelane_core::memory::LaneId;
+use lorelane_core::recall::ask::Asked;
+use lorelane_core::recall::sheet::Emphasis;
+use lorelane_core::recall::weigh::{Statistics, Weights};
+use lorelane_core::recall::{self, Choice, Considered, Grouping, Hit, Query};
+use lorelane_core::terms::Language;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Reading: what answers a question, for as long as the workspace is borrowed.
+#[derive(Debug)]
+pub struct Recall<'w> {
+    workspace: &'w mut Workspace,
+}
+
+impl Workspace {
+    pub fn recall(&mut self) -> Recall<'_> {
+        Recall { workspace: self }
+    }
+}
+
+/// A question and the memories that may answer it.
+pub(in crate::workspace) struct Inquiry {
+    pub(in crate::workspace) asked: Asked,
+    statistics: Statistics,
+    pub(in crate::workspace) considered: Vec<Considered>,
+    /// Where each of them comes from.
+    pub(in crate::workspace) origins: Vec<Origin>,
+}
+
+/// A memory as an index knows it.
+pub(in crate::workspace) struct Origin {
+    pub(in crate::workspace) lane: LaneId,
+    pub(in crate::workspace) id: i64,
+    /// The digest of its text.
+    digest: i64,
+}
+
+impl Inquiry {
+    pub(in crate::workspace) fn chosen(
+        &self,
+        query: &Query,
+        weights: &Weights,
+        limit: usize,
+        grouping: Grouping,
+    ) -> Choice {
+        let Inquiry { asked, statistics, considered, .. } = self;
+        recall::choose(query, asked, statistics, considered, weights, grouping, limit)
+    }
+}
+
+impl Recall<'_> {
+    /// Sets other weights, for measuring what each signal is worth. Whoever answers a question keeps those that ship.
+    pub fn set_weights(&mut self, weights: Weights) {
+        self.workspace.weights = weights;
+    }
+
+    /// Sets another boost of fields, for measuring. It is part of what an index keeps, so every open lane gets an
+    /// index in memory: the one on disk stays as it is.
+    pub fn set_field_boost(&mut self, emphasis: Emphasis) -> Result<(), Failure> {
+        self.workspace.lanes.iter_mut().try_for_each(|lane| lane.emphasise(emphasis))
+    }
+
+    /// Takes the candidates of a lane from elsewhere than its index.
+    pub fn set_candidates(&mut self, lane: LaneId, candidates: Arc<dyn Candidates + Send + Sync>) {
+        self.workspace.lanes[lane].candidates = Some(candidates);
+    }
+
+    /// The memories that a query asks for, best first, each with its best passage. A model that was handed over with
+    /// `think_with` orders the best of them again.
+    pub fn search(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
+        self.answer(query, limit, Grouping::Memories)
+    }
+
+    /// The passages that a query asks for, best first.
+    pub fn search_passages(&mut self, query: &Query, limit: usize) -> Result<Choice, Failure> {
+        self.answer(query, limit, Grouping::Passages)
+    }
+
+    /// The memories that a long text may be about, best first, as the index has them: whoever shows one reads it
+    /// from its file. Nothing is left out for being irrelevant.
+    pub(in crate::workspace) fn near(&mut self, query: &Query) -> Result<Vec<Hit>, Failure> {
+        Ok(self.inquire(query)?.chosen(query, &self.workspace.weights, NEAR_MAX, Grouping::Everything).hits)
+    }
+
+    /// The memory that says most of what a text says, if that is enough to be about the same.
+    pub(in crate::workspace) fn same_subject(&mut self, query: &Query) -> Result<Option<Hit>, Failure> {
+        let mut inquiry = self.inquire(query)?;
+        let same = |inquiry: &Inquiry| {
+            let Inquiry { asked, statistics, considered, .. } = inquiry;
+            recall::same_subject(query, asked, statistics, considered, &self.workspace.weights)
+        };
+        let found = same(&inquiry);
+        let differs = self.bring_up_to_date(query, &mut inquiry, found.as_slice());
+        Ok(if differs { same(&inquiry) } else { found })
+    }
+
+    fn answer(&mut self, query: &Query, limit: usize, grouping: Grouping) -> Result<Choice, Failure> {
+        let mut inquiry = self.inquire(query)?;
+        self.consult(query, &mut inquiry, grouping)?;
+        let chosen = inquiry.chosen(query, &self.workspace.weights, limit, grouping);
+        // An index may lag behind a file that was edited in place: what is shown is read, and weighed anew if it
+        // says something else.
+        let differs = self.bring_up_to_date(query, &mut inquiry, &chosen.hits);
+        Ok(if differs { inquiry.chosen(query, &self.workspace.weights, limit, grouping) } else { chosen })
+    }
+
+    fn inquire(&mut self, query: &Query) -> Result<Inquiry, Failure> {
+        self.workspace.refresh()?;
+        let pinned = self.workspace.recent_marks().pinned;
+        let mut languages = BTreeSet::new();
+        for lane in &mut self.workspace.lanes {
+            languages.extend(lane.ask_candidates(|index| index.languages())?);
+        }
+        let languages: Vec<Language> = languages.into_iter().collect();
+        let mut asked = Asked::new(&query.text, &languages, &Table::built_in());
+        if asked.is_long() {
+            let mut holding = vec![0; asked.terms.len()];
+            for lane in &mut self.workspace.lanes {
+                add(&mut holding, &lane.ask_candidates(|index| index.doc_freqs(&asked))?);
+            }
+            asked = asked.rarest(&holding);
+        }
+        let mut statistics = Statistics { holding: vec![0; asked.terms.len()], ..Statistics::default() };
+        let mut found = Vec::new();
+        for lane in &mut self.workspace.lanes {
+            let set = lane.ask_candidates(|index| index.candidates(&asked, query))?;
+            statistics.passages += set.passages;
+            statistics.terms += set.terms;
+            add(&mut statistics.holding, &set.doc_freqs);
+            found.extend(set.memories.into_iter().map(|found| (lane.id(), found)));
+        }
+        // One that shares a word of its name by chance would stand among the others or not, as its file is called.
+        found.retain(|(_, found)| {
+            !found.only_named || recall::is_named(query, &asked, &statistics, &found.entry)
+        });
+        // What counts the same stays in this order, whichever of them the index met first.
+        found.sort_unstable_by(|(_, a), (_, b)| a.entry.address.cmp(&b.entry.address));
+        let (considered, origins) = found
+            .into_iter()
+            .map(|(lane, CandidateRow { id, entry, sheet, digest, .. })| {
+                let pinned = pinned.contains(&entry.address);
+                (Considered { entry, sheet, second: Vec::new(), pinned }, Origin { lane, id, digest })
+            })
+            .unzip();
+        Ok(Inquiry { asked, statistics, considered, origins })
+    }
+
+    /// Reads the files of these hits. Returns whether any says something else than the index, or nothing.
+    fn bring_up_to_date(&self, query: &Query, inquiry: &mut Inquiry, hits: &[Hit]) -> bool {
+        let mut differs = false;
+        for (considered, origin) in inquiry.considered.iter_mut().zip(&inquiry.origins) {
+            if !hits.iter().any(|hit| hit.address == considered.entry.address) {
+                continue;
+            }
+            let Some(lane) = self.workspace.lanes.of(&considered.entry.address) else { continue };
+            // Nearly all files are as they were, which is told without understanding them.
+            let bytes = lane.read(&considered.entry.path).ok().flatten();
+            if bytes.is_some_and(|bytes| index::digest(&bytes) == origin.digest) {
+                continue;
+            }
+            let said = lane.load(&considered.entry.address).ok().map(|loaded| {
+                let written = lane.seen(&loaded.path).map(|seen| index::written(seen.mtime_ns));
+                let entry = Entry { written, ..Entry::of(&loaded.memory, &loaded.path) };
+                (entry, Said { memory: Box::new(loaded.memory), text: loaded.text })
+            });
+            match said.filter(|(entry, _)| query.wants(entry)) {
+                Some((entry, said)) => {
+                    let sheet = lane.sheet(&said).to_bytes();
+                    // What the model has read is another text.
+                    *considered = Considered { entry, sheet, second: Vec::new(), pinned: considered.pinned };
+                    differs = true;
+                }
+                None => {
+                    considered.sheet.clear();
+                    differs = true;
+                }
+            }
+        }
+        differs
+    }
+}
+
+fn add(sum: &mut [u64], more: &[u64]) {
+    sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}

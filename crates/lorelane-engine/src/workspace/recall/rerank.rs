@@ -1,0 +1,101 @@
+//! The added model at work: it reads memories a few at a time, and orders again what a question found.
+
+use super::Recall;
+use crate::model::Meaning;
+use crate::workspace::Failure;
+use crate::workspace::recall::Inquiry;
+use lorelane_core::embed::packed::pack;
+use lorelane_core::recall::sheet::texts;
+use lorelane_core::recall::{Grouping, Query};
+use lorelane_core::text::cut;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// So many of the best answers are ordered again.
+const REORDERED: usize = 50;
+/// Passages of one memory that are read; what follows them keeps the table's meaning.
+const PASSAGES_MAX: usize = 256;
+/// Memories that are looked up at once.
+const PART: usize = 16;
+/// A question is read no further: the model itself reads fewer pieces than this has words.
+const QUESTION_MAX: usize = 2_000;
+
+/// How far reading went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Learned {
+    pub memories: usize,
+    pub passages: usize,
+}
+
+impl Recall<'_> {
+    /// Has questions answered with this model from now on, too. For processes that live long: each question costs a
+    /// run of it.
+    pub fn set_reranker(&mut self, model: Arc<dyn Meaning>) {
+        self.workspace.model = Some(model);
+    }
+
+    /// Has the model read memories that it does not know, until so many passages were read or none is left.
+    pub fn learn(&mut self, passages: usize) -> Result<Learned, Failure> {
+        let Some(model) = self.workspace.model.clone() else { return Ok(Learned::default()) };
+        self.workspace.refresh()?;
+        let mut learned = Learned::default();
+        for lane in &mut self.workspace.lanes {
+            let mut after = 0;
+            while learned.passages < passages {
+                let unread = lane.ask(|index| index.unread(model.id(), after, PART))?;
+                let Some(last) = unread.last() else { break };
+                after = last.id;
+                for of in unread {
+                    if learned.passages >= passages {
+                        break;
+                    }
+                    // One that was edited since comes again when the index has seen it.
+                    let Ok(loaded) = lane.load(&of.address) else { continue };
+                    if crate::index::digest(loaded.text.as_bytes()) != of.digest {
+                        continue;
+                    }
+                    let texts = texts(&loaded.memory, &lane.dialect.passages(&loaded.text), PASSAGES_MAX);
+                    let directions: Vec<_> = texts.iter().map(|text| model.direction(text)).collect();
+                    learned.passages += texts.len();
+                    // Not by `ask`: an index that is busy is tried again later, and none is made in its place.
+                    if lane.index.put_directions(model.id(), &of, &pack(&directions))? {
+                        learned.memories += 1;
+                    }
+                }
+            }
+        }
+        Ok(learned)
+    }
+
+    /// Asks the model about the best answers. Returns whether it had anything to say.
+    pub(in crate::workspace) fn consult(
+        &mut self,
+        query: &Query,
+        inquiry: &mut Inquiry,
+        grouping: Grouping,
+    ) -> Result<bool, Failure> {
+        let Some(model) = self.workspace.model.clone() else { return Ok(false) };
+        let best = inquiry.chosen(query, &self.workspace.weights, REORDERED, grouping).hits;
+        if best.is_empty() {
+            return Ok(false);
+        }
+        let addresses: BTreeSet<_> =
+            best.iter().flat_map(|hit| std::iter::once(&hit.address).chain(&hit.same)).collect();
+        for lane in &mut self.workspace.lanes {
+            let places: Vec<usize> = (0..inquiry.considered.len())
+                .filter(|place| {
+                    inquiry.origins[*place].lane == lane.id()
+                        && addresses.contains(&inquiry.considered[*place].entry.address)
+                })
+                .collect();
+            let ids: Vec<i64> = places.iter().map(|place| inquiry.origins[*place].id).collect();
+            let said = lane.ask(|index| index.directions(model.id(), &ids))?;
+            places.into_iter().zip(said).for_each(|(place, said)| inquiry.considered[place].second = said);
+        }
+        if inquiry.considered.iter().all(|considered| considered.second.is_empty()) {
+            return Ok(false);
+        }
+        inquiry.asked.second = model.direction(&cut(&query.text, QUESTION_MAX));
+        Ok(inquiry.asked.second.is_some())
+    }
+}

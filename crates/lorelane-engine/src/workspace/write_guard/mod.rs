@@ -1,0 +1,118 @@
+//! The fence before the lane, on this machine's disk.
+//!
+//! It stands before every tool that an agent uses, so it opens no workspace: nothing but a few looks at the disk.
+
+mod audit;
+mod change_stamp;
+
+pub use audit::{Examined, ExternalWrites, Former, examine_after};
+
+use super::MARKS_FILE;
+use crate::disk::{Disk, RealDisk};
+use crate::env::{Env, Var};
+use crate::state::ID_FILE;
+use crate::workspace::lane::is_foreign;
+use crate::workspace::open::locate::locate;
+use crate::workspace::open::trust::TRUST_FOLDER;
+use lorelane_core::dialect::records::LISTING;
+use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
+use lorelane_core::mark::MARKS_FOLDER;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// Longer paths are judged by their text.
+const PATH_MAX: usize = 4_096;
+/// Links that lead to links: more than any system follows.
+const LINKS_MAX: usize = 40;
+
+/// Why a use of a tool in the folder `start` is denied; `None` when lorelane has nothing to say.
+pub fn guard(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
+    judge(env, start, tool, Usual::WhereItExists)
+}
+
+/// The same, and every `.claude/memory` counts, also where there is no store yet: so the scripts had it.
+pub fn guard_by_name(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
+    judge(env, start, tool, Usual::ByName)
+}
+
+fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: Usual) -> Option<Denial> {
+    let start = env.cwd.join(start);
+    let (folder, home) = (text(&start), env.home().map(|home| text(&home)));
+    let project = env.var(Var::ClaudeProjectDir).map(|project| project.replace('\\', "/"));
+    let around = Surroundings { folder: &folder, home: home.as_deref(), project: project.as_deref() };
+    let targets = with_slashes(tool).targets(&around);
+    if targets.is_empty() {
+        return None;
+    }
+    fence(env, &start, usual).judge(&targets, &resolve)
+}
+
+/// On Windows a tool names its file and its folder with backslashes; in a shell they are what they are elsewhere.
+fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
+    match tool {
+        ToolUse::Write { path } if cfg!(windows) => {
+            Cow::Owned(ToolUse::Write { path: path.replace('\\', "/") })
+        }
+        ToolUse::Shell { command, folder: Some(folder) } if cfg!(windows) => {
+            Cow::Owned(ToolUse::Shell { command: command.clone(), folder: Some(folder.replace('\\', "/")) })
+        }
+        _ => Cow::Borrowed(tool),
+    }
+}
+
+/// The lane of this folder's project under both of its names: the one without links, and that in the project.
+fn fence(env: &Env, start: &Path, usual: Usual) -> Fence {
+    let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
+    let (mut lanes, mut marks, mut id) = (Vec::new(), None, None);
+    if let Ok(located) = locate(&RealDisk, start)
+        && RealDisk.is_folder(&located.lane)
+    {
+        let named = normal(&text(&located.project.join(&located.root_from_project)));
+        lanes.push(normal(&text(&located.lane)));
+        if !lanes.contains(&named) {
+            lanes.push(named);
+        }
+        let own = |name| normal(&text(&located.project.join(MARKS_FOLDER).join(name)));
+        (marks, id) = (Some(own(MARKS_FILE)), Some(own(ID_FILE)));
+    }
+    let trust = env.folders().map(|folders| normal(&text(&folders.state.join(TRUST_FOLDER))));
+    Fence { lanes, marks, id, trust, usual, case }
+}
+
+fn resolve(path: &str) -> Resolved {
+    if path.len() > PATH_MAX {
+        return Resolved { path: normal(path), exists: false, is_foreign_listing: false };
+    }
+    let real = real_path(Path::new(path), LINKS_MAX);
+    let named = Path::new(path);
+    Resolved {
+        path: normal(&text(&real)),
+        exists: matches!(RealDisk.stat(&real), Ok(Some(_))),
+        is_foreign_listing: named.ends_with(LISTING) && is_foreign(&RealDisk, named),
+    }
+}
+
+/// The path without links, as far as it exists. A link to nothing is followed too: who writes to it makes the file
+/// that it names.
+pub(in crate::workspace) fn real_path(path: &Path, links_left: usize) -> PathBuf {
+    if let Ok(real) = RealDisk.real_path(path) {
+        return real;
+    }
+    let Some(parent) = path.parent() else { return path.to_owned() };
+    let folder = real_path(parent, links_left);
+    let Some(name) = path.file_name() else {
+        // The path ends with `..`.
+        return folder.parent().unwrap_or(&folder).to_owned();
+    };
+    let here = folder.join(name);
+    match RealDisk.read_link(&here) {
+        Ok(to) if links_left > 0 => real_path(&folder.join(to), links_left - 1),
+        _ => here,
+    }
+}
+
+/// A path as the core has it: with forward slashes, and without the mark of a long path on Windows.
+fn text(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if cfg!(windows) { text.trim_start_matches(r"\\?\").replace('\\', "/") } else { text.into_owned() }
+}

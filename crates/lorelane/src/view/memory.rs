@@ -1,0 +1,188 @@
+//! Memories: one with all it says, and lists of them.
+
+use super::{Exact, path_text, texts};
+use lorelane_core::corpus::Entry;
+use lorelane_core::digest::md5;
+use lorelane_core::fence;
+use lorelane_core::json::Json;
+use lorelane_core::memory::{Address, Body, Memory};
+use lorelane_core::time::Timestamp;
+use lorelane_engine::workspace::{Founding, Loaded, Workspace};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct StoreView {
+    lane: String,
+    made: Vec<String>,
+    dry_run: bool,
+}
+
+impl StoreView {
+    pub fn of(founding: &Founding, dry_run: bool) -> StoreView {
+        let made = founding.made.iter().map(|path| path_text(path)).collect();
+        StoreView { lane: path_text(&founding.lane), made, dry_run }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct ListView<'e> {
+    pub total: usize,
+    pub memories: Vec<EntryView<'e>>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct EntryView<'e> {
+    address: String,
+    path: String,
+    category: &'static str,
+    title: &'e str,
+    tags: &'e [String],
+    status: &'static str,
+    pinned: bool,
+    created: Option<String>,
+    updated: Option<String>,
+    times_updated: u64,
+}
+
+impl<'e> EntryView<'e> {
+    pub fn of(entry: &'e Entry, pinned: bool, workspace: &Workspace) -> EntryView<'e> {
+        EntryView {
+            address: entry.address.to_string(),
+            path: workspace.files().listed_path(&entry.address),
+            category: entry.kind.name(),
+            title: &entry.title,
+            tags: &entry.tags,
+            status: entry.status.name(),
+            pinned,
+            created: time(entry.created),
+            updated: time(entry.updated),
+            times_updated: entry.revised,
+        }
+    }
+}
+
+/// One page of a list, as a model reads it.
+#[derive(Debug, Serialize)]
+pub struct PageView<'e> {
+    pub total: usize,
+    pub memories: Vec<PageEntryView<'e>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct PageEntryView<'e> {
+    address: String,
+    title: &'e str,
+    status: &'static str,
+    tags: &'e [String],
+    pinned: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated: Option<String>,
+}
+
+impl<'e> PageEntryView<'e> {
+    pub fn of(entry: &'e Entry, pinned: bool) -> PageEntryView<'e> {
+        PageEntryView {
+            address: fence::name(&entry.address.to_string()),
+            title: &entry.title,
+            status: entry.status.name(),
+            tags: &entry.tags,
+            pinned,
+            updated: time(entry.changed()),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct MemoryView<'m> {
+    address: String,
+    path: String,
+    md5: String,
+    blake3: String,
+    pinned: bool,
+    problems: Vec<&'m str>,
+    memory: BodyView<'m>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum BodyView<'m> {
+    Record(Exact<'m>),
+    Note(NoteView<'m>),
+}
+
+#[derive(Debug, Serialize)]
+struct NoteView<'m> {
+    title: &'m str,
+    #[serde(rename = "type")]
+    note_type: &'static str,
+    status: &'static str,
+    tags: &'m [String],
+    created_at: Option<String>,
+    updated_at: Option<String>,
+    frontmatter: Exact<'m>,
+    content: &'m str,
+}
+
+impl<'m> MemoryView<'m> {
+    pub fn of(address: &Address, loaded: &'m Loaded, workspace: &Workspace) -> MemoryView<'m> {
+        MemoryView {
+            address: address.to_string(),
+            path: workspace.files().listed_path(address),
+            md5: md5(loaded.text.as_bytes()),
+            blake3: loaded.revision.to_string(),
+            pinned: workspace.files().marks().pinned.contains(address),
+            problems: loaded.problems.iter().map(|problem| problem.what.as_str()).collect(),
+            memory: match &loaded.memory.body {
+                // As its file says it, which is more than a record is known to have.
+                Body::Fields(_) => {
+                    let text = loaded.text.trim_start_matches('\u{feff}');
+                    BodyView::Record(Json::parse(text).unwrap_or(Json::Null).into())
+                }
+                Body::Prose(text) => BodyView::Note(NoteView::of(&loaded.memory, text)),
+            },
+        }
+    }
+}
+
+impl<'m> NoteView<'m> {
+    fn of(note: &'m Memory, text: &'m str) -> NoteView<'m> {
+        NoteView {
+            title: &note.title,
+            note_type: note.kind.name(),
+            status: note.lifecycle.status().name(),
+            tags: &note.tags,
+            created_at: time(note.created),
+            updated_at: time(note.updated),
+            frontmatter: note.extra.clone().into(),
+            content: text,
+        }
+    }
+}
+
+/// Notes that move to another folder.
+#[derive(Debug, Serialize)]
+pub struct MoveView {
+    from: String,
+    to: String,
+    files: Vec<String>,
+    dry_run: bool,
+}
+
+impl MoveView {
+    pub fn of(moved: &lorelane_engine::workspace::Moved, dry_run: bool) -> MoveView {
+        MoveView {
+            from: path_text(&moved.from),
+            to: path_text(&moved.to),
+            files: texts(&moved.files),
+            dry_run,
+        }
+    }
+}
+
+fn time(at: Option<Timestamp>) -> Option<String> {
+    at.map(|at| at.to_string())
+}

@@ -1,0 +1,93 @@
+//! What a question finds, with every point of each score.
+
+use super::{Exact, texts};
+use lorelane_core::recall::{Hit, Part};
+use lorelane_engine::workspace::Workspace;
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub struct SearchView<'h> {
+    pub query: &'h str,
+    pub total: usize,
+    pub hits: Vec<HitView<'h>>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct HitView<'h> {
+    address: String,
+    path: String,
+    lines: Option<(usize, usize)>,
+    title: &'h str,
+    category: &'static str,
+    status: &'static str,
+    tags: &'h [String],
+    passage: Option<String>,
+    same: Vec<String>,
+    score: i32,
+    explain: Vec<PartView<'h>>,
+}
+
+#[derive(Debug, Serialize)]
+struct PartView<'h> {
+    signal: &'static str,
+    points: i32,
+    matched: &'h [String],
+}
+
+impl<'h> HitView<'h> {
+    pub fn of(hit: &'h Hit, workspace: &Workspace) -> HitView<'h> {
+        HitView {
+            address: hit.address.to_string(),
+            path: workspace.files().path_of(hit),
+            lines: hit.lines,
+            title: &hit.title,
+            category: hit.kind.name(),
+            status: hit.status.name(),
+            tags: &hit.tags,
+            passage: workspace.files().excerpt(hit),
+            same: texts(&hit.same),
+            score: hit.score,
+            explain: hit.explain.iter().map(PartView::of).collect(),
+        }
+    }
+}
+
+impl<'h> PartView<'h> {
+    fn of(part: &'h Part) -> PartView<'h> {
+        PartView { signal: part.signal.name(), points: part.points, matched: &part.matched }
+    }
+}
+
+/// The answer to one line of a batch.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum BatchView {
+    /// The id is the asker's, as it was written.
+    Hits {
+        id: Exact<'static>,
+        hits: Vec<BatchHitView>,
+    },
+    NoQuestion {
+        line: usize,
+        error: String,
+    },
+}
+
+#[derive(Debug, Serialize)]
+pub struct BatchHitView {
+    memory: String,
+    path: String,
+    lines: Option<(usize, usize)>,
+    score: i32,
+}
+
+impl BatchHitView {
+    pub fn of(hit: &Hit, workspace: &Workspace) -> BatchHitView {
+        BatchHitView {
+            memory: hit.address.to_string(),
+            path: workspace.files().path_of(hit),
+            lines: hit.lines,
+            score: hit.score,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Why an agent saw a memory, or did not.
+
+use lorelane_core::fence;
+use lorelane_core::ledger::Line;
+use lorelane_core::memory::Address;
+use lorelane_engine::workspace::{Account, Fate};
+use serde::Serialize;
+
+/// The newest line of the ledger, as the ledger has it.
+#[derive(Debug, Serialize)]
+pub struct LastPromptView<'l> {
+    line: Option<&'l Line>,
+}
+
+impl<'l> LastPromptView<'l> {
+    pub fn of(line: Option<&'l Line>) -> LastPromptView<'l> {
+        LastPromptView { line }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct WhyView<'l> {
+    address: String,
+    shown: bool,
+    rule: Option<&'static str>,
+    since: Option<&'static str>,
+    line: Option<&'l Line>,
+}
+
+impl<'l> WhyView<'l> {
+    pub fn of(address: &Address, account: &'l Account) -> WhyView<'l> {
+        WhyView {
+            address: address.to_string(),
+            shown: account.fate == Fate::Shown,
+            rule: match account.fate {
+                Fate::Shown => None,
+                Fate::Dropped(rule) => Some(rule.name()),
+                Fate::WouldShow => Some("new"),
+            },
+            since: account.since.map(|rule| rule.name()),
+            line: account.line.as_ref(),
+        }
+    }
+}
+
+/// The same for a model: in words, and what is not known is left out.
+#[derive(Debug, Serialize)]
+pub struct ExplanationView<'l> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shown: Option<bool>,
+    says: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<&'l Line>,
+}
+
+impl<'l> ExplanationView<'l> {
+    pub fn of_last(line: Option<&'l Line>) -> ExplanationView<'l> {
+        let says = match line {
+            Some(_) => "the last prompt or session start that was answered",
+            None => "no prompt was answered in this project yet",
+        };
+        ExplanationView { address: None, shown: None, says, prompt: line }
+    }
+
+    pub fn of(address: &Address, account: &'l Account) -> ExplanationView<'l> {
+        ExplanationView {
+            address: Some(fence::name(&address.to_string())),
+            shown: Some(account.fate == Fate::Shown),
+            says: match account.fate {
+                Fate::Shown => "it was shown",
+                Fate::Dropped(rule) => rule.says(),
+                Fate::WouldShow => "it was made or changed since; now it would be shown",
+            },
+            prompt: account.line.as_ref(),
+        }
+    }
+}

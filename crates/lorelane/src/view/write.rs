@@ -1,0 +1,45 @@
+//! How documents are laid out: on several lines for people who look, on one for readers of lines.
+
+use lorelane_core::json::{Format, to_string};
+use serde::Serialize;
+use serde_json::Value;
+
+/// A document on several lines, two spaces for each level.
+pub fn pretty(document: &impl Serialize) -> String {
+    to_string(document, Format::FILE)
+}
+
+/// A document on one line, with a space after each comma and colon.
+pub fn line(document: &impl Serialize) -> String {
+    to_string(document, Format::LINE)
+}
+
+/// A document as the tree that the protocol's crate takes. A number that no float can hold makes it null.
+pub fn tree(document: &impl Serialize) -> Value {
+    serde_json::to_value(document).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Exact;
+    use super::*;
+    use lorelane_core::json::Json;
+
+    // Scripts compare these bytes with those of the versions before.
+    #[test]
+    fn documents_are_laid_out_as_core_lays_out_json() {
+        let json = Json::parse(
+            r#"{"a": [], "c": [1, {"d": 0.50}], "e": -1e3, "f": "é \u0000", "g": [[null], true]}"#,
+        )
+        .expect("JSON");
+        for format in [Format::FILE, Format::LINE, Format::SCRIPT_LINE, Format::SCRIPT] {
+            assert_eq!(to_string(&Exact::from(&json), format), json.render(format));
+        }
+    }
+
+    #[test]
+    fn a_tree_has_the_same_values() {
+        let json = Json::parse(r#"{"b": [0.50, 3], "a": {"c": null}}"#).expect("JSON");
+        assert_eq!(tree(&Exact::from(json)).to_string(), r#"{"b":[0.5,3],"a":{"c":null}}"#);
+    }
+}
