@@ -10,7 +10,7 @@ use lorelane_core::time::Timestamp;
 use lorelane_engine::backend::{ChangeLog, Edit, Transaction};
 use lorelane_engine::disk::Disk;
 use lorelane_engine::disk::sim::SimDisk;
-use lorelane_engine::store::{Home, Store};
+use lorelane_engine::store::{Store, StoreFolders};
 
 fuzz_target!(|bytes: (&[u8], &[u8])| {
     let disk = SimDisk::new(1);
@@ -18,8 +18,11 @@ fuzz_target!(|bytes: (&[u8], &[u8])| {
     disk.create_dir_all(state).expect("an empty disk takes a folder");
     disk.append(&state.join("journal"), bytes.0).expect("an empty disk takes a file");
     disk.append(&state.join("blobs"), bytes.1).expect("an empty disk takes a file");
-    let home =
-        Home { lane: PathBuf::from("/lane"), marks: PathBuf::from("/marks"), state: state.to_owned().into() };
+    let home = StoreFolders {
+        lane: PathBuf::from("/lane"),
+        marks: PathBuf::from("/marks"),
+        state: state.to_owned().into(),
+    };
     let store = Store::new(Arc::new(disk), home);
     let _ = store.changes();
     let _ = store.verify();

@@ -3,21 +3,22 @@
 
 use libfuzzer_sys::fuzz_target;
 use lorelane_core::dialect::notes::Notes;
-use lorelane_core::dialect::{Dialect, Edit};
-use lorelane_core::lifecycle::Verb;
+use lorelane_core::dialect::{Dialect, TextEdit};
+use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
-use lorelane_core::transition::{self, Transition};
+use lorelane_core::transition::{self, TransitionResult};
 
 fuzz_target!(|bytes: &[u8]| {
     let path = RelPath::parse("fuzzed.md").expect("a constant path");
     let Some(memory) = Notes.read(&path, bytes).memory else { return };
     let text = std::str::from_utf8(bytes).expect("what was read is UTF-8");
     let _ = Notes.passages(text);
-    if let Ok(Transition::Changed(retired)) = transition::apply(&memory, Verb::Retire, "fuzzed", Timestamp(0))
+    if let Ok(TransitionResult::Changed(retired)) =
+        transition::apply(&memory, LifecycleVerb::Retire, "fuzzed", Timestamp(0))
     {
         let edits = Notes.write(Some(text), Some(&memory), Some(&retired)).expect("any note can be retired");
-        let Some(Edit::Put { text, .. }) = edits.first() else { panic!("{edits:?}") };
+        let Some(TextEdit::Put { text, .. }) = edits.first() else { panic!("{edits:?}") };
         assert_eq!(Notes.read(&path, text.as_bytes()).memory, Some(*retired));
     }
 });

@@ -7,7 +7,7 @@ use lorelane_core::dialect::records::Records;
 use lorelane_core::lifecycle::Verb;
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
-use lorelane_core::transition::{self, Transition};
+use lorelane_core::transition::{self, TransitionResult};
 
 fuzz_target!(|bytes: &[u8]| {
     let records = Records::new(".claude/memory");
@@ -15,7 +15,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Some(memory) = records.read(&path, bytes).memory else { return };
     let _ = records.listing_line(&memory);
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok(Transition::Changed(retired)) = transition::apply(&memory, Verb::Retire, "fuzzed", Timestamp(0))
+    if let Ok(TransitionResult::Changed(retired)) =
+        transition::apply(&memory, Verb::Retire, "fuzzed", Timestamp(0))
     {
         let _ = records.write(Some(text), Some(&memory), Some(&retired));
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use lorelane_core::json::Json;
-use lorelane_core::policy::Home;
+use lorelane_core::policy::ConfigFile;
 use lorelane_engine::config::ConfigFiles;
 use lorelane_engine::disk::Disk;
 use lorelane_engine::disk::sim::SimDisk;
@@ -20,6 +20,6 @@ fuzz_target!(|bytes: (&[u8], &[u8])| {
     }
     let policy = files.read(&disk);
     let _ = policy.memory_root();
-    let _ = files.with(&disk, Home::Records, "delete.archive_retired", &Json::Bool(true));
-    let _ = files.with(&disk, Home::Lorelane, "secrets", &Json::text("allow"));
+    let _ = files.with(&disk, ConfigFile::Records, "delete.archive_retired", &Json::Bool(true));
+    let _ = files.with(&disk, ConfigFile::Lorelane, "secrets", &Json::text("allow"));
 });

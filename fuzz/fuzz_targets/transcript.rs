@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use lorelane_core::capture::At;
-use lorelane_core::conversation::{Backwards, Format};
+use lorelane_core::conversation::{Format, ReverseReader};
 use lorelane_core::triage::{NATIVE, SCRIPTS, assess};
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! A stand-in for the product that knows just the commands of storm and bench.
+//! A stand-in for the product that knows just the commands of stress and bench.
 //!
 //! The name it is called by says which promise it breaks (the sandbox hides the environment), so
 //! that the tests, which link to it, see each check fail.
@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().collect();
@@ -45,7 +45,7 @@ fn run(folder: &Path, args: &[&str], fault: &str) -> Result<(), String> {
             let mut record = draft(source)?;
             let title = record.at("title").and_then(Json::as_text).ok_or("no title")?;
             let slug = title.to_lowercase().replace(' ', "-");
-            if fault == "loses-creates" && slug.starts_with("storm-memory-w0") {
+            if fault == "loses-creates" && slug.starts_with("stress-memory-w0") {
                 return Ok(());
             }
             let starved = folder.join(format!("starved-{slug}"));
@@ -91,7 +91,7 @@ fn draft(source: &str) -> Result<Json, String> {
 }
 
 fn write(path: &Path, record: &Json, fault: &str) -> Result<(), String> {
-    let text = format!("{}\n", record.render(Format::FILE));
+    let text = format!("{}\n", record.render(JsonFormat::FILE));
     let temp = PathBuf::from(format!("{}.tmp", path.display()));
     let torn = fault == "tears-files" && path.to_string_lossy().contains("shared");
     let text = if torn { &text[..text.len() / 2] } else { &text };

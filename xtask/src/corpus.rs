@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::failure::Failure;
-use lorelane_core::care::WINDOW_REASON;
-use lorelane_core::json::{Format, Json};
-use lorelane_engine::disk::Seeded;
+use lorelane_core::json::{Json, JsonFormat};
+use lorelane_core::retention::WINDOW_REASON;
+use lorelane_engine::disk::SeededRng;
 
 /// Categories with the folder each lies in.
 pub const CATEGORIES: &[(&str, &str)] = &[
@@ -61,7 +61,7 @@ pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Fai
         let folder = records.join(folder);
         fs::create_dir_all(&folder).map_err(|error| Failure::on("create", &folder, error))?;
     }
-    let mut prng = Seeded::new(seed);
+    let mut prng = SeededRng::new(seed);
     let mut decisions = Vec::new();
     for number in 0..count {
         let (category, folder) = CATEGORIES[number % CATEGORIES.len()];
@@ -70,7 +70,7 @@ pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Fai
             retire(&mut record);
         }
         let path = records.join(folder).join(format!("{slug}.json"));
-        fs::write(&path, format!("{}\n", record.render(Format::FILE)))
+        fs::write(&path, format!("{}\n", record.render(JsonFormat::FILE)))
             .map_err(|error| Failure::on("write", &path, error))?;
         if category == "decision" && decisions.len() < DECISIONS_KEPT {
             decisions.push(slug);
@@ -80,7 +80,7 @@ pub fn write(records: &Path, count: usize, seed: u64) -> Result<Vec<String>, Fai
 }
 
 /// A whole record: its slug, which is also its id, and its JSON.
-pub fn record(category: &str, number: usize, prng: &mut Seeded) -> (String, Json) {
+pub fn record(category: &str, number: usize, prng: &mut SeededRng) -> (String, Json) {
     let title = title(number, prng);
     let slug = slug(&title);
     let day = format!("2026-{:02}-{:02}T{:02}:30:00Z", 1 + number % 10, 1 + number % 28, number % 24);
@@ -114,15 +114,15 @@ fn retire(record: &mut Json) {
 }
 
 /// What `create session_summary --from` takes.
-pub fn session_draft(title: &str, prng: &mut Seeded) -> String {
+pub fn session_draft(title: &str, prng: &mut SeededRng) -> String {
     let content = content("session_summary", prng);
     let draft =
         object([("title", Json::text(title)), ("tags", Json::texts(tags(prng))), ("content", content)]);
-    draft.render(Format::FILE)
+    draft.render(JsonFormat::FILE)
 }
 
 /// What `create decision --from` takes: only what a person would write.
-pub fn decision_draft(title: &str, context: &str, prng: &mut Seeded) -> String {
+pub fn decision_draft(title: &str, context: &str, prng: &mut SeededRng) -> String {
     let content = object([
         ("status", Json::text("accepted")),
         ("context", Json::text(context)),
@@ -131,10 +131,10 @@ pub fn decision_draft(title: &str, context: &str, prng: &mut Seeded) -> String {
     ]);
     let draft =
         object([("title", Json::text(title)), ("tags", Json::texts(tags(prng))), ("content", content)]);
-    draft.render(Format::FILE)
+    draft.render(JsonFormat::FILE)
 }
 
-fn pick<'w>(words: &[&'w str], prng: &mut Seeded) -> &'w str {
+fn pick<'w>(words: &[&'w str], prng: &mut SeededRng) -> &'w str {
     words[prng.below(words.len())]
 }
 
@@ -142,11 +142,11 @@ fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
     Json::Object(members.into_iter().collect())
 }
 
-pub fn sentences(count: usize, prng: &mut Seeded) -> String {
+pub fn sentences(count: usize, prng: &mut SeededRng) -> String {
     (0..count).map(|_| sentence(prng)).collect::<Vec<_>>().join(" ")
 }
 
-fn sentence(prng: &mut Seeded) -> String {
+fn sentence(prng: &mut SeededRng) -> String {
     let (tool, other) = (pick(TOOLS, prng), pick(TOOLS, prng));
     let (part, quality) = (pick(PARTS, prng), pick(QUALITIES, prng));
     let (person, time) = (pick(PEOPLE, prng), pick(TIMES, prng));
@@ -169,7 +169,7 @@ fn sentence(prng: &mut Seeded) -> String {
 }
 
 /// The number keeps titles, and so slugs, apart.
-fn title(number: usize, prng: &mut Seeded) -> String {
+fn title(number: usize, prng: &mut SeededRng) -> String {
     let (act, tool) = (pick(ACTS, prng), pick(TOOLS, prng));
     format!("{act} {tool} in {} for {} {number}", pick(PARTS, prng), pick(QUALITIES, prng))
 }
@@ -180,7 +180,7 @@ fn slug(title: &str) -> String {
     kept.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-fn tags(prng: &mut Seeded) -> Vec<String> {
+fn tags(prng: &mut SeededRng) -> Vec<String> {
     let count = 2 + prng.below(4);
     let tag = |_| {
         let words = if prng.below(2) == 0 { TOOLS } else { QUALITIES };
@@ -193,12 +193,12 @@ fn tags(prng: &mut Seeded) -> Vec<String> {
     tags
 }
 
-fn list(count: usize, prng: &mut Seeded) -> Json {
+fn list(count: usize, prng: &mut SeededRng) -> Json {
     Json::texts((0..count).map(|_| sentence(prng)))
 }
 
-fn content(category: &str, prng: &mut Seeded) -> Json {
-    let text = |prng: &mut Seeded| Json::text(sentences(2, prng));
+fn content(category: &str, prng: &mut SeededRng) -> Json {
+    let text = |prng: &mut SeededRng| Json::text(sentences(2, prng));
     match category {
         "session_summary" => object([
             ("goal", text(prng)),
@@ -279,10 +279,10 @@ mod tests {
     #[test]
     fn records_are_the_same_for_the_same_seed_and_of_a_real_size() {
         for (number, (category, _)) in CATEGORIES.iter().enumerate() {
-            let (slug, json) = record(category, number, &mut Seeded::new(7));
-            let again = record(category, number, &mut Seeded::new(7)).1;
+            let (slug, json) = record(category, number, &mut SeededRng::new(7));
+            let again = record(category, number, &mut SeededRng::new(7)).1;
             assert_eq!(json, again, "{category}");
-            let text = json.render(Format::FILE);
+            let text = json.render(JsonFormat::FILE);
             assert!((1000..2600).contains(&text.len()), "{category}: {} bytes", text.len());
             assert!(slug.len() <= 80 && json.at("id").unwrap().as_text() == Some(&slug), "{slug}");
             assert!((1..=5).contains(&json.at("tags").unwrap().to_texts().len()), "{text}");

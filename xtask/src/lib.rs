@@ -1,11 +1,10 @@
 //! The project's own commands, as a library.
 //!
-//! The binary is a thin table of names over these modules. They are a library so that the storm
+//! The binary is a thin table of names over these modules. They are a library so that the stress run
 //! can also run inside the test suite of the product (`crates/lorelane` has it as a dev-dependency).
 
 pub mod args;
 pub mod bench;
-pub mod cellar;
 pub mod check;
 pub mod clients;
 pub mod corpus;
@@ -15,9 +14,10 @@ pub mod failure;
 pub mod mcp;
 pub mod process;
 pub mod repo;
+pub mod retrieval_bench;
 pub mod sandbox;
 pub mod schemas;
-pub mod sets;
 pub mod simulate;
-pub mod storm;
+pub mod stress;
 pub mod tidy;
+pub mod tool_cache;

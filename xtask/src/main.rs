@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use xtask::args::Args;
 use xtask::failure::Failure;
-use xtask::{bench, check, clients, decisions, distil, mcp, schemas, simulate, storm, tidy};
+use xtask::{bench, check, clients, decisions, distil, mcp, schemas, simulate, stress, tidy};
 
 /// Whether the command's own question was answered with yes.
 type Verdict = Result<bool, Failure>;
@@ -25,10 +25,10 @@ const COMMANDS: &[Command] = &[
         run: bench::command,
     },
     Command {
-        name: "storm",
+        name: "stress",
         usage: "[--processes 16] [--writes 200] [--seed 1] [--binary PATH]",
         about: "Write from many processes at once, kill some, and account for every write",
-        run: storm::command,
+        run: stress::command,
     },
     Command {
         name: "clients",

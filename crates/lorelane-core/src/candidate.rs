@@ -1,9 +1,9 @@
 //! Whether new information belongs to a memory that exists: the structural half of every capture.
 
-use crate::briefing::{apart, is_everyday};
+use crate::briefing::{apart, is_stop_word};
 use crate::json::Json;
 use crate::memory::{Category, Memory};
-use crate::recall::{Part, Signal, name_words};
+use crate::recall::{ScorePart, Signal, name_words};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub const LIFECYCLE_EVENTS: [&str; 5] = ["resolved", "removed", "reversed", "sup
 /// What may be done with the new information.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    pub candidate: Option<Candidate>,
+    pub candidate: Option<UpdateCandidate>,
     pub lifecycle_event: Option<String>,
     pub delete_allowed: bool,
     pub pre_action: Option<Action>,
@@ -50,7 +50,7 @@ impl Action {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub struct UpdateCandidate {
     pub path: String,
     pub memory: Memory,
     pub score: i32,
@@ -61,17 +61,17 @@ pub struct Candidate {
 /// A tag says which field a memory belongs to, not what it says: several memories share one, and none may be changed
 /// for that alone. So two telling words of the title have to be there; or one, if it is at least half of them, and
 /// beside it another word of the name.
-pub fn is_about(named: &[Part], title: &str) -> bool {
+pub fn is_about(named: &[ScorePart], title: &str) -> bool {
     let words = |signals: &[Signal]| -> BTreeSet<&str> {
         let parts = named.iter().filter(|part| signals.contains(&part.signal));
         let words = parts.flat_map(|part| &part.matched).map(String::as_str);
-        words.filter(|word| !is_everyday(word)).collect()
+        words.filter(|word| !is_stop_word(word)).collect()
     };
     let in_title = words(&[Signal::Title]);
     let beside = words(&[Signal::Tag, Signal::Prefix]).difference(&in_title).count() > 0;
     let all = name_words(title, &[]);
     let all: BTreeSet<&str> =
-        all.iter().map(|(_, word)| word.as_str()).filter(|word| !is_everyday(word)).collect();
+        all.iter().map(|(_, word)| word.as_str()).filter(|word| !is_stop_word(word)).collect();
     // Where a script writes no blanks, a run of pairs that overlap is one word, and may be the whole title.
     let is_half_a_run = in_title.len() >= 2 && 2 * in_title.len() >= all.len();
     match apart(&in_title) {
@@ -82,7 +82,11 @@ pub fn is_about(named: &[Part], title: &str) -> bool {
 }
 
 /// Decides from the best match and what is said to have happened.
-pub fn decide(category: Category, candidate: Option<Candidate>, lifecycle_event: Option<&str>) -> Verdict {
+pub fn decide(
+    category: Category,
+    candidate: Option<UpdateCandidate>,
+    lifecycle_event: Option<&str>,
+) -> Verdict {
     let delete_allowed =
         !matches!(category, Category::Decision | Category::Preference | Category::SessionSummary);
     let pre_action = match (&candidate, lifecycle_event) {
@@ -125,7 +129,7 @@ pub fn decide(category: Category, candidate: Option<Candidate>, lifecycle_event:
 /// The document that agents read.
 #[derive(Serialize)]
 struct VerdictDocument<'v> {
-    candidate: Option<&'v Candidate>,
+    candidate: Option<&'v UpdateCandidate>,
     lifecycle_event: Option<&'v str>,
     delete_allowed: bool,
     pre_action: Option<Action>,
@@ -177,9 +181,9 @@ struct CandidateExcerpt<'c> {
     key_fields: Vec<(&'static str, String)>,
 }
 
-impl Serialize for Candidate {
+impl Serialize for UpdateCandidate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Candidate { path, memory, .. } = self;
+        let UpdateCandidate { path, memory, .. } = self;
         let (title, tags) = (&memory.title, &memory.tags);
         let last = memory.history.last().and_then(|entry| entry.summary());
         let excerpt = CandidateExcerpt {
@@ -197,7 +201,7 @@ fn in_order<S: Serializer>(fields: &[(&str, String)], serializer: S) -> Result<S
     serializer.collect_map(fields.iter().map(|(name, text)| (name, text)))
 }
 
-impl Candidate {
+impl UpdateCandidate {
     /// The fields that say what it is about, by their names.
     pub fn key_fields(&self) -> Vec<(&'static str, String)> {
         let Some(category) = self.memory.kind.category() else { return Vec::new() };

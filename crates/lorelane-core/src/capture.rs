@@ -2,7 +2,7 @@
 
 use crate::digest::Revision;
 use crate::forget::Traces;
-use crate::json::{self, Format, Json, lenient};
+use crate::json::{self, Json, JsonFormat, lenient};
 use crate::memory::Category;
 use crate::secret;
 use crate::text::{escaped, fold, one_line, shell_word};
@@ -26,23 +26,23 @@ pub struct Capture {
     pub client: String,
     /// When the session was last triaged.
     pub at: Timestamp,
-    pub stage: Stage,
+    pub stage: AskStage,
     /// Whether this session's agent was asked before: it is asked at most once.
     pub asked: bool,
     /// How far the session was looked at when something was found: the same words are not found twice.
     #[serde(default, deserialize_with = "lenient::or_default")]
-    pub until: Option<At>,
+    pub until: Option<TranscriptPosition>,
     /// The full categories that the session was told of, once each.
     #[serde(default, deserialize_with = "lenient::items_if_list")]
     pub told_full: Vec<Category>,
     #[serde(deserialize_with = "lenient::items")]
-    pub items: Vec<Item>,
+    pub items: Vec<CapturedItem>,
 }
 
 /// Who was told of the latest findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stage {
+pub enum AskStage {
     /// The agent, at its stop.
     Asked,
     /// Nobody yet: the next session is.
@@ -51,7 +51,7 @@ pub enum Stage {
 
 /// What was found for one category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Item {
+pub struct CapturedItem {
     pub category: Category,
     pub score: f64,
     /// The lines that made the score, each cut to a readable length.
@@ -69,7 +69,7 @@ pub struct Item {
 pub struct Origin {
     pub session: String,
     #[serde(flatten)]
-    pub at: At,
+    pub at: TranscriptPosition,
     /// See [`words_digest`].
     pub words: String,
 }
@@ -77,7 +77,7 @@ pub struct Origin {
 /// A place in a transcript: `{"line": 3}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "AtFields", try_from = "AtFields")]
-pub enum At {
+pub enum TranscriptPosition {
     /// Counted from 1.
     Line(u64),
     /// As a transcript is read, from its end, and as it stays where the beginning is too far away to count lines.
@@ -90,7 +90,7 @@ impl Capture {
             session: session.to_owned(),
             client: client.to_owned(),
             at,
-            stage: Stage::Pending,
+            stage: AskStage::Pending,
             asked: false,
             until: None,
             told_full: Vec::new(),
@@ -99,18 +99,25 @@ impl Capture {
     }
 
     /// Without what is known already, saved or not: the same words are one finding.
-    pub fn news(&self, mut items: Vec<Item>) -> Vec<Item> {
-        let same =
-            |old: &Item, new: &Item| old.category == new.category && old.origin.words == new.origin.words;
+    pub fn news(&self, mut items: Vec<CapturedItem>) -> Vec<CapturedItem> {
+        let same = |old: &CapturedItem, new: &CapturedItem| {
+            old.category == new.category && old.origin.words == new.origin.words
+        };
         items.retain(|new| !self.items.iter().any(|old| same(old, new)));
         items
     }
 
     /// Takes in news that were found up to a place. `asks` says that the agent is told of them now.
-    pub fn take(&mut self, news: Vec<Item>, until: Option<At>, asks: bool, now: Timestamp) {
+    pub fn take(
+        &mut self,
+        news: Vec<CapturedItem>,
+        until: Option<TranscriptPosition>,
+        asks: bool,
+        now: Timestamp,
+    ) {
         self.at = now;
         self.until = until.or(self.until);
-        self.stage = if asks { Stage::Asked } else { Stage::Pending };
+        self.stage = if asks { AskStage::Asked } else { AskStage::Pending };
         self.asked |= asks;
         self.items.extend(news);
     }
@@ -124,19 +131,19 @@ impl Capture {
     }
 
     /// What is still to be saved.
-    pub fn open_items(&self) -> impl Iterator<Item = &Item> {
+    pub fn open_items(&self) -> impl Iterator<Item = &CapturedItem> {
         self.items.iter().filter(|item| !item.settled)
     }
 
     /// The items to be saved now: the oldest of each category. What a session says of one subject and of the next
     /// are two memories, and one is drafted after the other.
-    pub fn next_items(&self) -> impl Iterator<Item = &Item> {
-        let is_first = |item: &&Item| self.next_of(item.category) == Some(*item);
+    pub fn next_items(&self) -> impl Iterator<Item = &CapturedItem> {
+        let is_first = |item: &&CapturedItem| self.next_of(item.category) == Some(*item);
         self.open_items().filter(is_first)
     }
 
     /// The oldest open item of a category: the one that an answer speaks of.
-    pub fn next_of(&self, category: Category) -> Option<&Item> {
+    pub fn next_of(&self, category: Category) -> Option<&CapturedItem> {
         self.open_items().find(|item| item.category == category)
     }
 
@@ -180,7 +187,7 @@ impl Capture {
         }
         let mut file = Json::of(&CaptureFile { v: 1, capture: self });
         file.map_texts(&mut |text| Some(secret::masked(text).into_owned()));
-        format!("{}\n", file.render(Format::FILE))
+        format!("{}\n", file.render(JsonFormat::FILE))
     }
 
     /// `None` when it is not one of ours. An item that cannot be read is left out.
@@ -189,7 +196,7 @@ impl Capture {
     }
 }
 
-impl Item {
+impl CapturedItem {
     fn settle(&mut self) {
         self.settled = true;
         self.snippets.clear();
@@ -201,11 +208,12 @@ impl Item {
     }
 }
 
-impl At {
+impl TranscriptPosition {
     /// Whether this place comes after that one. Places that were counted differently cannot be compared.
-    pub fn is_after(self, other: At) -> bool {
+    pub fn is_after(self, other: TranscriptPosition) -> bool {
         match (self, other) {
-            (At::Line(own), At::Line(other)) | (At::Byte(own), At::Byte(other)) => own > other,
+            (TranscriptPosition::Line(own), TranscriptPosition::Line(other))
+            | (TranscriptPosition::Byte(own), TranscriptPosition::Byte(other)) => own > other,
             _ => true,
         }
     }
@@ -219,20 +227,22 @@ struct AtFields {
     byte: Option<u64>,
 }
 
-impl From<At> for AtFields {
-    fn from(at: At) -> AtFields {
+impl From<TranscriptPosition> for AtFields {
+    fn from(at: TranscriptPosition) -> AtFields {
         match at {
-            At::Line(line) => AtFields { line: Some(line), byte: None },
-            At::Byte(byte) => AtFields { line: None, byte: Some(byte) },
+            TranscriptPosition::Line(line) => AtFields { line: Some(line), byte: None },
+            TranscriptPosition::Byte(byte) => AtFields { line: None, byte: Some(byte) },
         }
     }
 }
 
-impl TryFrom<AtFields> for At {
+impl TryFrom<AtFields> for TranscriptPosition {
     type Error = &'static str;
 
-    fn try_from(AtFields { line, byte }: AtFields) -> Result<At, &'static str> {
-        line.map(At::Line).or(byte.map(At::Byte)).ok_or("neither a line nor a byte")
+    fn try_from(AtFields { line, byte }: AtFields) -> Result<TranscriptPosition, &'static str> {
+        line.map(TranscriptPosition::Line)
+            .or(byte.map(TranscriptPosition::Byte))
+            .ok_or("neither a line nor a byte")
     }
 }
 
@@ -242,7 +252,7 @@ impl TryFrom<AtFields> for At {
 /// category, in the words of whoever configured it.
 pub fn stop_text(
     session: &str,
-    items: &[Item],
+    items: &[CapturedItem],
     full: &[Category],
     detail: &Path,
     describe: &dyn Fn(Category) -> Option<String>,
@@ -260,8 +270,12 @@ pub fn stop_text(
 pub const STOP_MAX_BYTES: usize = 1_536;
 
 /// A line for each item.
-fn found_text(items: &[Item], words_max: usize, describe: &dyn Fn(Category) -> Option<String>) -> String {
-    let line = |Item { category, score, snippets, .. }: &Item| {
+fn found_text(
+    items: &[CapturedItem],
+    words_max: usize,
+    describe: &dyn Fn(Category) -> Option<String>,
+) -> String {
+    let line = |CapturedItem { category, score, snippets, .. }: &CapturedItem| {
         let snippet = secret::masked(snippets.first().map_or("", String::as_str)).into_owned();
         let snippet = escaped(&snippet, words_max);
         let described =
@@ -326,7 +340,7 @@ mod tests {
 
     fn capture() -> Capture {
         let origin = |at| Origin { session: "s".to_owned(), at, words: words_digest("use a queue") };
-        let item = |category, at| Item {
+        let item = |category, at| CapturedItem {
             category,
             score: 0.684_210_526_315_789_5,
             snippets: vec!["We decided \"so\"\u{7}".to_owned()],
@@ -335,14 +349,16 @@ mod tests {
             settled: false,
         };
         let mut capture = Capture::new("s", "claude-code", Timestamp(1_000_000));
-        capture.items =
-            vec![item(Category::Decision, At::Line(3)), item(Category::TechDebt, At::Byte(1 << 40))];
+        capture.items = vec![
+            item(Category::Decision, TranscriptPosition::Line(3)),
+            item(Category::TechDebt, TranscriptPosition::Byte(1 << 40)),
+        ];
         capture
     }
 
     #[test]
     fn a_capture_reads_back_as_it_was_written() {
-        for (stage, asked) in [(Stage::Pending, false), (Stage::Asked, true)] {
+        for (stage, asked) in [(AskStage::Pending, false), (AskStage::Asked, true)] {
             let capture = Capture { stage, asked, ..capture() };
             assert_eq!(Capture::read(&capture.to_text()), Some(capture));
         }
@@ -385,11 +401,17 @@ mod tests {
         let mut other = capture().items.remove(0);
         other.origin.words = words_digest("something else");
         let news = later.news(vec![other]);
-        later.take(news, Some(At::Line(9)), true, Timestamp(2_000_000));
+        later.take(news, Some(TranscriptPosition::Line(9)), true, Timestamp(2_000_000));
         assert_eq!(later.open_items().count(), 2);
-        assert_eq!((later.asked, later.stage, later.until), (true, Stage::Asked, Some(At::Line(9))));
+        assert_eq!(
+            (later.asked, later.stage, later.until),
+            (true, AskStage::Asked, Some(TranscriptPosition::Line(9)))
+        );
         later.take(Vec::new(), None, false, Timestamp(2_000_001));
-        assert_eq!((later.asked, later.stage, later.until), (true, Stage::Pending, Some(At::Line(9))));
+        assert_eq!(
+            (later.asked, later.stage, later.until),
+            (true, AskStage::Pending, Some(TranscriptPosition::Line(9)))
+        );
     }
 
     #[test]
@@ -430,8 +452,8 @@ mod tests {
 
     #[test]
     fn a_stop_text_is_short_and_its_command_cannot_be_broken_out_of() {
-        let mut items: Vec<Item> =
-            Category::ALL.map(|category| Item { category, ..capture().items.remove(0) }).to_vec();
+        let mut items: Vec<CapturedItem> =
+            Category::ALL.map(|category| CapturedItem { category, ..capture().items.remove(0) }).to_vec();
         items.iter_mut().for_each(|item| item.snippets = vec!["日本".repeat(200)]);
         for session in ["x; rm -rf ~", "a'b\n`c`", &"y".repeat(9_000)] {
             for detail in ["/s", &"/long".repeat(900)] {

@@ -2,7 +2,7 @@
 
 use crate::digest::Revision;
 use crate::json::Object;
-use crate::lifecycle::{Status, Verb};
+use crate::lifecycle::{LifecycleVerb, Status};
 use crate::mark::MarkKind;
 use crate::memory::Address;
 use crate::path::RelPath;
@@ -31,13 +31,13 @@ pub enum Change {
         expects: Option<Revision>,
         draft: Draft,
     },
-    Step {
+    Transition {
         address: Address,
-        verb: Verb,
+        verb: LifecycleVerb,
         reason: String,
     },
     /// Removes the file. Its bytes stay in the journal, so an undo brings it back.
-    Purge {
+    Delete {
         address: Address,
     },
     Mark {
@@ -52,8 +52,8 @@ impl Change {
         match self {
             Change::Create { address, .. }
             | Change::Revise { address, .. }
-            | Change::Step { address, .. }
-            | Change::Purge { address }
+            | Change::Transition { address, .. }
+            | Change::Delete { address }
             | Change::Mark { address, .. } => address,
         }
     }
@@ -71,13 +71,18 @@ pub enum Draft {
     /// All of it; lorelane writes the history entries.
     Edited { text: String, because: Option<String> },
     /// Only these fields; lorelane writes the history entries.
-    Partial { from: Option<Given>, set: Vec<Assignment>, add_tags: Vec<String>, because: Option<String> },
+    Partial {
+        from: Option<PartialInput>,
+        set: Vec<Assignment>,
+        add_tags: Vec<String>,
+        because: Option<String>,
+    },
 }
 
 /// What a partial draft brings at once. The two are apart because only one of them can be what a note says: fields
 /// that somebody rendered as a text would stand there as its text.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Given {
+pub enum PartialInput {
     /// In the dialect: a record with some of its fields, a note with or without a head.
     Text(String),
     /// Fields of a record by their names, as many as somebody cares to give.
@@ -106,23 +111,23 @@ pub struct Outcome {
     pub address: Address,
     pub path: RelPath,
     pub title: String,
-    pub deed: Deed,
+    pub deed: Effect,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Deed {
+pub enum Effect {
     Created,
     Revised {
         revised: u64,
         renamed_from: Option<(Address, RelPath)>,
     },
-    Stepped {
+    Transitioned {
         to: Status,
         reason: String,
     },
     /// It already was as asked.
     Already(Status),
-    Purged,
+    Deleted,
     Marked(MarkKind),
     /// An undo put this file back as it was, or took it away.
     Undone,

@@ -4,7 +4,7 @@
 //! whole conversation, feedback of hooks, summaries, and what lorelane itself injected. A memory learned from
 //! any of these would be a memory of an echo.
 
-use crate::capture::{At, STOP_HEAD};
+use crate::capture::{STOP_HEAD, TranscriptPosition};
 use crate::json::{Json, Object};
 use crate::steps;
 use crate::text::{fold, words};
@@ -19,7 +19,7 @@ pub struct Conversation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     /// Where it begins.
-    pub at: At,
+    pub at: TranscriptPosition,
     pub speaker: Speaker,
     /// Empty for a message that does nothing but use tools.
     pub text: String,
@@ -35,7 +35,7 @@ pub enum Speaker {
 
 /// How a transcript is written. All are JSON, an object per line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum TranscriptFormat {
     /// Claude Code's, and the flat one that the first system expected in its place.
     ClaudeCode,
     Codex,
@@ -52,7 +52,7 @@ pub enum Attendance {
 
 /// What one line of a transcript adds. Lines with one id are one message.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct TranscriptPart {
     pub id: Option<String>,
     pub speaker: Speaker,
     pub text: String,
@@ -65,13 +65,13 @@ impl Conversation {
         let said = [(Speaker::Human, human), (Speaker::Assistant, assistant)];
         let messages = said.into_iter().enumerate().filter_map(|(at, (speaker, text))| {
             let text = own_words(speaker, text?)?;
-            Some(Message { at: At::Line(at as u64 + 1), speaker, text, tools: Vec::new() })
+            Some(Message { at: TranscriptPosition::Line(at as u64 + 1), speaker, text, tools: Vec::new() })
         });
         Conversation { messages: messages.collect() }
     }
 
     /// Without what was looked at before.
-    pub fn after(mut self, until: Option<At>) -> Conversation {
+    pub fn after(mut self, until: Option<TranscriptPosition>) -> Conversation {
         if let Some(until) = until {
             self.messages.retain(|message| message.at.is_after(until));
         }
@@ -83,7 +83,7 @@ impl Conversation {
         let last = self.messages.iter().rev().find(|message| message.speaks());
         let known = last.is_some_and(|message| message.text.trim_end().ends_with(assistant.trim()));
         if let Some(text) = own_words(Speaker::Assistant, assistant).filter(|_| !known) {
-            let at = self.messages.last().map_or(At::Line(1), |message| message.at);
+            let at = self.messages.last().map_or(TranscriptPosition::Line(1), |message| message.at);
             self.messages.push(Message { at, speaker: Speaker::Assistant, text, tools: Vec::new() });
         }
         self
@@ -118,7 +118,7 @@ impl Message {
         !self.text.trim().is_empty()
     }
 
-    fn prepend(&mut self, at: At, part: Part) {
+    fn prepend(&mut self, at: TranscriptPosition, part: TranscriptPart) {
         self.at = at;
         self.tools.splice(..0, part.tools);
         match (part.text.is_empty(), self.text.is_empty()) {
@@ -131,21 +131,21 @@ impl Message {
 
 /// Puts a conversation together from its lines, the last one first, until it has enough messages.
 #[derive(Debug)]
-pub struct Backwards {
+pub struct ReverseReader {
     max_messages: usize,
     /// Newest first.
     found: Vec<(Option<String>, Message)>,
     spoken: usize,
 }
 
-impl Backwards {
-    pub fn new(max_messages: usize) -> Backwards {
-        Backwards { max_messages, found: Vec::new(), spoken: 0 }
+impl ReverseReader {
+    pub fn new(max_messages: usize) -> ReverseReader {
+        ReverseReader { max_messages, found: Vec::new(), spoken: 0 }
     }
 
     /// Adds the line before all others. Says whether more are wanted: the first line of a message too many shows
     /// that the oldest one is complete.
-    pub fn add(&mut self, at: At, part: Part) -> bool {
+    pub fn add(&mut self, at: TranscriptPosition, part: TranscriptPart) -> bool {
         let newest_first = self.found.iter().enumerate().rev().take(NEARBY);
         let mut same = newest_first.filter(|(_, (id, message))| {
             part.id.is_some() && *id == part.id && message.speaker == part.speaker
@@ -178,29 +178,29 @@ impl Backwards {
 /// Lines of one message lie together, with at most a few results of its tools between them.
 const NEARBY: usize = 8;
 
-impl Format {
+impl TranscriptFormat {
     /// How this client writes its transcripts, where we can read them.
-    pub fn of_client(name: &str) -> Option<Format> {
+    pub fn of_client(name: &str) -> Option<TranscriptFormat> {
         match name {
-            "claude-code" => Some(Format::ClaudeCode),
-            "codex" => Some(Format::Codex),
-            "gemini" => Some(Format::Gemini),
-            "copilot" => Some(Format::Copilot),
+            "claude-code" => Some(TranscriptFormat::ClaudeCode),
+            "codex" => Some(TranscriptFormat::Codex),
+            "gemini" => Some(TranscriptFormat::Gemini),
+            "copilot" => Some(TranscriptFormat::Copilot),
             _ => None,
         }
     }
 
     /// Whether the last answer comes into the file only after the stop hook ran.
     pub fn lags(self) -> bool {
-        self == Format::Copilot
+        self == TranscriptFormat::Copilot
     }
 
     /// What a line tells about who is there. `None` for most lines, and for clients that never tell.
     pub fn attendance(self, line: &[u8]) -> Option<Attendance> {
         let telling: &[&str] = match self {
-            Format::Codex => &["task_started", "session_meta"],
-            Format::Copilot => &["system.message"],
-            Format::ClaudeCode | Format::Gemini => &[],
+            TranscriptFormat::Codex => &["task_started", "session_meta"],
+            TranscriptFormat::Copilot => &["system.message"],
+            TranscriptFormat::ClaudeCode | TranscriptFormat::Gemini => &[],
         };
         if !types(line).any(|value| is_one_of(value, telling)) {
             return None;
@@ -208,10 +208,14 @@ impl Format {
         let json = Json::parse(std::str::from_utf8(line).ok()?).ok()?;
         let text = |path: &str| json.at(path).and_then(Json::as_text);
         let attended = match (self, text("type")?) {
-            (Format::Codex, "event_msg") => text("payload.turn_attribution.turn_trigger")? == "user",
+            (TranscriptFormat::Codex, "event_msg") => {
+                text("payload.turn_attribution.turn_trigger")? == "user"
+            }
             // Older versions do not say who began a turn, only how they were started.
-            (Format::Codex, "session_meta") => matches!(text("payload.source")?, "cli" | "vscode"),
-            (Format::Copilot, "system.message") => text("data.content")?.contains("an interactive tool"),
+            (TranscriptFormat::Codex, "session_meta") => matches!(text("payload.source")?, "cli" | "vscode"),
+            (TranscriptFormat::Copilot, "system.message") => {
+                text("data.content")?.contains("an interactive tool")
+            }
             _ => return None,
         };
         Some(if attended { Attendance::Attended } else { Attendance::Unattended })
@@ -222,10 +226,12 @@ impl Format {
     pub fn may_speak(self, line: &[u8]) -> bool {
         // In a Claude Code transcript most bytes are results of tools. What stands beside one is not said either.
         let (wanted, unwanted): (&[&str], &[&str]) = match self {
-            Format::ClaudeCode => (&["user", "human", "assistant", "tool_use"], &["tool_result"]),
-            Format::Codex => (&["message", "function_call", "custom_tool_call", "local_shell_call"], &[]),
-            Format::Gemini => (&["user", "gemini"], &[]),
-            Format::Copilot => (&["user.message", "assistant.message"], &[]),
+            TranscriptFormat::ClaudeCode => (&["user", "human", "assistant", "tool_use"], &["tool_result"]),
+            TranscriptFormat::Codex => {
+                (&["message", "function_call", "custom_tool_call", "local_shell_call"], &[])
+            }
+            TranscriptFormat::Gemini => (&["user", "gemini"], &[]),
+            TranscriptFormat::Copilot => (&["user.message", "assistant.message"], &[]),
         };
         let mut speaks = false;
         for value in types(line) {
@@ -238,14 +244,14 @@ impl Format {
     }
 
     /// Reads one line. `None` when nobody speaks in it.
-    pub fn read_line(self, line: &str) -> Option<Part> {
+    pub fn read_line(self, line: &str) -> Option<TranscriptPart> {
         let json = Json::parse(line).ok()?;
         let fields = json.as_object()?;
         let part = match self {
-            Format::ClaudeCode => claude_code(fields),
-            Format::Codex => codex(fields),
-            Format::Gemini => gemini(fields),
-            Format::Copilot => copilot(fields),
+            TranscriptFormat::ClaudeCode => claude_code(fields),
+            TranscriptFormat::Codex => codex(fields),
+            TranscriptFormat::Gemini => gemini(fields),
+            TranscriptFormat::Copilot => copilot(fields),
         }?;
         (!part.text.is_empty() || !part.tools.is_empty()).then_some(part)
     }
@@ -266,7 +272,7 @@ fn types(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn claude_code(line: &Object) -> Option<Part> {
+fn claude_code(line: &Object) -> Option<TranscriptPart> {
     let set = |key: &str| line.get(key).and_then(Json::as_bool) == Some(true);
     if set("isMeta") || set("isSidechain") || set("isCompactSummary") || line.at("origin.kind").is_some() {
         return None;
@@ -277,7 +283,12 @@ fn claude_code(line: &Object) -> Option<Part> {
         "tool_use" => {
             let name = line.text("name").or_else(|| line.text("tool_name")).unwrap_or("unknown");
             let tools = vec![name.to_owned()];
-            return Some(Part { id: None, speaker: Speaker::Assistant, text: String::new(), tools });
+            return Some(TranscriptPart {
+                id: None,
+                speaker: Speaker::Assistant,
+                text: String::new(),
+                tools,
+            });
         }
         _ => return None,
     };
@@ -290,7 +301,7 @@ fn claude_code(line: &Object) -> Option<Part> {
     Some(part(id, speaker, content, &["text"]))
 }
 
-fn codex(line: &Object) -> Option<Part> {
+fn codex(line: &Object) -> Option<TranscriptPart> {
     let payload = line.get("payload")?.as_object()?;
     match (line.text("type")?, payload.text("type")?) {
         ("response_item", "message") => {
@@ -303,14 +314,14 @@ fn codex(line: &Object) -> Option<Part> {
         }
         ("response_item", "function_call" | "custom_tool_call" | "local_shell_call") => {
             let tools = vec![payload.text("name").unwrap_or("shell").to_owned()];
-            Some(Part { id: None, speaker: Speaker::Assistant, text: String::new(), tools })
+            Some(TranscriptPart { id: None, speaker: Speaker::Assistant, text: String::new(), tools })
         }
         _ => None,
     }
 }
 
 /// A message is a line of its own; what a `$set` puts in place of earlier ones was said before or by nobody.
-fn gemini(line: &Object) -> Option<Part> {
+fn gemini(line: &Object) -> Option<TranscriptPart> {
     let speaker = match line.text("type")? {
         "user" => Speaker::Human,
         "gemini" => Speaker::Assistant,
@@ -323,10 +334,10 @@ fn gemini(line: &Object) -> Option<Part> {
     };
     let calls = line.get("toolCalls").and_then(Json::as_list).unwrap_or_default();
     let tools = calls.iter().filter_map(|call| call.at("name")?.as_text()).map(str::to_owned);
-    Some(Part { id: None, speaker, text: own_text(speaker, &texts), tools: tools.collect() })
+    Some(TranscriptPart { id: None, speaker, text: own_text(speaker, &texts), tools: tools.collect() })
 }
 
-fn copilot(line: &Object) -> Option<Part> {
+fn copilot(line: &Object) -> Option<TranscriptPart> {
     let data = line.get("data")?.as_object()?;
     let speaker = match line.text("type")? {
         "user.message" => Speaker::Human,
@@ -341,7 +352,7 @@ fn copilot(line: &Object) -> Option<Part> {
 }
 
 /// The words and tools of a content: a text, or a list of texts and blocks.
-fn part(id: Option<String>, speaker: Speaker, content: &Json, text_blocks: &[&str]) -> Part {
+fn part(id: Option<String>, speaker: Speaker, content: &Json, text_blocks: &[&str]) -> TranscriptPart {
     let mut texts: Vec<&str> = content.as_text().into_iter().collect();
     let mut tools = Vec::new();
     for block in content.as_list().unwrap_or_default() {
@@ -352,7 +363,7 @@ fn part(id: Option<String>, speaker: Speaker, content: &Json, text_blocks: &[&st
         let said = if text_blocks.contains(&kind) { block.at("text") } else { Some(block) };
         texts.extend(said.and_then(Json::as_text));
     }
-    Part { id, speaker, text: own_text(speaker, &texts), tools }
+    TranscriptPart { id, speaker, text: own_text(speaker, &texts), tools }
 }
 
 fn own_text(speaker: Speaker, texts: &[&str]) -> String {
@@ -438,16 +449,16 @@ mod tests {
     use proptest::prelude::*;
 
     /// Reads lines as a transcript is read: the last one first.
-    fn read(format: Format, lines: &[&str], max_messages: usize) -> Vec<String> {
-        let mut backwards = Backwards::new(max_messages);
+    fn read(format: TranscriptFormat, lines: &[&str], max_messages: usize) -> Vec<String> {
+        let mut backwards = ReverseReader::new(max_messages);
         for (at, line) in lines.iter().enumerate().rev() {
             let part = format.may_speak(line.as_bytes()).then(|| format.read_line(line)).flatten();
-            if part.is_some_and(|part| !backwards.add(At::Line(at as u64 + 1), part)) {
+            if part.is_some_and(|part| !backwards.add(TranscriptPosition::Line(at as u64 + 1), part)) {
                 break;
             }
         }
         let shown = |message: Message| {
-            let At::Line(line) = message.at else { panic!("lines only") };
+            let TranscriptPosition::Line(line) = message.at else { panic!("lines only") };
             format!("{line} {:?} {:?} {:?}", message.speaker, message.text, message.tools)
         };
         backwards.finish().messages.into_iter().map(shown).collect()
@@ -471,7 +482,7 @@ mod tests {
             "{\"type\":\"user\",",
         ];
         assert_eq!(
-            read(Format::ClaudeCode, &lines, 50),
+            read(TranscriptFormat::ClaudeCode, &lines, 50),
             [
                 r#"2 Human "Choose one" []"#,
                 r#"5 Assistant "Looking" ["Bash", "Read"]"#,
@@ -480,7 +491,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            read(Format::ClaudeCode, &lines, 1),
+            read(TranscriptFormat::ClaudeCode, &lines, 1),
             [r#"9 Assistant "" ["Bash"]"#, r#"10 Assistant "Use pnpm" []"#],
             "the uses of tools before the oldest message belong to it"
         );
@@ -502,13 +513,13 @@ mod tests {
             user(r#""<local-command-stdout>x</local-command-stdout>""#, ""),
             user(r#""This session is being continued from a previous conversation that ran out""#, ""),
             user(r#"[{"type":"text","text":"<system-reminder>x</system-reminder>"}]"#, ""),
-            user(&Json::text(format!("{STOP_HEAD}\n- x")).render(crate::json::Format::LINE), ""),
+            user(&Json::text(format!("{STOP_HEAD}\n- x")).render(crate::json::JsonFormat::LINE), ""),
             user("7", ""),
             r#"{"type":"user"}"#.to_owned(),
             r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}}"#.to_owned(),
             "[]".to_owned(),
         ] {
-            assert_eq!(Format::ClaudeCode.read_line(&line), None, "{line}");
+            assert_eq!(TranscriptFormat::ClaudeCode.read_line(&line), None, "{line}");
         }
     }
 
@@ -521,7 +532,7 @@ mod tests {
             r#"{"type": "assistant", "content": ["We", {"type": "text", "text": "chose"}, {"type": "image"}, 7]}"#,
         ];
         assert_eq!(
-            read(Format::ClaudeCode, &lines, 50),
+            read(TranscriptFormat::ClaudeCode, &lines, 50),
             [r#"1 Human "Choose" []"#, r#"2 Assistant "" ["Bash"]"#, r#"4 Assistant "We\nchose" []"#]
         );
     }
@@ -538,7 +549,7 @@ mod tests {
             r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Chose"}]}}"#,
         ];
         assert_eq!(
-            read(Format::Codex, &codex, 50),
+            read(TranscriptFormat::Codex, &codex, 50),
             [r#"4 Human "Choose" []"#, r#"5 Assistant "" ["shell"]"#, r#"7 Assistant "Chose" []"#]
         );
         let gemini = [
@@ -549,7 +560,7 @@ mod tests {
             r#"{"id":"d","type":"gemini","content":"Chose"}"#,
         ];
         assert_eq!(
-            read(Format::Gemini, &gemini, 50),
+            read(TranscriptFormat::Gemini, &gemini, 50),
             [r#"3 Human "Choose" []"#, r#"4 Assistant "" ["read_file"]"#, r#"5 Assistant "Chose" []"#]
         );
         let copilot = [
@@ -559,7 +570,7 @@ mod tests {
             r#"{"type":"assistant.message","data":{"messageId":"n","content":"Chose"}}"#,
         ];
         assert_eq!(
-            read(Format::Copilot, &copilot, 50),
+            read(TranscriptFormat::Copilot, &copilot, 50),
             [r#"2 Human "Choose" []"#, r#"3 Assistant "" ["bash"]"#, r#"4 Assistant "Chose" []"#]
         );
     }
@@ -579,19 +590,19 @@ mod tests {
         };
         let said = r#"{"type":"response_item","payload":{"type":"message","text":"\"type\":\"session_meta\",\"source\":\"cli\""}}"#;
         for (format, line, expected) in [
-            (Format::Codex, codex("user"), Some(Attended)),
-            (Format::Codex, codex("exec"), Some(Unattended)),
-            (Format::Codex, meta("\"cli\""), Some(Attended)),
-            (Format::Codex, meta("\"vscode\""), Some(Attended)),
-            (Format::Codex, meta("\"exec\""), Some(Unattended)),
-            (Format::Codex, meta("{\"subagent\":\"review\"}"), None),
-            (Format::Codex, said.to_owned(), None),
-            (Format::Copilot, copilot("You are an interactive tool that helps"), Some(Attended)),
-            (Format::Copilot, copilot("You are running in non-interactive mode"), Some(Unattended)),
-            (Format::Copilot, copilot("Something else"), Some(Unattended)),
-            (Format::Gemini, meta("\"cli\""), None),
-            (Format::ClaudeCode, meta("\"cli\""), None),
-            (Format::Codex, "{\"type\":\"session_meta\"".to_owned(), None),
+            (TranscriptFormat::Codex, codex("user"), Some(Attended)),
+            (TranscriptFormat::Codex, codex("exec"), Some(Unattended)),
+            (TranscriptFormat::Codex, meta("\"cli\""), Some(Attended)),
+            (TranscriptFormat::Codex, meta("\"vscode\""), Some(Attended)),
+            (TranscriptFormat::Codex, meta("\"exec\""), Some(Unattended)),
+            (TranscriptFormat::Codex, meta("{\"subagent\":\"review\"}"), None),
+            (TranscriptFormat::Codex, said.to_owned(), None),
+            (TranscriptFormat::Copilot, copilot("You are an interactive tool that helps"), Some(Attended)),
+            (TranscriptFormat::Copilot, copilot("You are running in non-interactive mode"), Some(Unattended)),
+            (TranscriptFormat::Copilot, copilot("Something else"), Some(Unattended)),
+            (TranscriptFormat::Gemini, meta("\"cli\""), None),
+            (TranscriptFormat::ClaudeCode, meta("\"cli\""), None),
+            (TranscriptFormat::Codex, "{\"type\":\"session_meta\"".to_owned(), None),
         ] {
             assert_eq!(format.attendance(line.as_bytes()), expected, "{line}");
         }
@@ -653,7 +664,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_line_is_read_without_panic(line in "\\PC*") {
-            for format in [Format::ClaudeCode, Format::Codex, Format::Copilot] {
+            for format in [TranscriptFormat::ClaudeCode, TranscriptFormat::Codex, TranscriptFormat::Copilot] {
                 format.may_speak(line.as_bytes());
                 format.read_line(&line);
             }
@@ -662,9 +673,9 @@ mod tests {
 
         #[test]
         fn a_line_that_speaks_is_never_skipped_unread(text in "\\PC+", blank in "[ ]?") {
-            let said = Json::text(&text).render(crate::json::Format::LINE);
+            let said = Json::text(&text).render(crate::json::JsonFormat::LINE);
             let line = format!(r#"{{"type":{blank}"user","message":{{"content":{said}}}}}"#);
-            prop_assert!(Format::ClaudeCode.may_speak(line.as_bytes()));
+            prop_assert!(TranscriptFormat::ClaudeCode.may_speak(line.as_bytes()));
         }
     }
 }

@@ -1,15 +1,15 @@
 //! What is known of every memory without opening its file: one row per memory.
 
 use crate::lifecycle::{Lifecycle, Status};
-use crate::memory::{Address, Kind, Memory};
+use crate::memory::{Address, Memory, MemoryKind};
 use crate::path::RelPath;
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct MemorySummary {
     pub address: Address,
     pub path: RelPath,
-    pub kind: Kind,
+    pub kind: MemoryKind,
     pub title: String,
     pub tags: Vec<String>,
     pub status: Status,
@@ -22,11 +22,11 @@ pub struct Entry {
     pub revised: u64,
 }
 
-impl Entry {
+impl MemorySummary {
     /// Whether somebody gave it a title; a note without one is called as its file.
     pub fn is_titled(&self) -> bool {
         let file = self.address.name().rsplit('/').next().unwrap_or_default();
-        matches!(self.kind, Kind::Record(_)) || self.title != file
+        matches!(self.kind, MemoryKind::Record(_)) || self.title != file
     }
 
     /// When it was last changed, as far as it says so. A note that was never changed says only when it was made.
@@ -39,8 +39,8 @@ impl Entry {
         self.changed().or(self.written)
     }
 
-    pub fn of(memory: &Memory, path: &RelPath) -> Entry {
-        Entry {
+    pub fn of(memory: &Memory, path: &RelPath) -> MemorySummary {
+        MemorySummary {
             address: memory.address.clone(),
             path: path.clone(),
             kind: memory.kind,

@@ -105,7 +105,7 @@ pub fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{Format, Json};
+    use crate::json::{Json, JsonFormat};
     use proptest::prelude::*;
 
     #[test]
@@ -125,13 +125,13 @@ mod tests {
             let called = name(&text);
             prop_assert!(!called.contains(['<', '>', '&', '"', '`']) && called.chars().all(is_visible));
             prop_assert_eq!(spelled_out(&called), Some(text.clone()));
-            let rendered = Json::text(text.as_str()).render(Format::LINE);
+            let rendered = Json::text(text.as_str()).render(JsonFormat::LINE);
             let inert = json(&rendered);
             let is_inert = |c: char| is_visible(c) && !matches!(c, '<' | '>' | '&');
             prop_assert!(inert.chars().all(is_inert));
             prop_assert_eq!(Json::parse(&inert).map(|json| json.into_text()), Ok(Some(text.clone())));
             let page = Json::texts([text.as_str()]);
-            prop_assert_eq!(Json::parse(&json(&page.render(Format::FILE))), Ok(page));
+            prop_assert_eq!(Json::parse(&json(&page.render(JsonFormat::FILE))), Ok(page));
             for fence in Fence::ALL {
                 let fenced = fence.around(&line);
                 prop_assert_eq!(fenced.matches(&format!("</{}>", fence.tag())).count(), 1);

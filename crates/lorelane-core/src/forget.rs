@@ -4,7 +4,7 @@
 //! that is one everyday word counts only where it stands as an address or a file: else forgetting `auth` would
 //! take away every text about authentication.
 
-use crate::json::{self, Format, lenient};
+use crate::json::{self, JsonFormat, lenient};
 use crate::memory::Address;
 use crate::memory::trash::restored;
 use crate::text::words;
@@ -16,7 +16,7 @@ const TITLE_WORDS_MIN: usize = 2;
 
 /// Whether something is done or only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum EraseMode {
     Look,
     Purge,
 }
@@ -79,20 +79,20 @@ impl Traces {
 
 /// A forgetting that was begun: enough for whoever comes next to complete it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Forgetting {
+pub struct EraseRequest {
     /// The newest change when it began: a later one is the log's own line about it.
     pub after: u64,
     pub because: String,
     pub traces: Traces,
 }
 
-impl Forgetting {
+impl EraseRequest {
     pub fn to_text(&self) -> String {
-        format!("{}\n", json::to_string(self, Format::LINE))
+        format!("{}\n", json::to_string(self, JsonFormat::LINE))
     }
 
     /// `None` for what a power cut left of it: then nothing had begun.
-    pub fn read(text: &str) -> Option<Forgetting> {
+    pub fn read(text: &str) -> Option<EraseRequest> {
         json::from_str(text).ok()
     }
 
@@ -237,7 +237,7 @@ mod tests {
         ];
         for (because, said) in table {
             let forgetting =
-                Forgetting { traces: traces(&["retry-queue"]), after: 7, because: because.to_owned() };
+                EraseRequest { traces: traces(&["retry-queue"]), after: 7, because: because.to_owned() };
             assert_eq!(forgetting.reason(), said);
         }
     }
@@ -249,13 +249,13 @@ mod tests {
             traces.titles.insert(title.clone());
             traces.sessions.insert(session);
             traces.taken.insert(Address::record(Category::Decision, "d"));
-            let forgetting = Forgetting { traces, after, because: title };
-            prop_assert_eq!(Forgetting::read(&forgetting.to_text()), Some(forgetting));
+            let forgetting = EraseRequest { traces, after, because: title };
+            prop_assert_eq!(EraseRequest::read(&forgetting.to_text()), Some(forgetting));
         }
 
         #[test]
         fn any_text_is_judged_without_panic(text in "\\PC{0,60}") {
-            let _ = Forgetting::read(&text);
+            let _ = EraseRequest::read(&text);
             let _ = traces(&["a"]).are_told_in(&text);
         }
     }

@@ -1,11 +1,11 @@
 //! What was put into prompts, one line each: the answer to "why did the agent see this, and why not that?".
 
-use crate::briefing::{self, Briefing, Rule, Told};
+use crate::briefing::{self, Briefing, DropRule, RenderedContext};
 use crate::forget::Traces;
-use crate::json::{self, Format, lenient};
+use crate::json::{self, JsonFormat, lenient};
 use crate::memory::Address;
-use crate::recall::ask::both_ends;
-use crate::recall::{Hit, Part};
+use crate::recall::query::both_ends;
+use crate::recall::{Hit, ScorePart};
 use crate::secret;
 use crate::text::{cut, one_line};
 use crate::time::Timestamp;
@@ -19,67 +19,67 @@ const LEFT_OUT_MAX: usize = 20;
 
 /// One injection, or one prompt that was answered with nothing although memories were near.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Line {
+pub struct LedgerLine {
     pub at: Timestamp,
     pub client: String,
     #[serde(serialize_with = "as_named")]
     pub session: String,
-    pub event: Event,
+    pub event: LedgerEvent,
     /// The prompt, masked and cut.
     pub query: String,
     pub tokens: usize,
     #[serde(default, deserialize_with = "lenient::items_if_list")]
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ShownMemory>,
     #[serde(default, deserialize_with = "lenient::items_if_list")]
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<DroppedMemory>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Event {
+pub enum LedgerEvent {
     Prompt,
     SessionStart,
 }
 
-impl Event {
+impl LedgerEvent {
     pub fn name(self) -> &'static str {
         match self {
-            Event::Prompt => "prompt",
-            Event::SessionStart => "session-start",
+            LedgerEvent::Prompt => "prompt",
+            LedgerEvent::SessionStart => "session-start",
         }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct ShownMemory {
     pub address: Address,
     #[serde(flatten)]
-    pub reason: Reason,
+    pub reason: ShownReason,
 }
 
 /// Why it was shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Reason {
+pub enum ShownReason {
     /// It stands in every session.
     Standing { because: String },
     /// The prompt asked for it; the points sum to the score.
     Asked {
         score: i32,
         #[serde(with = "by_signal")]
-        parts: Vec<Part>,
+        parts: Vec<ScorePart>,
         #[serde(default, deserialize_with = "lenient::or_default")]
         tokens: usize,
     },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct DroppedMemory {
     pub address: Address,
     pub score: i32,
     #[serde(with = "by_signal")]
-    pub parts: Vec<Part>,
-    pub rule: Rule,
+    pub parts: Vec<ScorePart>,
+    pub rule: DropRule,
 }
 
 /// A session's id as a line has it: foreign text, so masked and cut.
@@ -90,7 +90,7 @@ pub fn named(session: &str) -> String {
 /// Whether a line of the file has to go with a forgotten memory. One that cannot be read may be the rest of one that
 /// does.
 pub fn has_traces(text: &str, traces: &Traces) -> bool {
-    match Line::read(text) {
+    match LedgerLine::read(text) {
         None => !text.trim().is_empty(),
         Some(line) => {
             let ours = |address: &Address| traces.own(address) || traces.lost(address).is_some();
@@ -99,22 +99,29 @@ pub fn has_traces(text: &str, traces: &Traces) -> bool {
     }
 }
 
-impl Line {
-    pub fn of_prompt(at: Timestamp, client: &str, session: &str, prompt: &str, briefing: &Briefing) -> Line {
-        let shown = briefing.reminders.iter().map(|reminder| Shown {
+impl LedgerLine {
+    pub fn of_prompt(
+        at: Timestamp,
+        client: &str,
+        session: &str,
+        prompt: &str,
+        briefing: &Briefing,
+    ) -> LedgerLine {
+        let shown = briefing.reminders.iter().map(|reminder| ShownMemory {
             address: reminder.hit.address.clone(),
-            reason: Reason::Asked {
+            reason: ShownReason::Asked {
                 score: reminder.hit.score,
                 parts: reminder.hit.explain.clone(),
                 tokens: reminder.tokens,
             },
         });
-        let left_out = briefing.left_out.iter().take(LEFT_OUT_MAX).map(|(hit, rule)| LeftOut::of(hit, *rule));
-        Line {
+        let left_out =
+            briefing.left_out.iter().take(LEFT_OUT_MAX).map(|(hit, rule)| DroppedMemory::of(hit, *rule));
+        LedgerLine {
             at,
             client: client.to_owned(),
             session: session.to_owned(),
-            event: Event::Prompt,
+            event: LedgerEvent::Prompt,
             query: cut(&secret::masked(&one_line(&both_ends(prompt))), QUERY_MAX),
             shown: shown.collect(),
             left_out: left_out.collect(),
@@ -122,22 +129,22 @@ impl Line {
         }
     }
 
-    pub fn of_start(at: Timestamp, client: &str, session: &str, told: &Told) -> Line {
-        let left_out = told.left_out.iter().map(|address| LeftOut {
+    pub fn of_start(at: Timestamp, client: &str, session: &str, told: &RenderedContext) -> LedgerLine {
+        let left_out = told.left_out.iter().map(|address| DroppedMemory {
             address: address.clone(),
             score: 0,
             parts: Vec::new(),
-            rule: Rule::Budget,
+            rule: DropRule::Budget,
         });
-        let shown = told.shown.iter().map(|(address, because)| Shown {
+        let shown = told.shown.iter().map(|(address, because)| ShownMemory {
             address: address.clone(),
-            reason: Reason::Standing { because: (*because).to_owned() },
+            reason: ShownReason::Standing { because: (*because).to_owned() },
         });
-        Line {
+        LedgerLine {
             at,
             client: client.to_owned(),
             session: session.to_owned(),
-            event: Event::SessionStart,
+            event: LedgerEvent::SessionStart,
             query: String::new(),
             shown: shown.collect(),
             left_out: left_out.take(LEFT_OUT_MAX).collect(),
@@ -147,15 +154,15 @@ impl Line {
 
     /// The line for the file, newline included.
     pub fn line(&self) -> String {
-        format!("{}\n", json::to_string(self, Format::LINE))
+        format!("{}\n", json::to_string(self, JsonFormat::LINE))
     }
 
     /// Reads a line; a foreign or torn one says nothing.
-    pub fn read(line: &str) -> Option<Line> {
+    pub fn read(line: &str) -> Option<LedgerLine> {
         json::from_str(line).ok()
     }
 
-    pub fn speaks_of(&self, address: &Address) -> bool {
+    pub fn mentions(&self, address: &Address) -> bool {
         self.addresses().any(|known| known == address)
     }
 
@@ -166,9 +173,9 @@ impl Line {
     }
 }
 
-impl LeftOut {
-    fn of(hit: &Hit, rule: Rule) -> LeftOut {
-        LeftOut { address: hit.address.clone(), score: hit.score, parts: hit.explain.clone(), rule }
+impl DroppedMemory {
+    fn of(hit: &Hit, rule: DropRule) -> DroppedMemory {
+        DroppedMemory { address: hit.address.clone(), score: hit.score, parts: hit.explain.clone(), rule }
     }
 }
 
@@ -187,30 +194,30 @@ mod by_signal {
         matched: Vec<String>,
     }
 
-    pub(super) fn serialize<S: Serializer>(parts: &[Part], serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(parts: &[ScorePart], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(parts.iter().map(|part| {
             let matched = part.matched.iter().map(|word| secret::masked(word).into_owned()).collect();
             (part.signal, SignalPoints { points: part.points, matched })
         }))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(object: D) -> Result<Vec<Part>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(object: D) -> Result<Vec<ScorePart>, D::Error> {
         object.deserialize_map(InOrder)
     }
 
     struct InOrder;
 
     impl<'de> Visitor<'de> for InOrder {
-        type Value = Vec<Part>;
+        type Value = Vec<ScorePart>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("points by signal")
         }
 
-        fn visit_map<M: MapAccess<'de>>(self, mut object: M) -> Result<Vec<Part>, M::Error> {
+        fn visit_map<M: MapAccess<'de>>(self, mut object: M) -> Result<Vec<ScorePart>, M::Error> {
             let mut parts = Vec::new();
             while let Some((signal, SignalPoints { points, matched })) = object.next_entry()? {
-                parts.push(Part { signal, points, matched });
+                parts.push(ScorePart { signal, points, matched });
             }
             Ok(parts)
         }

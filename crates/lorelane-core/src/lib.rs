@@ -1,11 +1,9 @@
 //! Core: decides. Knows text and time values only; performs no effect and reads no clock.
 
-pub mod alike;
 pub mod bench;
 pub mod briefing;
 pub mod candidate;
 pub mod capture;
-pub mod care;
 pub mod change;
 pub mod consolidate;
 pub mod conversation;
@@ -18,18 +16,20 @@ pub mod forget;
 pub mod graph;
 pub mod guard;
 pub mod json;
-pub mod leak;
 pub mod ledger;
 pub mod lifecycle;
 pub mod mark;
 pub mod markdown;
 pub mod memory;
+pub mod near_duplicates;
 pub mod passage;
 pub mod path;
 pub mod policy;
 pub mod recall;
 pub mod refusal;
+pub mod retention;
 pub mod secret;
+pub mod secret_diff;
 mod steps;
 pub mod terms;
 pub mod text;

@@ -31,13 +31,13 @@ pub enum Status {
 
 /// What can be asked of a lifecycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub enum LifecycleVerb {
     Retire,
     Archive,
     /// Garbage collection puts an old retired memory away instead of deleting it.
-    Shelve,
+    ArchiveRetired,
     /// Delete for good.
-    Purge,
+    Delete,
     /// Back to active; from the named state only, when one is named.
     Restore {
         from: Option<Status>,
@@ -76,13 +76,13 @@ impl fmt::Display for Status {
     }
 }
 
-impl Verb {
+impl LifecycleVerb {
     pub fn name(self) -> &'static str {
         match self {
-            Verb::Retire => "retire",
-            Verb::Archive | Verb::Shelve => "archive",
-            Verb::Purge => "delete",
-            Verb::Restore { .. } => "restore",
+            LifecycleVerb::Retire => "retire",
+            LifecycleVerb::Archive | LifecycleVerb::ArchiveRetired => "archive",
+            LifecycleVerb::Delete => "delete",
+            LifecycleVerb::Restore { .. } => "restore",
         }
     }
 }

@@ -6,7 +6,7 @@
 use crate::capture::{Origin, words_digest};
 use crate::digest::Revision;
 use crate::forget::Traces;
-use crate::json::{self, Format, lenient};
+use crate::json::{self, JsonFormat, lenient};
 use crate::lifecycle::REASON_MAX;
 use crate::memory::{Address, Body, Category, Memory};
 use crate::secret;
@@ -72,7 +72,7 @@ impl Rejection {
 
 /// What somebody is about to capture.
 #[derive(Clone, Copy, Debug)]
-pub struct Captured<'c> {
+pub struct NewCapture<'c> {
     pub title: &'c str,
     pub body: &'c Body,
     /// The words it comes from, when they are known. See [`words_digest`].
@@ -117,7 +117,7 @@ impl Mark {
         };
         let (mark, address, revision) = (self.kind.name(), &self.address, self.revision.as_ref());
         let line = MarkLine { mark, address, to, origin, rejection, at: self.at, revision };
-        format!("{}\n", json::to_string(&line, Format::LINE))
+        format!("{}\n", json::to_string(&line, JsonFormat::LINE))
     }
 
     fn read(line: &str) -> Option<Mark> {
@@ -222,7 +222,7 @@ impl Marks {
     pub fn rejections<'m>(
         &'m self,
         category: Category,
-        captured: Captured<'_>,
+        captured: NewCapture<'_>,
     ) -> impl Iterator<Item = &'m (Address, Rejection)> {
         let digest = |text: &str| (!text.trim().is_empty()).then(|| words_digest(text));
         let (title, body) = (digest(captured.title), digest(&captured.body.statement()));
@@ -258,7 +258,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::At;
+    use crate::capture::TranscriptPosition;
     use crate::json::{Json, Object};
     use proptest::prelude::*;
 
@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn origin(line: u64, words: &str) -> Origin {
-        Origin { session: "s-1".to_owned(), at: At::Line(line), words: words_digest(words) }
+        Origin { session: "s-1".to_owned(), at: TranscriptPosition::Line(line), words: words_digest(words) }
     }
 
     fn rejection(title: &str, body: &str, origins: &[&str]) -> Rejection {
@@ -393,7 +393,7 @@ mod tests {
         ];
         for (category, title, body, origin, rejected) in table {
             let body = Body::Fields([("x", Json::text(body))].into_iter().collect());
-            let found = marks.rejections(category, Captured { title, body: &body, origin }).count();
+            let found = marks.rejections(category, NewCapture { title, body: &body, origin }).count();
             assert_eq!(found > 0, rejected, "{category} {title:?} {origin:?}");
         }
     }
@@ -403,7 +403,7 @@ mod tests {
         let secret = concat!("AKIA", "4TGHN2WQ7VKJX3ZD");
         let memory = Memory {
             address: address("a"),
-            kind: crate::memory::Kind::Record(Category::Decision),
+            kind: crate::memory::MemoryKind::Record(Category::Decision),
             title: "T".to_owned(),
             body: Body::Fields(Object::new()),
             tags: Vec::new(),
@@ -427,7 +427,7 @@ mod tests {
         #[test]
         fn every_mark_reads_back(title in "\\PC{0,20}", session in "\\PC{1,20}", number in any::<u64>()) {
             let rejected = rejection(&title, &session, &[&title]);
-            let origins = [At::Line(number), At::Byte(number)]
+            let origins = [TranscriptPosition::Line(number), TranscriptPosition::Byte(number)]
                 .map(|at| Origin { session: session.clone(), at, words: words_digest(&title) });
             let mut file = mark("a", MarkKind::Reject(rejected.clone()));
             origins.iter().for_each(|origin| file.push_str(&mark("a", MarkKind::Origin(origin.clone()))));

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line<'t> {
+pub struct MarkdownLine<'t> {
     /// Without its line end.
     pub text: &'t str,
     /// Where it stands, its line end included.
@@ -26,7 +26,7 @@ pub enum LineKind<'t> {
     Text,
 }
 
-pub fn lines(text: &str) -> Vec<Line<'_>> {
+pub fn lines(text: &str) -> Vec<MarkdownLine<'_>> {
     let mut lines = Vec::new();
     let mut fence: Option<&str> = None;
     let mut at = 0;
@@ -48,7 +48,7 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
             (None, None) if line.trim().is_empty() => LineKind::Blank,
             (None, None) => heading(line).unwrap_or(LineKind::Text),
         };
-        lines.push(Line { text: line, span, kind });
+        lines.push(MarkdownLine { text: line, span, kind });
     }
     lines
 }
@@ -94,7 +94,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn kinds(text: &str) -> String {
-        let sign = |line: Line<'_>| match line.kind {
+        let sign = |line: MarkdownLine<'_>| match line.kind {
             LineKind::Blank => '_',
             LineKind::Heading { level, .. } => char::from_digit(level as u32, 10).unwrap(),
             LineKind::Code => 'c',

@@ -5,7 +5,7 @@
 //! passage, so whatever is written can be found, and no passage is found twice for one line. What a passage needs
 //! of its surroundings, recall takes from its neighbours, its section and its memory.
 
-use crate::markdown::{Line, LineKind, lines};
+use crate::markdown::{LineKind, MarkdownLine, lines};
 use crate::text::tokens;
 
 /// A longer paragraph is cut at its lines. A model's words, not characters: a character of Chinese says as much
@@ -36,13 +36,13 @@ pub fn of_prose(text: &str, first_line: usize) -> Vec<Passage> {
 }
 
 /// Lines that stay together: a heading, a block of code, or as much of a paragraph as fits.
-struct Piece<'a, 't> {
-    lines: &'a [Line<'t>],
+struct TextBlock<'a, 't> {
+    lines: &'a [MarkdownLine<'t>],
     /// The number of its first line in the text, from 0.
     at: usize,
 }
 
-fn pieces<'a, 't>(lines: &'a [Line<'t>]) -> Vec<Piece<'a, 't>> {
+fn pieces<'a, 't>(lines: &'a [MarkdownLine<'t>]) -> Vec<TextBlock<'a, 't>> {
     let mut pieces = Vec::new();
     let mut at = 0;
     while at < lines.len() {
@@ -55,20 +55,20 @@ fn pieces<'a, 't>(lines: &'a [Line<'t>]) -> Vec<Piece<'a, 't>> {
             LineKind::Code => run(&lines[at..], |line| line.kind == LineKind::Code),
             LineKind::Text => fitting(&lines[at..]),
         };
-        pieces.push(Piece { lines: &lines[at..at + length], at });
+        pieces.push(TextBlock { lines: &lines[at..at + length], at });
         at += length;
     }
     pieces
 }
 
-fn run(lines: &[Line<'_>], belongs: impl Fn(&Line<'_>) -> bool) -> usize {
+fn run(lines: &[MarkdownLine<'_>], belongs: impl Fn(&MarkdownLine<'_>) -> bool) -> usize {
     lines.iter().take_while(|line| belongs(line)).count()
 }
 
 /// How many lines of a paragraph fit into one passage; the first one always does.
-fn fitting(lines: &[Line<'_>]) -> usize {
+fn fitting(lines: &[MarkdownLine<'_>]) -> usize {
     let mut size = 0;
-    let fits = |line: &&Line<'_>| {
+    let fits = |line: &&MarkdownLine<'_>| {
         size += tokens(line.text);
         line.kind == LineKind::Text && size <= PASSAGE_TOKENS
     };
@@ -87,7 +87,7 @@ struct Cutter {
 }
 
 impl Cutter {
-    fn take(&mut self, piece: &Piece<'_, '_>) {
+    fn take(&mut self, piece: &TextBlock<'_, '_>) {
         let from = self.first_line + piece.at;
         let lines = (from, from + piece.lines.len() - 1);
         let text = piece.lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");

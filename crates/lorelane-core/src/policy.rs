@@ -7,7 +7,7 @@
 //! settings stricter. What would weaken them is held back.
 
 use crate::digest::Revision;
-use crate::json::{Format, Json};
+use crate::json::{Json, JsonFormat};
 use crate::memory::Category;
 use crate::path::RelPath;
 use crate::secret;
@@ -20,7 +20,7 @@ pub const NOTES_ROOT: &str = ".memories";
 
 /// The file that a key is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Home {
+pub enum ConfigFile {
     /// `memory-config.json`: what the first system's files already say.
     Records,
     /// `lorelane.toml` in the project, then in the user's config folder.
@@ -31,17 +31,17 @@ pub enum Home {
 pub struct Key {
     /// Dotted; `*` stands for each category.
     pub name: &'static str,
-    pub home: Home,
+    pub home: ConfigFile,
     pub kind: KeyKind,
     pub default: Fallback,
     pub about: &'static str,
-    pub weaker: Weaker,
+    pub weaker: WeakeningRule,
 }
 
 /// Which values of a repository weaken the user's own, and what they would do. A flag that is set lies above one that
 /// is not, and a choice above those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weaker {
+pub enum WeakeningRule {
     /// None: the key is free.
     Never,
     Above(&'static str),
@@ -52,14 +52,14 @@ pub enum Weaker {
     Elsewhere(&'static str),
 }
 
-impl Weaker {
+impl WeakeningRule {
     fn effect(self) -> Option<&'static str> {
         match self {
-            Weaker::Never => None,
-            Weaker::Above(effect)
-            | Weaker::Below(effect)
-            | Weaker::Given(effect)
-            | Weaker::Elsewhere(effect) => Some(effect),
+            WeakeningRule::Never => None,
+            WeakeningRule::Above(effect)
+            | WeakeningRule::Below(effect)
+            | WeakeningRule::Given(effect)
+            | WeakeningRule::Elsewhere(effect) => Some(effect),
         }
     }
 }
@@ -111,15 +111,15 @@ pub enum Fallback {
 const MODELS: KeyKind = KeyKind::Choice(&["haiku", "sonnet", "opus"]);
 
 const fn records(name: &'static str, kind: KeyKind, default: Fallback, about: &'static str) -> Key {
-    Key { name, home: Home::Records, kind, default, about, weaker: Weaker::Never }
+    Key { name, home: ConfigFile::Records, kind, default, about, weaker: WeakeningRule::Never }
 }
 
 const fn lorelane(name: &'static str, kind: KeyKind, default: Fallback, about: &'static str) -> Key {
-    Key { home: Home::Lorelane, ..records(name, kind, default, about) }
+    Key { home: ConfigFile::Lorelane, ..records(name, kind, default, about) }
 }
 
 impl Key {
-    const fn held(self, weaker: Weaker) -> Key {
+    const fn held(self, weaker: WeakeningRule) -> Key {
         Key { weaker, ..self }
     }
 }
@@ -132,7 +132,7 @@ pub const KEYS: &[Key] = &[
         Fallback::Text(DEFAULT_ROOT),
         "folder of the records, inside the project",
     )
-    .held(Weaker::Elsewhere("memories would be written to this folder; until then it is only read")),
+    .held(WeakeningRule::Elsewhere("memories would be written to this folder; until then it is only read")),
     records(
         "categories.*.enabled",
         KeyKind::Flag,
@@ -165,15 +165,16 @@ pub const KEYS: &[Key] = &[
         Fallback::None,
         "what belongs here, in your words",
     )
-    .held(Weaker::Given("agents would read this text")),
+    .held(WeakeningRule::Given("agents would read this text")),
     records(
         "categories.session_summary.max_retained",
         KeyKind::Kept { min: 1, max: 1_000 },
         Fallback::Whole(5),
         "session summaries that stay active",
     ),
-    records("auto_commit", KeyKind::Flag, Fallback::Flag(false), "commit each change with git")
-        .held(Weaker::Above("every change would run git with the hooks and filters of this repository")),
+    records("auto_commit", KeyKind::Flag, Fallback::Flag(false), "commit each change with git").held(
+        WeakeningRule::Above("every change would run git with the hooks and filters of this repository"),
+    ),
     records(
         "max_memories_per_category",
         KeyKind::Whole { min: 1, max: 1_000_000 },
@@ -255,21 +256,21 @@ pub const KEYS: &[Key] = &[
         Fallback::Whole(30),
         "days that a retired memory is kept",
     )
-    .held(Weaker::Below("retired memories would be deleted sooner")),
+    .held(WeakeningRule::Below("retired memories would be deleted sooner")),
     records(
         "delete.archive_retired",
         KeyKind::Keep,
         Fallback::None,
         "after the grace period archive instead of delete",
     )
-    .held(Weaker::Below("retired memories would be deleted instead of archived")),
+    .held(WeakeningRule::Below("retired memories would be deleted instead of archived")),
     lorelane(
         "secrets",
         KeyKind::Choice(&["refuse", "redact", "allow"]),
         Fallback::Text("refuse"),
         "what happens to a secret in new text",
     )
-    .held(Weaker::Above("secrets in new text would no longer be refused")),
+    .held(WeakeningRule::Above("secrets in new text would no longer be refused")),
     lorelane(
         "briefing.max_tokens",
         KeyKind::Whole { min: 100, max: 2_400 },
@@ -282,7 +283,7 @@ pub const KEYS: &[Key] = &[
         Fallback::Text("keep"),
         "whether a run without a person is asked to save memories, or they are kept for later",
     )
-    .held(Weaker::Above("runs that nobody watches would be asked to save memories")),
+    .held(WeakeningRule::Above("runs that nobody watches would be asked to save memories")),
     lorelane("notes.enabled", KeyKind::Flag, Fallback::Flag(true), "whether the notes are read and written"),
     lorelane(
         "notes.storage",
@@ -290,7 +291,7 @@ pub const KEYS: &[Key] = &[
         Fallback::Text("project"),
         "where the notes lie: in the project, or in your data folder for all projects",
     )
-    .held(Weaker::Above("your notes of all projects would be read and written here")),
+    .held(WeakeningRule::Above("your notes of all projects would be read and written here")),
     lorelane(
         "notes.recency_days",
         KeyKind::Whole { min: 0, max: 36_500 },
@@ -315,18 +316,18 @@ const FORMER_NAMES: [(&str, &str); 4] = [
 
 /// A value as a file gives it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct ConfigValue {
     pub key: String,
     pub value: Json,
     /// The file's name for messages.
     pub file: String,
-    pub home: Home,
-    pub source: Source,
+    pub home: ConfigFile,
+    pub source: ConfigSource,
 }
 
 /// Whose file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ConfigSource {
     /// It comes with the repository, and so from anybody.
     Project,
     User,
@@ -365,13 +366,13 @@ pub struct Weakening {
     pub file: String,
     /// What it would do.
     pub effect: &'static str,
-    weaker: Weaker,
+    weaker: WeakeningRule,
 }
 
 impl Weakening {
     /// Whether it is words of somebody for a model, which a model must not read here either.
     pub fn is_free_text(&self) -> bool {
-        matches!(self.weaker, Weaker::Given(_))
+        matches!(self.weaker, WeakeningRule::Given(_))
     }
 }
 
@@ -400,7 +401,7 @@ pub struct Policy {
 
 /// Which model drafts and verifies what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parallel<'p> {
+pub struct ModelChoices<'p> {
     pub enabled: bool,
     pub category_models: [(Category, &'p str); 6],
     pub verification_model: &'p str,
@@ -441,7 +442,7 @@ impl NotesStorage {
 impl Policy {
     /// Settles what the files give. The project's wins over the user's where it is no weaker; of one of both, an
     /// earlier file wins over a later one.
-    pub fn settle(given: &[Given], mut problems: Vec<ConfigProblem>) -> Policy {
+    pub fn settle(given: &[ConfigValue], mut problems: Vec<ConfigProblem>) -> Policy {
         let mut settings: BTreeMap<String, Setting> = all_keys()
             .map(|(key, name, category)| {
                 let value = default_of(key, category);
@@ -449,7 +450,7 @@ impl Policy {
             })
             .collect();
         let mut brought: BTreeMap<String, (&Key, Setting)> = BTreeMap::new();
-        for Given { key: name, value, file, home, source } in given {
+        for ConfigValue { key: name, value, file, home, source } in given {
             let mut problem = |what: String, stops_writes: bool| {
                 problems.push(ConfigProblem { key: name.clone(), file: file.clone(), what, stops_writes });
             };
@@ -471,7 +472,7 @@ impl Policy {
             };
             let usable = match judge(&key.kind, value, category) {
                 Ok(usable) => usable,
-                Err(Misfit { what, instead }) => {
+                Err(UnusableValue { what, instead }) => {
                     let consequence = match (&key.kind, &instead) {
                         (KeyKind::Root | KeyKind::Folder, _) | (KeyKind::Text { .. }, None) => String::new(),
                         (KeyKind::Text { .. }, Some(_)) => "; it is cut".to_owned(),
@@ -487,11 +488,11 @@ impl Policy {
             let setting = Setting { key: known.clone(), value: Some(usable), file: Some(file.clone()) };
             let taken = settings.get(&known).is_some_and(|setting| setting.file.is_some());
             match source {
-                Source::Project => {
+                ConfigSource::Project => {
                     brought.entry(known).or_insert((key, setting));
                 }
-                Source::User if taken => {}
-                Source::User => {
+                ConfigSource::User if taken => {}
+                ConfigSource::User => {
                     settings.insert(known, setting);
                 }
             }
@@ -507,12 +508,12 @@ impl Policy {
         let Setting { key: name, value: Some(value), file: Some(file) } = &setting else { return };
         let is_weaker = key.weakens(self.value(name), value);
         if let Some(effect) = key.weaker.effect() {
-            self.restricted.push_str(&format!("{name} = {}\n", value.render(Format::LINE)));
+            self.restricted.push_str(&format!("{name} = {}\n", value.render(JsonFormat::LINE)));
             let (key, value, file, weaker) = (name.clone(), value.clone(), file.clone(), key.weaker);
             self.held_back.extend(is_weaker.then_some(Weakening { key, value, file, effect, weaker }));
         }
         // A folder is read where it is said to be: only writing waits.
-        if !is_weaker || matches!(key.weaker, Weaker::Elsewhere(_)) {
+        if !is_weaker || matches!(key.weaker, WeakeningRule::Elsewhere(_)) {
             self.settings.insert(name.clone(), setting);
         }
     }
@@ -534,7 +535,7 @@ impl Policy {
 
     /// The folder that the repository wants its memories in, while nothing may be written there.
     pub fn untrusted_root(&self) -> Option<&Weakening> {
-        self.held_back.iter().find(|held| matches!(held.weaker, Weaker::Elsewhere(_)))
+        self.held_back.iter().find(|held| matches!(held.weaker, WeakeningRule::Elsewhere(_)))
     }
 
     /// The folder of the records that this value for `memory_root` settles on, without all the other keys.
@@ -604,9 +605,9 @@ impl Policy {
     }
 
     /// How the drafting of several categories is shared out.
-    pub fn parallel(&self) -> Parallel<'_> {
+    pub fn parallel(&self) -> ModelChoices<'_> {
         let model = |category: Category| self.text(&format!("triage.parallel.category_models.{category}"));
-        Parallel {
+        ModelChoices {
             enabled: self.flag("triage.parallel.enabled"),
             category_models: Category::ALL.map(|category| (category, model(category))),
             verification_model: self.text("triage.parallel.verification_model"),
@@ -713,7 +714,7 @@ pub fn all_keys() -> impl Iterator<Item = (&'static Key, String, Option<Category
 
 /// Whether values of this key are held back when a repository brings them.
 pub fn is_restricted(name: &str) -> bool {
-    all_keys().any(|(key, known, _)| known == name && key.weaker != Weaker::Never)
+    all_keys().any(|(key, known, _)| known == name && key.weaker != WeakeningRule::Never)
 }
 
 /// Reads a typed value for a key, as `config set` does: strictly, because a person is there to ask.
@@ -732,7 +733,7 @@ pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
     };
     match judge(&key.kind, &typed, category) {
         Ok(value) => Ok((key, value)),
-        Err(Misfit { what, .. }) => Err(format!("{} {what}", shown(&typed))),
+        Err(UnusableValue { what, .. }) => Err(format!("{} {what}", shown(&typed))),
     }
 }
 
@@ -741,11 +742,11 @@ impl Key {
     fn weakens(&self, own: Option<&Json>, brought: &Json) -> bool {
         let (own, brought_rank) = (own.map_or(0.0, |own| self.rank(own)), self.rank(brought));
         match self.weaker {
-            Weaker::Never => false,
-            Weaker::Above(_) => brought_rank > own,
-            Weaker::Below(_) => brought_rank < own,
-            Weaker::Given(_) => brought.as_text().is_some_and(|text| !text.is_empty()),
-            Weaker::Elsewhere(_) => brought.as_text() != Some(DEFAULT_ROOT),
+            WeakeningRule::Never => false,
+            WeakeningRule::Above(_) => brought_rank > own,
+            WeakeningRule::Below(_) => brought_rank < own,
+            WeakeningRule::Given(_) => brought.as_text().is_some_and(|text| !text.is_empty()),
+            WeakeningRule::Elsewhere(_) => brought.as_text() != Some(DEFAULT_ROOT),
         }
     }
 
@@ -762,15 +763,15 @@ impl Key {
 }
 
 /// A value that its key cannot use.
-struct Misfit {
+struct UnusableValue {
     what: String,
     /// What a file's value is read as all the same.
     instead: Option<Json>,
 }
 
-fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Json, Misfit> {
-    let refuse = |what: String| Err(Misfit { what, instead: None });
-    let mend = |what: String, instead: Json| Err(Misfit { what, instead: Some(instead) });
+fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Json, UnusableValue> {
+    let refuse = |what: String| Err(UnusableValue { what, instead: None });
+    let mend = |what: String, instead: Json| Err(UnusableValue { what, instead: Some(instead) });
     match kind {
         KeyKind::Flag => match value {
             Json::Bool(_) => Ok(value.clone()),
@@ -853,5 +854,5 @@ fn default_of(key: &Key, category: Option<Category>) -> Option<Json> {
 }
 
 fn shown(value: &Json) -> String {
-    cut(&secret::masked(&value.render(Format::LINE)), 80)
+    cut(&secret::masked(&value.render(JsonFormat::LINE)), 80)
 }

@@ -1,7 +1,7 @@
 //! Why a change is not made. Every refusal says what was attempted, on what, why not, and what to do.
 
 use crate::digest::Revision;
-use crate::lifecycle::{Status, Verb};
+use crate::lifecycle::{LifecycleVerb, Status};
 use crate::memory::{Address, Category};
 use crate::time::Timestamp;
 
@@ -15,7 +15,7 @@ pub enum Refusal {
     Unreadable { address: Address, why: String },
     /// Everything that is wrong with the fields, at once.
     #[error("cannot save `{address}`: {}", invalid(.faults))]
-    Invalid { address: Address, faults: Vec<Fault> },
+    Invalid { address: Address, faults: Vec<FieldFault> },
     /// The revision would lose what only grows.
     #[error("cannot revise `{address}`: {} is {}{}", .fault.field, .fault.rule, details(.fault))]
     Merge { address: Address, fault: MergeFault },
@@ -32,14 +32,14 @@ pub enum Refusal {
     #[error("cannot find `{address}`: there is no such memory")]
     Missing { address: Address },
     #[error("cannot {} `{address}`: it is {status}", .verb.name())]
-    Lifecycle { address: Address, verb: Verb, status: Status },
+    Lifecycle { address: Address, verb: LifecycleVerb, status: Status },
     #[error("{}", secrets(.address, .found))]
     Secrets { address: Address, found: Vec<SecretFault> },
 }
 
 /// One value that is not as its field demands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct FieldFault {
     pub field: String,
     pub expected: String,
     /// The value as JSON, cut at 200 characters.
@@ -47,10 +47,10 @@ pub struct Fault {
     pub fix: String,
 }
 
-impl Fault {
+impl FieldFault {
     /// The last of a list that was cut: nobody reads the thousandth fault, and a hostile record has many.
-    pub fn more(count: usize) -> Option<Fault> {
-        (count > 0).then(|| Fault {
+    pub fn more(count: usize) -> Option<FieldFault> {
+        (count > 0).then(|| FieldFault {
             field: "…".to_owned(),
             expected: format!("and {count} more"),
             got: "null".to_owned(),
@@ -105,10 +105,10 @@ impl Refusal {
                 format!("bring it back with `lorelane restore {address}`, choose another title, or wait a day")
             }
             Refusal::Missing { .. } => LIST_HINT.to_owned(),
-            Refusal::Lifecycle { address, verb: Verb::Purge, status: Status::Archived } => format!(
+            Refusal::Lifecycle { address, verb: LifecycleVerb::Delete, status: Status::Archived } => format!(
                 "restore it with `lorelane restore {address}`, then retire it with `lorelane retire {address}`"
             ),
-            Refusal::Lifecycle { address, verb: Verb::Purge, .. } => {
+            Refusal::Lifecycle { address, verb: LifecycleVerb::Delete, .. } => {
                 format!("retire it first with `lorelane retire {address}`")
             }
             Refusal::Lifecycle { address, status: Status::Active, .. } => {
@@ -120,10 +120,10 @@ impl Refusal {
     }
 }
 
-fn invalid(faults: &[Fault]) -> String {
+fn invalid(faults: &[FieldFault]) -> String {
     let count = faults.len();
     let mut text = format!("{count} {} wrong", if count == 1 { "field is" } else { "fields are" });
-    for Fault { field, expected, got, fix } in faults {
+    for FieldFault { field, expected, got, fix } in faults {
         text.push_str(&format!("\n  {field}: {expected}\n    got: {got}\n    fix: {fix}"));
     }
     text

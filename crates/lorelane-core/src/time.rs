@@ -53,7 +53,7 @@ impl Timestamp {
 
     /// [`Timestamp::parse`] for those who tell an author what is wrong.
     pub fn read(text: &str) -> Result<(Timestamp, Precision), TimeFault> {
-        let written = Written::read(text.as_bytes()).ok_or(TimeFault::Form)?;
+        let written = DateParts::read(text.as_bytes()).ok_or(TimeFault::Form)?;
         let (year, month, day) = written.date;
         let date = Date::new(year, month, day).map_err(|_| TimeFault::Date)?;
         let midnight = date.duration_since(EPOCH.date()).as_secs();
@@ -99,7 +99,7 @@ fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
 }
 
 /// The numbers of a written time, whether its date exists or not.
-struct Written {
+struct DateParts {
     /// Year, month, day.
     date: (i16, i8, i8),
     /// Since midnight; the 60th second of a minute is the first of the next.
@@ -108,8 +108,8 @@ struct Written {
     offset: Option<i64>,
 }
 
-impl Written {
-    fn read(text: &[u8]) -> Option<Written> {
+impl DateParts {
+    fn read(text: &[u8]) -> Option<DateParts> {
         let (&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2], clock) = text.split_first_chunk()? else {
             return None;
         };
@@ -117,7 +117,7 @@ impl Written {
         let two = |a: u8, b: u8| i8::try_from(number(&[a, b], 99)?).ok();
         let date = (year, two(m1, m2)?, two(d1, d2)?);
         if clock.is_empty() {
-            return Some(Written { date, second: 0, offset: None });
+            return Some(DateParts { date, second: 0, offset: None });
         }
         let (&[b'T' | b't' | b' ', h1, h2, b':', m1, m2], mut rest) = clock.split_first_chunk()? else {
             return None;
@@ -127,7 +127,7 @@ impl Written {
             second += number(&[*s1, *s2], 60)?;
             rest = without_fraction(more)?;
         }
-        Some(Written { date, second, offset: read_offset(rest)? })
+        Some(DateParts { date, second, offset: read_offset(rest)? })
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a memory leaves recall and comes back.
 
-use crate::lifecycle::{Lifecycle, REASON_MAX, Status, Verb};
+use crate::lifecycle::{Lifecycle, LifecycleVerb, REASON_MAX, Status};
 use crate::memory::{Address, HistoryEntry, Memory, add_to_history};
 use crate::refusal::Refusal;
 use crate::text::cut;
@@ -12,26 +12,31 @@ const NO_REASON: &str = "No reason provided";
 
 /// The memory after a step of its life, or that it already was there.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Transition {
+pub enum TransitionResult {
     Changed(Box<Memory>),
     Already(Status),
 }
 
 /// Takes one step of a memory's life.
-pub fn apply(memory: &Memory, verb: Verb, reason: &str, now: Timestamp) -> Result<Transition, Refusal> {
+pub fn apply(
+    memory: &Memory,
+    verb: LifecycleVerb,
+    reason: &str,
+    now: Timestamp,
+) -> Result<TransitionResult, Refusal> {
     let status = memory.lifecycle.status();
     let refused = || Refusal::Lifecycle { address: memory.address.clone(), verb, status };
     let reason = if reason.trim().is_empty() { NO_REASON } else { reason.trim() };
     let (lifecycle, summary) = match (verb, status) {
-        (Verb::Retire, Status::Active) => (
+        (LifecycleVerb::Retire, Status::Active) => (
             Lifecycle::Retired { at: Some(now), reason: Some(cut(reason, REASON_MAX)) },
             format!("Retired: {reason}"),
         ),
-        (Verb::Archive, Status::Active) | (Verb::Shelve, Status::Retired) => (
+        (LifecycleVerb::Archive, Status::Active) | (LifecycleVerb::ArchiveRetired, Status::Retired) => (
             Lifecycle::Archived { at: Some(now), reason: Some(cut(reason, REASON_MAX)) },
             format!("Archived: {reason}"),
         ),
-        (Verb::Restore { from }, Status::Retired | Status::Archived)
+        (LifecycleVerb::Restore { from }, Status::Retired | Status::Archived)
             if from.is_none_or(|from| from == status) =>
         {
             let summary = match status {
@@ -40,10 +45,10 @@ pub fn apply(memory: &Memory, verb: Verb, reason: &str, now: Timestamp) -> Resul
             };
             (Lifecycle::Active, summary.to_owned())
         }
-        (Verb::Retire, Status::Retired)
-        | (Verb::Archive | Verb::Shelve, Status::Archived)
-        | (Verb::Restore { from: None | Some(Status::Retired) }, Status::Active) => {
-            return Ok(Transition::Already(status));
+        (LifecycleVerb::Retire, Status::Retired)
+        | (LifecycleVerb::Archive | LifecycleVerb::ArchiveRetired, Status::Archived)
+        | (LifecycleVerb::Restore { from: None | Some(Status::Retired) }, Status::Active) => {
+            return Ok(TransitionResult::Already(status));
         }
         _ => return Err(refused()),
     };
@@ -58,14 +63,16 @@ pub fn apply(memory: &Memory, verb: Verb, reason: &str, now: Timestamp) -> Resul
             HistoryEntry::new(now, &cut(&summary, REASON_MAX)).with("record_status", old, new),
         );
     }
-    Ok(Transition::Changed(Box::new(after)))
+    Ok(TransitionResult::Changed(Box::new(after)))
 }
 
 /// Only a retired memory may be deleted for good: whoever still reads or keeps one has not let it go.
 pub fn may_purge(memory: &Memory) -> Result<(), Refusal> {
     match memory.lifecycle.status() {
         Status::Retired => Ok(()),
-        status => Err(Refusal::Lifecycle { address: memory.address.clone(), verb: Verb::Purge, status }),
+        status => {
+            Err(Refusal::Lifecycle { address: memory.address.clone(), verb: LifecycleVerb::Delete, status })
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Captures on disk: a private file per session in the project's state folder.
 
-use crate::disk::{Disk, Kind, READ_MAX_BYTES};
+use crate::disk::{Disk, FileType, READ_MAX_BYTES};
 use crate::failure::Failure;
 use crate::state::StateFolder;
 use lorelane_core::capture::{Capture, is_outdated};
 use lorelane_core::digest::short_digest;
-use lorelane_core::forget::{Act, Traces};
-use lorelane_core::json::{Format, Json};
+use lorelane_core::forget::{EraseMode, Traces};
+use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::memory::Category;
 use lorelane_core::secret;
 use lorelane_core::time::Timestamp;
@@ -32,7 +32,7 @@ const UNREAD: &str = "unread";
 
 /// A transcript that did not have the last answer yet when its session stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnreadTranscript {
     pub session: String,
     pub client: String,
     pub path: PathBuf,
@@ -40,7 +40,7 @@ pub struct Unread {
     pub length: u64,
 }
 
-impl Unread {
+impl UnreadTranscript {
     fn to_json(&self) -> Json {
         let members = [
             ("session", Json::text(&self.session)),
@@ -51,9 +51,9 @@ impl Unread {
         Json::Object(members.into_iter().collect())
     }
 
-    fn from_json(json: &Json) -> Option<Unread> {
+    fn from_json(json: &Json) -> Option<UnreadTranscript> {
         let text = |key: &str| json.at(key).and_then(Json::as_text).map(str::to_owned);
-        Some(Unread {
+        Some(UnreadTranscript {
             session: text("session")?,
             client: text("client")?,
             path: PathBuf::from(text("path")?),
@@ -112,17 +112,17 @@ impl Captures {
     }
 
     /// Leaves a transcript to be read again.
-    pub fn put_unread(&self, unread: &Unread) -> Result<(), Failure> {
-        let text = unread.to_json().render(Format::LINE);
+    pub fn put_unread(&self, unread: &UnreadTranscript) -> Result<(), Failure> {
+        let text = unread.to_json().render(JsonFormat::LINE);
         self.put_beside(&unread.session, UNREAD, &text).map(drop)
     }
 
     /// The transcripts that have grown since they were left to be read again. Each is named once: one that cannot be
     /// read would hold up every session start.
-    pub fn take_unread(&self) -> Vec<Unread> {
+    pub fn take_unread(&self) -> Vec<UnreadTranscript> {
         let folder = self.folder.path();
         let listed = self.disk.list(&folder).ok().flatten().unwrap_or_default();
-        let named = listed.into_iter().filter(|listed| listed.kind == Kind::File);
+        let named = listed.into_iter().filter(|listed| listed.kind == FileType::File);
         let marked = named.filter(|listed| listed.name.ends_with(&format!("-{UNREAD}")));
         let files = marked.map(|listed| folder.join(listed.name)).take(LOOKED_AT_MAX);
         files
@@ -130,9 +130,9 @@ impl Captures {
             .collect()
     }
 
-    fn unread_in(&self, file: &Path) -> Option<Unread> {
+    fn unread_in(&self, file: &Path) -> Option<UnreadTranscript> {
         let bytes = self.disk.read_regular(file, CAPTURE_MAX_BYTES).ok()??;
-        let unread = Unread::from_json(&Json::parse(std::str::from_utf8(&bytes).ok()?).ok()?)?;
+        let unread = UnreadTranscript::from_json(&Json::parse(std::str::from_utf8(&bytes).ok()?).ok()?)?;
         let length = self.disk.stat(&unread.path).ok()??.len;
         (length > unread.length).then_some(unread)
     }
@@ -170,13 +170,13 @@ impl Captures {
 
     /// Takes away the words that may be a forgotten memory's, in captures and in what lies beside them. That there
     /// was a capture stays: else the same words would be captured again. Returns how many places had such words.
-    pub fn forget(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+    pub fn forget(&self, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
         let folder = self.folder.path();
         let stat = self.disk.stat(&folder).map_err(|source| Failure::io("look at", &folder, source))?;
         if stat.is_none() {
             return Ok(0);
         }
-        if act == Act::Look {
+        if act == EraseMode::Look {
             return self.forget_words(traces, act);
         }
         self.locked(FORGET_WAIT, || {
@@ -187,13 +187,13 @@ impl Captures {
         })
     }
 
-    fn forget_words(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+    fn forget_words(&self, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
         let mut count = 0;
         for (_, path) in self.files() {
             if let Some(mut capture) = self.read(&path) {
                 let emptied = capture.forget(traces);
                 count += emptied;
-                if act == Act::Purge {
+                if act == EraseMode::Purge {
                     if emptied > 0 {
                         self.keep(&path, &capture)?;
                     }
@@ -201,7 +201,7 @@ impl Captures {
                 }
             } else if self.is_told_in(traces, &path)? {
                 count += 1;
-                if act == Act::Purge {
+                if act == EraseMode::Purge {
                     self.disk.remove_file(&path).map_err(|source| Failure::io("remove", &path, source))?;
                 }
             }
@@ -279,7 +279,7 @@ impl Captures {
     fn files(&self) -> impl Iterator<Item = (i64, PathBuf)> {
         let folder = self.folder.path();
         let listed = self.disk.list(&folder).ok().flatten().unwrap_or_default();
-        let files = listed.into_iter().filter(|listed| listed.kind == Kind::File);
+        let files = listed.into_iter().filter(|listed| listed.kind == FileType::File);
         files.filter_map(move |listed| {
             let path = folder.join(listed.name);
             let stat = self.disk.stat(&path).ok().flatten()?;

@@ -1,8 +1,8 @@
 //! Configuration files: read without ever failing, written without losing a comment.
 
-use crate::disk::{Disk, Kind, Links};
+use crate::disk::{Disk, FileType, LinkPolicy};
 use lorelane_core::json::{self, Document, Json, Object};
-use lorelane_core::policy::{ConfigProblem, Given, Home, Policy, Source, all_keys};
+use lorelane_core::policy::{ConfigFile, ConfigProblem, ConfigSource, ConfigValue, Policy, all_keys};
 use lorelane_core::text::cut;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,10 +64,10 @@ impl ConfigFiles {
     pub fn read(&self, disk: &dyn Disk) -> Policy {
         let mut given = Vec::new();
         let mut problems = Vec::new();
-        self.read_one(disk, &self.records, Home::Records, &mut given, &mut problems);
-        self.read_one(disk, &self.project, Home::Lorelane, &mut given, &mut problems);
+        self.read_one(disk, &self.records, ConfigFile::Records, &mut given, &mut problems);
+        self.read_one(disk, &self.project, ConfigFile::Lorelane, &mut given, &mut problems);
         if let Some(user) = &self.user {
-            self.read_one(disk, user, Home::Lorelane, &mut given, &mut problems);
+            self.read_one(disk, user, ConfigFile::Lorelane, &mut given, &mut problems);
         }
         Policy::settle(&given, problems)
     }
@@ -76,29 +76,30 @@ impl ConfigFiles {
         &self,
         disk: &dyn Disk,
         path: &Path,
-        home: Home,
-        given: &mut Vec<Given>,
+        home: ConfigFile,
+        given: &mut Vec<ConfigValue>,
         problems: &mut Vec<ConfigProblem>,
     ) {
         let file = path.display().to_string();
-        let source = if Some(path) == self.user.as_deref() { Source::User } else { Source::Project };
+        let source =
+            if Some(path) == self.user.as_deref() { ConfigSource::User } else { ConfigSource::Project };
         // The user's own file may be a link to wherever they keep their settings; one of the repository may not.
         let read = match source {
-            Source::User => disk.read_bounded(path, Links::Followed, CONFIG_MAX_BYTES),
-            Source::Project => self.read_foreign(disk, path),
+            ConfigSource::User => disk.read_bounded(path, LinkPolicy::Followed, CONFIG_MAX_BYTES),
+            ConfigSource::Project => self.read_foreign(disk, path),
         };
         let values = match read {
             Ok(None) => return,
             Ok(Some(bytes)) => match (home, text(&bytes)) {
-                (Home::Records, Ok(text)) => json_values(text),
-                (Home::Lorelane, Ok(text)) => toml_values(text),
+                (ConfigFile::Records, Ok(text)) => json_values(text),
+                (ConfigFile::Lorelane, Ok(text)) => toml_values(text),
                 (_, Err(why)) => Err(why),
             },
             Err(fault) => Err(format!("it cannot be read: {fault}")),
         };
         match values {
             Ok(values) => {
-                given.extend(values.into_iter().map(|(key, value)| Given {
+                given.extend(values.into_iter().map(|(key, value)| ConfigValue {
                     key,
                     value,
                     file: file.clone(),
@@ -122,15 +123,21 @@ impl ConfigFiles {
         }
     }
 
-    pub fn file_of(&self, home: Home) -> &Path {
+    pub fn file_of(&self, home: ConfigFile) -> &Path {
         match home {
-            Home::Records => &self.records,
-            Home::Lorelane => &self.project,
+            ConfigFile::Records => &self.records,
+            ConfigFile::Lorelane => &self.project,
         }
     }
 
     /// The text of the file after one key was set; everything else stays as it is.
-    pub fn with(&self, disk: &dyn Disk, home: Home, key: &str, value: &Json) -> Result<String, ConfigError> {
+    pub fn with(
+        &self,
+        disk: &dyn Disk,
+        home: ConfigFile,
+        key: &str,
+        value: &Json,
+    ) -> Result<String, ConfigError> {
         let path = self.file_of(home);
         let broken = |why: String| ConfigError::Broken { path: path.to_owned(), why };
         let old = self.read_foreign(disk, path).map_err(|source| ConfigError::Io {
@@ -141,15 +148,15 @@ impl ConfigFiles {
         let old = old.unwrap_or_default();
         let old = text(&old).map_err(broken)?;
         match home {
-            Home::Records => {
+            ConfigFile::Records => {
                 set_json(if old.trim().is_empty() { "{}\n" } else { old }, key, value).map_err(broken)
             }
-            Home::Lorelane => set_toml(old, key, value).map_err(broken),
+            ConfigFile::Lorelane => set_toml(old, key, value).map_err(broken),
         }
     }
 
     /// Puts a configuration file in place of the old one.
-    pub fn save(&self, disk: &dyn Disk, home: Home, text: &str) -> Result<PathBuf, ConfigError> {
+    pub fn save(&self, disk: &dyn Disk, home: ConfigFile, text: &str) -> Result<PathBuf, ConfigError> {
         let path = self.file_of(home).to_owned();
         let project = self.project.parent().unwrap_or(Path::new("/"));
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -172,7 +179,7 @@ pub fn write_plain(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Con
     let folder = path.parent().unwrap_or(Path::new("/"));
     disk.create_dir_all(folder).map_err(fault("create the folder of"))?;
     let stat = disk.stat(path).map_err(fault("look at"))?;
-    if stat.is_some_and(|stat| stat.kind == Kind::Symlink) {
+    if stat.is_some_and(|stat| stat.kind == FileType::Symlink) {
         return Err(ConfigError::Symlink { path: path.to_owned() });
     }
     let temporary =
@@ -270,7 +277,10 @@ fn set_toml(old: &str, key: &str, value: &Json) -> Result<String, String> {
             Err(_) => toml_edit::Value::from(number.parse::<f64>().unwrap_or_default()),
         },
         other => {
-            return Err(format!("{} has no place in TOML here", cut(&other.render(json::Format::LINE), 80)));
+            return Err(format!(
+                "{} has no place in TOML here",
+                cut(&other.render(json::JsonFormat::LINE), 80)
+            ));
         }
     };
     // Spans count from behind the mark.

@@ -1,8 +1,8 @@
 //! Drafts that a person works on: private, per project, kept until they are saved.
 
-use crate::disk::{Disk, Kind, RealDisk};
+use crate::disk::{Disk, FileType, RealDisk};
 use crate::failure::Failure;
-use lorelane_core::forget::{Act, Traces};
+use lorelane_core::forget::{EraseMode, Traces};
 use lorelane_core::memory::Address;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -62,11 +62,11 @@ fn editing(editor: &str, draft: &Path) -> Command {
 }
 
 /// Removes the drafts that name a memory or tell of it, and what an editor left beside them.
-pub fn forget(disk: &dyn Disk, folder: &Path, traces: &Traces, act: Act) -> Result<usize, Failure> {
+pub fn forget(disk: &dyn Disk, folder: &Path, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
     let fault = |attempt| move |source| Failure::io(attempt, folder, source);
     let Some(listed) = disk.list(folder).map_err(fault("list"))? else { return Ok(0) };
     let mut count = 0;
-    for file in listed.iter().filter(|listed| listed.kind == Kind::File) {
+    for file in listed.iter().filter(|listed| listed.kind == FileType::File) {
         let path = folder.join(&file.name);
         let text = disk.read(&path).map_err(fault("read"))?.unwrap_or_default();
         let is_its_draft = traces.addresses.iter().any(|address| is_draft_of(&file.name, address));
@@ -75,12 +75,12 @@ pub fn forget(disk: &dyn Disk, folder: &Path, traces: &Traces, act: Act) -> Resu
             || traces.are_told_in(&String::from_utf8_lossy(&text))
         {
             count += 1;
-            if act == Act::Purge {
+            if act == EraseMode::Purge {
                 disk.remove_file(&path).map_err(fault("remove"))?;
             }
         }
     }
-    if act == Act::Purge {
+    if act == EraseMode::Purge {
         disk.sync_dir(folder).map_err(fault("sync"))?;
     }
     Ok(count)

@@ -81,13 +81,13 @@ pub enum Failure {
     },
     /// More than one memory is meant, or none.
     #[error("{0}")]
-    Unclear(Unclear),
+    Unclear(UnclearName),
     #[error("cannot {attempt} {path}: {source}")]
     Io { attempt: &'static str, path: PathBuf, source: io::Error },
 }
 
 #[derive(Debug)]
-pub struct Unclear {
+pub struct UnclearName {
     pub typed: String,
     pub near: Vec<Address>,
     /// What was called so and deleted outside, while the log has it.
@@ -105,9 +105,9 @@ fn lines<T: fmt::Display>(items: &[T]) -> String {
     items.iter().map(|item| format!("\n  {item}")).collect()
 }
 
-impl fmt::Display for Unclear {
+impl fmt::Display for UnclearName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unclear { typed, near, .. } = self;
+        let UnclearName { typed, near, .. } = self;
         if near.is_empty() {
             return write!(f, "cannot find `{typed}`: there is no such memory");
         }

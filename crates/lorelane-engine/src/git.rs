@@ -4,12 +4,12 @@
 mod call;
 mod repository;
 
-pub(crate) use repository::{Enclosing, Repository, enclosing};
+pub(crate) use repository::{EnclosingRepository, Repository, enclosing};
 
 pub use call::GitError;
 
 use crate::disk::Disk;
-use call::{PLAIN_DIFF, Runs, WorkTree, is_there, run, run_commit, run_search};
+use call::{GitCallPolicy, PLAIN_DIFF, WorkTree, is_there, run, run_commit, run_search};
 use lorelane_core::time::Timestamp;
 use memchr::memchr;
 use std::collections::BTreeSet;
@@ -47,15 +47,15 @@ pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(
     // `commit --only` takes files from the worktree, but knows no untracked ones, so those are announced first.
     // The rest of the index is not touched.
     if !new.is_empty() {
-        let mut add = tree.git(Runs::WhatCommitsRun);
+        let mut add = tree.git(GitCallPolicy::WhatCommitsRun);
         run(add.args(["add", "--intent-to-add"]).args(FILES_FROM_INPUT), by_nul(&new))?;
     }
-    let mut commit = tree.git(Runs::WhatCommitsRun);
+    let mut commit = tree.git(GitCallPolicy::WhatCommitsRun);
     commit.args(["commit", "--quiet", "--only", "-m", message]).args(FILES_FROM_INPUT);
     let committed = run_commit(&mut commit, by_nul(&all));
     if committed.is_err() && !new.is_empty() {
         // Refused: the index is as it was, so that no later commit of the user takes them along.
-        let mut forget = tree.git(Runs::WhatCommitsRun);
+        let mut forget = tree.git(GitCallPolicy::WhatCommitsRun);
         forget.args(["rm", "--quiet", "--cached", "--force"]).args(FILES_FROM_INPUT);
         let _ = run(&mut forget, by_nul(&new));
     }
@@ -83,7 +83,7 @@ pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> V
         return Vec::new();
     }
     let asked = names.iter().flat_map(|name| [b":", name.as_slice(), b"\n"].concat()).collect();
-    let Ok(printed) = run(tree.git(Runs::GitAlone).args(["cat-file", "--batch"]), asked) else {
+    let Ok(printed) = run(tree.git(GitCallPolicy::GitAlone).args(["cat-file", "--batch"]), asked) else {
         return Vec::new();
     };
     let is_untouched = |(file, held): &(&PathBuf, Option<&[u8]>)| {
@@ -135,7 +135,7 @@ pub fn taken_away<'f>(project: &Path, files: &'f [(PathBuf, Option<Timestamp>)])
     let Some(tree) = tree else { return Vec::new() };
     let named_here = |file: &Path| named(tree.relative(file));
     let ask = |words: &[&str]| {
-        let mut asked = tree.git(Runs::GitAlone);
+        let mut asked = tree.git(GitCallPolicy::GitAlone);
         run(asked.args(words).arg("--").args(files.iter().map(|(file, _)| tree.relative(file))), Vec::new())
     };
     let Ok(missed) = ask(&["ls-files", "-z", "--deleted"]) else { return Vec::new() };
@@ -154,7 +154,7 @@ pub fn taken_away<'f>(project: &Path, files: &'f [(PathBuf, Option<Timestamp>)])
 
 /// When `HEAD` last moved, newest first.
 fn last_moves(tree: &WorkTree) -> Vec<Timestamp> {
-    let mut asked = tree.git(Runs::GitAlone);
+    let mut asked = tree.git(GitCallPolicy::GitAlone);
     asked.args(["log", "--walk-reflogs", "--max-count=3", "--date=unix", "--format=%gd", "HEAD"]);
     let printed = run(&mut asked, Vec::new()).unwrap_or_default();
     let time = |line: &str| line.strip_prefix("HEAD@{")?.strip_suffix('}')?.parse().ok().map(Timestamp);
@@ -163,7 +163,7 @@ fn last_moves(tree: &WorkTree) -> Vec<Timestamp> {
 
 /// What git keeps of a file that is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct GitTraces {
     /// Commits with the file, with a line about it in another file, or with its name in their message: those of
     /// branches, tags and stashes, and those that only the reflog still knows. Newest first.
     pub commits: Vec<Commit>,
@@ -178,7 +178,7 @@ pub struct Commit {
     pub date: String,
 }
 
-impl Held {
+impl GitTraces {
     pub fn is_empty(&self) -> bool {
         self.commits.is_empty() && !self.staged
     }
@@ -220,8 +220,13 @@ pub fn ever_in(
 }
 
 /// What git holds of these files, and of these names in the files that list them.
-pub fn held(project: &Path, files: &[PathBuf], lists: &[PathBuf], names: &[&str]) -> Result<Held, GitError> {
-    let Some(tree) = WorkTree::around(project) else { return Ok(Held::default()) };
+pub fn held(
+    project: &Path,
+    files: &[PathBuf],
+    lists: &[PathBuf],
+    names: &[&str],
+) -> Result<GitTraces, GitError> {
+    let Some(tree) = WorkTree::around(project) else { return Ok(GitTraces::default()) };
     // Without a path git would speak of all.
     let (mut commits, mut staged) = (Vec::new(), false);
     if !files.is_empty() {
@@ -242,7 +247,7 @@ pub fn held(project: &Path, files: &[PathBuf], lists: &[PathBuf], names: &[&str]
     }
     commits.sort_by(|a, b| b.date.cmp(&a.date).then_with(|| a.id.cmp(&b.id)));
     commits.dedup();
-    Ok(Held { commits, staged })
+    Ok(GitTraces { commits, staged })
 }
 
 /// The names that a file had before, newest first, as paths from the project. None where git is not, or does not
@@ -255,14 +260,14 @@ pub fn former_names(project: &Path, file: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut now = file.to_owned();
     // What is moved and not yet committed. The index says it; the worktree would be read through filters.
-    let mut moved = tree.git(Runs::GitAlone);
+    let mut moved = tree.git(GitCallPolicy::GitAlone);
     moved.args(["diff-index", "--cached"]).args(PLAIN_DIFF).args(list_renames).arg("HEAD");
     let moved = run(&mut moved, Vec::new()).unwrap_or_default();
     if let Some((old, _)) = renames(&moved).into_iter().find(|(_, new)| *new == now) {
         now.clone_from(&old);
         names.push(old);
     }
-    let mut followed = tree.git(Runs::GitAlone);
+    let mut followed = tree.git(GitCallPolicy::GitAlone);
     followed.args(["log", "--follow", "--format=", RENAMES_MAX]).args(PLAIN_DIFF).args(list_renames);
     followed.arg("--").arg(project.join(&now));
     let followed = run(&mut followed, Vec::new()).unwrap_or_default();
@@ -289,7 +294,7 @@ fn renames(printed: &[u8]) -> Vec<(String, String)> {
 
 /// Every commit that anything leads to, a dropped stash included, told in this form.
 fn history(tree: &WorkTree, form: &str) -> Command {
-    let mut command = tree.git(Runs::GitAlone);
+    let mut command = tree.git(GitCallPolicy::GitAlone);
     command.args(["log", "--all", "--reflog", "--full-history", "--date=iso-strict"]).args(PLAIN_DIFF);
     command.arg(format!("--format={form}"));
     command
@@ -297,7 +302,7 @@ fn history(tree: &WorkTree, form: &str) -> Command {
 
 /// The files that git's index has.
 fn in_index(tree: &WorkTree) -> Command {
-    let mut command = tree.git(Runs::GitAlone);
+    let mut command = tree.git(GitCallPolicy::GitAlone);
     command.args(["ls-files", "--cached"]);
     command
 }
@@ -317,7 +322,7 @@ fn with_name(
 ) -> Result<Vec<Commit>, GitError> {
     let mut held = Vec::new();
     for some in commits.chunks(GREP_MAX) {
-        let mut grep = tree.git(Runs::GitAlone);
+        let mut grep = tree.git(GitCallPolicy::GitAlone);
         grep.args(["grep", "--no-textconv", "--fixed-strings", "--name-only", "-e", name]);
         grep.args(some.iter().map(|commit| &commit.id)).arg("--").args(lists);
         let found = run_search(&mut grep)?;

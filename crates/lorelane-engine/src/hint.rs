@@ -2,10 +2,10 @@
 //!
 //! A refusal is the core's, and so is its hint. Commands are in backticks, so that a server can name its tools instead.
 
-use crate::backend::{self, LOCK_FOLDER, Others, StoreError};
+use crate::backend::{self, LOCK_FOLDER, LockHolders, StoreError};
 use crate::config::ConfigError;
 use crate::disk::is_exhausted;
-use crate::failure::{Failure, Unclear};
+use crate::failure::{Failure, UnclearName};
 use crate::model::ModelError;
 use crate::setup::SetupError;
 use lorelane_core::refusal::LIST_HINT;
@@ -61,7 +61,7 @@ impl Failure {
     }
 }
 
-impl Unclear {
+impl UnclearName {
     fn hint(&self) -> Cow<'static, str> {
         if !self.deleted.is_empty() {
             let names: Vec<String> =
@@ -80,8 +80,10 @@ impl StoreError {
             StoreError::LockTimeout { what, .. } if what.ends_with(LOCK_FOLDER) => {
                 format!("if no script is running, remove {}", what.display()).into()
             }
-            StoreError::LockTimeout { others: Others::Idle, .. } => "try again when it has finished".into(),
-            StoreError::LockTimeout { others: Others::Busy, .. } => {
+            StoreError::LockTimeout { others: LockHolders::Idle, .. } => {
+                "try again when it has finished".into()
+            }
+            StoreError::LockTimeout { others: LockHolders::Busy, .. } => {
                 "try again when fewer write at the same time".into()
             }
             StoreError::Symlink { .. } => "replace the link by the file or folder itself".into(),
@@ -108,18 +110,18 @@ impl StoreError {
     }
 }
 
-impl backend::Fault {
+impl backend::LogFault {
     pub fn hint(&self) -> Cow<'static, str> {
         match self {
-            backend::Fault::TornEnd { .. } => "no change had begun there; the next one cuts it".into(),
-            backend::Fault::UnreadableHead { .. } => {
+            backend::LogFault::TornEnd { .. } => "no change had begun there; the next one cuts it".into(),
+            backend::LogFault::UnreadableHead { .. } => {
                 "a power cut may do that, and so does a failing disk; the next change writes it again".into()
             }
-            backend::Fault::Unreadable { .. } => "check who may read there".into(),
-            backend::Fault::BrokenChain { journal, .. }
-            | backend::Fault::DamagedBlob { journal, .. }
-            | backend::Fault::Unsettled { journal, .. }
-            | backend::Fault::Cut { journal } => format!(
+            backend::LogFault::Unreadable { .. } => "check who may read there".into(),
+            backend::LogFault::BrokenChain { journal, .. }
+            | backend::LogFault::DamagedBlob { journal, .. }
+            | backend::LogFault::Unsettled { journal, .. }
+            | backend::LogFault::Cut { journal } => format!(
                 "the memories are not affected, but the log is not complete; to start a new one, without undo of \
                  what came before, move the folder {} away",
                 folder_of(journal).display()

@@ -1,10 +1,10 @@
 //! The log of hooks: one line for each that could not do its work.
 
+use crate::append_log;
 use crate::disk::{Disk, RealDisk};
 use crate::env::Env;
 use crate::failure::Failure;
-use crate::lines;
-use lorelane_core::forget::{Act, Traces};
+use lorelane_core::forget::{EraseMode, Traces};
 use lorelane_core::secret;
 use lorelane_core::text::{cut, one_line};
 use lorelane_core::time::Timestamp;
@@ -26,7 +26,7 @@ pub fn write(env: &Env, hook: &str, what: &str) {
     if let Some(folder) = path.parent() {
         let _ = RealDisk.create_private_dir_all(folder);
     }
-    let _ = lines::turn_over(&RealDisk, &path, &former(&path), LOG_MAX_BYTES);
+    let _ = append_log::rotate(&RealDisk, &path, &former(&path), LOG_MAX_BYTES);
     let _ = RealDisk.append(&path, line.as_bytes());
 }
 
@@ -40,12 +40,13 @@ pub fn write_once(env: &Env, hook: &str, what: &str) {
 }
 
 /// Blanks the lines that name a memory, and those that have no time: the rest of one that was blanked in part.
-pub fn forget(disk: &dyn Disk, log: &Path, traces: &Traces, act: Act) -> Result<usize, Failure> {
+pub fn forget(disk: &dyn Disk, log: &Path, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
     let goes = |line: &str| {
         let time = line.split_whitespace().next();
         time.is_some_and(|time| Timestamp::parse(time).is_none()) || traces.are_named_in(line)
     };
-    lines::blank(disk, &[&former(log), log], act, &goes).map_err(|source| Failure::io("purge", log, source))
+    append_log::redact_lines(disk, &[&former(log), log], act, &goes)
+        .map_err(|source| Failure::io("purge", log, source))
 }
 
 fn former(log: &Path) -> PathBuf {

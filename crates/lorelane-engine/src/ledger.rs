@@ -1,12 +1,12 @@
 //! The ledger on disk: what was put into prompts, one line each, in the project's state folder.
 
-use crate::disk::{Disk, Kind};
+use crate::append_log;
+use crate::disk::{Disk, FileType};
 use crate::failure::Failure;
-use crate::lines;
 use crate::state::StateFolder;
-use lorelane_core::forget::{Act, Traces};
-use lorelane_core::json::{Format, Json};
-use lorelane_core::ledger::{Line, has_traces, named};
+use lorelane_core::forget::{EraseMode, Traces};
+use lorelane_core::json::{Json, JsonFormat};
+use lorelane_core::ledger::{LedgerLine, has_traces, named};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,17 +38,17 @@ impl Ledger {
     }
 
     /// Appends a line. It is no memory: it is neither synced nor waited for.
-    pub fn append(&self, line: &Line) -> Result<(), Failure> {
+    pub fn append(&self, line: &LedgerLine) -> Result<(), Failure> {
         let folder = self.folder.for_writing();
         let path = self.current();
         let fault = |source| Failure::io("write", &path, source);
         self.disk.create_private_dir_all(&folder).map_err(fault)?;
-        lines::turn_over(&*self.disk, &path, &self.former(), LEDGER_MAX_BYTES).map_err(fault)?;
+        append_log::rotate(&*self.disk, &path, &self.former(), LEDGER_MAX_BYTES).map_err(fault)?;
         self.disk.append(&path, line.line().as_bytes()).map_err(fault)
     }
 
     /// All lines, newest first. What is not a line of ours is passed over.
-    pub fn lines(&self) -> Vec<Line> {
+    pub fn lines(&self) -> Vec<LedgerLine> {
         let mut lines = Vec::new();
         for path in [self.former(), self.current()] {
             lines.extend(self.read(&path));
@@ -58,22 +58,22 @@ impl Ledger {
     }
 
     /// Blanks the lines that speak of a memory, whole: what was shown beside it and the prompt go with it.
-    pub fn forget(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+    pub fn forget(&self, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
         let (current, former) = (self.current(), self.former());
-        lines::blank(&*self.disk, &[&former, &current], act, &|line| has_traces(line, traces))
+        append_log::redact_lines(&*self.disk, &[&former, &current], act, &|line| has_traces(line, traces))
             .map_err(|source| Failure::io("purge", &current, source))
     }
 
     /// The newest lines of one session, newest first. Only the end of the ledger is looked at, and only lines that
     /// name the session are parsed: a stop waits for this.
-    pub fn lines_of(&self, session: &str) -> Vec<Line> {
+    pub fn lines_of(&self, session: &str) -> Vec<LedgerLine> {
         let session = named(session);
-        let named = Json::text(&session).render(Format::LINE);
+        let named = Json::text(&session).render(JsonFormat::LINE);
         let mut lines = Vec::new();
         for path in [self.current(), self.former()] {
             let tail = self.tail(&path);
             let newest_first = tail.lines().rev().filter(|line| head(line).contains(&named));
-            lines.extend(newest_first.filter_map(Line::read).filter(|line| line.session == session));
+            lines.extend(newest_first.filter_map(LedgerLine::read).filter(|line| line.session == session));
             if tail.len() > RECENT_BYTES / 2 {
                 break;
             }
@@ -82,16 +82,16 @@ impl Ledger {
     }
 
     fn tail(&self, path: &Path) -> String {
-        if !matches!(self.disk.stat(path), Ok(Some(stat)) if stat.kind == Kind::File) {
+        if !matches!(self.disk.stat(path), Ok(Some(stat)) if stat.kind == FileType::File) {
             return String::new();
         }
         let read = self.disk.read_tail(path, RECENT_BYTES as u64).ok().flatten();
         read.map_or_else(String::new, |(bytes, _)| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn read(&self, path: &Path) -> Vec<Line> {
+    fn read(&self, path: &Path) -> Vec<LedgerLine> {
         let bytes = self.disk.read_regular(path, 2 * LEDGER_MAX_BYTES).ok().flatten().unwrap_or_default();
-        String::from_utf8_lossy(&bytes).lines().filter_map(Line::read).collect()
+        String::from_utf8_lossy(&bytes).lines().filter_map(LedgerLine::read).collect()
     }
 }
 
@@ -103,7 +103,7 @@ fn head(line: &str) -> &str {
 mod tests {
     use super::*;
     use crate::disk::RealDisk;
-    use lorelane_core::briefing::Told;
+    use lorelane_core::briefing::RenderedContext;
     use lorelane_core::memory::{Address, Category};
     use lorelane_core::time::Timestamp;
 
@@ -113,8 +113,8 @@ mod tests {
         let ledger = Ledger::new(Arc::new(RealDisk), folder.clone());
         let append = |session: &str, name: &str| {
             let shown = vec![(Address::record(Category::Decision, name), "pinned"); 40];
-            let told = Told { text: "x".to_owned(), shown, left_out: Vec::new() };
-            ledger.append(&Line::of_start(Timestamp(0), "claude-code", session, &told)).unwrap();
+            let told = RenderedContext { text: "x".to_owned(), shown, left_out: Vec::new() };
+            ledger.append(&LedgerLine::of_start(Timestamp(0), "claude-code", session, &told)).unwrap();
         };
         let names = |session: &str| -> Vec<String> {
             let lines = ledger.lines_of(session);

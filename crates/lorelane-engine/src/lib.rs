@@ -1,5 +1,6 @@
 //! Engine: does what the core decided. Knows files, locks, SQLite and git; prints nothing.
 
+mod append_log;
 pub mod backend;
 pub mod captures;
 pub mod config;
@@ -13,7 +14,6 @@ mod hint;
 pub mod hooklog;
 pub mod index;
 pub mod ledger;
-mod lines;
 pub mod model;
 pub mod setup;
 pub mod state;

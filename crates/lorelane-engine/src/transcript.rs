@@ -3,10 +3,10 @@
 //! A session's file grows to hundreds of megabytes, and a stop waits for us. So the file is read from its end in
 //! pieces, until the conversation has enough messages, and most lines are skipped without being parsed.
 
-use crate::disk::{Disk, Links, Pieces, RealDisk};
+use crate::disk::{Disk, LinkPolicy, RandomAccessFile, RealDisk};
 use crate::env::{Env, Var};
-use lorelane_core::capture::At;
-use lorelane_core::conversation::{Attendance, Backwards, Conversation, Format};
+use lorelane_core::capture::TranscriptPosition;
+use lorelane_core::conversation::{Attendance, Conversation, ReverseReader, TranscriptFormat};
 use memchr::memrchr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,12 +31,12 @@ pub fn folders(env: &Env) -> Vec<PathBuf> {
 /// skipped.
 pub fn read(
     path: &Path,
-    format: Format,
+    format: TranscriptFormat,
     max_messages: usize,
     folders: &[PathBuf],
 ) -> io::Result<Conversation> {
     let mut lines = open(path, folders)?;
-    let mut backwards = Backwards::new(max_messages);
+    let mut backwards = ReverseReader::new(max_messages);
     let mut line = Vec::new();
     while let Some(at) = lines.before(&mut line)? {
         if !format.may_speak(&line) {
@@ -44,7 +44,7 @@ pub fn read(
         }
         let Ok(text) = std::str::from_utf8(&line) else { continue };
         let Some(part) = format.read_line(text) else { continue };
-        if !backwards.add(At::Byte(at), part) {
+        if !backwards.add(TranscriptPosition::Byte(at), part) {
             break;
         }
     }
@@ -52,7 +52,11 @@ pub fn read(
 }
 
 /// Whether somebody is there, as the newest line that tells it says. `None` when none does.
-pub fn attendance(path: &Path, format: Format, folders: &[PathBuf]) -> io::Result<Option<Attendance>> {
+pub fn attendance(
+    path: &Path,
+    format: TranscriptFormat,
+    folders: &[PathBuf],
+) -> io::Result<Option<Attendance>> {
     let mut lines = open(path, folders)?;
     let mut line = Vec::new();
     while lines.before(&mut line)?.is_some() {
@@ -71,13 +75,13 @@ fn open(path: &Path, folders: &[PathBuf]) -> io::Result<LinesFromEnd> {
             "it lies neither in the home folder, nor in the client's, nor in the temporary one",
         ));
     }
-    LinesFromEnd::new(RealDisk.open(&real, Links::Refused)?)
+    LinesFromEnd::new(RealDisk.open(&real, LinkPolicy::Refused)?)
 }
 
 /// The numbers of the lines that begin at these bytes of a transcript; `None` for one so far from its beginning that
 /// nobody counts. Apart from reading: only what was found is worth counting for.
 pub fn lines_at(path: &Path, places: &[u64]) -> io::Result<Vec<Option<u64>>> {
-    let mut file = RealDisk.open(path, Links::Followed)?;
+    let mut file = RealDisk.open(path, LinkPolicy::Followed)?;
     let mut lines = vec![None; places.len()];
     let mut order: Vec<usize> = (0..places.len()).filter(|at| places[*at] <= COUNTED_MAX).collect();
     order.sort_by_key(|at| places[*at]);
@@ -102,7 +106,7 @@ fn newlines(bytes: &[u8]) -> u64 {
 /// The lines of a file, the last one first, as far as its tail reaches.
 #[derive(Debug)]
 struct LinesFromEnd {
-    file: Box<dyn Pieces>,
+    file: Box<dyn RandomAccessFile>,
     /// Where what was read begins.
     start: u64,
     /// Nothing before this is read.
@@ -117,7 +121,7 @@ struct LinesFromEnd {
 }
 
 impl LinesFromEnd {
-    fn new(file: Box<dyn Pieces>) -> io::Result<LinesFromEnd> {
+    fn new(file: Box<dyn RandomAccessFile>) -> io::Result<LinesFromEnd> {
         let start = file.size()?;
         let floor = start.saturating_sub(TAIL_MAX);
         let (head, tail) = (Vec::new(), Vec::new());

@@ -13,7 +13,7 @@ pub(crate) fn read_value() -> Option<Json> {
 
 fn read_from(input: &mut dyn Read) -> Option<Json> {
     let mut bytes = Vec::new();
-    let mut end = End::default();
+    let mut end = InputEnd::default();
     // Small: a guard stands before every tool, and memory that is not touched costs nothing.
     let mut chunk = [0; 8 << 10];
     while !end.reached && bytes.len() < MAX_BYTES {
@@ -33,14 +33,14 @@ fn read_from(input: &mut dyn Read) -> Option<Json> {
 
 /// Finds the brace that closes the first object. What is not an object ends with the input.
 #[derive(Default)]
-struct End {
+struct InputEnd {
     depth: usize,
     in_text: bool,
     escaped: bool,
     reached: bool,
 }
 
-impl End {
+impl InputEnd {
     fn pass(&mut self, bytes: &[u8]) {
         for byte in bytes {
             match (self.in_text, byte) {

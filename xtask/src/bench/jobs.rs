@@ -7,8 +7,8 @@ use super::transcript::Transcripts;
 use super::{SEED, Store};
 use crate::corpus;
 use crate::failure::Failure;
-use lorelane_core::json::{Format, Json};
-use lorelane_engine::disk::Seeded;
+use lorelane_core::json::{Json, JsonFormat};
+use lorelane_engine::disk::SeededRng;
 
 /// A process to measure. `turn` counts the runs, for jobs that need something fresh each time.
 pub(super) struct Job {
@@ -96,7 +96,7 @@ const PROMPT: &str = "The importer still serves stale rows after a deploy. Shoul
 const LONG_PROMPT_WORDS: usize = 300;
 
 fn create(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
-    let mut prng = Seeded::new(SEED + turn as u64);
+    let mut prng = SeededRng::new(SEED + turn as u64);
     let title = format!("Record bench run {turn} of the create job");
     let context = corpus::sentences(3, &mut prng);
     let draft = store.sandbox.scratch("draft.json");
@@ -105,7 +105,7 @@ fn create(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
 }
 
 fn create_session(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
-    let mut prng = Seeded::new(SEED + turn as u64);
+    let mut prng = SeededRng::new(SEED + turn as u64);
     let draft = store.sandbox.scratch("draft.json");
     write_file(&draft, &corpus::session_draft(&format!("Session of bench run {turn}"), &mut prng))?;
     Ok(words(&["create", "session_summary", "--from", &draft.to_string_lossy()]))
@@ -130,7 +130,7 @@ fn prompt(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
 }
 
 fn long_prompt(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
-    let text = corpus::sentences(LONG_PROMPT_WORDS / 8, &mut Seeded::new(SEED));
+    let text = corpus::sentences(LONG_PROMPT_WORDS / 8, &mut SeededRng::new(SEED));
     let text: Vec<&str> = text.split(' ').take(LONG_PROMPT_WORDS).collect();
     hook(store, turn, "prompt", "UserPromptSubmit", &[("prompt", Json::text(text.join(" ")))])
 }
@@ -150,7 +150,7 @@ fn guard(store: &Store<'_>, turn: usize) -> Result<Call, Failure> {
     let file = store.sandbox.project().join("src/main.rs");
     let input = [
         ("file_path", Json::text(file.to_string_lossy())),
-        ("content", Json::text(corpus::sentences(40, &mut Seeded::new(SEED)))),
+        ("content", Json::text(corpus::sentences(40, &mut SeededRng::new(SEED)))),
     ];
     let input = Json::Object(input.into_iter().collect());
     let more = [("tool_name", Json::text("Write")), ("tool_input", input)];
@@ -180,7 +180,7 @@ fn hook(
     ];
     let payload = Json::Object(common.into_iter().chain(more.iter().cloned()).collect());
     let input = store.sandbox.scratch("payload.json");
-    write_file(&input, &format!("{}\n", payload.render(Format::LINE)))?;
+    write_file(&input, &format!("{}\n", payload.render(JsonFormat::LINE)))?;
     Ok(Call { input: Some(input), ..words(&["hook", event]) })
 }
 

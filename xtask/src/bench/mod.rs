@@ -17,8 +17,8 @@ use crate::args::Args;
 use crate::corpus;
 use crate::failure::Failure;
 use crate::repo;
+use crate::retrieval_bench;
 use crate::sandbox::Sandbox;
-use crate::sets;
 use jobs::{Call, JOBS, JOURNAL_JOBS, Job, REINDEX, UPDATE};
 use lorelane_core::policy::DEFAULT_ROOT;
 use lorelane_engine::config::RECORDS_CONFIG;
@@ -107,16 +107,16 @@ fn recall(folder: &Path, mut args: Args) -> Result<bool, Failure> {
     let write: Option<PathBuf> = args.option("--write")?;
     args.finish()?;
     let sizes: Vec<usize> = sizes.split(',').filter_map(|size| size.trim().parse().ok()).collect();
-    let sets = sets::read_all(folder)?;
+    let sets = retrieval_bench::read_all(folder)?;
     let programs =
         repo::build(&["--release", "--package", "lorelane", "--bin", "lorelane", "--example", "empty"])?;
-    let programs = sets::Programs {
+    let programs = retrieval_bench::Programs {
         binary: repo::find_program(&programs, "lorelane")?,
         empty: repo::find_program(&programs, "empty")?,
     };
-    let quality = sets::tables(&sets)?;
+    let quality = retrieval_bench::tables(&sets)?;
     println!("{}\n{}", quality.tables, quality.verdicts);
-    let speed = sets::speed_table(&sets, &programs, &sizes)?;
+    let speed = retrieval_bench::speed_table(&sets, &programs, &sizes)?;
     println!("{}\n{}", speed.tables, speed.verdicts);
     if let Some(file) = write {
         let origin = format!("`cargo xtask bench --sets DIR`, {}, {}.", report::today(), report::machine());

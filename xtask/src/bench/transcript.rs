@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::corpus;
 use crate::failure::Failure;
 use crate::sandbox::Sandbox;
-use lorelane_core::json::{Format, Json};
-use lorelane_engine::disk::Seeded;
+use lorelane_core::json::{Json, JsonFormat};
+use lorelane_engine::disk::SeededRng;
 
 /// Removed when dropped.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ struct Written {
 fn write(path: &Path, seed: u64, result_bytes: usize, more: impl Fn(Written) -> bool) -> Result<(), Failure> {
     let fault = |error| Failure::on("write", path, error);
     let mut file = BufWriter::new(File::create(path).map_err(fault)?);
-    let mut prng = Seeded::new(seed);
+    let mut prng = SeededRng::new(seed);
     // Text is only made once: the file differs by where it is cut.
     let results = corpus::sentences(result_bytes / 50, &mut prng).replace(". ", ".\n");
     let mut written = Written::default();
@@ -62,7 +62,7 @@ fn write(path: &Path, seed: u64, result_bytes: usize, more: impl Fn(Written) -> 
         let answer =
             if is_last { Transcripts::LAST_WORDS.to_owned() } else { corpus::sentences(3, &mut prng) };
         for line in exchange(number, &corpus::sentences(2, &mut prng), &result, &answer) {
-            let line = format!("{}\n", line.render(Format::LINE));
+            let line = format!("{}\n", line.render(JsonFormat::LINE));
             written.bytes += line.len();
             file.write_all(line.as_bytes()).map_err(fault)?;
         }
@@ -144,7 +144,7 @@ fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lorelane_core::conversation::Format as Transcript;
+    use lorelane_core::conversation::TranscriptFormat as Transcript;
     use lorelane_engine::transcript;
 
     #[test]

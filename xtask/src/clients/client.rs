@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::hooks;
-use crate::cellar::{Origin, Package};
 use crate::failure::Failure;
+use crate::tool_cache::{Origin, Package};
 
 /// One pinned client. Two versions of one client are two rows.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::{Json, JsonFormat, Object};
 
 use super::client::{Client, Kind, write};
 use super::wire::{list, object};
@@ -175,8 +175,8 @@ fn opencode_plugin(events: &[&Event], command: &dyn Fn(&Event) -> String) -> Str
          export const Probe = async () => ({\n",
     );
     for event in events {
-        let name = Json::text(event.name).render(Format::LINE);
-        let command = Json::text(command(event)).render(Format::LINE);
+        let name = Json::text(event.name).render(JsonFormat::LINE);
+        let command = Json::text(command(event)).render(JsonFormat::LINE);
         text.push_str(&format!(
             "  {name}: async (input, output) => {{ tell({command}, {{ input, output }}) }},\n"
         ));
@@ -186,7 +186,7 @@ fn opencode_plugin(events: &[&Event], command: &dyn Fn(&Event) -> String) -> Str
 }
 
 fn write_json(path: &Path, value: &Json) -> Result<(), Failure> {
-    write(path, &format!("{}\n", value.render(Format::FILE)))
+    write(path, &format!("{}\n", value.render(JsonFormat::FILE)))
 }
 
 fn read_object(path: &Path) -> Result<Object, Failure> {

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use lorelane_core::capture::STOP_HEAD;
 use lorelane_core::fence;
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::{Json, JsonFormat, Object};
 use lorelane_core::memory::Address;
 use lorelane_core::text::one_line;
 
@@ -531,7 +531,7 @@ fn create(
         call.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(cannot)?;
     if let Some(mut input) = child.stdin.take() {
         // A program that refuses early does not read on.
-        let _ = input.write_all(draft.render(Format::FILE).as_bytes());
+        let _ = input.write_all(draft.render(JsonFormat::FILE).as_bytes());
     }
     let output = child.wait_with_output().map_err(cannot)?;
     let said = String::from_utf8_lossy(&output.stdout);

@@ -18,9 +18,9 @@ mod wire;
 use std::path::PathBuf;
 
 use crate::args::Args;
-use crate::cellar::{Cellar, Package};
 use crate::failure::Failure;
 use crate::repo;
+use crate::tool_cache::{Cellar, Package};
 use client::Client;
 use proof::Choice;
 

@@ -12,10 +12,10 @@ use super::hooks::Places;
 use super::hostile::{self, HostileProduct};
 use super::run::{self, Hooking};
 use super::scenario::{self, Scenario};
-use crate::cellar::Cellar;
 use crate::failure::Failure;
 use crate::process;
 use crate::repo;
+use crate::tool_cache::Cellar;
 
 /// A client is mostly waiting for its own start; more than two at once only slow each other.
 const AT_ONCE: usize = 2;

@@ -8,16 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::{Json, JsonFormat, Object};
 
 use super::client::{Client, Kind, write};
 use super::hooks::{self, Places};
 use super::proof::Choice;
 use super::run::{self, Hooking};
 use super::scenario;
-use crate::cellar::Cellar;
 use crate::failure::Failure;
 use crate::repo;
+use crate::tool_cache::Cellar;
 
 const FIXTURES: &str = "crates/lorelane/tests/fixtures/payloads";
 
@@ -223,7 +223,7 @@ fn keep(client: &Client, folder: &Path, fixtures: &BTreeMap<String, Json>) -> Re
             }
             false => folder.join(client.version).join(format!("{name}.json")),
         };
-        let text = format!("{}\n", payload.render(Format::FILE));
+        let text = format!("{}\n", payload.render(JsonFormat::FILE));
         if fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
             println!("{} is new or changed", path.display());
             write(&path, &text)?;

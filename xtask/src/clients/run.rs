@@ -4,16 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 
 use super::client::{Client, Kind};
 use super::hooks::Places;
 use super::scenario::Scenario;
 use super::stub::{Exchange, Stub};
-use crate::cellar::{Cellar, search_path};
 use crate::failure::Failure;
 use crate::process::{self, Ended};
 use crate::sandbox::Sandbox;
+use crate::tool_cache::{Cellar, search_path};
 
 /// The folder beside home and project for what belongs to neither.
 pub const HARNESS: &str = "harness";
@@ -127,7 +127,7 @@ fn answers(printed: &str, key: &str, wanted: &str, answer: &str) -> Vec<String> 
 fn keep_requests(scratch: &Path, exchanges: &[Exchange]) -> Result<(), Failure> {
     for (at, exchange) in exchanges.iter().enumerate() {
         let path = scratch.join(format!("request-{:03}.json", at + 1));
-        let text = exchange.to_json().render(Format::FILE);
+        let text = exchange.to_json().render(JsonFormat::FILE);
         fs::write(&path, text).map_err(|error| Failure::on("write", &path, error))?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! A request is reduced to its parts, texts with a role, so that a scenario and an assertion read every
 //! client alike.
 
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::{Json, JsonFormat, Object};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
@@ -145,7 +145,7 @@ fn as_hook_said(text: &str) -> String {
 }
 
 fn document(value: &Json) -> Reply {
-    Reply { content_type: "application/json", body: value.render(Format::LINE) }
+    Reply { content_type: "application/json", body: value.render(JsonFormat::LINE) }
 }
 
 /// Server-sent events. Protocols that name their events say the name inside as well.
@@ -156,7 +156,7 @@ fn events(values: &[Json], end: &str) -> Reply {
         if let Some(name) = named {
             body.push_str(&format!("event: {name}\n"));
         }
-        body.push_str(&format!("data: {}\n\n", value.render(Format::LINE)));
+        body.push_str(&format!("data: {}\n\n", value.render(JsonFormat::LINE)));
     }
     body.push_str(end);
     Reply { content_type: "text/event-stream", body }
@@ -228,7 +228,7 @@ fn messages_events(body: &Json, blocks: &[Block], number: usize) -> Vec<Json> {
                 if let Json::Object(start) = &mut start {
                     start.set("input", Json::Object(Object::new()));
                 }
-                let input = Json::text(input.render(Format::LINE));
+                let input = Json::text(input.render(JsonFormat::LINE));
                 (start, object([("type", text("input_json_delta")), ("partial_json", input)]))
             }
         };
@@ -273,7 +273,7 @@ fn responses_item(block: &Block, number: usize, at: usize) -> Json {
                 ("id", Json::text(format!("f{number}_{at}"))),
                 ("call_id", Json::text(format!("call_{number}_{at}"))),
                 ("name", text(name)),
-                ("arguments", Json::text(input.render(Format::LINE))),
+                ("arguments", Json::text(input.render(JsonFormat::LINE))),
                 ("status", text("completed")),
             ];
             Json::Object(call.into_iter().chain(namespace).collect())
@@ -325,7 +325,7 @@ fn responses_events(blocks: &[Block], number: usize) -> Vec<Json> {
 }
 
 fn chat_call(name: &str, input: &Json, number: usize, at: usize) -> Json {
-    let function = object([("name", text(name)), ("arguments", Json::text(input.render(Format::LINE)))]);
+    let function = object([("name", text(name)), ("arguments", Json::text(input.render(JsonFormat::LINE)))]);
     object([
         ("index", Json::number(at)),
         ("id", Json::text(format!("call_{number}_{at}"))),

@@ -20,13 +20,13 @@ use crate::args::Args;
 use crate::failure::Failure;
 use crate::repo;
 use lorelane_core::digest::short_digest;
-use lorelane_core::embed::{DIMENSIONS, Entry, MODEL_ID, model_id, pack};
-use lorelane_engine::model::neural::{Bert, Matrix, Shape, Tensors, Vocabulary, mean_direction};
+use lorelane_core::embed::{DIMENSIONS, MODEL_ID, VocabularyEntry, model_id, pack};
+use lorelane_engine::model::neural::{Bert, Matrix, ModelShape, Tensors, Vocabulary, mean_direction};
 
 const TABLE: &str = "crates/lorelane-core/data/static.bin";
 /// The teacher reads no further.
 const MAX_TOKENS: usize = 64;
-const WIDTH: usize = Shape::MINILM.width;
+const WIDTH: usize = ModelShape::MINILM.width;
 
 pub fn command(mut args: Args) -> Result<bool, Failure> {
     let write = args.flag("--write");
@@ -107,11 +107,11 @@ fn distilled(
     axes::spread(&mut rows);
 
     let kept = (0..vocabulary.lines().len()).filter(|piece| is_kept(&vocabulary.lines()[*piece]));
-    let entries: Vec<Entry<'_>> = kept
+    let entries: Vec<VocabularyEntry<'_>> = kept
         .map(|piece| {
             let mut row = [0.0; DIMENSIONS];
             row.copy_from_slice(rows.row(piece));
-            Entry { line: &vocabulary.lines()[piece], row }
+            VocabularyEntry { line: &vocabulary.lines()[piece], row }
         })
         .collect();
     pack(&entries)
@@ -176,6 +176,6 @@ impl Teacher<'_> {
     fn read(&self) -> Result<Bert, Failure> {
         let fault = |why| Failure::on("read the tensors of", &self.model, why);
         let bytes = fs::read(&self.model).map_err(|error| Failure::on("read", &self.model, error))?;
-        Bert::read(&Tensors::parse(&bytes).map_err(fault)?, Shape::MINILM).map_err(fault)
+        Bert::read(&Tensors::parse(&bytes).map_err(fault)?, ModelShape::MINILM).map_err(fault)
     }
 }

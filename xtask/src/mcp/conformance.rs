@@ -9,11 +9,11 @@ use std::path::Path;
 
 use lorelane_core::json::Json;
 
-use super::door;
 use super::server::Store;
-use crate::cellar::{Cellar, Origin, Package};
+use super::transport;
 use crate::failure::Failure;
 use crate::process;
+use crate::tool_cache::{Cellar, Origin, Package};
 
 /// One version of the suite, for one version of the protocol.
 pub(super) struct Suite {
@@ -175,7 +175,7 @@ impl Suite {
         let server = store.listen()?;
         let results = store.scratch().join("results");
         let mut suite = store.command(&cellar.program(&self.package()));
-        suite.args(["server", "--url", &door::open(&server)?]).args(self.arguments);
+        suite.args(["server", "--url", &transport::open(&server)?]).args(self.arguments);
         suite.arg("--output-dir").arg(&results);
         // It fails with every scenario that lacks its fixture; what it wrote down is what counts.
         let (_, ended) = process::run_out(suite, store.scratch(), "conformance")?;

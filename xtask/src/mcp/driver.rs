@@ -4,14 +4,14 @@
 
 use std::process::Command;
 
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 
 use super::questions::Question;
 use super::server::{Reach, Store};
-use crate::cellar::{self, Cellar, Origin, Package};
 use crate::failure::Failure;
 use crate::process;
 use crate::repo;
+use crate::tool_cache::{self, Cellar, Origin, Package};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Driver {
@@ -74,7 +74,7 @@ impl Driver {
         let scripts = repo::root().join("xtask/mcp");
         match self {
             Driver::PythonSdk => {
-                let mut python = store.command(&cellar::python()?);
+                let mut python = store.command(&tool_cache::python()?);
                 python.env("PYTHONPATH", modules).arg(scripts.join("python.py"));
                 ask_all(python, store, reach, questions, package.name)
             }
@@ -109,7 +109,7 @@ fn ask_all(
     name: &str,
 ) -> Result<Seen, Failure> {
     let requests = Json::List(questions.iter().map(Question::request).collect());
-    script.arg(requests.render(Format::LINE));
+    script.arg(requests.render(JsonFormat::LINE));
     match reach {
         Reach::Stdio { program, words } => script.arg("stdio").arg(program).args(words),
         Reach::Http(server) => script.arg("http").arg(server.url()).arg(&server.token),

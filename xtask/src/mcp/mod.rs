@@ -3,25 +3,25 @@
 //! Our own tests send what we believe clients send. These clients were written by the authors of the protocol.
 
 mod conformance;
-mod door;
 mod driver;
 mod questions;
 mod server;
 pub mod speed;
+mod transport;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::args::Args;
-use crate::cellar::{Cellar, Package};
 use crate::corpus;
 use crate::failure::Failure;
 use crate::process;
 use crate::repo;
 use crate::sandbox::Sandbox;
+use crate::tool_cache::{Cellar, Package};
 use conformance::{SUITES, Suite};
 use driver::{DRIVERS, Driver};
-use lorelane_engine::disk::Seeded;
+use lorelane_engine::disk::SeededRng;
 use questions::{AGENT, OTHERS, Sheet};
 use server::{Store, Transport};
 
@@ -84,7 +84,7 @@ fn measure(binary: &Path, size: usize) -> Result<(), Failure> {
     let mut command = sandbox.bare(binary);
     command.arg("mcp").current_dir(sandbox.project());
     let mut server = speed::Server::start(command)?;
-    let mut prng = Seeded::new(SEED);
+    let mut prng = SeededRng::new(SEED);
     let questions: Vec<String> = (0..QUESTIONS_MEASURED).map(|_| corpus::sentences(1, &mut prng)).collect();
     let show = |what: &str, cost: speed::Cost| {
         println!("{what:<10} median {:>7} µs CPU, p95 {:>7} µs", cost.median_us, cost.p95_us);

@@ -1,6 +1,6 @@
 //! What every client asks, and what must hold of the answers.
 
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 
 #[derive(Debug)]
 pub(super) struct Question {
@@ -223,7 +223,7 @@ pub(super) fn breaches(questions: &[Question], answers: &[Json]) -> Vec<String> 
             [((question.holds)(answer), question.about), (fits, "a document fits its schema")]
         {
             if !holds {
-                let answer: String = answer.render(Format::LINE).chars().take(600).collect();
+                let answer: String = answer.render(JsonFormat::LINE).chars().take(600).collect();
                 breaches.push(format!("{about}: {} gave {answer}", question.name.unwrap_or(question.method)));
             }
         }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use super::questions::AGENT;
-use crate::cellar::{Cellar, search_path};
 use crate::failure::Failure;
 use crate::process;
 use crate::sandbox::Sandbox;
+use crate::tool_cache::{Cellar, search_path};
 
 /// As `questions` ask for it.
 const MEMORY: &[&str] = &[

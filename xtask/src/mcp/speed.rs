@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 
 use crate::failure::Failure;
 
@@ -93,7 +93,7 @@ impl Server {
             ("params", params),
         ]);
         let unsaid = |error: std::io::Error| Failure::new(format!("cannot ask the server: {error}"));
-        writeln!(self.input, "{}", request.render(Format::LINE)).map_err(unsaid)?;
+        writeln!(self.input, "{}", request.render(JsonFormat::LINE)).map_err(unsaid)?;
         loop {
             let mut line = String::new();
             if self.output.read_line(&mut line).map_err(unsaid)? == 0 {

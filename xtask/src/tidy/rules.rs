@@ -96,7 +96,7 @@ pub const RULES: &[Rule] = &[
         but_in: &[
             "crates/lorelane-engine/src/disk/real.rs",
             "crates/lorelane-engine/src/disk/below.rs",
-            "crates/lorelane-engine/src/index/kept.rs",
+            "crates/lorelane-engine/src/index/pool.rs",
         ],
         why: "every effect on files goes through `Disk`: a simulation sees it, and no pipe or link surprises it",
     },
@@ -157,7 +157,7 @@ pub const RULES: &[Rule] = &[
             "crates/lorelane/src/mcp/stdio.rs",
             "crates/lorelane/src/serve/connections.rs",
             "crates/lorelane/src/serve/http.rs",
-            "crates/lorelane/src/serve/learn.rs",
+            "crates/lorelane/src/serve/embed.rs",
             "crates/lorelane/src/serve/mod.rs",
             "crates/lorelane/src/serve/watch.rs",
         ],

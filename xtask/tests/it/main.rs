@@ -5,5 +5,5 @@
 mod bench;
 mod payloads;
 #[cfg(unix)]
-mod storm;
+mod stress;
 mod tidy;

@@ -3,7 +3,7 @@
 use super::expect::Expectation;
 use super::question::Question;
 use crate::digest::short_digest;
-use crate::json::{self, Format, lenient};
+use crate::json::{self, JsonFormat, lenient};
 use crate::memory::Address;
 use crate::recall::Hit;
 use crate::time::Timestamp;
@@ -47,7 +47,7 @@ impl Measure {
 
 /// A question that was asked, and what came.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct BenchQuestion {
     pub question: Question,
     /// Where the wanted memory stood, from 1.
     pub place: Option<usize>,
@@ -57,7 +57,7 @@ pub struct Asked {
 
 /// An expectation that was asked for, and what came.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct ExpectationResult {
     pub expectation: Expectation,
     pub misses: Vec<Miss>,
     pub came: Vec<Address>,
@@ -73,7 +73,7 @@ pub enum Miss {
 
 /// What is kept of a run: numbers, and the digests of what was asked.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Kept {
+pub struct BenchRun {
     pub at: Timestamp,
     /// Whether later runs are compared with it.
     #[serde(rename = "baseline")]
@@ -89,7 +89,7 @@ pub struct Kept {
 
 /// A line of the file: the measures are for those who read it.
 #[derive(Serialize)]
-struct KeptLine<'k> {
+struct RunLine<'k> {
     at: Timestamp,
     baseline: bool,
     measures: Measures,
@@ -111,7 +111,7 @@ pub struct Measures {
 
 /// A measure that fell further than it may, on the questions that both runs asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fall {
+pub struct Regression {
     pub measure: Measure,
     pub before: f64,
     pub now: f64,
@@ -120,24 +120,24 @@ pub struct Fall {
 
 /// What a run says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    pub asked: Vec<Asked>,
-    pub tried: Vec<Tried>,
+pub struct BenchReport {
+    pub asked: Vec<BenchQuestion>,
+    pub tried: Vec<ExpectationResult>,
     pub measures: Measures,
     /// On the questions that the baseline asked too: when it was, its measures and ours.
     pub compared: Option<(Timestamp, Measures, Measures)>,
-    pub falls: Vec<Fall>,
+    pub falls: Vec<Regression>,
     /// What had to come, came in the baseline, and comes no more.
     pub lost: BTreeSet<(String, Address)>,
     /// Whether somebody takes what fell as it is.
     accepted: bool,
-    pub kept: Kept,
+    pub kept: BenchRun,
 }
 
-impl Asked {
-    pub fn new(question: Question, hits: &[Hit]) -> Asked {
+impl BenchQuestion {
+    pub fn new(question: Question, hits: &[Hit]) -> BenchQuestion {
         let place = question.wanted.as_ref().and_then(|wanted| place_of(wanted, hits));
-        Asked { place, came: told(hits), question }
+        BenchQuestion { place, came: told(hits), question }
     }
 
     /// Whether it went as well as it can.
@@ -149,15 +149,15 @@ impl Asked {
     }
 }
 
-impl Tried {
-    pub fn new(expectation: Expectation, hits: &[Hit]) -> Tried {
+impl ExpectationResult {
+    pub fn new(expectation: Expectation, hits: &[Hit]) -> ExpectationResult {
         let hits = &hits[..hits.len().min(expectation.within)];
         let absent = expectation.must.iter().filter(|address| place_of(address, hits).is_none());
         let absent = absent.map(|address| Miss::Absent(address.clone()));
         let intruders = expectation.must_not.iter().filter_map(|address| {
             place_of(address, hits).map(|place| Miss::Intruder(address.clone(), place))
         });
-        Tried { misses: absent.chain(intruders).collect(), came: told(hits), expectation }
+        ExpectationResult { misses: absent.chain(intruders).collect(), came: told(hits), expectation }
     }
 
     fn is_met(&self, address: &Address) -> bool {
@@ -176,23 +176,28 @@ fn told(hits: &[Hit]) -> Vec<Address> {
 }
 
 /// Judges a run against the newest baseline.
-pub fn judge(asked: Vec<Asked>, tried: Vec<Tried>, before: Option<&Kept>, at: Timestamp) -> Report {
-    let mut kept = Kept::of(&asked, &tried, at);
+pub fn judge(
+    asked: Vec<BenchQuestion>,
+    tried: Vec<ExpectationResult>,
+    before: Option<&BenchRun>,
+    at: Timestamp,
+) -> BenchReport {
+    let mut kept = BenchRun::of(&asked, &tried, at);
     let measures = kept.measures(|_| true);
     let compared = before.map(|before| {
         let both = |id: &str| before.knows(id) && kept.knows(id);
         (before.at, before.measures(both), kept.measures(both))
     });
-    let fell: Vec<Fall> = compared.iter().flat_map(|(_, before, now)| fallen(before, now)).collect();
+    let fell: Vec<Regression> = compared.iter().flat_map(|(_, before, now)| fallen(before, now)).collect();
     let lost = before.map(|before| lost(&tried, before)).unwrap_or_default();
     let all_met = tried.iter().all(|tried| tried.misses.is_empty());
     // A run that fell within the tolerance is no baseline: else recall could get worse step by step.
     kept.is_baseline = all_met && fell.is_empty();
-    let falls = fell.into_iter().filter(Fall::is_too_far).collect();
-    Report { asked, tried, measures, compared, falls, lost, accepted: false, kept }
+    let falls = fell.into_iter().filter(Regression::is_too_far).collect();
+    BenchReport { asked, tried, measures, compared, falls, lost, accepted: false, kept }
 }
 
-impl Report {
+impl BenchReport {
     /// Whether recall does what is expected and no worse than before.
     pub fn is_fine(&self) -> bool {
         (self.accepted || self.falls.is_empty()) && self.tried.iter().all(|tried| tried.misses.is_empty())
@@ -210,14 +215,14 @@ impl Report {
     }
 
     /// The questions that went wrong, the worst first.
-    pub fn worst(&self) -> Vec<&Asked> {
-        let mut wrong: Vec<&Asked> = self.asked.iter().filter(|asked| !asked.is_right()).collect();
+    pub fn worst(&self) -> Vec<&BenchQuestion> {
+        let mut wrong: Vec<&BenchQuestion> = self.asked.iter().filter(|asked| !asked.is_right()).collect();
         wrong.sort_by_key(|asked| (asked.place.is_some(), std::cmp::Reverse(asked.place)));
         wrong
     }
 }
 
-fn lost(tried: &[Tried], before: &Kept) -> BTreeSet<(String, Address)> {
+fn lost(tried: &[ExpectationResult], before: &BenchRun) -> BTreeSet<(String, Address)> {
     let misses = tried.iter().flat_map(|tried| tried.misses.iter().map(move |miss| (tried, miss)));
     misses
         .filter_map(|(tried, miss)| match miss {
@@ -228,15 +233,15 @@ fn lost(tried: &[Tried], before: &Kept) -> BTreeSet<(String, Address)> {
         .collect()
 }
 
-fn fallen(before: &Measures, now: &Measures) -> Vec<Fall> {
+fn fallen(before: &Measures, now: &Measures) -> Vec<Regression> {
     let falls = Measure::ALL.into_iter().filter_map(|measure| {
         let (before, now_is) = (before.value(measure)?, now.value(measure)?);
-        Some(Fall { measure, before, now: now_is, questions: now.questions(measure) })
+        Some(Regression { measure, before, now: now_is, questions: now.questions(measure) })
     });
     falls.filter(|fall| fall.before - fall.now > EQUAL).collect()
 }
 
-impl Fall {
+impl Regression {
     fn is_too_far(&self) -> bool {
         let one_question = 1.0 / self.questions as f64;
         self.before - self.now > TOLERANCE.max(one_question) + EQUAL
@@ -273,10 +278,10 @@ fn rounded(share: f64) -> f64 {
     (share * 10_000.0).round() / 10_000.0
 }
 
-impl Kept {
-    fn of(asked: &[Asked], tried: &[Tried], at: Timestamp) -> Kept {
+impl BenchRun {
+    fn of(asked: &[BenchQuestion], tried: &[ExpectationResult], at: Timestamp) -> BenchRun {
         let (places, refused, met) = Default::default();
-        let mut kept = Kept { at, is_baseline: false, places, refused, met };
+        let mut kept = BenchRun { at, is_baseline: false, places, refused, met };
         for asked in asked {
             let id = asked.question.id();
             match asked.question.wanted {
@@ -316,14 +321,14 @@ impl Kept {
 
     /// The line for the file, newline included.
     pub fn line(&self) -> String {
-        let Kept { at, is_baseline, places, refused, met } = self;
+        let BenchRun { at, is_baseline, places, refused, met } = self;
         let measures = self.measures(|_| true);
-        let line = KeptLine { at: *at, baseline: *is_baseline, measures, places, refused, met };
-        format!("{}\n", json::to_string(&line, Format::LINE))
+        let line = RunLine { at: *at, baseline: *is_baseline, measures, places, refused, met };
+        format!("{}\n", json::to_string(&line, JsonFormat::LINE))
     }
 
     /// Reads a line; a foreign or torn one says nothing.
-    pub fn read(line: &str) -> Option<Kept> {
+    pub fn read(line: &str) -> Option<BenchRun> {
         json::from_str(line).ok()
     }
 }
@@ -337,7 +342,7 @@ mod tests {
     use super::*;
     use crate::bench::expectations;
     use crate::lifecycle::Status;
-    use crate::memory::{Kind, NoteType};
+    use crate::memory::{MemoryKind, NoteType};
     use crate::path::RelPath;
 
     const NOW: Timestamp = Timestamp(1_772_000_000);
@@ -351,7 +356,7 @@ mod tests {
             address: note(name),
             path: RelPath::parse(&format!("{name}.md")).unwrap(),
             title: String::new(),
-            kind: Kind::Note(NoteType::Fact),
+            kind: MemoryKind::Note(NoteType::Fact),
             status: Status::Active,
             tags: Vec::new(),
             lines: None,
@@ -367,17 +372,17 @@ mod tests {
     }
 
     /// So many questions, of which the first ones are not answered.
-    fn run(all: usize, wrong: usize) -> Vec<Asked> {
+    fn run(all: usize, wrong: usize) -> Vec<BenchQuestion> {
         let asked = |number| {
             let came: &[&str] = if number < wrong { &["other"] } else { &["right"] };
-            Asked::new(question(number, Some("right")), &hits(came))
+            BenchQuestion::new(question(number, Some("right")), &hits(came))
         };
         (0..all).map(asked).collect()
     }
 
-    fn tried(came: &[&str]) -> Vec<Tried> {
+    fn tried(came: &[&str]) -> Vec<ExpectationResult> {
         let line = r#"{"query": "q", "must": ["notes/a"], "must_not": ["notes/z"], "within": 2}"#;
-        expectations(line).unwrap().into_iter().map(|one| Tried::new(one, &hits(came))).collect()
+        expectations(line).unwrap().into_iter().map(|one| ExpectationResult::new(one, &hits(came))).collect()
     }
 
     #[test]
@@ -391,7 +396,7 @@ mod tests {
             (None, &["a"], None, false),
         ];
         for (wanted, came, place, is_right) in table {
-            let asked = Asked::new(question(0, wanted), &hits(came));
+            let asked = BenchQuestion::new(question(0, wanted), &hits(came));
             assert_eq!((asked.place, asked.is_right()), (place, is_right), "{wanted:?} in {came:?}");
         }
     }
@@ -435,7 +440,7 @@ mod tests {
     fn only_questions_that_both_runs_asked_are_compared() {
         let before = judge(run(10, 0), Vec::new(), None, NOW).kept;
         // Ten others are all wrong: nobody knows how they went before.
-        let others = (10..20).map(|number| Asked::new(question(number, Some("right")), &[]));
+        let others = (10..20).map(|number| BenchQuestion::new(question(number, Some("right")), &[]));
         let asked = run(10, 0).into_iter().chain(others).collect();
         let report = judge(asked, Vec::new(), Some(&before), NOW);
         assert_eq!(report.measures.value(Measure::First), Some(0.5));
@@ -445,8 +450,8 @@ mod tests {
 
     #[test]
     fn answers_to_what_nothing_answers_are_a_regression() {
-        let asked = |came: &[&str]| -> Vec<Asked> {
-            (0..10).map(|number| Asked::new(question(number, None), &hits(came))).collect()
+        let asked = |came: &[&str]| -> Vec<BenchQuestion> {
+            (0..10).map(|number| BenchQuestion::new(question(number, None), &hits(came))).collect()
         };
         let before = judge(asked(&[]), Vec::new(), None, NOW).kept;
         let report = judge(asked(&["a"]), Vec::new(), Some(&before), NOW);
@@ -471,13 +476,13 @@ mod tests {
 
     #[test]
     fn what_is_kept_reads_back_and_holds_no_word() {
-        let unanswerable = Asked::new(question(3, None), &[]);
+        let unanswerable = BenchQuestion::new(question(3, None), &[]);
         let asked = run(3, 1).into_iter().chain([unanswerable]).collect();
         let kept = judge(asked, tried(&["a"]), None, NOW).kept;
-        assert_eq!(Kept::read(&kept.line()), Some(kept.clone()));
+        assert_eq!(BenchRun::read(&kept.line()), Some(kept.clone()));
         assert!(!kept.line().contains("question") && !kept.line().contains("notes"));
         for torn in ["", "{}", &kept.line()[..60], "{\"at\": 7}"] {
-            assert_eq!(Kept::read(torn), None, "{torn}");
+            assert_eq!(BenchRun::read(torn), None, "{torn}");
         }
     }
 }

@@ -12,5 +12,8 @@ mod judge;
 mod question;
 
 pub use expect::{EXPECTATIONS_FILE, Expectation, ExpectationFault, expectations};
-pub use judge::{Asked, Fall, Kept, Measure, Measures, Miss, Report, TOLERANCE, Tried, judge};
-pub use question::{QUESTIONS_MAX, Question, Source, Vocabulary, questions, sample};
+pub use judge::{
+    BenchQuestion, BenchReport, BenchRun, ExpectationResult, Measure, Measures, Miss, Regression, TOLERANCE,
+    judge,
+};
+pub use question::{QUESTIONS_MAX, Question, QuestionSource, TermIndex, questions, sample};

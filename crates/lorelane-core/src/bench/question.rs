@@ -58,7 +58,7 @@ const ELSEWHERE: [&str; 32] = [
 
 /// A memory that may be asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct QuestionSource {
     pub address: Address,
     /// Empty for one that nobody gave a title.
     pub title: String,
@@ -84,14 +84,14 @@ impl Question {
 
 /// Which memories have each term.
 #[derive(Clone, Debug, Default)]
-pub struct Vocabulary {
+pub struct TermIndex {
     /// The memories by their numbers, in order.
     holding: HashMap<Term, Vec<u32>>,
     memories: u32,
 }
 
-impl Vocabulary {
-    pub fn take(&mut self, source: &Source) {
+impl TermIndex {
+    pub fn take(&mut self, source: &QuestionSource) {
         let name = source.name();
         let texts = source.passages.iter().chain([&name]);
         let met: HashSet<Term> = texts.flat_map(|text| topics(text)).map(|topic| topic.term).collect();
@@ -112,7 +112,7 @@ impl Vocabulary {
     }
 }
 
-impl Source {
+impl QuestionSource {
     fn name(&self) -> String {
         format!("{}\n{}", self.title, self.tags.join("\n"))
     }
@@ -127,8 +127,8 @@ pub fn sample<'a>(addresses: impl Iterator<Item = &'a Address>) -> BTreeSet<Addr
 }
 
 /// The questions about these memories, then those that no memory answers. The vocabulary is that of all memories.
-pub fn questions(sources: &[Source], vocabulary: &Vocabulary) -> Vec<Question> {
-    let about = |source: &Source| {
+pub fn questions(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<Question> {
+    let about = |source: &QuestionSource| {
         let texts = [by_title(source, vocabulary), by_passage(source, vocabulary)];
         texts
             .into_iter()
@@ -142,7 +142,7 @@ pub fn questions(sources: &[Source], vocabulary: &Vocabulary) -> Vec<Question> {
 }
 
 /// The title without every third word: people rarely remember all of it.
-fn by_title(source: &Source, vocabulary: &Vocabulary) -> Option<String> {
+fn by_title(source: &QuestionSource, vocabulary: &TermIndex) -> Option<String> {
     let words = topics(&source.title);
     let dropped = chosen(&source.address, "title", FEW_WORDS);
     let kept = words.iter().enumerate().filter(|(at, _)| at % FEW_WORDS != dropped).map(|(_, topic)| topic);
@@ -152,7 +152,7 @@ fn by_title(source: &Source, vocabulary: &Vocabulary) -> Option<String> {
 
 /// Some words of a passage, spread over it, without those of the name: what stands in the text has to be found
 /// there. The rarest words alone would be too easy: people ask with common ones, too.
-fn by_passage(source: &Source, vocabulary: &Vocabulary) -> Option<String> {
+fn by_passage(source: &QuestionSource, vocabulary: &TermIndex) -> Option<String> {
     let name: HashSet<Term> = topics(&source.name()).into_iter().map(|topic| topic.term).collect();
     let passages: Vec<Vec<Topic>> = source
         .passages
@@ -169,7 +169,7 @@ fn spread(words: &[Topic]) -> Vec<&Topic> {
 }
 
 /// Words that stand nowhere, and the same with an everyday word of this store: that one word is no answer.
-fn unanswerable(sources: &[Source], vocabulary: &Vocabulary) -> Vec<String> {
+fn unanswerable(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<String> {
     if vocabulary.memories == 0 {
         return Vec::new();
     }
@@ -186,7 +186,7 @@ fn unanswerable(sources: &[Source], vocabulary: &Vocabulary) -> Vec<String> {
 }
 
 /// The words that most memories have, the commonest first.
-fn everyday(sources: &[Source], vocabulary: &Vocabulary) -> Vec<String> {
+fn everyday(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<String> {
     let least = EVERYDAY_MIN.max((f64::from(vocabulary.memories) * EVERYDAY_SHARE) as usize);
     let mut common: BTreeMap<String, usize> = BTreeMap::new();
     for topic in sources.iter().flat_map(|source| &source.passages).flat_map(|text| topics(text)) {
@@ -236,8 +236,8 @@ mod tests {
     use super::*;
     use expect_test::expect;
 
-    fn source(name: &str, title: &str, passages: &[&str]) -> Source {
-        Source {
+    fn source(name: &str, title: &str, passages: &[&str]) -> QuestionSource {
+        QuestionSource {
             address: Address::note(name).unwrap(),
             title: title.to_owned(),
             tags: vec!["ops".to_owned()],
@@ -245,13 +245,13 @@ mod tests {
         }
     }
 
-    fn built(sources: &[Source]) -> Vec<Question> {
-        let mut vocabulary = Vocabulary::default();
+    fn built(sources: &[QuestionSource]) -> Vec<Question> {
+        let mut vocabulary = TermIndex::default();
         sources.iter().for_each(|source| vocabulary.take(source));
         questions(sources, &vocabulary)
     }
 
-    fn store() -> Vec<Source> {
+    fn store() -> Vec<QuestionSource> {
         vec![
             source(
                 "cache",
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn nothing_is_asked_that_several_memories_answer_as_well() {
         let same = ["Goals and plans of this week, none of them are written down yet"];
-        let sources: Vec<Source> =
+        let sources: Vec<QuestionSource> =
             ["a", "b", "c"].map(|name| source(name, "Plans of the week ahead", &same)).into();
         assert!(built(&sources).iter().all(|question| question.wanted.is_none()));
         assert_eq!(built(&[]), []);

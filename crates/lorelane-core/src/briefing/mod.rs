@@ -1,24 +1,24 @@
 //! What goes into a prompt: the reminders that are worth their tokens, and the rule that dropped each other one.
 
-mod everyday;
 mod rule;
 mod standing;
+mod stop_words;
 
-pub(crate) use everyday::is_everyday;
 pub use rule::{CurrentMemory, ReminderRule};
-pub use standing::{Standing, Told, Waiting};
+pub use standing::{PendingCapture, RenderedContext, StandingContext};
+pub(crate) use stop_words::is_stop_word;
 
 pub use crate::text::tokens;
 
-use crate::care;
 use crate::conversation::is_machine_text;
-use crate::corpus::Entry;
+use crate::corpus::MemorySummary;
 use crate::fence::{self, Fence, inline};
 use crate::json::{Json, as_text};
 use crate::lifecycle::Status;
 use crate::memory::{Category, Memory};
 use crate::policy::Policy;
-use crate::recall::{Hit, Part, Signal};
+use crate::recall::{Hit, ScorePart, Signal};
+use crate::retention;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -52,12 +52,12 @@ pub struct Reminder {
 pub struct Briefing {
     preface: &'static str,
     pub reminders: Vec<Reminder>,
-    pub left_out: Vec<(Hit, Rule)>,
+    pub left_out: Vec<(Hit, DropRule)>,
 }
 
 /// Why a memory is not shown: the first rule that dropped it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum DropRule {
     /// Nothing is shown at any prompt.
     Off,
     Gone,
@@ -71,88 +71,88 @@ pub enum Rule {
     Budget,
 }
 
-impl Rule {
-    pub const ALL: [Rule; 10] = [
-        Rule::Off,
-        Rule::Gone,
-        Rule::Retired,
-        Rule::Archived,
-        Rule::Disabled,
-        Rule::Expired,
-        Rule::Unasked,
-        Rule::Irrelevant,
-        Rule::Surplus,
-        Rule::Budget,
+impl DropRule {
+    pub const ALL: [DropRule; 10] = [
+        DropRule::Off,
+        DropRule::Gone,
+        DropRule::Retired,
+        DropRule::Archived,
+        DropRule::Disabled,
+        DropRule::Expired,
+        DropRule::Unasked,
+        DropRule::Irrelevant,
+        DropRule::Surplus,
+        DropRule::Budget,
     ];
 
     /// The name in the ledger.
     pub fn name(self) -> &'static str {
         match self {
-            Rule::Off => "off",
-            Rule::Gone => "gone",
-            Rule::Retired => "retired",
-            Rule::Archived => "archived",
-            Rule::Disabled => "disabled",
-            Rule::Expired => "expired",
-            Rule::Unasked => "unasked",
-            Rule::Irrelevant => "irrelevant",
-            Rule::Surplus => "max_inject",
-            Rule::Budget => "budget",
+            DropRule::Off => "off",
+            DropRule::Gone => "gone",
+            DropRule::Retired => "retired",
+            DropRule::Archived => "archived",
+            DropRule::Disabled => "disabled",
+            DropRule::Expired => "expired",
+            DropRule::Unasked => "unasked",
+            DropRule::Irrelevant => "irrelevant",
+            DropRule::Surplus => "max_inject",
+            DropRule::Budget => "budget",
         }
     }
 
-    pub fn parse(name: &str) -> Option<Rule> {
-        Rule::ALL.into_iter().find(|rule| rule.name() == name)
+    pub fn parse(name: &str) -> Option<DropRule> {
+        DropRule::ALL.into_iter().find(|rule| rule.name() == name)
     }
 
     /// The rule in words, for a person who asks why.
     pub fn says(self) -> &'static str {
         match self {
-            Rule::Off => "reminders are off (retrieval.enabled, retrieval.max_inject)",
-            Rule::Gone => "its file is gone or cannot be read",
-            Rule::Retired => "it is retired",
-            Rule::Archived => "it is archived",
-            Rule::Disabled => "its category is disabled (categories.*.enabled)",
-            Rule::Expired => "it is past its retention (categories.*.retention_days)",
-            Rule::Unasked => "no word of the prompt stands in it",
-            Rule::Irrelevant => {
+            DropRule::Off => "reminders are off (retrieval.enabled, retrieval.max_inject)",
+            DropRule::Gone => "its file is gone or cannot be read",
+            DropRule::Retired => "it is retired",
+            DropRule::Archived => "it is archived",
+            DropRule::Disabled => "its category is disabled (categories.*.enabled)",
+            DropRule::Expired => "it is past its retention (categories.*.retention_days)",
+            DropRule::Unasked => "no word of the prompt stands in it",
+            DropRule::Irrelevant => {
                 "everyday words aside, the prompt shares neither a tag nor two words of the title with it"
             }
-            Rule::Surplus => "better ones filled retrieval.max_inject",
-            Rule::Budget => "better ones filled briefing.max_tokens",
+            DropRule::Surplus => "better ones filled retrieval.max_inject",
+            DropRule::Budget => "better ones filled briefing.max_tokens",
         }
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for DropRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-as_text!(Rule, Rule::parse);
+as_text!(DropRule, DropRule::parse);
 
 /// The first rule that keeps a memory from being shown at all, whatever the others are.
-pub fn barred(entry: &Entry, policy: &Policy, now: Timestamp) -> Option<Rule> {
+pub fn barred(entry: &MemorySummary, policy: &Policy, now: Timestamp) -> Option<DropRule> {
     match entry.status {
-        Status::Retired => Some(Rule::Retired),
-        Status::Archived => Some(Rule::Archived),
+        Status::Retired => Some(DropRule::Retired),
+        Status::Archived => Some(DropRule::Archived),
         Status::Active if !entry.kind.category().is_none_or(|category| policy.enabled(category)) => {
-            Some(Rule::Disabled)
+            Some(DropRule::Disabled)
         }
-        Status::Active if care::expired(entry, policy, now) => Some(Rule::Expired),
+        Status::Active if retention::expired(entry, policy, now) => Some(DropRule::Expired),
         Status::Active => None,
     }
 }
 
 /// Whether the prompt speaks of a memory, by what of its name the prompt has: a tag or two words of the title, and
 /// never everyday words alone.
-pub fn is_relevant(named: &[Part]) -> bool {
+pub fn is_relevant(named: &[ScorePart]) -> bool {
     let words = |signals: &[Signal]| -> BTreeSet<&str> {
         let parts = named.iter().filter(|part| signals.contains(&part.signal));
         parts.flat_map(|part| &part.matched).map(String::as_str).collect()
     };
-    let telling = |words: &BTreeSet<&str>| words.iter().any(|word| !is_everyday(word));
+    let telling = |words: &BTreeSet<&str>| words.iter().any(|word| !is_stop_word(word));
     let names = words(&[Signal::Tag, Signal::Title, Signal::Prefix]);
     telling(&words(&[Signal::Tag])) || (apart(&names) >= 2 && telling(&names))
 }
@@ -211,15 +211,15 @@ impl Composer {
     }
 
     /// The rule that drops every further memory, whatever it says.
-    pub fn closed(&self) -> Option<Rule> {
+    pub fn closed(&self) -> Option<DropRule> {
         if self.is_full() {
-            Some(Rule::Surplus)
+            Some(DropRule::Surplus)
         } else {
-            (self.misfits == MISFITS_MAX).then_some(Rule::Budget)
+            (self.misfits == MISFITS_MAX).then_some(DropRule::Budget)
         }
     }
 
-    pub fn drop(&mut self, hit: Hit, rule: Rule) {
+    pub fn drop(&mut self, hit: Hit, rule: DropRule) {
         self.briefing.left_out.push((hit, rule));
     }
 
@@ -230,12 +230,12 @@ impl Composer {
         }
         let is_best = self.briefing.reminders.is_empty() && self.misfits == 0;
         let lengths = LENGTHS.iter().take(if is_best { LENGTHS.len() } else { 1 });
-        let lines = lengths.map(|(title, gist)| line_within(memory, Dating::Age(now), *title, *gist));
+        let lines = lengths.map(|(title, gist)| line_within(memory, DateStyle::Age(now), *title, *gist));
         let mut costs = lines.map(|line| (tokens(&line), line.chars().count() + 1, line));
         let fits = |(cost, length, _): &(usize, usize, String)| *cost <= self.tokens && *length <= self.chars;
         let Some((cost, length, line)) = costs.find(fits) else {
             self.misfits += 1;
-            return self.drop(hit, Rule::Budget);
+            return self.drop(hit, DropRule::Budget);
         };
         self.left -= 1;
         self.tokens -= cost;
@@ -265,26 +265,26 @@ impl Briefing {
 
 /// A memory in one line for a model that asked: the line of a reminder.
 pub fn reminder(memory: &Memory, now: Timestamp) -> String {
-    line(memory, Dating::Age(now))
+    line(memory, DateStyle::Age(now))
 }
 
 /// How a line says when its memory was last changed.
 #[derive(Clone, Copy, Debug)]
-enum Dating {
+enum DateStyle {
     /// A date and the days since.
     Age(Timestamp),
     /// The date alone: the line stays the same from day to day.
     Date,
 }
 
-fn line(memory: &Memory, dating: Dating) -> String {
+fn line(memory: &Memory, dating: DateStyle) -> String {
     line_within(memory, dating, TITLE_MAX, GIST_MAX)
 }
 
-fn line_within(memory: &Memory, dating: Dating, title_max: usize, gist_max: usize) -> String {
+fn line_within(memory: &Memory, dating: DateStyle, title_max: usize, gist_max: usize) -> String {
     let when = memory.updated.or(memory.created).map(|changed| match dating {
-        Dating::Date => changed.date(),
-        Dating::Age(now) => match now.days_since(changed) {
+        DateStyle::Date => changed.date(),
+        DateStyle::Age(now) => match now.days_since(changed) {
             i64::MIN..=0 => format!("{}, today", changed.date()),
             1 => format!("{}, 1 day old", changed.date()),
             days => format!("{}, {days} days old", changed.date()),

@@ -1,7 +1,7 @@
 //! The rule of reminders: which of the memories that come near a prompt are shown.
 
-use super::{Briefing, Composer, Rule, barred, is_machine, is_relevant};
-use crate::corpus::Entry;
+use super::{Briefing, Composer, DropRule, barred, is_machine, is_relevant};
+use crate::corpus::MemorySummary;
 use crate::memory::{Address, Memory};
 use crate::policy::Policy;
 use crate::recall::{self, Hit, Query};
@@ -15,7 +15,7 @@ pub struct ReminderRule<'p> {
 }
 
 /// A memory as its document is now, with what the index would say of it; `None` for one that cannot be read.
-pub type CurrentMemory = Option<(Entry, Memory)>;
+pub type CurrentMemory = Option<(MemorySummary, Memory)>;
 
 impl ReminderRule<'_> {
     /// Whether anything is shown at any prompt.
@@ -34,7 +34,7 @@ impl ReminderRule<'_> {
     }
 
     /// Chooses among the memories that come near a prompt, best first. Only one that could still be shown is read.
-    pub fn choose(
+    pub fn select(
         &self,
         query: &Query,
         near: Vec<Hit>,
@@ -43,7 +43,7 @@ impl ReminderRule<'_> {
         let mut composer = Composer::new(self.policy);
         for hit in near {
             let verdict = if !mentions(query, &hit.title, &hit.tags) {
-                Err(Rule::Irrelevant)
+                Err(DropRule::Irrelevant)
             } else {
                 composer.closed().map_or(Ok(()), Err).and_then(|()| self.judge(query, read(&hit.address)))
             };
@@ -56,14 +56,14 @@ impl ReminderRule<'_> {
     }
 
     /// The memory, if this prompt may show it; else the first rule that forbids it.
-    pub fn judge(&self, query: &Query, current: CurrentMemory) -> Result<Memory, Rule> {
+    pub fn judge(&self, query: &Query, current: CurrentMemory) -> Result<Memory, DropRule> {
         let (entry, memory) = self.may_show(current)?;
-        if mentions(query, &entry.title, &entry.tags) { Ok(memory) } else { Err(Rule::Irrelevant) }
+        if mentions(query, &entry.title, &entry.tags) { Ok(memory) } else { Err(DropRule::Irrelevant) }
     }
 
     /// The memory, if it may be shown at all.
-    pub fn may_show(&self, current: CurrentMemory) -> Result<(Entry, Memory), Rule> {
-        let (entry, memory) = current.ok_or(Rule::Gone)?;
+    pub fn may_show(&self, current: CurrentMemory) -> Result<(MemorySummary, Memory), DropRule> {
+        let (entry, memory) = current.ok_or(DropRule::Gone)?;
         match barred(&entry, self.policy, self.now) {
             Some(rule) => Err(rule),
             None => Ok((entry, memory)),

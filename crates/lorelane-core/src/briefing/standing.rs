@@ -3,11 +3,11 @@
 //! The text has dates and no ages, and one order: while the store does not change it is the same byte for byte,
 //! so that a client's cache of prompts survives.
 
-use super::{Dating, MAX_CHARS, SHORT_PREFACE, line, tokens};
+use super::{DateStyle, MAX_CHARS, SHORT_PREFACE, line, tokens};
 use crate::capture::Capture;
 use crate::fence::{Fence, inline};
 use crate::json::Json;
-use crate::memory::{Address, Category, Kind, Memory};
+use crate::memory::{Address, Category, Memory, MemoryKind};
 use crate::policy::Policy;
 use std::collections::BTreeSet;
 
@@ -18,16 +18,16 @@ const PREFACE: &str = "Standing context from this project's memory, written earl
 
 /// What was found in an earlier session and nobody saved yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct PendingCapture {
     pub date: String,
     pub session: String,
     pub categories: Vec<Category>,
 }
 
-impl Waiting {
-    pub fn of(capture: &Capture) -> Waiting {
+impl PendingCapture {
+    pub fn of(capture: &Capture) -> PendingCapture {
         let open = capture.items.iter().filter(|item| !item.settled);
-        Waiting {
+        PendingCapture {
             date: capture.at.date(),
             session: capture.session.clone(),
             categories: open.map(|item| item.category).collect(),
@@ -37,18 +37,18 @@ impl Waiting {
 
 /// The parts of the standing context, each in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct StandingContext {
     pub pinned: Vec<Memory>,
     /// The last session summary.
     pub last_session: Option<Memory>,
     pub preferences: Vec<Memory>,
     pub constraints: Vec<Memory>,
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<PendingCapture>,
 }
 
 /// A standing context as it is said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct RenderedContext {
     /// What the model reads; nothing when there is nothing to say.
     pub text: String,
     /// The memories in it, with the reason for each.
@@ -57,13 +57,13 @@ pub struct Told {
     pub left_out: Vec<Address>,
 }
 
-impl Standing {
+impl StandingContext {
     /// Whether a memory stands in every session because of what it says.
     pub fn holds_always(memory: &Memory) -> bool {
         let says = |field: &str| memory.body.field(field).and_then(Json::as_text);
         match memory.kind {
-            Kind::Record(Category::Preference) => says("strength") == Some("strong"),
-            Kind::Record(Category::Constraint) => {
+            MemoryKind::Record(Category::Preference) => says("strength") == Some("strong"),
+            MemoryKind::Record(Category::Constraint) => {
                 says("severity") == Some("high")
                     && memory.body.field("active").and_then(Json::as_bool) != Some(false)
             }
@@ -71,8 +71,8 @@ impl Standing {
         }
     }
 
-    pub fn text(&self, policy: &Policy) -> Told {
-        let mut page = Page::new(policy, &self.all());
+    pub fn text(&self, policy: &Policy) -> RenderedContext {
+        let mut page = BudgetedLines::new(policy, &self.all());
         page.section("Pinned", "pinned", &self.pinned);
         if let Some(session) = &self.last_session {
             page.unfinished(session);
@@ -85,8 +85,8 @@ impl Standing {
     }
 
     /// All of it, as if nothing fitted.
-    fn all(&self) -> Missing {
-        Missing {
+    fn all(&self) -> OmittedCounts {
+        OmittedCounts {
             memories: self.pinned.len() + self.preferences.len() + self.constraints.len(),
             unfinished: self.last_session.as_ref().map(|session| session.address.clone()),
             waiting: self.waiting.len(),
@@ -96,17 +96,17 @@ impl Standing {
 
 /// What a page had no room for.
 #[derive(Debug, Default)]
-struct Missing {
+struct OmittedCounts {
     memories: usize,
     /// The session that left more than is said.
     unfinished: Option<Address>,
     waiting: usize,
 }
 
-impl Missing {
+impl OmittedCounts {
     /// A line for each kind, with the command that shows it.
     fn lines(&self) -> Vec<String> {
-        let Missing { memories, unfinished, waiting } = self;
+        let OmittedCounts { memories, unfinished, waiting } = self;
         let unfinished = unfinished
             .as_ref()
             .map(|address| format!("(more is unfinished; `lorelane show {address}` shows all)"));
@@ -122,7 +122,7 @@ impl Missing {
 }
 
 /// Lines as long as tokens and characters allow; the rest is counted.
-struct Page {
+struct BudgetedLines {
     preface: &'static str,
     budget: usize,
     /// What is left of the budget, with room for the lines that say what is missing.
@@ -132,17 +132,17 @@ struct Page {
     shown: Vec<(Address, &'static str)>,
     seen: BTreeSet<Address>,
     left_out: Vec<Address>,
-    missing: Missing,
+    missing: OmittedCounts,
 }
 
-impl Page {
+impl BudgetedLines {
     /// Room for the lines that say what is missing is kept from the start.
-    fn new(policy: &Policy, all: &Missing) -> Page {
+    fn new(policy: &Policy, all: &OmittedCounts) -> BudgetedLines {
         let budget = policy.briefing_max_tokens();
         let is_small = tokens(&framed(PREFACE, &all.lines())) > budget / 2;
         let preface = if is_small { SHORT_PREFACE } else { PREFACE };
         let frame = framed(preface, &all.lines());
-        Page {
+        BudgetedLines {
             preface,
             budget,
             tokens: budget.saturating_sub(tokens(&frame)),
@@ -151,7 +151,7 @@ impl Page {
             shown: Vec::new(),
             seen: BTreeSet::new(),
             left_out: Vec::new(),
-            missing: Missing::default(),
+            missing: OmittedCounts::default(),
         }
     }
 
@@ -172,7 +172,7 @@ impl Page {
             if !self.seen.insert(memory.address.clone()) {
                 continue;
             }
-            let text = line(memory, Dating::Date);
+            let text = line(memory, DateStyle::Date);
             let text = if headed { text } else { format!("{head}:\n{text}") };
             if self.push(text) {
                 headed = true;
@@ -212,10 +212,10 @@ impl Page {
         }
     }
 
-    fn waiting(&mut self, waiting: &[Waiting]) {
+    fn waiting(&mut self, waiting: &[PendingCapture]) {
         let (named, counted) = waiting.split_at(waiting.len().min(WAITING_MAX));
         self.missing.waiting = counted.len();
-        for Waiting { date, session, categories } in named {
+        for PendingCapture { date, session, categories } in named {
             let categories: BTreeSet<&str> = categories.iter().map(|category| category.name()).collect();
             let categories = categories.into_iter().collect::<Vec<_>>().join(", ");
             let line = format!(
@@ -228,7 +228,7 @@ impl Page {
         }
     }
 
-    fn finish(mut self) -> Told {
+    fn finish(mut self) -> RenderedContext {
         let mut missing = self.missing.lines();
         // Where no memory fits, what there is and how to see it is said, as far as that fits: an address may be long.
         while self.lines.is_empty()
@@ -239,10 +239,10 @@ impl Page {
         }
         self.lines.extend(missing);
         if self.lines.is_empty() {
-            return Told { left_out: self.left_out, ..Told::default() };
+            return RenderedContext { left_out: self.left_out, ..RenderedContext::default() };
         }
         let text = framed(self.preface, &self.lines);
-        Told { text, shown: self.shown, left_out: self.left_out }
+        RenderedContext { text, shown: self.shown, left_out: self.left_out }
     }
 }
 

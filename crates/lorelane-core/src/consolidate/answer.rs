@@ -4,9 +4,9 @@ use super::{Judgement, PROPOSALS};
 use crate::candidate::Action;
 use crate::dialect::records::draft;
 use crate::digest::Revision;
-use crate::json::{Document, Format, Json, Object};
+use crate::json::{Document, Json, JsonFormat, Object};
 use crate::memory::{Address, Category};
-use crate::refusal::Fault;
+use crate::refusal::FieldFault;
 use crate::secret;
 use crate::text::cut;
 
@@ -18,10 +18,10 @@ const OTHERS_MAX: usize = 20;
 
 /// One document: what to do with the items of one session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct AgentAnswer {
     pub session: Option<String>,
     /// One that cannot be used does not stop the others.
-    pub items: Vec<Result<Proposal, Unclear>>,
+    pub items: Vec<Result<Proposal, UnusableItem>>,
 }
 
 /// An item that says what it wants and that it was verified.
@@ -41,15 +41,20 @@ pub struct Proposal {
 
 /// An item that cannot be used.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unclear {
+pub struct UnusableItem {
     pub category: Option<Category>,
-    pub faults: Vec<Fault>,
+    pub faults: Vec<FieldFault>,
 }
 
 /// Reads an answer: a document with `items`, or one item by itself.
-pub fn read(text: &str) -> Result<Answer, Vec<Fault>> {
+pub fn read(text: &str) -> Result<AgentAnswer, Vec<FieldFault>> {
     let whole = |expected: &str, got: String, fix: &str| {
-        vec![Fault { field: "answer".to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }]
+        vec![FieldFault {
+            field: "answer".to_owned(),
+            expected: expected.to_owned(),
+            got,
+            fix: fix.to_owned(),
+        }]
     };
     let document = Document::parse(text).map_err(|fault| {
         whole("one JSON document", fault.to_string(), "write it as `lorelane consolidate prepare` shows")
@@ -68,7 +73,7 @@ pub fn read(text: &str) -> Result<Answer, Vec<Fault>> {
         let mut item = answer;
         item.remove("session");
         return match faults.is_empty() {
-            true => Ok(Answer { session, items: vec![proposal(&item, "")] }),
+            true => Ok(AgentAnswer { session, items: vec![proposal(&item, "")] }),
             false => Err(faults),
         };
     };
@@ -83,12 +88,12 @@ pub fn read(text: &str) -> Result<Answer, Vec<Fault>> {
     }
     let items = listed.iter().enumerate().map(|(at, item)| match item {
         Json::Object(item) => proposal(item, &format!("items.{at}.")),
-        other => Err(Unclear {
+        other => Err(UnusableItem {
             category: None,
             faults: vec![fault(&format!("items.{at}"), "an object", Some(other), "write one item")],
         }),
     });
-    Ok(Answer { session, items: items.collect() })
+    Ok(AgentAnswer { session, items: items.collect() })
 }
 
 /// An answer as it is asked for. Its verdict is none: whoever only copies it has verified nothing.
@@ -112,7 +117,7 @@ pub fn example(session: &str, category: Category, candidate: Option<(&Address, &
 const ITEM_KEYS: [&str; 8] =
     ["category", "action", "target", "revision", "draft", "reason", "verdict", "issues"];
 
-fn proposal(item: &Object, place: &str) -> Result<Proposal, Unclear> {
+fn proposal(item: &Object, place: &str) -> Result<Proposal, UnusableItem> {
     let mut faults = Vec::new();
     refuse_other_keys(item, place, &ITEM_KEYS, &mut faults);
     let category = choice(item, place, "category", &Category::ALL, Category::name, &mut faults);
@@ -145,11 +150,16 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, Unclear> {
         (Some(category), Some(action)) if faults.is_empty() => {
             Ok(Proposal { category, action, target, revision, draft, reason, judgement, issues })
         }
-        _ => Err(Unclear { category, faults }),
+        _ => Err(UnusableItem { category, faults }),
     }
 }
 
-fn drafted(item: &Object, place: &str, action: Option<Action>, faults: &mut Vec<Fault>) -> Option<Object> {
+fn drafted(
+    item: &Object,
+    place: &str,
+    action: Option<Action>,
+    faults: &mut Vec<FieldFault>,
+) -> Option<Object> {
     let needed = matches!(action, Some(Action::Create | Action::Update));
     match item.get("draft") {
         Some(Json::Object(draft)) => Some(draft.clone()),
@@ -164,9 +174,9 @@ fn drafted(item: &Object, place: &str, action: Option<Action>, faults: &mut Vec<
 }
 
 /// What nobody filled in of a draft, for an item that is refused before its draft is judged.
-fn unsaid(draft: &Object, place: &str, category: Category) -> Vec<Fault> {
+fn unsaid(draft: &Object, place: &str, category: Category) -> Vec<FieldFault> {
     let mut unfilled = draft::unfilled(draft).into_iter().map(draft::unfilled_fault);
-    let mut faults: Vec<Fault> = unfilled.by_ref().take(OTHERS_MAX).collect();
+    let mut faults: Vec<FieldFault> = unfilled.by_ref().take(OTHERS_MAX).collect();
     faults.extend(draft::emptied(draft, &Object::new(), category));
     for field in draft::wanted(category).iter().filter(|field| !field.choices.is_empty()) {
         let given = draft.at(&field.path).filter(|given| given.as_text() == Some(&field.choices.join(" | ")));
@@ -174,11 +184,11 @@ fn unsaid(draft: &Object, place: &str, category: Category) -> Vec<Fault> {
         faults.extend(given.map(|given| fault(&field.path, &expected, Some(given), "choose one of them")));
     }
     faults.iter_mut().for_each(|fault| fault.field = format!("{place}draft.{}", fault.field));
-    faults.extend(Fault::more(unfilled.count()));
+    faults.extend(FieldFault::more(unfilled.count()));
     faults
 }
 
-fn issues(item: &Object, place: &str, faults: &mut Vec<Fault>) -> Vec<String> {
+fn issues(item: &Object, place: &str, faults: &mut Vec<FieldFault>) -> Vec<String> {
     match item.get("issues") {
         given if is_absent(given) => Vec::new(),
         Some(Json::List(issues)) if issues.iter().all(|issue| issue.as_text().is_some()) => {
@@ -203,7 +213,7 @@ fn choice<T: Copy>(
     key: &str,
     all: &[T],
     name: fn(T) -> &'static str,
-    faults: &mut Vec<Fault>,
+    faults: &mut Vec<FieldFault>,
 ) -> Option<T> {
     let given = item.text(key).map(str::trim);
     let found =
@@ -227,7 +237,7 @@ fn read_text<T>(
     key: &str,
     expected: &str,
     parse: fn(&str) -> Option<T>,
-    faults: &mut Vec<Fault>,
+    faults: &mut Vec<FieldFault>,
 ) -> Option<T> {
     let given = item.get(key).filter(|value| **value != Json::Null)?;
     let read = given.as_text().and_then(parse);
@@ -238,11 +248,11 @@ fn read_text<T>(
     read
 }
 
-fn text_of(object: &Object, place: &str, key: &str, faults: &mut Vec<Fault>) -> Option<String> {
+fn text_of(object: &Object, place: &str, key: &str, faults: &mut Vec<FieldFault>) -> Option<String> {
     read_text(object, place, key, "a text", |text| Some(text.to_owned()), faults)
 }
 
-fn refuse_other_keys(object: &Object, place: &str, known: &[&str], faults: &mut Vec<Fault>) {
+fn refuse_other_keys(object: &Object, place: &str, known: &[&str], faults: &mut Vec<FieldFault>) {
     let mut others = object.iter().filter(|(key, _)| !known.contains(key));
     let expected = format!("one of {}", known.join(", "));
     faults.extend(
@@ -250,16 +260,16 @@ fn refuse_other_keys(object: &Object, place: &str, known: &[&str], faults: &mut 
             fault(&format!("{place}{}", cut(key, 80)), &expected, Some(value), "remove it")
         }),
     );
-    faults.extend(Fault::more(others.count()));
+    faults.extend(FieldFault::more(others.count()));
 }
 
 fn is_absent(value: Option<&Json>) -> bool {
     matches!(value, None | Some(Json::Null))
 }
 
-fn fault(field: &str, expected: &str, got: Option<&Json>, fix: &str) -> Fault {
-    let got = got.map_or_else(|| "nothing".to_owned(), |value| value.render(Format::LINE));
+fn fault(field: &str, expected: &str, got: Option<&Json>, fix: &str) -> FieldFault {
+    let got = got.map_or_else(|| "nothing".to_owned(), |value| value.render(JsonFormat::LINE));
     // Masked before it is cut: half a secret is no longer recognised, and still half a secret.
     let got = cut(&secret::masked(&got), GOT_MAX);
-    Fault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
+    FieldFault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
 }

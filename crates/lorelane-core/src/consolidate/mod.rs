@@ -5,10 +5,10 @@
 
 mod answer;
 
-pub use answer::{Answer, Proposal, Unclear, example, read};
+pub use answer::{AgentAnswer, Proposal, UnusableItem, example, read};
 
 use crate::candidate::Action;
-use crate::capture::Item;
+use crate::capture::CapturedItem;
 use crate::memory::Category;
 use crate::policy::Policy;
 use crate::text::{escaped, one_line};
@@ -117,7 +117,7 @@ pub fn vetoes(policy: &Policy, category: Category, active: usize) -> Vec<(Action
 
 /// The file from which an agent drafts. The words of the conversation stand in a fence that they cannot leave:
 /// no `<` is left in them to close it.
-pub fn context_text(item: &Item, description: Option<&str>) -> String {
+pub fn context_text(item: &CapturedItem, description: Option<&str>) -> String {
     let mut text = format!("Category: {}\nScore: {:.2}\n", item.category, item.score);
     if let Some(description) = description {
         let _ = writeln!(text, "Description: {}", escaped(&one_line(description), usize::MAX));

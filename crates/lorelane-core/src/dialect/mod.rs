@@ -23,7 +23,7 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     fn extent(&self) -> Extent;
 
     /// Whether a file of this name, in a folder where memories lie, is meant to be one.
-    fn looks_like_one(&self, file_name: &str) -> bool;
+    fn is_memory_name(&self, file_name: &str) -> bool;
 
     /// A larger file holds no memory.
     fn max_bytes(&self) -> usize;
@@ -40,7 +40,7 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     fn place(&self, address: &Address) -> Option<RelPath>;
 
     /// Reads one file. Never fails as a whole: what cannot be read is a problem.
-    fn read(&self, path: &RelPath, bytes: &[u8]) -> Reading;
+    fn read(&self, path: &RelPath, bytes: &[u8]) -> ParsedFile;
 
     /// Makes a memory of what somebody drafted, mending what can be mended and refusing the rest.
     fn compose(
@@ -48,7 +48,7 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         address: &Address,
         old: Option<&str>,
         draft: &Draft,
-        circumstances: &Circumstances,
+        circumstances: &WriteContext,
     ) -> Result<Composed, Refusal>;
 
     /// The edits that turn `old` (the text of `before`, or a template for a new memory) into `after`.
@@ -57,7 +57,7 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         old: Option<&str>,
         before: Option<&Memory>,
         after: Option<&Memory>,
-    ) -> Result<Vec<Edit>, Refusal>;
+    ) -> Result<Vec<TextEdit>, Refusal>;
 
     /// What the memory in this text says, in passages with their lines in the file. Every line of prose that says
     /// something is in one of them.
@@ -97,7 +97,7 @@ pub enum Extent {
 
 /// What a reader got out of a file.
 #[derive(Debug, Default)]
-pub struct Reading {
+pub struct ParsedFile {
     pub memory: Option<Memory>,
     pub problems: Vec<Problem>,
 }
@@ -111,7 +111,7 @@ pub struct Problem {
 
 /// What a change depends on beside the texts: facts that only the engine can know.
 #[derive(Clone, Debug)]
-pub struct Circumstances {
+pub struct WriteContext {
     pub now: Timestamp,
     /// Files that the old memory speaks of and that are no longer there.
     pub gone: BTreeSet<String>,
@@ -122,14 +122,14 @@ pub struct Circumstances {
 pub struct Composed {
     pub memory: Memory,
     /// The text to start from instead of the file's: it keeps the order and the comments of the draft.
-    pub template: Option<String>,
+    pub base_text: Option<String>,
     /// The address that the new title asks for; taken when it is free.
-    pub wants: Option<Address>,
+    pub rename_to: Option<Address>,
     pub notices: Vec<Notice>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
+pub enum TextEdit {
     Put { path: RelPath, text: String },
     Remove { path: RelPath },
 }
@@ -149,7 +149,7 @@ fn edits(
     before: Option<&Memory>,
     after: Option<&Memory>,
     written: fn(Option<&str>, &Memory) -> Result<String, Refusal>,
-) -> Result<Vec<Edit>, Refusal> {
+) -> Result<Vec<TextEdit>, Refusal> {
     let mut edits = Vec::new();
     if before.is_some() && before == after {
         return Ok(edits);
@@ -162,11 +162,11 @@ fn edits(
         let moved = before.is_some_and(|before| before.address != after.address);
         let text = written(old, after)?;
         if moved || before.is_none() || old != Some(text.as_str()) {
-            edits.push(Edit::Put { path, text });
+            edits.push(TextEdit::Put { path, text });
         }
     }
     if let Some(before) = before.filter(|before| after.is_none_or(|after| after.address != before.address)) {
-        edits.push(Edit::Remove { path: place(before)? });
+        edits.push(TextEdit::Remove { path: place(before)? });
     }
     Ok(edits)
 }

@@ -14,7 +14,7 @@
 use std::fmt;
 
 use super::DIMENSIONS;
-use super::pieces::{MAX_PIECE_CHARS, Piece, each_piece};
+use super::pieces::{MAX_PIECE_CHARS, WordPiece, each_piece};
 use super::vector::Vector;
 
 const MAGIC: &[u8; 8] = b"lorevec1";
@@ -58,7 +58,7 @@ impl<'a> Table<'a> {
         if !slots.is_power_of_two() || slots <= count || slots > 1 << 16 {
             return Err(BadTable("its number of slots does not fit its pieces"));
         }
-        let mut rest = Cut(&bytes[HEAD..]);
+        let mut rest = ByteReader(&bytes[HEAD..]);
         let table = Table {
             slots: rest.cells(slots)?,
             ends: rest.cells(count)?,
@@ -75,13 +75,13 @@ impl<'a> Table<'a> {
     }
 
     /// The piece's number, if it has one.
-    pub fn find(&self, piece: Piece<'_>) -> Option<usize> {
+    pub fn find(&self, piece: WordPiece<'_>) -> Option<usize> {
         self.find_at(piece.text().bytes().fold(Hash::of(piece), Hash::with), piece)
     }
 
     /// The longest piece that a rest of a word begins with: where it ends, and its number. The hash of a beginning is
     /// part of the hash of every longer one.
-    fn longest(&self, rest: Piece<'_>) -> Option<(usize, usize)> {
+    fn longest(&self, rest: WordPiece<'_>) -> Option<(usize, usize)> {
         let mut hashes = [(0, Hash::of(rest)); MAX_PIECE_CHARS];
         let (mut from, mut hash, mut count) = (0, Hash::of(rest), 0);
         for (end, kept) in rest.ends().zip(&mut hashes) {
@@ -94,7 +94,7 @@ impl<'a> Table<'a> {
         longest_first.copied().find_map(|(end, hash)| Some((end, self.find_at(hash, rest.up_to(end))?)))
     }
 
-    fn find_at(&self, hash: Hash, piece: Piece<'_>) -> Option<usize> {
+    fn find_at(&self, hash: Hash, piece: WordPiece<'_>) -> Option<usize> {
         let mut slot = hash.slot();
         for _ in 0..self.slots.len() {
             slot &= self.slots.len() - 1;
@@ -115,8 +115,8 @@ impl<'a> Table<'a> {
             |rest| self.longest(rest),
             |number| {
                 pieces.push(match self.piece(number) {
-                    Some(Piece::Rest(rest)) => format!("##{rest}"),
-                    Some(Piece::Start(start)) => start.to_owned(),
+                    Some(WordPiece::Rest(rest)) => format!("##{rest}"),
+                    Some(WordPiece::Start(start)) => start.to_owned(),
                     None => String::new(),
                 });
             },
@@ -147,17 +147,17 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn piece(&self, number: usize) -> Option<Piece<'a>> {
-        std::str::from_utf8(self.line(number)?).ok().map(Piece::from_line)
+    fn piece(&self, number: usize) -> Option<WordPiece<'a>> {
+        std::str::from_utf8(self.line(number)?).ok().map(WordPiece::from_line)
     }
 
     /// Compares bytes: nearly all that are asked for are other pieces.
-    fn is(&self, number: usize, piece: Piece<'_>) -> bool {
+    fn is(&self, number: usize, piece: WordPiece<'_>) -> bool {
         let Some(line) = self.line(number) else { return false };
         let rest = line.strip_prefix(b"##").filter(|rest| !rest.is_empty());
         match piece {
-            Piece::Start(text) => rest.is_none() && line == text.as_bytes(),
-            Piece::Rest(text) => rest == Some(text.as_bytes()),
+            WordPiece::Start(text) => rest.is_none() && line == text.as_bytes(),
+            WordPiece::Rest(text) => rest == Some(text.as_bytes()),
         }
     }
 
@@ -190,13 +190,13 @@ fn humps_apart(text: &str) -> std::borrow::Cow<'_, str> {
 
 /// A piece for [`pack`]: its line in the vocabulary and its vector.
 #[derive(Clone, Debug)]
-pub struct Entry<'a> {
+pub struct VocabularyEntry<'a> {
     pub line: &'a str,
     pub row: [f32; DIMENSIONS],
 }
 
 /// The bytes of a table with these pieces, which must be fewer than 2^16 and differ.
-pub fn pack(entries: &[Entry<'_>]) -> Vec<u8> {
+pub fn pack(entries: &[VocabularyEntry<'_>]) -> Vec<u8> {
     let slots = slots(entries);
     let lines = || entries.iter().map(|entry| entry.line);
     let text: usize = lines().map(str::len).sum();
@@ -218,10 +218,10 @@ pub fn pack(entries: &[Entry<'_>]) -> Vec<u8> {
 }
 
 /// At least twice as many slots as pieces: half of all searches that fail end at the first slot.
-fn slots(entries: &[Entry<'_>]) -> Vec<u16> {
+fn slots(entries: &[VocabularyEntry<'_>]) -> Vec<u16> {
     let mut slots = vec![0; (entries.len() * 2 + 1).next_power_of_two()];
     for (number, entry) in entries.iter().enumerate() {
-        let piece = Piece::from_line(entry.line);
+        let piece = WordPiece::from_line(entry.line);
         let mut slot = piece.text().bytes().fold(Hash::of(piece), Hash::with).slot() & (slots.len() - 1);
         while slots[slot] != 0 {
             slot = (slot + 1) & (slots.len() - 1);
@@ -247,10 +247,10 @@ struct Hash(u32);
 
 impl Hash {
     /// Of no byte yet.
-    fn of(piece: Piece<'_>) -> Hash {
+    fn of(piece: WordPiece<'_>) -> Hash {
         match piece {
-            Piece::Start(_) => Hash(0x811c_9dc5),
-            Piece::Rest(_) => Hash(0x811c_9dc4),
+            WordPiece::Start(_) => Hash(0x811c_9dc5),
+            WordPiece::Rest(_) => Hash(0x811c_9dc4),
         }
     }
 
@@ -265,9 +265,9 @@ impl Hash {
 }
 
 /// Bytes that are taken from the front.
-struct Cut<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Cut<'a> {
+impl<'a> ByteReader<'a> {
     fn bytes(&mut self, length: usize) -> Result<&'a [u8], BadTable> {
         let (taken, rest) =
             self.0.split_at_checked(length).ok_or(BadTable("it is shorter than its head says"))?;
@@ -293,7 +293,7 @@ mod tests {
     }
 
     fn small() -> Vec<u8> {
-        let entry = |line, at, value| Entry { line, row: row(at, value) };
+        let entry = |line, at, value| VocabularyEntry { line, row: row(at, value) };
         pack(&[
             entry("cache", 0, 1.0),
             entry("##s", 130, 0.5),
@@ -308,9 +308,9 @@ mod tests {
         let bytes = small();
         let table = Table::from_bytes(&bytes).unwrap();
         assert_eq!(table.pieces(), 5);
-        assert_eq!(table.find(Piece::Rest("s")), Some(1));
-        assert_eq!(table.find(Piece::Start("s")), Some(2));
-        assert_eq!(table.find(Piece::Rest("cache")), None);
+        assert_eq!(table.find(WordPiece::Rest("s")), Some(1));
+        assert_eq!(table.find(WordPiece::Start("s")), Some(2));
+        assert_eq!(table.find(WordPiece::Rest("cache")), None);
         assert_eq!(table.pieces_of("Caches? S."), ["cache", "##s", "s"]);
     }
 

@@ -12,9 +12,9 @@ pub mod packed;
 mod pieces;
 mod vector;
 
-pub use layout::{BadTable, Entry, Table, pack};
-pub use pieces::{Piece, each_piece, longest};
-pub use vector::{Quantised, Vector};
+pub use layout::{BadTable, Table, VocabularyEntry, pack};
+pub use pieces::{WordPiece, each_piece, longest};
+pub use vector::{QuantizedVector, Vector};
 
 /// How many numbers a vector has.
 pub const DIMENSIONS: usize = 256;

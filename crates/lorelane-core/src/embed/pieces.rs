@@ -14,23 +14,25 @@ pub(super) const MAX_PIECE_CHARS: usize = 24;
 
 /// A part of a word, as a vocabulary is asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Piece<'a> {
+pub enum WordPiece<'a> {
     /// The beginning of a word, or all of it.
     Start(&'a str),
     /// What follows inside a word; vocabularies write it as `##text`.
     Rest(&'a str),
 }
 
-impl<'a> Piece<'a> {
+impl<'a> WordPiece<'a> {
     /// Reads a line of a vocabulary.
-    pub fn from_line(line: &'a str) -> Piece<'a> {
+    pub fn from_line(line: &'a str) -> WordPiece<'a> {
         // `##` alone, or with more marks, would be a word of marks: marks are words of one character.
-        line.strip_prefix("##").filter(|rest| !rest.is_empty()).map_or(Piece::Start(line), Piece::Rest)
+        line.strip_prefix("##")
+            .filter(|rest| !rest.is_empty())
+            .map_or(WordPiece::Start(line), WordPiece::Rest)
     }
 
     pub(super) fn text(self) -> &'a str {
         match self {
-            Piece::Start(text) | Piece::Rest(text) => text,
+            WordPiece::Start(text) | WordPiece::Rest(text) => text,
         }
     }
 
@@ -39,17 +41,21 @@ impl<'a> Piece<'a> {
         self.text().char_indices().take(MAX_PIECE_CHARS).map(|(at, c)| at + c.len_utf8())
     }
 
-    pub(super) fn up_to(self, end: usize) -> Piece<'a> {
+    pub(super) fn up_to(self, end: usize) -> WordPiece<'a> {
         match self {
-            Piece::Start(text) => Piece::Start(&text[..end]),
-            Piece::Rest(text) => Piece::Rest(&text[..end]),
+            WordPiece::Start(text) => WordPiece::Start(&text[..end]),
+            WordPiece::Rest(text) => WordPiece::Rest(&text[..end]),
         }
     }
 }
 
 /// Hands over what is known of the text's pieces, in order. `longest` is asked for the longest piece that the rest of
 /// a word begins with, and where it ends.
-pub fn each_piece<T>(text: &str, longest: impl Fn(Piece<'_>) -> Option<(usize, T)>, mut each: impl FnMut(T)) {
+pub fn each_piece<T>(
+    text: &str,
+    longest: impl Fn(WordPiece<'_>) -> Option<(usize, T)>,
+    mut each: impl FnMut(T),
+) {
     let mut found = Vec::new();
     each_word(text, |word| {
         if covers(word, &longest, &mut found) {
@@ -60,21 +66,21 @@ pub fn each_piece<T>(text: &str, longest: impl Fn(Piece<'_>) -> Option<(usize, T
 }
 
 /// The longest piece that a rest begins with, for a vocabulary that is asked for one piece after the other.
-pub fn longest<T>(rest: Piece<'_>, find: impl Fn(Piece<'_>) -> Option<T>) -> Option<(usize, T)> {
+pub fn longest<T>(rest: WordPiece<'_>, find: impl Fn(WordPiece<'_>) -> Option<T>) -> Option<(usize, T)> {
     let ends: Vec<usize> = rest.ends().collect();
     ends.into_iter().rev().find_map(|end| Some((end, find(rest.up_to(end))?)))
 }
 
 /// Cuts one word; tells whether pieces cover it to its end.
-fn covers<T>(word: &str, longest: &impl Fn(Piece<'_>) -> Option<(usize, T)>, found: &mut Vec<T>) -> bool {
+fn covers<T>(word: &str, longest: &impl Fn(WordPiece<'_>) -> Option<(usize, T)>, found: &mut Vec<T>) -> bool {
     if word.len() > MAX_WORD_CHARS && word.chars().count() > MAX_WORD_CHARS {
         return false;
     }
-    let mut rest = Piece::Start(word);
+    let mut rest = WordPiece::Start(word);
     while !rest.text().is_empty() {
         let Some((end, known)) = longest(rest) else { return false };
         found.push(known);
-        rest = Piece::Rest(&rest.text()[end..]);
+        rest = WordPiece::Rest(&rest.text()[end..]);
     }
     true
 }
@@ -186,7 +192,8 @@ mod tests {
     #[test]
     fn the_longest_pieces_are_taken_and_half_a_word_is_none() {
         let vocabulary = ["un", "una", "##fit", "##a", "a"];
-        let find = |piece: Piece<'_>| vocabulary.into_iter().find(|line| Piece::from_line(line) == piece);
+        let find =
+            |piece: WordPiece<'_>| vocabulary.into_iter().find(|line| WordPiece::from_line(line) == piece);
         for (text, expected) in [
             ("a unfit a", "a un ##fit a".to_owned()),
             ("unaa", "una ##a".to_owned()),
@@ -204,9 +211,9 @@ mod tests {
     #[test]
     fn a_checksum_is_not_asked_for_from_every_letter_to_its_end() {
         let asked = std::cell::Cell::new(0);
-        let find = |piece: Piece<'_>| {
+        let find = |piece: WordPiece<'_>| {
             asked.set(asked.get() + 1);
-            matches!(piece, Piece::Start("0") | Piece::Rest("0")).then_some(())
+            matches!(piece, WordPiece::Start("0") | WordPiece::Rest("0")).then_some(())
         };
         each_piece(&"0".repeat(100), |rest| longest(rest, find), |()| {});
         assert!(asked.get() <= 100 * MAX_PIECE_CHARS, "{}", asked.get());

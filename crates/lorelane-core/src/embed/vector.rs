@@ -50,22 +50,22 @@ impl Vector {
 
 /// A vector in a quarter of its bytes, as an index keeps it and compares it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Quantised {
+pub struct QuantizedVector {
     scale: f32,
     steps: [i8; DIMENSIONS],
 }
 
-impl Quantised {
-    /// The length of [`Quantised::to_bytes`].
+impl QuantizedVector {
+    /// The length of [`QuantizedVector::to_bytes`].
     pub const BYTES: usize = 4 + DIMENSIONS;
 
-    pub fn of(vector: &Vector) -> Quantised {
+    pub fn of(vector: &Vector) -> QuantizedVector {
         let largest = vector.0.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
         if largest == 0.0 {
-            return Quantised { scale: 0.0, steps: [0; DIMENSIONS] };
+            return QuantizedVector { scale: 0.0, steps: [0; DIMENSIONS] };
         }
         let scale = largest / 127.0;
-        Quantised { scale, steps: std::array::from_fn(|at| (vector.0[at] / scale).round() as i8) }
+        QuantizedVector { scale, steps: std::array::from_fn(|at| (vector.0[at] / scale).round() as i8) }
     }
 
     pub fn vector(&self) -> Vector {
@@ -85,14 +85,14 @@ impl Quantised {
         bytes
     }
 
-    /// Reads what [`Quantised::to_bytes`] wrote. A scale that none can have is refused.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Quantised> {
+    /// Reads what [`QuantizedVector::to_bytes`] wrote. A scale that none can have is refused.
+    pub fn from_bytes(bytes: &[u8]) -> Option<QuantizedVector> {
         let (scale, steps) = parts(bytes)?;
-        Some(Quantised { scale, steps: std::array::from_fn(|at| i8::from_le_bytes([steps[at]])) })
+        Some(QuantizedVector { scale, steps: std::array::from_fn(|at| i8::from_le_bytes([steps[at]])) })
     }
 
     /// Nearly [`Vector::cosine`]: within a hundredth.
-    pub fn cosine(&self, other: &Quantised) -> f32 {
+    pub fn cosine(&self, other: &QuantizedVector) -> f32 {
         let dot: i32 =
             self.steps.iter().zip(&other.steps).map(|(own, other)| i32::from(*own) * i32::from(*other)).sum();
         (dot as f32 * self.scale * other.scale).clamp(-1.0, 1.0)
@@ -126,17 +126,17 @@ mod tests {
     proptest! {
         #[test]
         fn the_small_form_says_nearly_the_same(one in vectors(), other in vectors()) {
-            let (small, smaller) = (Quantised::of(&one), Quantised::of(&other));
+            let (small, smaller) = (QuantizedVector::of(&one), QuantizedVector::of(&other));
             let exact = one.cosine(&other);
             prop_assert!((small.cosine(&smaller) - exact).abs() < 0.01);
             prop_assert_eq!(small.cosine_with(&smaller.to_bytes()), Some(small.cosine(&smaller)));
             prop_assert!(small.vector().cosine(&one) > 0.999);
-            prop_assert_eq!(Quantised::from_bytes(&small.to_bytes()), Some(small));
+            prop_assert_eq!(QuantizedVector::from_bytes(&small.to_bytes()), Some(small));
         }
 
         #[test]
         fn foreign_bytes_are_a_vector_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let known = Quantised::of(&Vector::pointing([1.0; DIMENSIONS]));
+            let known = QuantizedVector::of(&Vector::pointing([1.0; DIMENSIONS]));
             if let Some(cosine) = known.cosine_with(&bytes) {
                 prop_assert!((-1.0..=1.0).contains(&cosine));
             }
@@ -148,8 +148,8 @@ mod tests {
         let one = Vector::pointing([1.0; DIMENSIONS]);
         assert!(Vector::ZERO.is_zero() && !one.is_zero());
         assert_eq!((Vector::ZERO.cosine(&one), Vector::ZERO.cosine(&Vector::ZERO)), (0.0, 0.0));
-        let small = Quantised::of(&Vector::ZERO);
-        assert_eq!(small.cosine(&Quantised::of(&one)), 0.0);
+        let small = QuantizedVector::of(&Vector::ZERO);
+        assert_eq!(small.cosine(&QuantizedVector::of(&one)), 0.0);
         assert!(small.vector().is_zero() && Vector::middle([]).is_zero());
         assert!(Vector::pointing([f32::NAN; DIMENSIONS]).is_zero());
     }

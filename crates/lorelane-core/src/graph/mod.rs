@@ -9,9 +9,9 @@ mod related;
 mod render;
 
 pub use names::Names;
-pub use related::{Reason, Related, related};
+pub use related::{Related, RelationReason, related};
 
-use crate::corpus::Entry;
+use crate::corpus::MemorySummary;
 use crate::dialect::records::fields::NO_TAG;
 use crate::lifecycle::Status;
 use crate::mark::Marks;
@@ -23,7 +23,7 @@ use std::fmt;
 
 /// A link, and the memory that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Linked {
+pub struct MemoryLink {
     pub from: Address,
     pub link: Link,
 }
@@ -89,7 +89,7 @@ impl RelationKind {
 
 /// One edge. A memory that says the same of one target twice says it once here, with its first words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Relation {
+pub struct GraphRelation {
     pub from: Address,
     pub to: NodeId,
     pub kind: RelationKind,
@@ -101,23 +101,23 @@ pub struct Relation {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     /// The memories that are in scope or pointed to.
-    pub memories: BTreeMap<Address, Entry>,
+    pub memories: BTreeMap<Address, MemorySummary>,
     pub ghosts: BTreeSet<String>,
     pub tags: BTreeSet<String>,
     /// By the memories that they come from, and in the order of their texts.
-    pub relations: Vec<Relation>,
+    pub relations: Vec<GraphRelation>,
 }
 
 impl Graph {
     /// The graph of what the memories say that `counts` admits. Deleted notes take no part: a link to one leads to a
     /// ghost until it is restored.
     pub fn new(
-        entries: Vec<Entry>,
-        links: &[Linked],
+        entries: Vec<MemorySummary>,
+        links: &[MemoryLink],
         marks: &Marks,
-        counts: impl Fn(&Entry) -> bool,
+        counts: impl Fn(&MemorySummary) -> bool,
     ) -> Graph {
-        let entries: BTreeMap<Address, Entry> = entries
+        let entries: BTreeMap<Address, MemorySummary> = entries
             .into_iter()
             .filter(|entry| !entry.address.is_trash())
             .map(|entry| (entry.address.clone(), entry))
@@ -125,7 +125,7 @@ impl Graph {
         let names = Names::new(entries.keys(), marks);
         let mut links_of: HashMap<&Address, Vec<&Link>> = HashMap::new();
         links.iter().for_each(|linked| links_of.entry(&linked.from).or_default().push(&linked.link));
-        let mut ghosts = Ghosts::default();
+        let mut ghosts = MissingTargets::default();
         let mut graph = Graph::default();
         for entry in entries.values().filter(|entry| counts(entry)) {
             graph.memories.insert(entry.address.clone(), entry.clone());
@@ -166,7 +166,7 @@ impl Graph {
         if met.insert((to.clone(), kind)) {
             let anchor = link.and_then(|link| link.anchor.clone());
             let context = link.map(|link| link.context.clone()).unwrap_or_default();
-            self.relations.push(Relation { from: from.clone(), to, kind, anchor, context });
+            self.relations.push(GraphRelation { from: from.clone(), to, kind, anchor, context });
         }
     }
 
@@ -175,14 +175,14 @@ impl Graph {
         &'g self,
         address: &'g Address,
         kind: Option<RelationKind>,
-    ) -> impl Iterator<Item = &'g Relation> {
+    ) -> impl Iterator<Item = &'g GraphRelation> {
         self.relations.iter().filter(move |relation| {
             relation.from == *address && kind.is_none_or(|kind| relation.kind == kind)
         })
     }
 
     /// What is said of a node.
-    pub fn to<'g>(&'g self, node: &'g NodeId) -> impl Iterator<Item = &'g Relation> {
+    pub fn to<'g>(&'g self, node: &'g NodeId) -> impl Iterator<Item = &'g GraphRelation> {
         self.relations.iter().filter(move |relation| relation.to == *node)
     }
 
@@ -276,9 +276,9 @@ impl Graph {
 
 /// One name for each ghost, however its links write it.
 #[derive(Debug, Default)]
-struct Ghosts(HashMap<String, String>);
+struct MissingTargets(HashMap<String, String>);
 
-impl Ghosts {
+impl MissingTargets {
     fn name_of(&mut self, link: &Link) -> String {
         let shown = link.target.shown();
         self.0.entry(fold(&shown)).or_insert(shown).clone()

@@ -2,7 +2,7 @@
 
 use crate::mark::Marks;
 use crate::memory::Address;
-use crate::memory::link::Target;
+use crate::memory::link::LinkTarget;
 use crate::text::fold;
 use std::collections::{BTreeSet, HashMap};
 
@@ -38,9 +38,9 @@ impl Names {
     }
 
     /// The memory that a link means. A name that two memories have means neither, unless one is written just so.
-    pub fn resolve(&self, target: &Target) -> Option<&Address> {
+    pub fn resolve(&self, target: &LinkTarget) -> Option<&Address> {
         match target {
-            Target::Memory(address) => {
+            LinkTarget::Memory(address) => {
                 let whole = address.to_string();
                 // The first system knew a note by the last part of its path only.
                 let bare = (address.is_note() && !address.name().contains('/')).then(|| address.name());
@@ -48,7 +48,7 @@ impl Names {
                     .or_else(|| pick(&self.former, &whole))
                     .or_else(|| bare.and_then(|name| self.by_last_part(name)))
             }
-            Target::Ghost(path) => {
+            LinkTarget::Ghost(path) => {
                 let name = path.strip_suffix(".md").unwrap_or(path);
                 let whole = format!("notes/{name}");
                 // With its extension it is a file's name, and many folders have a `README.md`.

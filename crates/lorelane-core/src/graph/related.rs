@@ -12,7 +12,7 @@ const TAG: f32 = 0.3;
 
 /// Why a memory has to do with another.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reason {
+pub enum RelationReason {
     /// The asked memory points to it.
     LinksTo { edge: Edge, context: String },
     /// It points to the asked memory.
@@ -29,23 +29,23 @@ pub enum Reason {
 pub struct Related {
     pub address: Address,
     pub points: f32,
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<RelationReason>,
 }
 
 /// The memories that have to do with this one, those with most reasons first. `near` are those that mean nearly the
 /// same.
 pub fn related(graph: &Graph, address: &Address, near: &[(Address, f32)], limit: usize) -> Vec<Related> {
-    let mut found: BTreeMap<&Address, Vec<(f32, Reason)>> = BTreeMap::new();
+    let mut found: BTreeMap<&Address, Vec<(f32, RelationReason)>> = BTreeMap::new();
     let own = NodeId::Memory(address.clone());
     for relation in graph.from(address, None) {
         if let (RelationKind::Link(edge), NodeId::Memory(to)) = (relation.kind, &relation.to) {
-            let reason = Reason::LinksTo { edge, context: relation.context.clone() };
+            let reason = RelationReason::LinksTo { edge, context: relation.context.clone() };
             found.entry(to).or_default().push((LINK, reason));
         }
     }
     for relation in graph.to(&own) {
         if let RelationKind::Link(edge) = relation.kind {
-            let reason = Reason::LinkedFrom { edge, context: relation.context.clone() };
+            let reason = RelationReason::LinkedFrom { edge, context: relation.context.clone() };
             found.entry(&relation.from).or_default().push((LINK, reason));
         }
     }
@@ -54,17 +54,17 @@ pub fn related(graph: &Graph, address: &Address, near: &[(Address, f32)], limit:
     for node in shared {
         let others: BTreeSet<&Address> = graph.to(node).map(|relation| &relation.from).collect();
         let (worth, reason) = match node {
-            NodeId::Tag(name) => (TAG, Reason::Tag(name.clone())),
-            NodeId::Ghost(path) => (FILE, Reason::File(path.clone())),
+            NodeId::Tag(name) => (TAG, RelationReason::Tag(name.clone())),
+            NodeId::Ghost(path) => (FILE, RelationReason::File(path.clone())),
             NodeId::Memory(_) => continue,
         };
-        let points = worth * rarity(others.len(), graph.memories.len());
+        let points = worth * idf(others.len(), graph.memories.len());
         for other in others {
             found.entry(other).or_default().push((points, reason.clone()));
         }
     }
     for (other, cosine) in near {
-        found.entry(other).or_default().push((*cosine, Reason::Meaning(*cosine)));
+        found.entry(other).or_default().push((*cosine, RelationReason::Meaning(*cosine)));
     }
     found.remove(address);
     let mut related: Vec<Related> = found
@@ -81,6 +81,6 @@ pub fn related(graph: &Graph, address: &Address, near: &[(Address, f32)], limit:
 }
 
 /// 1 for what only two share, towards 0 for what all have.
-fn rarity(sharing: usize, all: usize) -> f32 {
+fn idf(sharing: usize, all: usize) -> f32 {
     if all <= 2 { 1.0 } else { 1.0 - (sharing.saturating_sub(2)) as f32 / (all - 1) as f32 }
 }

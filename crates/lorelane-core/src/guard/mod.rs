@@ -30,7 +30,7 @@ const SHOWN_MAX: usize = 200;
 
 /// What words of a command are expanded from.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
+pub struct ShellContext<'a> {
     /// Where the tool runs: an absolute path with forward slashes, as all paths here.
     pub folder: &'a str,
     pub home: Option<&'a str>,
@@ -38,14 +38,14 @@ pub struct Surroundings<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum WriteKind {
     Write,
     Remove,
 }
 
 /// How far an act goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum WriteExtent {
     One,
     /// Everything below as well.
     Tree,
@@ -55,11 +55,11 @@ pub enum Reach {
 
 /// A place that a use of a tool writes to or takes away.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct WriteTarget {
     program: String,
     shown: String,
-    act: Act,
-    reach: Reach,
+    act: WriteKind,
+    reach: WriteExtent,
     /// The path up to the first name that is not known to the letter.
     fixed: String,
     /// The names after it, as patterns.
@@ -73,14 +73,14 @@ pub struct Target {
 /// What a use of a tool does that the fence may stand before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Targets {
-    pub places: Vec<Target>,
+    pub places: Vec<WriteTarget>,
     /// What it has lorelane do that is for a person to say.
-    pub for_people: Option<ForPeople>,
+    pub for_people: Option<PersonOnly>,
 }
 
 /// What only a person may have lorelane do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ForPeople {
+pub enum PersonOnly {
     Trust,
     /// To set this key, whose values of a repository are held back for the same reason.
     Set(String),
@@ -94,7 +94,7 @@ impl Targets {
 
 /// What the disk says of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedPath {
     /// Without links, as far as it exists.
     pub path: String,
     pub exists: bool,
@@ -104,14 +104,14 @@ pub struct Resolved {
 
 /// When the usual folder of another project is protected, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usual {
+pub enum OtherProjects {
     WhereItExists,
     ByName,
 }
 
 /// The lane that is protected.
 #[derive(Clone, Debug)]
-pub struct Fence {
+pub struct GuardedLanes {
     /// The lane's folder under each of its names; none where no store is known.
     pub lanes: Vec<String>,
     /// The file of the marks, where a store is known.
@@ -120,7 +120,7 @@ pub struct Fence {
     pub id: Option<String>,
     /// The folder in which is remembered whom the user trusts.
     pub trust: Option<String>,
-    pub usual: Usual,
+    pub usual: OtherProjects,
     pub case: Case,
 }
 
@@ -131,9 +131,15 @@ pub struct Denial {
     pub instead: String,
 }
 
-impl Target {
+impl WriteTarget {
     /// `None` for a place where no lane can be: most redirections go there, and need no look at the disk.
-    fn new(program: &str, word: &Word, path: &Word, act: Act, reach: Reach) -> Option<Target> {
+    fn new(
+        program: &str,
+        word: &Word,
+        path: &Word,
+        act: WriteKind,
+        reach: WriteExtent,
+    ) -> Option<WriteTarget> {
         let mut names = path.names().into_iter();
         let mut fixed = String::new();
         let mut rest = Vec::new();
@@ -157,17 +163,25 @@ impl Target {
             trimmed => trimmed.to_owned(),
         };
         let after = names.map(<[Atom]>::to_vec).collect();
-        let target =
-            Target { program: program.to_owned(), shown: word.shown(), act, reach, fixed, rest, open, after };
+        let target = WriteTarget {
+            program: program.to_owned(),
+            shown: word.shown(),
+            act,
+            reach,
+            fixed,
+            rest,
+            open,
+            after,
+        };
         (!NOWHERE.contains(&target.fixed.as_str())).then_some(target)
     }
 }
 
-impl Target {
+impl WriteTarget {
     /// What the disk says of it. A link that is taken away goes itself, not what it leads to.
-    fn resolved(&self, resolve: &dyn Fn(&str) -> Resolved) -> Resolved {
+    fn resolved(&self, resolve: &dyn Fn(&str) -> ResolvedPath) -> ResolvedPath {
         let whole = resolve(&self.fixed);
-        let takes_a_link = self.act == Act::Remove
+        let takes_a_link = self.act == WriteKind::Remove
             && self.rest.is_empty()
             && !self.open
             && !self.shown.ends_with('/')
@@ -179,29 +193,29 @@ impl Target {
             .filter(|(_, name)| takes_a_link && !matches!(*name, "" | "." | ".."))
         {
             Some((folder, name)) => {
-                Resolved { path: normal(&format!("{}/{name}", resolve(folder).path)), ..whole }
+                ResolvedPath { path: normal(&format!("{}/{name}", resolve(folder).path)), ..whole }
             }
             None => whole,
         }
     }
 }
 
-impl Fence {
+impl GuardedLanes {
     /// The first target that the fence stands before. `resolve` asks the disk.
-    pub fn judge(&self, targets: &Targets, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
+    pub fn judge(&self, targets: &Targets, resolve: &dyn Fn(&str) -> ResolvedPath) -> Option<Denial> {
         match &targets.for_people {
-            Some(ForPeople::Trust) => return Some(trust_denial()),
-            Some(ForPeople::Set(key)) => return Some(setting_denial(key)),
+            Some(PersonOnly::Trust) => return Some(trust_denial()),
+            Some(PersonOnly::Set(key)) => return Some(setting_denial(key)),
             None => {}
         }
         targets.places.iter().find_map(|target| self.deny(target, resolve))
     }
 
-    fn deny(&self, target: &Target, resolve: &dyn Fn(&str) -> Resolved) -> Option<Denial> {
+    fn deny(&self, target: &WriteTarget, resolve: &dyn Fn(&str) -> ResolvedPath) -> Option<Denial> {
         if let Some(inside) = self.lanes.iter().find_map(|lane| self.inside_by_name(target, lane)) {
             return self.protects(inside, target).then(|| denial(target, &text_of(inside), None));
         }
-        let written_trust = self.trust.as_ref().filter(|_| target.act == Act::Write);
+        let written_trust = self.trust.as_ref().filter(|_| target.act == WriteKind::Write);
         if written_trust.is_some_and(|trust| self.inside_by_name(target, trust).is_some()) {
             return Some(trust_denial());
         }
@@ -220,26 +234,26 @@ impl Fence {
             let usual = self.usual_lane(path, resolve);
             for lane in self.lanes.iter().map(String::as_str).chain(usual.as_deref()) {
                 match self.relation(&names, target, lane) {
-                    Relation::Around if self.has_records(lane, resolve) => return Some(around(target)),
-                    Relation::Inside([]) if !self.has_records(lane, resolve) => {}
-                    Relation::Inside(inside)
+                    PathRelation::Around if self.has_records(lane, resolve) => return Some(around(target)),
+                    PathRelation::Inside([]) if !self.has_records(lane, resolve) => {}
+                    PathRelation::Inside(inside)
                         if self.protects(inside, target) && !self.is_foreign(inside, lane, resolve) =>
                     {
                         return Some(denial(target, &text_of(inside), exists));
                     }
-                    Relation::Apart | Relation::Around | Relation::Inside(_) => {}
+                    PathRelation::Apart | PathRelation::Around | PathRelation::Inside(_) => {}
                 }
             }
             let marks = self.marks.as_ref().map(|marks| self.relation(&names, target, marks));
-            if !matches!(marks, None | Some(Relation::Apart)) {
+            if !matches!(marks, None | Some(PathRelation::Apart)) {
                 return Some(marks_denial(target));
             }
             let id = self.id.as_ref().map(|id| self.relation(&names, target, id));
-            if let Some(Relation::Inside(_)) = id {
+            if let Some(PathRelation::Inside(_)) = id {
                 return Some(id_denial(target));
             }
             let trust = written_trust.map(|trust| self.relation(&names, target, trust));
-            if let Some(Relation::Inside(_)) = trust {
+            if let Some(PathRelation::Inside(_)) = trust {
                 return Some(trust_denial());
             }
         }
@@ -248,7 +262,7 @@ impl Fence {
 
     /// The path below a folder that is known by its folder's name alone: where it begins, only the shell knows. Two names,
     /// because many folders are called `memory`.
-    fn inside_by_name<'t>(&self, target: &'t Target, lane: &str) -> Option<&'t [Vec<Atom>]> {
+    fn inside_by_name<'t>(&self, target: &'t WriteTarget, lane: &str) -> Option<&'t [Vec<Atom>]> {
         let lane: Vec<&str> = names(lane).collect();
         let folder = lane.get(lane.len().checked_sub(2)?..)?;
         let is = |name: &Vec<Atom>, wanted: &str| {
@@ -260,7 +274,7 @@ impl Fence {
     }
 
     /// The lane of whatever project this path is in, if it goes through the usual folder and that exists.
-    fn usual_lane(&self, path: &str, resolve: &dyn Fn(&str) -> Resolved) -> Option<String> {
+    fn usual_lane(&self, path: &str, resolve: &dyn Fn(&str) -> ResolvedPath) -> Option<String> {
         let (claude, memory) = DEFAULT_ROOT.split_once('/')?;
         let names: Vec<&str> = names(path).collect();
         let is = |name: &str, wanted: &str| {
@@ -269,13 +283,13 @@ impl Fence {
         let at = names.windows(2).position(|pair| is(pair[0], claude) && is(pair[1], memory))?;
         let lane = joined(&names[..at + 2]);
         let known = self.lanes.contains(&lane);
-        (!known && (self.usual == Usual::ByName || resolve(&lane).exists)).then_some(lane)
+        (!known && (self.usual == OtherProjects::ByName || resolve(&lane).exists)).then_some(lane)
     }
 
     /// Whether the target may be a file of ours: a listing, or JSON in a category's folder. Other files in the lane's
     /// folder are not: Claude Code's own memory is Markdown in `.claude/memory`, too.
-    fn protects(&self, inside: &[Vec<Atom>], target: &Target) -> bool {
-        if self.usual == Usual::ByName {
+    fn protects(&self, inside: &[Vec<Atom>], target: &WriteTarget) -> bool {
+        if self.usual == OtherProjects::ByName {
             return text_of(inside) != SETTINGS;
         }
         let may_be = |pattern: &[Atom], name: &str| matches(pattern, name, self.case);
@@ -283,43 +297,47 @@ impl Fence {
             |pattern: &[Atom]| Category::ALL.iter().any(|category| may_be(pattern, category.folder()));
         match inside {
             // A copy to the folder is judged by the name that it gets there.
-            [] => target.open || target.act == Act::Remove || target.reach != Reach::One,
+            [] => target.open || target.act == WriteKind::Remove || target.reach != WriteExtent::One,
             [name] => is_folder(name) || may_be(name, LISTING),
             [folder, .., file] => is_folder(folder) && may_end_with(file, ".json", self.case),
         }
     }
 
     /// Whether what would be protected as the listing is somebody's own file of that name.
-    fn is_foreign(&self, inside: &[Vec<Atom>], lane: &str, resolve: &dyn Fn(&str) -> Resolved) -> bool {
+    fn is_foreign(&self, inside: &[Vec<Atom>], lane: &str, resolve: &dyn Fn(&str) -> ResolvedPath) -> bool {
         let [name] = inside else { return false };
         let may_be = |known: &str| matches(name, known, self.case);
-        self.usual == Usual::WhereItExists
+        self.usual == OtherProjects::WhereItExists
             && may_be(LISTING)
             && !Category::ALL.iter().any(|category| may_be(category.folder()))
             && resolve(&format!("{lane}/{LISTING}")).is_foreign_listing
     }
 
     /// Whether the folder has anything of a lane in it; it may be Claude Code's own memory alone.
-    fn has_records(&self, lane: &str, resolve: &dyn Fn(&str) -> Resolved) -> bool {
+    fn has_records(&self, lane: &str, resolve: &dyn Fn(&str) -> ResolvedPath) -> bool {
         let mut names = Category::ALL.iter().map(|category| category.folder()).chain([LISTING, SETTINGS]);
-        self.usual == Usual::ByName || names.any(|name| resolve(&format!("{lane}/{name}")).exists)
+        self.usual == OtherProjects::ByName || names.any(|name| resolve(&format!("{lane}/{name}")).exists)
     }
 
-    fn relation<'p>(&self, path: &'p [Vec<Atom>], target: &Target, lane: &str) -> Relation<'p> {
+    fn relation<'p>(&self, path: &'p [Vec<Atom>], target: &WriteTarget, lane: &str) -> PathRelation<'p> {
         let lane: Vec<&str> = names(lane).collect();
         let alike = path.iter().zip(&lane).all(|(pattern, name)| matches(pattern, name, self.case));
         if !alike {
-            return Relation::Apart;
+            return PathRelation::Apart;
         }
         if path.len() >= lane.len() {
-            return Relation::Inside(&path[lane.len()..]);
+            return PathRelation::Inside(&path[lane.len()..]);
         }
-        if target.reach == Reach::Tree && !target.open { Relation::Around } else { Relation::Apart }
+        if target.reach == WriteExtent::Tree && !target.open {
+            PathRelation::Around
+        } else {
+            PathRelation::Apart
+        }
     }
 }
 
 /// How a target lies to a lane.
-enum Relation<'p> {
+enum PathRelation<'p> {
     Apart,
     /// The lane lies below it and would go with it.
     Around,
@@ -331,10 +349,10 @@ fn text_of(names: &[Vec<Atom>]) -> String {
     names.iter().map(|name| Word::text_of(name)).collect::<Vec<_>>().join("/")
 }
 
-fn around(target: &Target) -> Denial {
+fn around(target: &WriteTarget) -> Denial {
     let deed = match target.act {
-        Act::Remove => "remove or move",
-        Act::Write => "write over",
+        WriteKind::Remove => "remove or move",
+        WriteKind::Write => "write over",
     };
     Denial {
         attempt: format!(
@@ -345,7 +363,7 @@ fn around(target: &Target) -> Denial {
     }
 }
 
-fn marks_denial(target: &Target) -> Denial {
+fn marks_denial(target: &WriteTarget) -> Denial {
     Denial {
         attempt: format!(
             "cannot change {}: lorelane keeps pins, former addresses and rejections in `marks.jsonl`",
@@ -355,7 +373,7 @@ fn marks_denial(target: &Target) -> Denial {
     }
 }
 
-fn id_denial(target: &Target) -> Denial {
+fn id_denial(target: &WriteTarget) -> Denial {
     Denial {
         attempt: format!(
             "cannot change {}: lorelane finds the log of this project by it",
@@ -381,11 +399,11 @@ fn setting_denial(key: &str) -> Denial {
     }
 }
 
-fn denial(target: &Target, inside: &str, exists: Option<bool>) -> Denial {
+fn denial(target: &WriteTarget, inside: &str, exists: Option<bool>) -> Denial {
     let deed = match (target.act, target.program.as_str()) {
-        (Act::Remove, "mv") => "move",
-        (Act::Remove, _) => "remove",
-        (Act::Write, _) => "write",
+        (WriteKind::Remove, "mv") => "move",
+        (WriteKind::Remove, _) => "remove",
+        (WriteKind::Write, _) => "write",
     };
     let by = match target.program.as_str() {
         "" => String::new(),
@@ -400,7 +418,7 @@ fn denial(target: &Target, inside: &str, exists: Option<bool>) -> Denial {
 }
 
 /// The command that does what was attempted. `exists` is unknown for a pattern.
-fn instead(act: Act, inside: &str, exists: Option<bool>) -> String {
+fn instead(act: WriteKind, inside: &str, exists: Option<bool>) -> String {
     let path = RelPath::parse(inside).ok();
     let address = path.as_ref().and_then(Records::address_of);
     let category = path.as_ref().and_then(|path| Category::of_folder(path.folder().unwrap_or(path.as_str())));
@@ -408,16 +426,16 @@ fn instead(act: Act, inside: &str, exists: Option<bool>) -> String {
         _ if inside == LISTING => {
             "`index.md` is derived from the memories; `lorelane reindex` writes it anew".to_owned()
         }
-        (Act::Remove, address, _) => {
+        (WriteKind::Remove, address, _) => {
             format!("use `lorelane retire {} --reason REASON`", named(address.as_ref()))
         }
-        (Act::Write, Some(address), _) if exists == Some(true) => {
+        (WriteKind::Write, Some(address), _) if exists == Some(true) => {
             format!("use `lorelane update {address} --set FIELD=VALUE --because REASON`")
         }
-        (Act::Write, _, Some(category)) if exists == Some(false) => format!(
+        (WriteKind::Write, _, Some(category)) if exists == Some(false) => format!(
             "use `lorelane create {category} --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder"
         ),
-        (Act::Write, ..) => "use `lorelane create CATEGORY --title TITLE --set FIELD=VALUE` for a new memory, `lorelane update ADDRESS --set FIELD=VALUE --because REASON` for one that exists".to_owned(),
+        (WriteKind::Write, ..) => "use `lorelane create CATEGORY --title TITLE --set FIELD=VALUE` for a new memory, `lorelane update ADDRESS --set FIELD=VALUE --because REASON` for one that exists".to_owned(),
     }
 }
 

@@ -3,14 +3,14 @@
 //! A table of the programs that agents use on files. What is not here is not seen: it is a fence, not a wall.
 
 use super::word::Word;
-use super::{Act, Reach};
+use super::{WriteExtent, WriteKind};
 
 /// A word that a program writes to or takes away.
 #[derive(Debug)]
-pub(super) struct Touch {
+pub(super) struct WrittenWord {
     pub(super) word: Word,
-    pub(super) act: Act,
-    pub(super) reach: Reach,
+    pub(super) act: WriteKind,
+    pub(super) reach: WriteExtent,
 }
 
 /// A program that runs the command which follows it.
@@ -131,11 +131,11 @@ struct Program {
     only_with: &'static [&'static str],
     /// With one of these it does not.
     unless: &'static [&'static str],
-    touches: Touches,
+    touches: WrittenOperands,
 }
 
 /// Which words of a program are touched.
-enum Touches {
+enum WrittenOperands {
     /// Every operand is written; one with a plus before it is a command of `vim`.
     Operands,
     /// Every operand is written, and the files of one that is a folder.
@@ -165,7 +165,7 @@ enum Touches {
     WrittenBySed,
 }
 
-const fn program(names: &'static [&'static str], touches: Touches) -> Program {
+const fn program(names: &'static [&'static str], touches: WrittenOperands) -> Program {
     Program { names, valued: &[], only_with: &[], unless: &[], touches }
 }
 
@@ -175,112 +175,122 @@ const RSYNC_VALUED: &[&str] = &["-e", "-f", "--exclude", "--include", "--filter"
 const VIM_VALUED: &[&str] = &["-c", "-S", "-u", "-i", "--cmd"];
 
 const PROGRAMS: &[Program] = &[
-    program(&["tee", "sponge", "ed"], Touches::Operands),
-    Program { valued: &["-d", "-t", "-r"], ..program(&["touch"], Touches::Operands) },
-    Program { valued: &["-s", "-r", "--size", "--reference"], ..program(&["truncate"], Touches::Operands) },
+    program(&["tee", "sponge", "ed"], WrittenOperands::Operands),
+    Program { valued: &["-d", "-t", "-r"], ..program(&["touch"], WrittenOperands::Operands) },
+    Program {
+        valued: &["-s", "-r", "--size", "--reference"],
+        ..program(&["truncate"], WrittenOperands::Operands)
+    },
     Program {
         valued: VIM_VALUED,
         unless: &["-R", "-M", "-h", "--help", "--version"],
-        ..program(&["ex", "vi", "vim", "nvim"], Touches::Operands)
+        ..program(&["ex", "vi", "vim", "nvim"], WrittenOperands::Operands)
     },
-    program(&["dd"], Touches::Prefixed("of=")),
+    program(&["dd"], WrittenOperands::Prefixed("of=")),
     Program {
         valued: &["-e", "-f", "-l", "--expression", "--file"],
         only_with: &["-i", "-I", "--in-place"],
-        ..program(&["sed", "gsed"], Touches::Edited(SCRIPTS))
+        ..program(&["sed", "gsed"], WrittenOperands::Edited(SCRIPTS))
     },
     Program {
         valued: &["-e", "-f", "-l", "--expression", "--file"],
-        ..program(&["sed", "gsed"], Touches::WrittenBySed)
+        ..program(&["sed", "gsed"], WrittenOperands::WrittenBySed)
     },
     Program {
         valued: &["-e", "-E", "-M", "-m", "-I", "-F", "-r"],
         only_with: &["-i"],
-        ..program(&["perl", "ruby"], Touches::Edited(SCRIPTS))
+        ..program(&["perl", "ruby"], WrittenOperands::Edited(SCRIPTS))
     },
     Program {
         valued: &["-i", "-f", "-F", "-v", "--include", "--file", "--assign"],
         only_with: &["-i=inplace", "--include=inplace"],
-        ..program(&["awk", "gawk"], Touches::Edited(&["-f", "--file"]))
+        ..program(&["awk", "gawk"], WrittenOperands::Edited(&["-f", "--file"]))
     },
     Program {
         valued: &["-i", "-f", "-F", "-v"],
-        ..program(&["awk", "gawk", "mawk", "nawk"], Touches::Redirected)
+        ..program(&["awk", "gawk", "mawk", "nawk"], WrittenOperands::Redirected)
     },
-    Program { only_with: &["-i", "--inplace"], ..program(&["yq"], Touches::Edited(&[])) },
-    Program { only_with: &["-w", "--write"], ..program(&["prettier", "gofmt"], Touches::Formatted) },
-    Program { only_with: &["-i"], ..program(&["clang-format"], Touches::Operands) },
+    Program { only_with: &["-i", "--inplace"], ..program(&["yq"], WrittenOperands::Edited(&[])) },
+    Program { only_with: &["-w", "--write"], ..program(&["prettier", "gofmt"], WrittenOperands::Formatted) },
+    Program { only_with: &["-i"], ..program(&["clang-format"], WrittenOperands::Operands) },
     Program {
         valued: &["-t", "-S", "--target-directory"],
-        ..program(&["cp", "ln"], Touches::Landed(RECURSIVE))
+        ..program(&["cp", "ln"], WrittenOperands::Landed(RECURSIVE))
     },
     Program {
         valued: &["-t", "-m", "-o", "-g", "-S", "--target-directory"],
         // It only makes folders: they hold no memory.
         unless: &["-d", "--directory"],
-        ..program(&["install"], Touches::Landed(&[]))
+        ..program(&["install"], WrittenOperands::Landed(&[]))
     },
-    Program { valued: RSYNC_VALUED, ..program(&["rsync", "scp"], Touches::LandedHere(RECURSIVE)) },
+    Program { valued: RSYNC_VALUED, ..program(&["rsync", "scp"], WrittenOperands::LandedHere(RECURSIVE)) },
     Program {
         valued: RSYNC_VALUED,
         only_with: &["--remove-source-files"],
-        ..program(&["rsync"], Touches::Sources)
+        ..program(&["rsync"], WrittenOperands::Sources)
     },
     // What goes elsewhere is gone from here.
-    Program { valued: &["-t", "-S", "--target-directory"], ..program(&["mv"], Touches::Sources) },
-    Program { valued: &["-t", "-S", "--target-directory"], ..program(&["mv"], Touches::Landed(&[])) },
-    program(&["rm"], Touches::Removed(&["-r", "-R", "--recursive"])),
-    program(&["unlink", "rmdir"], Touches::Removed(&[])),
-    Program { valued: &["-n", "-s"], ..program(&["shred"], Touches::Removed(&[])) },
+    Program { valued: &["-t", "-S", "--target-directory"], ..program(&["mv"], WrittenOperands::Sources) },
+    Program { valued: &["-t", "-S", "--target-directory"], ..program(&["mv"], WrittenOperands::Landed(&[])) },
+    program(&["rm"], WrittenOperands::Removed(&["-r", "-R", "--recursive"])),
+    program(&["unlink", "rmdir"], WrittenOperands::Removed(&[])),
+    Program { valued: &["-n", "-s"], ..program(&["shred"], WrittenOperands::Removed(&[])) },
     Program {
         valued: &["-e", "--exclude"],
         only_with: &["-f", "--force"],
         unless: &["-n", "--dry-run", "-e", "--exclude"],
-        ..program(&["git clean"], Touches::Cleared)
+        ..program(&["git clean"], WrittenOperands::Cleared)
     },
     Program {
         valued: &["-o", "--output", "-k", "-t", "-S", "-T"],
-        ..program(&["sort"], Touches::Values(&["-o", "--output"]))
+        ..program(&["sort"], WrittenOperands::Values(&["-o", "--output"]))
     },
     Program {
         valued: &["-o", "--output", "-d", "-H", "-X", "-u", "-A", "-e", "-b", "-F"],
-        ..program(&["curl"], Touches::Values(&["-o", "--output"]))
+        ..program(&["curl"], WrittenOperands::Values(&["-o", "--output"]))
     },
     Program {
         valued: &["-o", "-d", "-H", "-X", "-u", "-A", "-e", "-b", "-F", "--output-dir"],
         only_with: &["-O", "--remote-name", "--output-dir"],
-        ..program(&["curl"], Touches::Into(&["--output-dir"], usize::MAX))
+        ..program(&["curl"], WrittenOperands::Into(&["--output-dir"], usize::MAX))
     },
     Program {
         valued: &["-O", "-o", "-a", "-P", "--output-document", "--output-file"],
         ..program(
             &["wget"],
-            Touches::Values(&["-O", "-o", "-a", "--output-document", "--output-file", "--append-output"]),
+            WrittenOperands::Values(&[
+                "-O",
+                "-o",
+                "-a",
+                "--output-document",
+                "--output-file",
+                "--append-output",
+            ]),
         )
     },
     Program {
         valued: &["-O", "-o", "-a", "-P", "--directory-prefix", "--output-document"],
         unless: &["-O", "--output-document", "--spider"],
-        ..program(&["wget"], Touches::Into(&["-P", "--directory-prefix"], usize::MAX))
+        ..program(&["wget"], WrittenOperands::Into(&["-P", "--directory-prefix"], usize::MAX))
     },
     Program {
         valued: &["-b", "-l", "-n", "-C", "-a", "-x"],
-        ..program(&["split", "csplit"], Touches::Into(&[], 1))
+        ..program(&["split", "csplit"], WrittenOperands::Into(&[], 1))
     },
     Program {
         valued: &["-f", "-C", "-T", "-X", "--file", "--directory", "--exclude"],
         only_with: &["-x", "--extract", "--get"],
-        ..program(&["tar", "bsdtar"], Touches::Into(&["-C", "--directory"], 0))
+        ..program(&["tar", "bsdtar"], WrittenOperands::Into(&["-C", "--directory"], 0))
     },
     Program {
         valued: &["-f", "-C", "-T", "-X", "--file", "--directory", "--exclude"],
         only_with: &["-c", "-r", "-u", "-A", "--create", "--append", "--update"],
-        ..program(&["tar", "bsdtar"], Touches::Values(&["-f", "--file"]))
+        ..program(&["tar", "bsdtar"], WrittenOperands::Values(&["-f", "--file"]))
     },
     Program {
         valued: &["-d", "-x", "-P"],
         unless: &["-l", "-t", "-p", "-v", "-Z"],
-        ..program(&["unzip"], Touches::Into(&["-d"], 1))
+        ..program(&["unzip"], WrittenOperands::Into(&["-d"], 1))
     },
     Program {
         valued: &[
@@ -299,83 +309,99 @@ const PROGRAMS: &[Program] = &[
             "--output",
         ],
         unless: &["--dry-run", "-C"],
-        ..program(&["patch"], Touches::Into(&["-d", "--directory"], 0))
+        ..program(&["patch"], WrittenOperands::Into(&["-d", "--directory"], 0))
     },
     Program {
         valued: &["-d", "-i", "-o", "-p", "--directory", "--input", "--output"],
         unless: &["--dry-run", "-C"],
-        ..program(&["patch"], Touches::Values(&["-o", "--output"]))
+        ..program(&["patch"], WrittenOperands::Values(&["-o", "--output"]))
     },
 ];
 
 /// The words that one run of a program touches.
-pub(super) fn touches(name: &str, words: &[Word]) -> Vec<Touch> {
+pub(super) fn touches(name: &str, words: &[Word]) -> Vec<WrittenWord> {
     let rows = PROGRAMS.iter().filter(|row| row.names.contains(&name));
     rows.flat_map(|row| row.touches(words)).collect()
 }
 
 impl Program {
-    fn touches(&self, words: &[Word]) -> Vec<Touch> {
-        let given = Given::read(words, self);
+    fn touches(&self, words: &[Word]) -> Vec<WrittenWord> {
+        let given = ProgramArgs::read(words, self);
         let is_given = |options: &[&str]| options.iter().any(|option| given.has(option));
         if is_given(self.unless) || !(self.only_with.is_empty() || is_given(self.only_with)) {
             return Vec::new();
         }
         let operands = || given.operands.iter();
         match &self.touches {
-            Touches::Operands => written(operands().filter(|word| !word.starts_with('+')).cloned()),
-            Touches::Formatted => {
-                let spread =
-                    |word: &Word| Touch { word: word.clone(), act: Act::Write, reach: Reach::Spread };
+            WrittenOperands::Operands => written(operands().filter(|word| !word.starts_with('+')).cloned()),
+            WrittenOperands::Formatted => {
+                let spread = |word: &Word| WrittenWord {
+                    word: word.clone(),
+                    act: WriteKind::Write,
+                    reach: WriteExtent::Spread,
+                };
                 operands().map(spread).collect()
             }
-            Touches::Edited(scripts) => {
+            WrittenOperands::Edited(scripts) => {
                 // Some systems want `sed -i ''`.
                 let files = operands().filter(|word| !word.is_empty());
                 written(files.skip(usize::from(!is_given(scripts))).cloned())
             }
-            Touches::Values(options) => written(given.values_of(options).filter(|word| !word.is("-"))),
-            Touches::Into(options, names) => {
+            WrittenOperands::Values(options) => {
+                written(given.values_of(options).filter(|word| !word.is("-")))
+            }
+            WrittenOperands::Into(options, names) => {
                 let folder = given.values_of(options).last().unwrap_or_else(|| Word::of("."));
                 let is_whole = |name: &Word| name.starts_with('/') || name.starts_with('~');
                 let place = |name: &Word| if is_whole(name) { name.clone() } else { name.below(&folder) };
                 let mut touches = written(operands().skip(*names).map(place));
-                touches.push(Touch { word: folder.clone(), act: Act::Write, reach: Reach::Spread });
+                touches.push(WrittenWord {
+                    word: folder.clone(),
+                    act: WriteKind::Write,
+                    reach: WriteExtent::Spread,
+                });
                 touches
             }
-            Touches::Landed(recursive) => given.landed(self.reach(recursive, &given)),
-            Touches::LandedHere(_) if given.lands_elsewhere() => Vec::new(),
-            Touches::LandedHere(recursive) => given.landed(self.reach(recursive, &given)),
-            Touches::Sources => removed(given.sources().iter().cloned(), Reach::Tree),
-            Touches::Removed(recursive) => {
-                removed(operands().cloned(), if is_given(recursive) { Reach::Tree } else { Reach::One })
+            WrittenOperands::Landed(recursive) => given.landed(self.reach(recursive, &given)),
+            WrittenOperands::LandedHere(_) if given.lands_elsewhere() => Vec::new(),
+            WrittenOperands::LandedHere(recursive) => given.landed(self.reach(recursive, &given)),
+            WrittenOperands::Sources => removed(given.sources().iter().cloned(), WriteExtent::Tree),
+            WrittenOperands::Removed(recursive) => removed(
+                operands().cloned(),
+                if is_given(recursive) { WriteExtent::Tree } else { WriteExtent::One },
+            ),
+            WrittenOperands::Cleared if given.operands.is_empty() => {
+                removed([Word::of(".")], WriteExtent::Tree)
             }
-            Touches::Cleared if given.operands.is_empty() => removed([Word::of(".")], Reach::Tree),
-            Touches::Cleared => removed(operands().cloned(), Reach::Tree),
-            Touches::Prefixed(prefix) => written(operands().filter_map(|word| word.strip_prefix(prefix))),
-            Touches::Redirected => written(given.scripts().flat_map(|script| redirected(&script))),
-            Touches::WrittenBySed => written(given.scripts().flat_map(|script| written_by_sed(&script))),
+            WrittenOperands::Cleared => removed(operands().cloned(), WriteExtent::Tree),
+            WrittenOperands::Prefixed(prefix) => {
+                written(operands().filter_map(|word| word.strip_prefix(prefix)))
+            }
+            WrittenOperands::Redirected => written(given.scripts().flat_map(|script| redirected(&script))),
+            WrittenOperands::WrittenBySed => {
+                written(given.scripts().flat_map(|script| written_by_sed(&script)))
+            }
         }
     }
 
     /// What moves takes all that is below it along.
-    fn reach(&self, recursive: &[&str], given: &Given) -> Reach {
+    fn reach(&self, recursive: &[&str], given: &ProgramArgs) -> WriteExtent {
         let whole = self.names.contains(&"mv") || recursive.iter().any(|option| given.has(option));
-        if whole { Reach::Tree } else { Reach::One }
+        if whole { WriteExtent::Tree } else { WriteExtent::One }
     }
 }
 
 /// The words after a program's name, sorted.
-struct Given {
+struct ProgramArgs {
     /// Each with its value, where it has one.
     options: Vec<(String, Option<Word>)>,
     operands: Vec<Word>,
 }
 
-impl Given {
-    fn read(words: &[Word], program: &Program) -> Given {
+impl ProgramArgs {
+    fn read(words: &[Word], program: &Program) -> ProgramArgs {
         let is_valued = |option: &str| program.valued.contains(&option);
-        let mut given = Given { options: Vec::new(), operands: Vec::new() };
+        let mut given = ProgramArgs { options: Vec::new(), operands: Vec::new() };
         let mut words = words.iter();
         // `tar xzf a.tgz` has its options without a dash.
         if program.names.contains(&"tar")
@@ -466,27 +492,31 @@ impl Given {
     }
 
     /// The destination, and where each source lies if the destination is a folder.
-    fn landed(&self, reach: Reach) -> Vec<Touch> {
+    fn landed(&self, reach: WriteExtent) -> Vec<WrittenWord> {
         let Some(destination) = self.destination() else {
             // `ln TARGET` makes a link in the current folder.
             return written(self.operands.iter().map(Word::last_name));
         };
         // One that ends with a slash or a dot, or whose place the destination takes, is spread out in it.
         let is_spread = |source: &Word| source.ends_with('/') || source.last_name().is(".");
-        let is_spread = reach == Reach::Tree && (self.has("-T") || self.sources().iter().any(is_spread));
-        let whole = if is_spread { Reach::Spread } else { Reach::One };
-        let into = |word: Word, reach: Reach| Touch { word, act: Act::Write, reach };
+        let is_spread =
+            reach == WriteExtent::Tree && (self.has("-T") || self.sources().iter().any(is_spread));
+        let whole = if is_spread { WriteExtent::Spread } else { WriteExtent::One };
+        let into = |word: Word, reach: WriteExtent| WrittenWord { word, act: WriteKind::Write, reach };
         let below = self.sources().iter().map(|source| into(source.last_name().below(&destination), reach));
         std::iter::once(into(destination.clone(), whole)).chain(below).collect()
     }
 }
 
-fn written(words: impl IntoIterator<Item = Word>) -> Vec<Touch> {
-    words.into_iter().map(|word| Touch { word, act: Act::Write, reach: Reach::One }).collect()
+fn written(words: impl IntoIterator<Item = Word>) -> Vec<WrittenWord> {
+    words
+        .into_iter()
+        .map(|word| WrittenWord { word, act: WriteKind::Write, reach: WriteExtent::One })
+        .collect()
 }
 
-fn removed(words: impl IntoIterator<Item = Word>, reach: Reach) -> Vec<Touch> {
-    words.into_iter().map(|word| Touch { word, act: Act::Remove, reach }).collect()
+fn removed(words: impl IntoIterator<Item = Word>, reach: WriteExtent) -> Vec<WrittenWord> {
+    words.into_iter().map(|word| WrittenWord { word, act: WriteKind::Remove, reach }).collect()
 }
 
 /// More places than this are not looked for in one script.

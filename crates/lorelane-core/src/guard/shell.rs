@@ -7,9 +7,9 @@
 //! stands before the fault, or in a here-document without its end. With it come 70 packages; the whole hook of the
 //! guard takes 1.1 ms.
 
-use super::programs::{self, Touch};
+use super::programs::{self, WrittenWord};
 use super::word::{Atom, Word};
-use super::{Act, ForPeople, Reach, Surroundings, Target, Targets};
+use super::{PersonOnly, ShellContext, Targets, WriteExtent, WriteKind, WriteTarget};
 use crate::{policy, steps};
 use std::collections::BTreeMap;
 
@@ -25,17 +25,17 @@ const NAMED_MAX: usize = 8;
 const SET_MAX: usize = 64;
 
 /// The places that a command line writes to or takes away, in its order, and what of it is for people.
-pub fn writes(command: &str, around: &Surroundings<'_>) -> Targets {
+pub fn writes(command: &str, around: &ShellContext<'_>) -> Targets {
     let Shell { targets, for_people, .. } = read(command, around);
     Targets { places: targets, for_people }
 }
 
 /// Whether a command line runs git: what that brings into a worktree is the user's and their colleagues'.
 pub fn runs_git(command: &str) -> bool {
-    read(command, &Surroundings { folder: "/", home: None, project: None }).runs_git
+    read(command, &ShellContext { folder: "/", home: None, project: None }).runs_git
 }
 
-fn read<'a>(command: &str, around: &'a Surroundings<'a>) -> Shell<'a> {
+fn read<'a>(command: &str, around: &'a ShellContext<'a>) -> Shell<'a> {
     let mut shell = Shell {
         around,
         folder: Some(Word::of(around.folder)),
@@ -53,20 +53,20 @@ fn read<'a>(command: &str, around: &'a Surroundings<'a>) -> Shell<'a> {
 }
 
 struct Shell<'a> {
-    around: &'a Surroundings<'a>,
+    around: &'a ShellContext<'a>,
     /// Where the next command runs; `None` once only the shell knows.
     folder: Option<Word>,
     /// The folder that the last command left, if it did.
     left: Option<Option<Word>>,
     variables: BTreeMap<String, Word>,
-    targets: Vec<Target>,
+    targets: Vec<WriteTarget>,
     /// The words that the commands before this one in its pipe name.
     piped: Vec<Word>,
     /// Whether the last command runs what it reads.
     runs_input: bool,
     runs_git: bool,
     /// What lorelane is told that is for a person to say.
-    for_people: Option<ForPeople>,
+    for_people: Option<PersonOnly>,
     work_left: usize,
 }
 
@@ -74,7 +74,7 @@ impl Shell<'_> {
     fn run(&mut self, text: &str, depth: usize) {
         if depth <= DEPTH_MAX {
             let text = text.chars().collect();
-            Reader { text, at: 0, depth, heredocs: Vec::new(), here_strings: Vec::new(), shell: self }
+            ShellReader { text, at: 0, depth, heredocs: Vec::new(), here_strings: Vec::new(), shell: self }
                 .list(None);
         }
     }
@@ -96,7 +96,7 @@ impl Shell<'_> {
         }
     }
 
-    fn target(&mut self, program: &str, word: &Word, act: Act, reach: Reach) {
+    fn target(&mut self, program: &str, word: &Word, act: WriteKind, reach: WriteExtent) {
         if word.is_empty() || self.targets.len() >= TARGETS_MAX {
             return;
         }
@@ -105,7 +105,7 @@ impl Shell<'_> {
             Some(folder) => word.below(folder),
             None => return,
         };
-        self.targets.extend(Target::new(program, word, &path, act, reach));
+        self.targets.extend(WriteTarget::new(program, word, &path, act, reach));
     }
 
     /// One command, its redirections apart.
@@ -190,11 +190,11 @@ impl Shell<'_> {
         }
         let options = programs::Wrapper { valued: &["-C"], operands: 0 };
         let told = match unwrapped(words, &options) {
-            [command, ..] if command.is("trust") => Some(ForPeople::Trust),
+            [command, ..] if command.is("trust") => Some(PersonOnly::Trust),
             [command, rest @ ..] if command.is("config") => match unwrapped(rest, &options) {
                 [set, rest @ ..] if set.is("set") => {
                     let key = unwrapped(rest, &options).first().and_then(Word::literal);
-                    key.filter(|key| policy::is_restricted(key)).map(ForPeople::Set)
+                    key.filter(|key| policy::is_restricted(key)).map(PersonOnly::Set)
                 }
                 _ => None,
             },
@@ -204,7 +204,7 @@ impl Shell<'_> {
     }
 
     fn touch(&mut self, program: &str, words: &[Word]) {
-        for Touch { word, act, reach } in programs::touches(program, words) {
+        for WrittenWord { word, act, reach } in programs::touches(program, words) {
             self.target(program, &word, act, reach);
         }
     }
@@ -223,7 +223,7 @@ impl Shell<'_> {
             match word.literal().as_deref() {
                 Some("-delete") => {
                     for found in &found {
-                        self.target("find", found, Act::Remove, Reach::One);
+                        self.target("find", found, WriteKind::Remove, WriteExtent::One);
                     }
                     self.take_all(folders, takes_all);
                 }
@@ -242,7 +242,7 @@ impl Shell<'_> {
     /// What `find` finds without choosing by name is all that lies below.
     fn take_all(&mut self, folders: &[Word], takes_all: bool) {
         for folder in folders.iter().take(NAMED_MAX).filter(|_| takes_all) {
-            self.target("find", folder, Act::Remove, Reach::Tree);
+            self.target("find", folder, WriteKind::Remove, WriteExtent::Tree);
         }
     }
 
@@ -332,7 +332,7 @@ enum Piped {
     Yes,
 }
 
-struct Reader<'r, 'a> {
+struct ShellReader<'r, 'a> {
     text: Vec<char>,
     at: usize,
     depth: usize,
@@ -351,7 +351,7 @@ struct Heredoc {
     runs: Option<bool>,
 }
 
-impl Reader<'_, '_> {
+impl ShellReader<'_, '_> {
     fn peek(&self, ahead: usize) -> Option<char> {
         steps::add(1);
         self.text.get(self.at + ahead).copied()
@@ -530,7 +530,7 @@ impl Reader<'_, '_> {
             word.literal().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit() || b == b'-'));
         if writes && !(joins && is_descriptor) {
             for word in self.counted(word) {
-                self.shell.target(">", &word, Act::Write, Reach::One);
+                self.shell.target(">", &word, WriteKind::Write, WriteExtent::One);
             }
         }
     }
@@ -806,7 +806,7 @@ mod tests {
     // A guard stands before every command of an agent: no text may hold it up.
     #[test]
     fn hostile_commands_take_steps_in_proportion_to_their_length() {
-        let around = Surroundings { folder: "/p/src", home: Some("/home/a"), project: Some("/p") };
+        let around = ShellContext { folder: "/p/src", home: Some("/home/a"), project: Some("/p") };
         for piece in [
             "(",
             "$(",

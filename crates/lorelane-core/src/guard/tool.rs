@@ -2,7 +2,7 @@
 
 use super::programs::is_shell;
 use super::word::Word;
-use super::{Act, Reach, Surroundings, Target, Targets, shell};
+use super::{ShellContext, Targets, WriteExtent, WriteKind, WriteTarget, shell};
 use crate::json::Json;
 
 /// The lines of a patch that name a file.
@@ -111,18 +111,20 @@ impl ToolUse {
         named.map(|path| ToolUse::Write { path }).collect()
     }
 
-    pub fn targets(&self, around: &Surroundings<'_>) -> Targets {
+    pub fn targets(&self, around: &ShellContext<'_>) -> Targets {
         match self {
             ToolUse::Write { path } => {
                 let word = at_home(path, around);
                 let path = placed(&word, around);
-                let places = Target::new("", &word, &path, Act::Write, Reach::One).into_iter().collect();
+                let places = WriteTarget::new("", &word, &path, WriteKind::Write, WriteExtent::One)
+                    .into_iter()
+                    .collect();
                 Targets { places, for_people: None }
             }
             ToolUse::Shell { command, folder: None } => shell::writes(command, around),
             ToolUse::Shell { command, folder: Some(folder) } => {
                 let folder = placed(&at_home(folder, around), around).shown();
-                shell::writes(command, &Surroundings { folder: &folder, ..*around })
+                shell::writes(command, &ShellContext { folder: &folder, ..*around })
             }
             ToolUse::Other => Targets::default(),
         }
@@ -159,7 +161,7 @@ fn patch_in(command: &str) -> Option<(Option<&str>, &str)> {
     patch.starts_with(PATCH_COMMAND).then_some((folder, patch))
 }
 
-fn at_home(path: &str, around: &Surroundings<'_>) -> Word {
+fn at_home(path: &str, around: &ShellContext<'_>) -> Word {
     match (path.strip_prefix('~'), around.home) {
         (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
             Word::of(&format!("{home}{rest}"))
@@ -168,7 +170,7 @@ fn at_home(path: &str, around: &Surroundings<'_>) -> Word {
     }
 }
 
-fn placed(word: &Word, around: &Surroundings<'_>) -> Word {
+fn placed(word: &Word, around: &ShellContext<'_>) -> Word {
     if is_absolute(&word.shown()) { word.clone() } else { word.below(&Word::of(around.folder)) }
 }
 

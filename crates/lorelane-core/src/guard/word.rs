@@ -161,12 +161,12 @@ impl Word {
             self.0.push(Atom::Unknown);
         }
         let mut words = Vec::new();
-        take_apart(&self.0, &mut words);
+        split_word(&self.0, &mut words);
         words
     }
 }
 
-fn take_apart(atoms: &[Atom], words: &mut Vec<Word>) {
+fn split_word(atoms: &[Atom], words: &mut Vec<Word>) {
     if words.len() >= BRACED_MAX {
         return;
     }
@@ -183,7 +183,7 @@ fn take_apart(atoms: &[Atom], words: &mut Vec<Word>) {
     for bounds in group.windows(2) {
         let (before, choice, after) =
             (&atoms[..group[0]], &atoms[bounds[0] + 1..bounds[1]], &atoms[group[group.len() - 1] + 1..]);
-        take_apart(&[before, choice, after].concat(), words);
+        split_word(&[before, choice, after].concat(), words);
     }
 }
 

@@ -4,8 +4,8 @@
 //! entry is put in and taken out as text: no other byte moves. [`take`] is the inverse of [`add`]; what a text alone
 //! cannot tell, such as whether an empty list was there before, is kept in a [`Trace`].
 
-use super::parse::{Document, JsonFault, Node, NodeKind, comment};
-use super::patch::{Layout, fresh};
+use super::parse::{Document, JsonFault, JsonNode, NodeKind, comment};
+use super::patch::{ValueLayout, fresh};
 use super::render::quote;
 use super::{Json, Object};
 use std::ops::Range;
@@ -14,16 +14,16 @@ const BOM: char = '\u{feff}';
 
 /// One value of ours and where it belongs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct OwnedEntry {
     /// Keys from the root. What is missing on the way is made.
     pub path: Vec<String>,
-    pub place: Where,
+    pub place: EntryPlace,
     pub value: Json,
-    pub owned: Owned,
+    pub owned: Ownership,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
+pub enum EntryPlace {
     /// The path's last key gets the value.
     Member,
     /// The path names a list, which gets the value as its last item.
@@ -32,7 +32,7 @@ pub enum Where {
 
 /// How an entry is known to be ours when somebody has edited the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Owned {
+pub enum Ownership {
     /// One of its texts contains this.
     Says(String),
     /// Its name is ours alone.
@@ -65,7 +65,7 @@ pub enum EntryFault {
 }
 
 /// Puts entries into a text, each behind what is there. A blank text becomes an object.
-pub fn add(text: &str, entries: &[Entry]) -> Result<(String, Vec<Trace>), EntryFault> {
+pub fn add(text: &str, entries: &[OwnedEntry]) -> Result<(String, Vec<Trace>), EntryFault> {
     let (mark, body) = split_mark(text);
     let mut body = if body.trim().is_empty() { "{}\n".to_owned() } else { body.to_owned() };
     let mut traces = Vec::new();
@@ -78,7 +78,7 @@ pub fn add(text: &str, entries: &[Entry]) -> Result<(String, Vec<Trace>), EntryF
 }
 
 /// Takes out of a text what [`add`] put in. Without traces only what is surely ours goes.
-pub fn take(text: &str, entries: &[Entry], traces: Option<&[Trace]>) -> Result<String, EntryFault> {
+pub fn take(text: &str, entries: &[OwnedEntry], traces: Option<&[Trace]>) -> Result<String, EntryFault> {
     let (mark, body) = split_mark(text);
     if body.trim().is_empty() {
         return Ok(text.to_owned());
@@ -94,7 +94,7 @@ pub fn take(text: &str, entries: &[Entry], traces: Option<&[Trace]>) -> Result<S
     }
     if !known && body != before {
         // Something of ours was here, so what bears our name came with it.
-        for entry in entries.iter().rev().filter(|entry| entry.owned == Owned::Named) {
+        for entry in entries.iter().rev().filter(|entry| entry.owned == Ownership::Named) {
             body = take_one(&body, entry, &Trace::default())?;
         }
     }
@@ -102,25 +102,25 @@ pub fn take(text: &str, entries: &[Entry], traces: Option<&[Trace]>) -> Result<S
 }
 
 /// Whether a text has every entry. A member that is known by what it says may say more by now.
-pub fn holds(text: &str, entries: &[Entry]) -> bool {
+pub fn holds(text: &str, entries: &[OwnedEntry]) -> bool {
     let Ok(document) = Document::parse_lenient(split_mark(text).1) else { return false };
     entries.iter().all(|entry| {
         let Some(value) = descend(&document.root, &entry.path) else { return false };
         match (entry.place, &value.kind) {
-            (Where::Member, _) => {
+            (EntryPlace::Member, _) => {
                 value.says(&entry.value)
-                    || entry.owned == Owned::Shared
+                    || entry.owned == Ownership::Shared
                     || says_it(entry) && entry.owns(value)
             }
-            (Where::Item, NodeKind::List(items)) => items.iter().any(|item| item.says(&entry.value)),
-            (Where::Item, _) => false,
+            (EntryPlace::Item, NodeKind::List(items)) => items.iter().any(|item| item.says(&entry.value)),
+            (EntryPlace::Item, _) => false,
         }
     })
 }
 
 /// The text by which an entry is known to be ours, as it stands in the file.
-pub fn said(text: &str, entry: &Entry) -> Option<String> {
-    let Owned::Says(needle) = &entry.owned else { return None };
+pub fn said(text: &str, entry: &OwnedEntry) -> Option<String> {
+    let Ownership::Says(needle) = &entry.owned else { return None };
     let document = Document::parse_lenient(split_mark(text).1).ok()?;
     let mut found = None;
     let value = document.root.into_json();
@@ -133,15 +133,15 @@ pub fn said(text: &str, entry: &Entry) -> Option<String> {
     found
 }
 
-fn says_it(entry: &Entry) -> bool {
-    matches!(entry.owned, Owned::Says(_))
+fn says_it(entry: &OwnedEntry) -> bool {
+    matches!(entry.owned, Ownership::Says(_))
 }
 
 fn split_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 })
 }
 
-fn add_one(text: &str, entry: &Entry) -> Result<(String, Trace), EntryFault> {
+fn add_one(text: &str, entry: &OwnedEntry) -> Result<(String, Trace), EntryFault> {
     let root = Document::parse_lenient(text)?.root;
     let (last, outer) = entry.path.split_last().expect("an entry has a name");
     let mut node = &root;
@@ -149,7 +149,7 @@ fn add_one(text: &str, entry: &Entry) -> Result<(String, Trace), EntryFault> {
         match child(node, key).map_err(|()| entry.shape(depth))? {
             Some(inner) => node = inner,
             None => {
-                let made = outer.len() - depth + usize::from(entry.place == Where::Item);
+                let made = outer.len() - depth + usize::from(entry.place == EntryPlace::Item);
                 let value =
                     outer[depth + 1..].iter().rev().fold(entry.leaf(last), |inner, key| wrap(key, inner));
                 return Ok(insert(text, &root, node, Some(key), &value, made));
@@ -158,33 +158,33 @@ fn add_one(text: &str, entry: &Entry) -> Result<(String, Trace), EntryFault> {
     }
     let there = child(node, last).map_err(|()| entry.shape(outer.len()))?;
     match (entry.place, there) {
-        (Where::Member, None) => Ok(insert(text, &root, node, Some(last), &entry.value, 0)),
-        (Where::Item, None) => {
+        (EntryPlace::Member, None) => Ok(insert(text, &root, node, Some(last), &entry.value, 0)),
+        (EntryPlace::Item, None) => {
             Ok(insert(text, &root, node, Some(last), &Json::List(vec![entry.value.clone()]), 1))
         }
-        (Where::Item, Some(list)) if matches!(list.kind, NodeKind::List(_)) => {
+        (EntryPlace::Item, Some(list)) if matches!(list.kind, NodeKind::List(_)) => {
             Ok(insert(text, &root, list, None, &entry.value, 0))
         }
-        (Where::Item, Some(_)) => Err(entry.shape(entry.path.len())),
-        (Where::Member, Some(value)) if entry.owned == Owned::Shared || value.says(&entry.value) => {
+        (EntryPlace::Item, Some(_)) => Err(entry.shape(entry.path.len())),
+        (EntryPlace::Member, Some(value)) if entry.owned == Ownership::Shared || value.says(&entry.value) => {
             Ok((text.to_owned(), Trace::default()))
         }
-        (Where::Member, Some(_)) => Err(EntryFault::Taken { path: entry.path.join(".") }),
+        (EntryPlace::Member, Some(_)) => Err(EntryFault::Taken { path: entry.path.join(".") }),
     }
 }
 
-fn take_one(text: &str, entry: &Entry, trace: &Trace) -> Result<String, EntryFault> {
+fn take_one(text: &str, entry: &OwnedEntry, trace: &Trace) -> Result<String, EntryFault> {
     let mut text = text.to_owned();
     let mut gone = false;
     while let Some((path, at)) = find(&Document::parse_lenient(&text)?.root, entry) {
         let tail = if trace.made == 0 { &trace.tail } else { "" };
         text = cut_at(&text, &path, at, tail)?;
         gone = true;
-        if entry.place == Where::Member {
+        if entry.place == EntryPlace::Member {
             break;
         }
     }
-    let around = entry.path.len() - usize::from(entry.place == Where::Member);
+    let around = entry.path.len() - usize::from(entry.place == EntryPlace::Member);
     for level in (0..trace.made.min(around)).filter(|_| gone) {
         let path = &entry.path[..around - level];
         let root = Document::parse_lenient(&text)?.root;
@@ -199,14 +199,14 @@ fn take_one(text: &str, entry: &Entry, trace: &Trace) -> Result<String, EntryFau
 }
 
 /// The bracket that holds the entry, and its place in it.
-fn find(root: &Node, entry: &Entry) -> Option<(Vec<String>, usize)> {
+fn find(root: &JsonNode, entry: &OwnedEntry) -> Option<(Vec<String>, usize)> {
     let (last, outer) = entry.path.split_last()?;
     let holder = descend(root, outer)?;
     let at = position(holder, last)?;
     let value = child(holder, last).ok()??;
     match entry.place {
-        Where::Member => entry.owns(value).then(|| (outer.to_vec(), at)),
-        Where::Item => {
+        EntryPlace::Member => entry.owns(value).then(|| (outer.to_vec(), at)),
+        EntryPlace::Item => {
             let NodeKind::List(items) = &value.kind else { return None };
             let at = items.iter().position(|item| entry.owns(item))?;
             Some((entry.path.clone(), at))
@@ -214,18 +214,18 @@ fn find(root: &Node, entry: &Entry) -> Option<(Vec<String>, usize)> {
     }
 }
 
-impl Entry {
+impl OwnedEntry {
     fn leaf(&self, last: &str) -> Json {
         match self.place {
-            Where::Member => wrap(last, self.value.clone()),
-            Where::Item => wrap(last, Json::List(vec![self.value.clone()])),
+            EntryPlace::Member => wrap(last, self.value.clone()),
+            EntryPlace::Item => wrap(last, Json::List(vec![self.value.clone()])),
         }
     }
 
-    fn owns(&self, node: &Node) -> bool {
+    fn owns(&self, node: &JsonNode) -> bool {
         match &self.owned {
-            Owned::Says(needle) => mentions(node, needle),
-            Owned::Named | Owned::Shared => self.place == Where::Member,
+            Ownership::Says(needle) => mentions(node, needle),
+            Ownership::Named | Ownership::Shared => self.place == EntryPlace::Member,
         }
     }
 
@@ -239,7 +239,7 @@ fn wrap(key: &str, value: Json) -> Json {
     Json::Object(Object::from_iter([(key, value)]))
 }
 
-fn mentions(node: &Node, needle: &str) -> bool {
+fn mentions(node: &JsonNode, needle: &str) -> bool {
     match &node.kind {
         NodeKind::Scalar(value) => value.as_text().is_some_and(|text| text.contains(needle)),
         NodeKind::List(items) => items.iter().any(|item| mentions(item, needle)),
@@ -248,30 +248,30 @@ fn mentions(node: &Node, needle: &str) -> bool {
 }
 
 /// The value under a key; of doubled keys the last one counts. An error when the node is no object.
-fn child<'n>(node: &'n Node, key: &str) -> Result<Option<&'n Node>, ()> {
+fn child<'n>(node: &'n JsonNode, key: &str) -> Result<Option<&'n JsonNode>, ()> {
     let NodeKind::Object(members) = &node.kind else { return Err(()) };
     Ok(members.iter().rfind(|member| member.key == key).map(|member| &member.value))
 }
 
-fn position(node: &Node, key: &str) -> Option<usize> {
+fn position(node: &JsonNode, key: &str) -> Option<usize> {
     let NodeKind::Object(members) = &node.kind else { return None };
     members.iter().rposition(|member| member.key == key)
 }
 
-fn descend<'n>(root: &'n Node, path: &[String]) -> Option<&'n Node> {
+fn descend<'n>(root: &'n JsonNode, path: &[String]) -> Option<&'n JsonNode> {
     path.iter().try_fold(root, |node, key| child(node, key).ok().flatten())
 }
 
 /// Whether there is nothing between the brackets, not even a comment.
-fn is_hollow(text: &str, node: &Node) -> bool {
+fn is_hollow(text: &str, node: &JsonNode) -> bool {
     matches!(node.kind, NodeKind::List(_) | NodeKind::Object(_)) && text[inside(node)].trim().is_empty()
 }
 
-fn inside(node: &Node) -> Range<usize> {
+fn inside(node: &JsonNode) -> Range<usize> {
     node.span.start + 1..node.span.end - 1
 }
 
-fn items(node: &Node) -> Vec<Range<usize>> {
+fn items(node: &JsonNode) -> Vec<Range<usize>> {
     match &node.kind {
         NodeKind::Scalar(_) => Vec::new(),
         NodeKind::List(items) => items.iter().map(|item| item.span.clone()).collect(),
@@ -323,8 +323,8 @@ impl Gap {
 
 fn insert(
     text: &str,
-    root: &Node,
-    node: &Node,
+    root: &JsonNode,
+    node: &JsonNode,
     key: Option<&str>,
     value: &Json,
     made: usize,
@@ -362,7 +362,7 @@ fn insert(
         quote(&mut piece, key, false);
         piece.push_str(": ");
     }
-    fresh(&mut piece, value, Layout { newline, unit: unit(text, root), indent: indent.as_deref() });
+    fresh(&mut piece, value, ValueLayout { newline, unit: unit(text, root), indent: indent.as_deref() });
     let mut tail = String::new();
     if last.is_none() && indent.is_some() && !text[point..inside.end].contains('\n') {
         tail = format!("{newline}{}", line_indent(text, node.span.start));
@@ -378,11 +378,11 @@ fn insert(
 }
 
 /// Whether the file is laid out in lines. One that is nothing but `{}` will be.
-fn has_lines(text: &str, root: &Node) -> bool {
+fn has_lines(text: &str, root: &JsonNode) -> bool {
     text[root.span.clone()].contains('\n') || items(root).is_empty()
 }
 
-fn unit<'t>(text: &'t str, root: &Node) -> &'t str {
+fn unit<'t>(text: &'t str, root: &JsonNode) -> &'t str {
     let first = items(root).first().map(|first| line_indent(text, first.start));
     first.filter(|blanks| !blanks.is_empty()).unwrap_or("  ")
 }
@@ -428,21 +428,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn item(path: &[&str], value: &str) -> Entry {
-        entry(path, Where::Item, value, Owned::Says("OURS".to_owned()))
+    fn item(path: &[&str], value: &str) -> OwnedEntry {
+        entry(path, EntryPlace::Item, value, Ownership::Says("OURS".to_owned()))
     }
 
-    fn member(path: &[&str], value: &str, owned: Owned) -> Entry {
-        entry(path, Where::Member, value, owned)
+    fn member(path: &[&str], value: &str, owned: Ownership) -> OwnedEntry {
+        entry(path, EntryPlace::Member, value, owned)
     }
 
-    fn entry(path: &[&str], place: Where, value: &str, owned: Owned) -> Entry {
+    fn entry(path: &[&str], place: EntryPlace, value: &str, owned: Ownership) -> OwnedEntry {
         let path = path.iter().map(|key| (*key).to_owned()).collect();
-        Entry { path, place, value: Json::parse(value).unwrap(), owned }
+        OwnedEntry { path, place, value: Json::parse(value).unwrap(), owned }
     }
 
     /// Adds, compares, and takes back.
-    fn check(text: &str, entry: Entry, expected: &str) {
+    fn check(text: &str, entry: OwnedEntry, expected: &str) {
         let entries = [entry];
         let (added, traces) = add(text, &entries).unwrap();
         assert_eq!(added, expected, "{text:?}");
@@ -460,7 +460,7 @@ mod tests {
         check(r#"{"a":1}"#, hook(), r#"{"a":1,"hooks": {"Stop": [{"run": "OURS"}]}}"#);
         check(
             "{\n\t\"a\": 1, // why\n\t// old: 2\n}\n",
-            member(&["b"], r#""OURS""#, Owned::Named),
+            member(&["b"], r#""OURS""#, Ownership::Named),
             "{\n\t\"a\": 1, // why\n\t// old: 2\n\t\"b\": \"OURS\",\n}\n",
         );
         check(
@@ -471,12 +471,12 @@ mod tests {
         check("{ \"a\": [1 // one\n] }", item(&["a"], r#""OURS""#), "{ \"a\": [1, // one\n\"OURS\"\n] }");
         check(
             "\u{feff}{\n}\n",
-            member(&["a"], r#""OURS""#, Owned::Named),
+            member(&["a"], r#""OURS""#, Ownership::Named),
             "\u{feff}{\n  \"a\": \"OURS\"\n}\n",
         );
         check(
             "{ // none yet\n}",
-            member(&["a"], r#""OURS""#, Owned::Named),
+            member(&["a"], r#""OURS""#, Ownership::Named),
             "{ // none yet\n  \"a\": \"OURS\"\n}",
         );
     }
@@ -496,14 +496,14 @@ mod tests {
     #[test]
     fn without_a_trace_only_what_is_surely_ours_goes() {
         let entries = [
-            member(&["servers", "lane"], r#"{"at": "OURS"}"#, Owned::Says("OURS".to_owned())),
-            member(&["on", "lane"], "true", Owned::Named),
-            member(&["version"], "1", Owned::Shared),
+            member(&["servers", "lane"], r#"{"at": "OURS"}"#, Ownership::Says("OURS".to_owned())),
+            member(&["on", "lane"], "true", Ownership::Named),
+            member(&["version"], "1", Ownership::Shared),
         ];
         let (added, _) = add("{}\n", &entries).unwrap();
         let left = take(&added, &entries, None).unwrap();
         assert_eq!(
-            Document::parse(&left).unwrap().root.into_json().render(super::super::Format::LINE),
+            Document::parse(&left).unwrap().root.into_json().render(super::super::JsonFormat::LINE),
             r#"{"servers": {}, "on": {}, "version": 1}"#
         );
         let foreign = r#"{"servers": {"lane": {"at": "elsewhere"}}, "on": {"lane": true}}"#;
@@ -514,8 +514,8 @@ mod tests {
     fn an_entry_is_held_while_it_says_what_it_should() {
         let entries = [
             item(&["hooks", "Stop"], r#"{"run": "OURS 1"}"#),
-            member(&["markets", "lane"], r#"{"at": "OURS"}"#, Owned::Says("OURS".to_owned())),
-            member(&["version"], "1", Owned::Shared),
+            member(&["markets", "lane"], r#"{"at": "OURS"}"#, Ownership::Says("OURS".to_owned())),
+            member(&["version"], "1", Ownership::Shared),
         ];
         let (added, _) = add("// mine\n{}", &entries).unwrap();
         assert_eq!(said(&added, &entries[0]).as_deref(), Some("OURS 1"));
@@ -536,18 +536,22 @@ mod tests {
         for (text, owned, expected) in [
             (
                 r#"{"servers": {"lane": 2}}"#,
-                Owned::Named,
+                Ownership::Named,
                 "`servers.lane` is there already, and lorelane did not write it",
             ),
-            (r#"{"servers": []}"#, Owned::Named, "`servers` is not what the client expects there"),
-            ("[]", Owned::Named, "`the whole file` is not what the client expects there"),
-            ("{ /* }", Owned::Named, "it is not JSON: a comment has no end at line 1 column 3"),
-            ("{'a': 1}", Owned::Named, "it is not JSON: expected a key in double quotes at line 1 column 2"),
+            (r#"{"servers": []}"#, Ownership::Named, "`servers` is not what the client expects there"),
+            ("[]", Ownership::Named, "`the whole file` is not what the client expects there"),
+            ("{ /* }", Ownership::Named, "it is not JSON: a comment has no end at line 1 column 3"),
+            (
+                "{'a': 1}",
+                Ownership::Named,
+                "it is not JSON: expected a key in double quotes at line 1 column 2",
+            ),
         ] {
             assert_eq!(add(text, &lane(owned)).unwrap_err().to_string(), expected, "{text}");
         }
         let there = r#"{"servers": {"lane": 2}}"#;
-        assert_eq!(add(there, &lane(Owned::Shared)).unwrap(), (there.to_owned(), vec![Trace::default()]));
+        assert_eq!(add(there, &lane(Ownership::Shared)).unwrap(), (there.to_owned(), vec![Trace::default()]));
     }
 
     /// Blanks and comments of every kind; a line comment always ends its line.
@@ -586,8 +590,8 @@ mod tests {
             let entries = [
                 item(&["hooks", "Stop"], r#"{"run": ["OURS"]}"#),
                 item(&["hooks", "Start"], r#""OURS""#),
-                member(&["on", "OURS"], "true", Owned::Named),
-                member(&["version"], "1", Owned::Shared),
+                member(&["on", "OURS"], "true", Ownership::Named),
+                member(&["version"], "1", Ownership::Shared),
             ];
             if let Ok((added, traces)) = add(&text, &entries) {
                 let read = Document::parse_lenient(&added).unwrap().root.into_json();

@@ -16,12 +16,12 @@ mod read;
 mod render;
 mod write;
 
-pub use entry::{Entry, EntryFault, Owned, Trace, Where, add, holds, said, take};
-pub use parse::{Document, Grammar, JsonFault, Member, Node, NodeKind};
+pub use entry::{EntryFault, EntryPlace, OwnedEntry, Ownership, Trace, add, holds, said, take};
+pub use parse::{Document, Grammar, JsonFault, JsonNode, Member, NodeKind};
 pub use patch::patch;
 pub use read::from_str;
 pub(crate) use read::{as_text, parsed};
-pub use render::Format;
+pub use render::JsonFormat;
 pub use write::to_string;
 
 /// A JSON value. A number is its text: only its reader knows which precision it needs.

@@ -17,7 +17,7 @@ const DOUBLED_PATH_MAX: usize = 200;
 /// A parsed text with the place of every value.
 #[derive(Debug)]
 pub struct Document {
-    pub root: Node,
+    pub root: JsonNode,
     /// Dotted paths of keys that appear twice in one object: the first ones, each cut to a readable length.
     pub doubled: Vec<String>,
     /// How many doubled keys there are besides.
@@ -25,7 +25,7 @@ pub struct Document {
 }
 
 #[derive(Debug)]
-pub struct Node {
+pub struct JsonNode {
     pub span: Range<usize>,
     pub kind: NodeKind,
 }
@@ -34,7 +34,7 @@ pub struct Node {
 pub enum NodeKind {
     /// Null, a boolean, a number or a text.
     Scalar(Json),
-    List(Vec<Node>),
+    List(Vec<JsonNode>),
     Object(Vec<Member>),
 }
 
@@ -42,7 +42,7 @@ pub enum NodeKind {
 pub struct Member {
     pub key: String,
     pub key_span: Range<usize>,
-    pub value: Node,
+    pub value: JsonNode,
 }
 
 /// What a reader lets pass.
@@ -76,18 +76,25 @@ impl Document {
     }
 
     pub fn parse_as(text: &str, grammar: Grammar) -> Result<Document, JsonFault> {
-        let mut reader =
-            Reader { text, grammar, at: 0, depth: 0, path: Vec::new(), doubled: Vec::new(), doubled_more: 0 };
+        let mut reader = JsonReader {
+            text,
+            grammar,
+            at: 0,
+            depth: 0,
+            path: Vec::new(),
+            doubled: Vec::new(),
+            doubled_more: 0,
+        };
         let root = reader.document().map_err(|what| fault(text, reader.at, what))?;
         Ok(Document { root, doubled: reader.doubled, doubled_more: reader.doubled_more })
     }
 }
 
-impl Node {
+impl JsonNode {
     pub fn into_json(self) -> Json {
         match self.kind {
             NodeKind::Scalar(value) => value,
-            NodeKind::List(items) => Json::List(items.into_iter().map(Node::into_json).collect()),
+            NodeKind::List(items) => Json::List(items.into_iter().map(JsonNode::into_json).collect()),
             NodeKind::Object(members) => {
                 let single = members.len() == distinct_keys(&members);
                 let members = members.into_iter().map(|member| (member.key, member.value.into_json()));
@@ -139,7 +146,7 @@ fn last_of_each(members: impl Iterator<Item = (String, Json)>) -> Vec<(String, J
     kept
 }
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     text: &'t str,
     grammar: Grammar,
     at: usize,
@@ -150,10 +157,10 @@ struct Reader<'t> {
     doubled_more: usize,
 }
 
-type Step<T> = Result<T, &'static str>;
+type ParseStep<T> = Result<T, &'static str>;
 
-impl Reader<'_> {
-    fn document(&mut self) -> Step<Node> {
+impl JsonReader<'_> {
+    fn document(&mut self) -> ParseStep<JsonNode> {
         self.blank()?;
         let root = self.value()?;
         self.blank()?;
@@ -165,7 +172,7 @@ impl Reader<'_> {
     }
 
     /// Blanks, and comments where they are allowed.
-    fn blank(&mut self) -> Step<()> {
+    fn blank(&mut self) -> ParseStep<()> {
         loop {
             while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
                 self.at += 1;
@@ -177,11 +184,11 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self) -> Step<Node> {
+    fn value(&mut self) -> ParseStep<JsonNode> {
         let start = self.at;
         let kind = match self.peek() {
-            Some(b'{') => self.nested(Reader::object)?,
-            Some(b'[') => self.nested(Reader::list)?,
+            Some(b'{') => self.nested(JsonReader::object)?,
+            Some(b'[') => self.nested(JsonReader::list)?,
             Some(b'"') => NodeKind::Scalar(Json::Text(self.string()?)),
             Some(b'-' | b'0'..=b'9' | b'N' | b'I') => NodeKind::Scalar(Json::Number(self.number()?)),
             Some(_) if self.word("true") => NodeKind::Scalar(Json::Bool(true)),
@@ -189,10 +196,10 @@ impl Reader<'_> {
             Some(_) if self.word("null") => NodeKind::Scalar(Json::Null),
             _ => return Err("expected a value"),
         };
-        Ok(Node { span: start..self.at, kind })
+        Ok(JsonNode { span: start..self.at, kind })
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Step<NodeKind>) -> Step<NodeKind> {
+    fn nested(&mut self, read: fn(&mut Self) -> ParseStep<NodeKind>) -> ParseStep<NodeKind> {
         if self.depth == DEPTH_MAX {
             return Err("nested deeper than 100 levels");
         }
@@ -203,7 +210,7 @@ impl Reader<'_> {
         Ok(kind)
     }
 
-    fn object(&mut self) -> Step<NodeKind> {
+    fn object(&mut self) -> ParseStep<NodeKind> {
         let mut members: Vec<Member> = Vec::new();
         let mut many = HashSet::new();
         self.blank()?;
@@ -267,7 +274,7 @@ impl Reader<'_> {
         self.doubled.push(cut(&start, DOUBLED_PATH_MAX));
     }
 
-    fn list(&mut self) -> Step<NodeKind> {
+    fn list(&mut self) -> ParseStep<NodeKind> {
         let mut items = Vec::new();
         self.blank()?;
         if self.word("]") {
@@ -303,7 +310,7 @@ impl Reader<'_> {
 
     /// `NaN` and the infinities are numbers to the scripts that wrote these files; the validator refuses them
     /// where they stand, which says more than "not JSON".
-    fn number(&mut self) -> Step<String> {
+    fn number(&mut self) -> ParseStep<String> {
         let start = self.at;
         let minus = self.word("-");
         if self.word("Infinity") || (!minus && self.word("NaN")) {
@@ -333,13 +340,13 @@ impl Reader<'_> {
         }
     }
 
-    fn some_digits(&mut self) -> Step<()> {
+    fn some_digits(&mut self) -> ParseStep<()> {
         let start = self.at;
         self.digits();
         if self.at == start { Err("expected a digit") } else { Ok(()) }
     }
 
-    fn string(&mut self) -> Step<String> {
+    fn string(&mut self) -> ParseStep<String> {
         self.at += 1;
         let mut out = String::new();
         loop {
@@ -361,7 +368,7 @@ impl Reader<'_> {
         }
     }
 
-    fn escape(&mut self, out: &mut String) -> Step<()> {
+    fn escape(&mut self, out: &mut String) -> ParseStep<()> {
         let plain = match self.peek() {
             Some(b'"') => '"',
             Some(b'\\') => '\\',
@@ -384,7 +391,7 @@ impl Reader<'_> {
     }
 
     /// A lone surrogate names no character; it reads as U+FFFD, and its text stays while its value is untouched.
-    fn unicode(&mut self) -> Step<char> {
+    fn unicode(&mut self) -> ParseStep<char> {
         let first = self.hex4()?;
         if (0xd800..0xdc00).contains(&first) && self.text[self.at..].starts_with("\\u") {
             let back = self.at;
@@ -399,7 +406,7 @@ impl Reader<'_> {
         Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
-    fn hex4(&mut self) -> Step<u32> {
+    fn hex4(&mut self) -> ParseStep<u32> {
         let digits = self.text.as_bytes().get(self.at..self.at + 4).ok_or("expected four hex digits")?;
         let mut code = 0;
         for digit in digits {
@@ -411,7 +418,7 @@ impl Reader<'_> {
 }
 
 /// The length of the comment that a text begins with. A line's end is no part of its comment.
-pub(super) fn comment(text: &str) -> Step<usize> {
+pub(super) fn comment(text: &str) -> ParseStep<usize> {
     if text.starts_with("//") {
         return Ok(text.find(['\n', '\r']).unwrap_or(text.len()));
     }

@@ -1,7 +1,7 @@
 //! The editor: makes a text say a new value and leaves every byte it can.
 
-use super::parse::{Document, JsonFault, Member, Node, NodeKind};
-use super::render::{Format, quote, render};
+use super::parse::{Document, JsonFault, JsonNode, Member, NodeKind};
+use super::render::{JsonFormat, quote, render};
 use super::{Json, Object};
 
 /// Rewrites `text` so that it reads as `value`. Places that already say the right thing keep their bytes;
@@ -10,14 +10,14 @@ pub fn patch(text: &str, value: &Json) -> Result<String, JsonFault> {
     let root = Document::parse(text)?.root;
     let mut out = String::with_capacity(text.len() + 64);
     out.push_str(&text[..root.span.start]);
-    rewrite(&mut out, text, &root, value, Layout::of(text, &root));
+    rewrite(&mut out, text, &root, value, ValueLayout::of(text, &root));
     out.push_str(&text[root.span.end..]);
     Ok(out)
 }
 
 /// How the neighbours of a value are laid out.
 #[derive(Clone, Copy)]
-pub(super) struct Layout<'t> {
+pub(super) struct ValueLayout<'t> {
     pub newline: &'t str,
     /// The blanks of one level.
     pub unit: &'t str,
@@ -25,21 +25,21 @@ pub(super) struct Layout<'t> {
     pub indent: Option<&'t str>,
 }
 
-impl<'t> Layout<'t> {
-    pub fn of(text: &'t str, root: &Node) -> Layout<'t> {
+impl<'t> ValueLayout<'t> {
+    pub fn of(text: &'t str, root: &JsonNode) -> ValueLayout<'t> {
         let first = match &root.kind {
             NodeKind::Object(members) => members.first().map(|member| member.key_span.start),
             NodeKind::List(items) => items.first().map(|item| item.span.start),
             NodeKind::Scalar(_) => None,
         };
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let Some(first) = first else { return Layout { newline, unit: "  ", indent: Some("") } };
+        let Some(first) = first else { return ValueLayout { newline, unit: "  ", indent: Some("") } };
         let unit = text[root.span.start + 1..first].rsplit_once('\n').map(|(_, blanks)| blanks);
-        Layout { newline, unit: unit.unwrap_or("  "), indent: unit.map(|_| "") }
+        ValueLayout { newline, unit: unit.unwrap_or("  "), indent: unit.map(|_| "") }
     }
 }
 
-fn rewrite(out: &mut String, text: &str, node: &Node, value: &Json, layout: Layout<'_>) {
+fn rewrite(out: &mut String, text: &str, node: &JsonNode, value: &Json, layout: ValueLayout<'_>) {
     match (&node.kind, value) {
         _ if node.says(value) => out.push_str(&text[node.span.clone()]),
         (NodeKind::Object(members), Json::Object(object)) if !members.is_empty() => {
@@ -52,9 +52,9 @@ fn rewrite(out: &mut String, text: &str, node: &Node, value: &Json, layout: Layo
     }
 }
 
-pub(super) fn fresh(out: &mut String, value: &Json, layout: Layout<'_>) {
-    let Some(indent) = layout.indent else { return render(out, value, Format::LINE, 0) };
-    let plain = value.render(Format::FILE);
+pub(super) fn fresh(out: &mut String, value: &Json, layout: ValueLayout<'_>) {
+    let Some(indent) = layout.indent else { return render(out, value, JsonFormat::LINE, 0) };
+    let plain = value.render(JsonFormat::FILE);
     for (at, line) in plain.split('\n').enumerate() {
         let bare = line.trim_start_matches(' ');
         if at > 0 {
@@ -67,7 +67,7 @@ pub(super) fn fresh(out: &mut String, value: &Json, layout: Layout<'_>) {
 }
 
 /// One item of a list or object with the blanks around it, up to its comma.
-struct Piece<'t> {
+struct ItemSlice<'t> {
     lead: &'t str,
     body: String,
     trail: &'t str,
@@ -76,10 +76,10 @@ struct Piece<'t> {
 fn rewrite_object(
     out: &mut String,
     text: &str,
-    node: &Node,
+    node: &JsonNode,
     members: &[Member],
     object: &Object,
-    layout: Layout<'_>,
+    layout: ValueLayout<'_>,
 ) {
     let starts: Vec<usize> = members.iter().map(|member| member.key_span.start).collect();
     let ends: Vec<usize> = members.iter().map(|member| member.value.span.end).collect();
@@ -108,10 +108,10 @@ fn rewrite_object(
 fn rewrite_list(
     out: &mut String,
     text: &str,
-    node: &Node,
-    items: &[Node],
+    node: &JsonNode,
+    items: &[JsonNode],
     values: &[Json],
-    layout: Layout<'_>,
+    layout: ValueLayout<'_>,
 ) {
     let starts: Vec<usize> = items.iter().map(|item| item.span.start).collect();
     let ends: Vec<usize> = items.iter().map(|item| item.span.end).collect();
@@ -136,7 +136,7 @@ fn rewrite_list(
     gaps.join(out, ('[', ']'), &pieces);
 }
 
-fn starts_with(values: &[Json], items: &[Node]) -> bool {
+fn starts_with(values: &[Json], items: &[JsonNode]) -> bool {
     values.len() >= items.len() && items.iter().zip(values).all(|(item, value)| item.says(value))
 }
 
@@ -147,7 +147,7 @@ struct Gaps<'t> {
 }
 
 impl<'t> Gaps<'t> {
-    fn new(text: &'t str, node: &Node, starts: &[usize], ends: &[usize]) -> Gaps<'t> {
+    fn new(text: &'t str, node: &JsonNode, starts: &[usize], ends: &[usize]) -> Gaps<'t> {
         let mut leads = vec![&text[node.span.start + 1..starts[0]]];
         let mut trails = Vec::new();
         for (end, start) in ends.iter().zip(&starts[1..]) {
@@ -164,23 +164,23 @@ impl<'t> Gaps<'t> {
     }
 
     /// An item that was there. What followed the last one belongs to the closing bracket.
-    fn piece(&self, at: usize, body: String) -> Piece<'t> {
+    fn piece(&self, at: usize, body: String) -> ItemSlice<'t> {
         let trail = if at + 1 < self.trails.len() { self.trails[at] } else { "" };
-        Piece { lead: self.leads[at], body, trail }
+        ItemSlice { lead: self.leads[at], body, trail }
     }
 
-    fn new_piece(&self, body: String) -> Piece<'t> {
-        Piece { lead: self.leads[self.leads.len() - 1], body, trail: "" }
+    fn new_piece(&self, body: String) -> ItemSlice<'t> {
+        ItemSlice { lead: self.leads[self.leads.len() - 1], body, trail: "" }
     }
 
-    fn inner<'a>(&self, outer: Layout<'a>) -> Layout<'a>
+    fn inner<'a>(&self, outer: ValueLayout<'a>) -> ValueLayout<'a>
     where
         't: 'a,
     {
-        Layout { indent: self.leads[0].rsplit_once('\n').map(|(_, blanks)| blanks), ..outer }
+        ValueLayout { indent: self.leads[0].rsplit_once('\n').map(|(_, blanks)| blanks), ..outer }
     }
 
-    fn join(&self, out: &mut String, (open, close): (char, char), pieces: &[Piece<'_>]) {
+    fn join(&self, out: &mut String, (open, close): (char, char), pieces: &[ItemSlice<'_>]) {
         out.push(open);
         for (at, piece) in pieces.iter().enumerate() {
             let is_last = at + 1 == pieces.len();
@@ -263,7 +263,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_patched_text_says_the_new_value(old in any_json(), new in any_json(), pretty in any::<bool>()) {
-            let text = old.render(if pretty { Format::FILE } else { Format::SCRIPT_LINE });
+            let text = old.render(if pretty { JsonFormat::FILE } else { JsonFormat::SCRIPT_LINE });
             let patched = patch(&text, &new).unwrap();
             prop_assert!(Document::parse(&patched).unwrap().root.says(&new), "{text} -> {patched}");
             prop_assert_eq!(patch(&text, &old).unwrap(), text);
@@ -301,11 +301,11 @@ mod tests {
     #[test]
     fn texts_are_written_as_each_reader_expects() {
         let value = Json::parse(r#"{"é": ["a\n", 1e3, {}, []]}"#).unwrap();
-        assert_eq!(value.render(Format::SCRIPT_LINE), r#"{"\u00e9": ["a\n", 1e3, {}, []]}"#);
+        assert_eq!(value.render(JsonFormat::SCRIPT_LINE), r#"{"\u00e9": ["a\n", 1e3, {}, []]}"#);
         assert_eq!(
-            value.render(Format::FILE),
+            value.render(JsonFormat::FILE),
             "{\n  \"é\": [\n    \"a\\n\",\n    1e3,\n    {},\n    []\n  ]\n}"
         );
-        assert_eq!(Json::text("😀").render(Format::SCRIPT_LINE), r#""\ud83d\ude00""#);
+        assert_eq!(Json::text("😀").render(JsonFormat::SCRIPT_LINE), r#""\ud83d\ude00""#);
     }
 }

@@ -5,26 +5,26 @@ use std::fmt::Write;
 
 /// How JSON is laid out. The three that exist are the three that some reader expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct JsonFormat {
     /// Blanks per level; `None` puts all on one line.
     pub indent: Option<usize>,
     /// Whether other characters than ASCII are written as `\uXXXX`.
     pub ascii: bool,
 }
 
-impl Format {
+impl JsonFormat {
     /// A memory file: two blanks, characters as they are.
-    pub const FILE: Format = Format { indent: Some(2), ascii: false };
+    pub const FILE: JsonFormat = JsonFormat { indent: Some(2), ascii: false };
     /// One line for a machine that reads lines.
-    pub const LINE: Format = Format { indent: None, ascii: false };
+    pub const LINE: JsonFormat = JsonFormat { indent: None, ascii: false };
     /// One line as the scripts' `json.dumps` printed it.
-    pub const SCRIPT_LINE: Format = Format { indent: None, ascii: true };
+    pub const SCRIPT_LINE: JsonFormat = JsonFormat { indent: None, ascii: true };
     /// Several lines as the scripts' `json.dumps(indent=2)` printed it.
-    pub const SCRIPT: Format = Format { indent: Some(2), ascii: true };
+    pub const SCRIPT: JsonFormat = JsonFormat { indent: Some(2), ascii: true };
 }
 
 impl Json {
-    pub fn render(&self, format: Format) -> String {
+    pub fn render(&self, format: JsonFormat) -> String {
         let mut out = String::new();
         render(&mut out, self, format, 0);
         out
@@ -32,14 +32,14 @@ impl Json {
 }
 
 impl Object {
-    pub fn render(&self, format: Format) -> String {
+    pub fn render(&self, format: JsonFormat) -> String {
         let mut out = String::new();
         render_object(&mut out, self, format, 0);
         out
     }
 }
 
-pub(super) fn render(out: &mut String, value: &Json, format: Format, level: usize) {
+pub(super) fn render(out: &mut String, value: &Json, format: JsonFormat, level: usize) {
     match value {
         Json::Null => out.push_str("null"),
         Json::Bool(true) => out.push_str("true"),
@@ -55,7 +55,7 @@ pub(super) fn render(out: &mut String, value: &Json, format: Format, level: usiz
     }
 }
 
-fn render_object(out: &mut String, object: &Object, format: Format, level: usize) {
+fn render_object(out: &mut String, object: &Object, format: JsonFormat, level: usize) {
     nest(out, '{', '}', object.iter(), format, level, |out, (key, value)| {
         quote(out, key, format.ascii);
         out.push_str(": ");
@@ -68,7 +68,7 @@ fn nest<T>(
     open: char,
     close: char,
     items: impl Iterator<Item = T>,
-    format: Format,
+    format: JsonFormat,
     level: usize,
     mut each: impl FnMut(&mut String, T),
 ) {
@@ -88,7 +88,7 @@ fn nest<T>(
     out.push(close);
 }
 
-fn break_line(out: &mut String, format: Format, level: usize) {
+fn break_line(out: &mut String, format: JsonFormat, level: usize) {
     if let Some(indent) = format.indent {
         out.push('\n');
         out.extend(std::iter::repeat_n(' ', indent * level));

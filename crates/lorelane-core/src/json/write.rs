@@ -1,12 +1,12 @@
 //! Types that derive `Serialize`, written in the formats of [`Json::render`].
 
 use super::Json;
-use super::render::{Format, escape_unicode};
+use super::render::{JsonFormat, escape_unicode};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
 
-pub fn to_string<T: Serialize + ?Sized>(value: &T, format: Format) -> String {
+pub fn to_string<T: Serialize + ?Sized>(value: &T, format: JsonFormat) -> String {
     let mut bytes = Vec::new();
     let writer = FormatWriter { indent: format.indent, level: 0, is_empty: true };
     value
@@ -25,7 +25,7 @@ pub fn to_string<T: Serialize + ?Sized>(value: &T, format: Format) -> String {
 impl Json {
     /// A value as a tree.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Json {
-        Json::parse(&to_string(value, Format::LINE)).expect("what was written can be read")
+        Json::parse(&to_string(value, JsonFormat::LINE)).expect("what was written can be read")
     }
 }
 
@@ -106,12 +106,12 @@ mod tests {
     fn a_type_is_laid_out_as_a_tree_is() {
         let text = r#"{"a": [], "b": {}, "c": [1, {"d": -0.5, "e": []}], "f": "é \u0000\u001f\u007f\b\f\n\r\t\"\\/ 😀", "ü": [[null], true]}"#;
         let (value, json): (Value, Json) = (serde_json::from_str(text).unwrap(), Json::parse(text).unwrap());
-        for format in [Format::FILE, Format::LINE, Format::SCRIPT_LINE, Format::SCRIPT] {
+        for format in [JsonFormat::FILE, JsonFormat::LINE, JsonFormat::SCRIPT_LINE, JsonFormat::SCRIPT] {
             assert_eq!(to_string(&value, format), json.render(format), "{format:?}");
         }
         assert_eq!(Json::of(&value), json);
         assert_eq!(
-            to_string(&[1.0, 1.25e-9, 1e21], Format::LINE),
+            to_string(&[1.0, 1.25e-9, 1e21], JsonFormat::LINE),
             "[1, 0.00000000125, 1000000000000000000000]"
         );
     }

@@ -7,56 +7,59 @@ use std::fmt;
 /// What sort of memory it is, in the words of its lane.
 ///
 /// One type for all lanes, because ranking, filters and forgetting ask every memory the same question; a rule that
-/// only records have asks for the [`Kind::category`], and a note has none.
+/// only records have asks for the [`MemoryKind::category`], and a note has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum MemoryKind {
     Record(Category),
     Note(NoteType),
 }
 
-impl Kind {
+impl MemoryKind {
     /// The lane that memories of this kind are kept in.
     pub fn lane(self) -> LaneId {
         match self {
-            Kind::Record(_) => LaneId::Records,
-            Kind::Note(_) => LaneId::Notes,
+            MemoryKind::Record(_) => LaneId::Records,
+            MemoryKind::Note(_) => LaneId::Notes,
         }
     }
 
     /// Every kind there is, in an order that only grows at its end: indexes number them.
-    pub fn all() -> impl Iterator<Item = Kind> {
-        Category::ALL.into_iter().map(Kind::Record).chain(NoteType::ALL.into_iter().map(Kind::Note))
+    pub fn all() -> impl Iterator<Item = MemoryKind> {
+        Category::ALL
+            .into_iter()
+            .map(MemoryKind::Record)
+            .chain(NoteType::ALL.into_iter().map(MemoryKind::Note))
     }
 
     pub fn category(self) -> Option<Category> {
-        if let Kind::Record(category) = self { Some(category) } else { None }
+        if let MemoryKind::Record(category) = self { Some(category) } else { None }
     }
 
     pub fn note_type(self) -> Option<NoteType> {
-        if let Kind::Note(note_type) = self { Some(note_type) } else { None }
+        if let MemoryKind::Note(note_type) = self { Some(note_type) } else { None }
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Record(category) => category.name(),
-            Kind::Note(note_type) => note_type.name(),
+            MemoryKind::Record(category) => category.name(),
+            MemoryKind::Note(note_type) => note_type.name(),
         }
     }
 
-    pub fn parse(name: &str) -> Option<Kind> {
-        Kind::all().find(|kind| kind.name() == name)
+    pub fn parse(name: &str) -> Option<MemoryKind> {
+        MemoryKind::all().find(|kind| kind.name() == name)
     }
 
     /// The name in listings.
     pub fn display(self) -> &'static str {
         match self {
-            Kind::Record(category) => category.display(),
-            Kind::Note(note_type) => note_type.display(),
+            MemoryKind::Record(category) => category.display(),
+            MemoryKind::Note(note_type) => note_type.display(),
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for MemoryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -183,7 +186,7 @@ mod tests {
     /// Indexes keep a kind by its name.
     #[test]
     fn no_two_kinds_share_a_name() {
-        Kind::all().for_each(|kind| assert_eq!(Kind::parse(kind.name()), Some(kind)));
-        assert_eq!(Kind::all().count(), Category::ALL.len() + NoteType::ALL.len());
+        MemoryKind::all().for_each(|kind| assert_eq!(MemoryKind::parse(kind.name()), Some(kind)));
+        assert_eq!(MemoryKind::all().count(), Category::ALL.len() + NoteType::ALL.len());
     }
 }

@@ -21,7 +21,7 @@ pub fn plain_path(reference: &str) -> Option<RelPath> {
 /// One link in a memory's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    pub target: Target,
+    pub target: LinkTarget,
     /// What the text shows instead of the target.
     pub alias: Option<String>,
     /// The part of the target that is meant: a heading, or a line.
@@ -38,7 +38,7 @@ impl Link {
     /// A file that a memory is about. No sentence says how.
     pub fn about(path: &str) -> Option<Link> {
         Some(Link {
-            target: Target::parse(path)?,
+            target: LinkTarget::parse(path)?,
             alias: None,
             anchor: None,
             context: String::new(),
@@ -50,24 +50,24 @@ impl Link {
     /// How the memory relates to its target. A ghost that turns out to be a memory has [`Link::of_memory`].
     pub fn edge(&self) -> Edge {
         match self.target {
-            Target::Memory(_) => self.of_memory,
-            Target::Ghost(_) => self.of_file,
+            LinkTarget::Memory(_) => self.of_memory,
+            LinkTarget::Ghost(_) => self.of_file,
         }
     }
 }
 
 /// What a link points to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Target {
+pub enum LinkTarget {
     /// The text says that it means a memory.
     Memory(Address),
     /// A path or a name that nobody has looked up: a file of the project, or a memory by its bare name.
     Ghost(String),
 }
 
-impl Target {
+impl LinkTarget {
     /// Reads a path as people write it. `None` when it leads nowhere.
-    pub fn parse(path: &str) -> Option<Target> {
+    pub fn parse(path: &str) -> Option<LinkTarget> {
         let path = normal_path(path);
         if path.is_empty() {
             return None;
@@ -75,22 +75,22 @@ impl Target {
         let address = is_address(&path).then(|| Address::parse(&path)).flatten();
         // A name such as ` .` is no path that could be written again.
         let address = address.filter(|address| normal_path(&address.to_string()) == address.to_string());
-        Some(address.map_or(Target::Ghost(path), Target::Memory))
+        Some(address.map_or(LinkTarget::Ghost(path), LinkTarget::Memory))
     }
 
     /// As a person would write it; it reads back as the same target.
     pub fn shown(&self) -> String {
         match self {
-            Target::Memory(address) => address.to_string(),
-            Target::Ghost(path) => path.clone(),
+            LinkTarget::Memory(address) => address.to_string(),
+            LinkTarget::Ghost(path) => path.clone(),
         }
     }
 
     /// The same for every way of writing one target: case and accents make no difference.
     pub fn key(&self) -> String {
         match self {
-            Target::Memory(address) => fold(&address.to_string()),
-            Target::Ghost(path) => fold(path),
+            LinkTarget::Memory(address) => fold(&address.to_string()),
+            LinkTarget::Ghost(path) => fold(path),
         }
     }
 }
@@ -189,7 +189,7 @@ mod tests {
             ("", None),
         ];
         for (path, expected) in table {
-            assert_eq!(Target::parse(path).map(|target| target.shown()).as_deref(), expected, "{path}");
+            assert_eq!(LinkTarget::parse(path).map(|target| target.shown()).as_deref(), expected, "{path}");
         }
     }
 
@@ -201,8 +201,8 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_shown_reads_back(path in "([./]|memory:|notes/|decision/|[a-zé .#\\\\]{0,4}){0,6}") {
-            if let Some(target) = Target::parse(&path) {
-                prop_assert_eq!(Target::parse(&target.shown()), Some(target));
+            if let Some(target) = LinkTarget::parse(&path) {
+                prop_assert_eq!(LinkTarget::parse(&target.shown()), Some(target));
             }
         }
     }

@@ -9,7 +9,7 @@ pub mod trash;
 
 pub use address::{Address, NOTE_FOLDERS_MAX};
 pub use history::{HISTORY_MAX, HistoryEntry, add_to_history, drop_oldest};
-pub use kind::{Category, Kind, NoteType};
+pub use kind::{Category, MemoryKind, NoteType};
 pub use lane::LaneId;
 
 use crate::json::{Json, Object};
@@ -21,7 +21,7 @@ use link::Link;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     pub address: Address,
-    pub kind: Kind,
+    pub kind: MemoryKind,
     pub title: String,
     pub body: Body,
     pub tags: Vec<String>,

@@ -1,7 +1,7 @@
 //! The first system's scoring of prompts: names, the descriptions of categories, and recency for the best.
 
-use super::{Hit, PREFIX_MIN, Part, Query, Signal, hit, is_recent, name_parts, priority};
-use crate::corpus::Entry;
+use super::{Hit, PREFIX_MIN, Query, ScorePart, Signal, hit, is_recent, name_parts, priority};
+use crate::corpus::MemorySummary;
 use crate::memory::Category;
 use crate::text::words;
 use std::cmp::Reverse;
@@ -12,12 +12,16 @@ const DEEP_CHECK: usize = 20;
 const DESCRIPTION_MAX: i32 = 2;
 
 /// The memories that share a word with the prompt, best first; equals stay in the order of the listing.
-pub fn keyword(query: &Query, entries: &[Entry], describe: &dyn Fn(Category) -> Option<String>) -> Vec<Hit> {
-    let described: BTreeMap<Category, Part> = Category::ALL
+pub fn keyword(
+    query: &Query,
+    entries: &[MemorySummary],
+    describe: &dyn Fn(Category) -> Option<String>,
+) -> Vec<Hit> {
+    let described: BTreeMap<Category, ScorePart> = Category::ALL
         .into_iter()
         .filter_map(|category| Some((category, description_part(query, &describe(category)?)?)))
         .collect();
-    let mut listed: Vec<&Entry> =
+    let mut listed: Vec<&MemorySummary> =
         entries.iter().filter(|entry| query.admits(entry.kind, entry.status)).collect();
     listed.sort_by_cached_key(|entry| (entry.kind.display(), entry.title.to_lowercase()));
     let mut hits: Vec<(Hit, bool)> = listed
@@ -32,14 +36,14 @@ pub fn keyword(query: &Query, entries: &[Entry], describe: &dyn Fn(Category) -> 
     hits.sort_by_key(order);
     for (hit, _) in hits.iter_mut().take(DEEP_CHECK).filter(|(_, recent)| *recent) {
         hit.score += 1;
-        hit.explain.push(Part { signal: Signal::Recent, points: 1, matched: Vec::new() });
+        hit.explain.push(ScorePart { signal: Signal::Recent, points: 1, matched: Vec::new() });
     }
     hits.sort_by_key(order);
     hits.into_iter().map(|(hit, _)| hit).collect()
 }
 
 /// A word of the description is a point, the beginning of one half a point, and both together two at most.
-fn description_part(query: &Query, description: &str) -> Option<Part> {
+fn description_part(query: &Query, description: &str) -> Option<ScorePart> {
     let known = words(description);
     let (exact, others): (Vec<&String>, Vec<&String>) =
         query.words.iter().partition(|word| known.contains(word));
@@ -50,23 +54,23 @@ fn description_part(query: &Query, description: &str) -> Option<Part> {
     let points =
         i32::try_from((2 * exact.len() + prefixes.len()) / 2).unwrap_or(i32::MAX).min(DESCRIPTION_MAX);
     let matched = exact.into_iter().chain(prefixes).cloned().collect();
-    (points > 0).then_some(Part { signal: Signal::Description, points, matched })
+    (points > 0).then_some(ScorePart { signal: Signal::Description, points, matched })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lifecycle::Status;
-    use crate::memory::{Address, Kind};
+    use crate::memory::{Address, MemoryKind};
     use crate::path::RelPath;
     use crate::time::Timestamp;
 
-    fn entry(category: Category, title: &str, tags: &[&str], days_old: i64) -> Entry {
+    fn entry(category: Category, title: &str, tags: &[&str], days_old: i64) -> MemorySummary {
         let address = Address::for_title(category, title);
-        Entry {
+        MemorySummary {
             path: RelPath::parse(&format!("{}/{}.json", category.folder(), address.name())).expect("a path"),
             address,
-            kind: Kind::Record(category),
+            kind: MemoryKind::Record(category),
             title: title.to_owned(),
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
             status: Status::Active,

@@ -1,27 +1,27 @@
-//! Finds the memories that a text asks for, and says why.
+//! Finds the memories that are relevant to a text, and explains each score.
 //!
-//! One way for every lane and every face: [`ask`] makes a question of a text, the engine gathers the memories that
-//! may answer it, [`weigh`] weighs their passages, [`choose`] groups them and leaves out what is not relevant.
-//! Every point is a part that can be shown; the parts sum to the score.
+//! One path for every lane and every face: [`query`] analyzes a text, the engine looks up candidates in the index,
+//! [`score`] scores their passages, [`rank`] groups them by memory and drops what is not relevant.
+//! Every point belongs to a part that can be shown; the parts sum to the score.
 //!
-//! The first system's scoring of names (tag 3, title 2, prefix 1) is kept where it is the contract: [`keyword`],
-//! [`candidate`], and the rule of what a prompt may be reminded of.
+//! The scoring of the `claude-memory` scripts (tag 3, title 2, prefix 1) stays where it is the contract:
+//! `keyword`, [`candidate`], and the rule of reminders.
 
-pub mod ask;
-mod choose;
+mod calibration;
+pub mod doc_entry;
 mod keyword;
-mod second;
-pub mod sheet;
-pub mod weigh;
+pub mod query;
+mod rank;
+pub mod score;
 
-pub use choose::{Choice, Grouping, choose, is_named, same_subject, says_the_same};
 pub use keyword::keyword;
-pub use weigh::Considered;
+pub use rank::{ResultMode, SearchResults, is_named, rank, same_subject, says_the_same};
+pub use score::Candidate;
 
-use crate::corpus::Entry;
+use crate::corpus::MemorySummary;
 use crate::json::as_text;
 use crate::lifecycle::Status;
-use crate::memory::{Address, Category, Kind, LaneId, NoteType};
+use crate::memory::{Address, Category, LaneId, MemoryKind, NoteType};
 use crate::path::RelPath;
 use crate::text::{fold, short_names, words};
 use crate::time::Timestamp;
@@ -66,14 +66,14 @@ pub struct Hit {
     pub address: Address,
     pub path: RelPath,
     pub title: String,
-    pub kind: Kind,
+    pub kind: MemoryKind,
     pub status: Status,
     pub tags: Vec<String>,
     /// The lines of its best passage; `None` where only names were compared.
     pub lines: Option<(usize, usize)>,
     pub score: i32,
     /// Why it was found: the points sum to the score.
-    pub explain: Vec<Part>,
+    pub explain: Vec<ScorePart>,
     /// Memories that say nearly the same and stand behind this one.
     pub same: Vec<Address>,
 }
@@ -87,7 +87,7 @@ impl Hit {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ScorePart {
     pub signal: Signal,
     pub points: i32,
     pub matched: Vec<String>,
@@ -200,7 +200,7 @@ impl Query {
     /// What a person asks. Short names count, too, because a tag may be one: `ci`, `r`, `c++`. The first system left
     /// them out, so whatever answers in its place has [`Query::new`]. Of a long text only both ends are taken apart.
     pub fn of_person(text: &str, now: Timestamp) -> Query {
-        let text = ask::both_ends(text);
+        let text = query::both_ends(text);
         let mut query = Query::new(&text, now);
         query.words.extend(short_names(&text));
         query
@@ -212,10 +212,10 @@ impl Query {
     }
 
     /// Whether memories of this kind and status are asked for.
-    pub fn admits(&self, kind: Kind, status: Status) -> bool {
+    pub fn admits(&self, kind: MemoryKind, status: Status) -> bool {
         let asked = match kind {
-            Kind::Record(category) => self.categories.contains(&category),
-            Kind::Note(of) => self.types.contains(&of),
+            MemoryKind::Record(category) => self.categories.contains(&category),
+            MemoryKind::Note(of) => self.types.contains(&of),
         };
         let alive = match status {
             Status::Active => true,
@@ -228,7 +228,7 @@ impl Query {
     }
 
     /// Whether a memory may be an answer, whatever it says.
-    pub fn wants(&self, entry: &Entry) -> bool {
+    pub fn wants(&self, entry: &MemorySummary) -> bool {
         let tagged = |tag: &String| entry.tags.iter().any(|own| fold(own) == fold(tag));
         // A memory of which no time is known passes every filter of time.
         let at = if self.by_creation { entry.created.or(entry.written) } else { entry.dated() };
@@ -255,7 +255,7 @@ pub fn name_words(title: &str, tags: &[String]) -> Vec<(Signal, String)> {
     title.into_iter().map(|word| (Signal::Title, word)).chain(in_tags).collect()
 }
 
-fn is_recent(entry: &Entry, now: Timestamp) -> bool {
+fn is_recent(entry: &MemorySummary, now: Timestamp) -> bool {
     entry.updated.is_some_and(|updated| now.days_since(updated) <= RECENT_DAYS)
 }
 
@@ -263,14 +263,17 @@ fn is_recent(entry: &Entry, now: Timestamp) -> bool {
 ///
 /// The memories come with their reach, see [`name_words`], the farthest first: those that cannot be the one are
 /// not asked for.
-pub fn candidate(query: &Query, reaching: impl Iterator<Item = (i32, impl Borrow<Entry>)>) -> Option<Hit> {
+pub fn candidate(
+    query: &Query,
+    reaching: impl Iterator<Item = (i32, impl Borrow<MemorySummary>)>,
+) -> Option<Hit> {
     candidate_if(query, reaching, |_| true)
 }
 
 /// The same among those that a further rule lets pass.
 pub fn candidate_if(
     query: &Query,
-    reaching: impl Iterator<Item = (i32, impl Borrow<Entry>)>,
+    reaching: impl Iterator<Item = (i32, impl Borrow<MemorySummary>)>,
     passes: impl Fn(&Hit) -> bool,
 ) -> Option<Hit> {
     let mut best: Option<Hit> = None;
@@ -292,7 +295,7 @@ pub fn candidate_if(
     best
 }
 
-fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
+fn hit(entry: &MemorySummary, explain: Vec<ScorePart>) -> Hit {
     Hit {
         address: entry.address.clone(),
         path: entry.path.clone(),
@@ -308,7 +311,7 @@ fn hit(entry: &Entry, explain: Vec<Part>) -> Hit {
 }
 
 /// What title and tags contribute. A tag of several words matches when all of them are asked for.
-pub fn name_parts(query: &Query, title: &str, tags: &[String]) -> Vec<Part> {
+pub fn name_parts(query: &Query, title: &str, tags: &[String]) -> Vec<ScorePart> {
     // Most memories share no word with a query: that is seen without taking their names apart.
     let folded = fold(&format!("{title}\n{}", tags.join("\n")));
     if !may_name(&folded, &query.words) {
@@ -333,7 +336,7 @@ pub fn name_parts(query: &Query, title: &str, tags: &[String]) -> Vec<Part> {
         .filter(|word| finds_beginnings(word) && begins(word))
         .cloned()
         .collect();
-    let part = |signal: Signal, count: usize, matched: Vec<String>| Part {
+    let part = |signal: Signal, count: usize, matched: Vec<String>| ScorePart {
         signal,
         points: signal.points().saturating_mul(i32::try_from(count).unwrap_or(i32::MAX)),
         matched,
@@ -382,15 +385,15 @@ fn tag_words(tag: &str) -> Vec<String> {
 }
 
 /// Among equals, what binds comes before what happened.
-fn priority(kind: Kind) -> u32 {
+fn priority(kind: MemoryKind) -> u32 {
     match kind {
-        Kind::Record(Category::Decision) => 1,
-        Kind::Record(Category::Constraint) => 2,
-        Kind::Record(Category::Preference) => 3,
-        Kind::Record(Category::Runbook) => 4,
-        Kind::Record(Category::TechDebt) => 5,
-        Kind::Record(Category::SessionSummary) => 6,
-        Kind::Note(_) => 7,
+        MemoryKind::Record(Category::Decision) => 1,
+        MemoryKind::Record(Category::Constraint) => 2,
+        MemoryKind::Record(Category::Preference) => 3,
+        MemoryKind::Record(Category::Runbook) => 4,
+        MemoryKind::Record(Category::TechDebt) => 5,
+        MemoryKind::Record(Category::SessionSummary) => 6,
+        MemoryKind::Note(_) => 7,
     }
 }
 
@@ -400,12 +403,12 @@ mod tests {
     use crate::path::RelPath;
     use expect_test::{Expect, expect};
 
-    fn entry(category: Category, title: &str, tags: &[&str], updated_days_ago: i64) -> Entry {
+    fn entry(category: Category, title: &str, tags: &[&str], updated_days_ago: i64) -> MemorySummary {
         let address = Address::for_title(category, title);
-        Entry {
+        MemorySummary {
             path: RelPath::parse(&format!("{}/{}.json", category.folder(), address.name())).unwrap(),
             address,
-            kind: Kind::Record(category),
+            kind: MemoryKind::Record(category),
             title: title.to_owned(),
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
             status: Status::Active,
@@ -556,7 +559,7 @@ mod tests {
         ];
         let day = |day: Option<i64>| day.map(|day| Timestamp(day * 86_400));
         for ([created, updated, written], expected) in table {
-            let entry = Entry {
+            let entry = MemorySummary {
                 created: day(created),
                 updated: day(updated),
                 written: day(written),

@@ -5,7 +5,7 @@ use super::rules::Check;
 use memchr::memmem;
 
 /// A text of the right shape, with what its place says about it.
-pub(super) struct Candidate<'a> {
+pub(super) struct SecretCandidate<'a> {
     /// The value without the prefix that its format gives it.
     pub(super) value: &'a [u8],
     pub(super) quoted: bool,
@@ -47,7 +47,7 @@ const PRINTED: &[&str] = &[
     "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWV9",
 ];
 
-pub(super) fn counts(check: Check, candidate: &Candidate<'_>) -> bool {
+pub(super) fn counts(check: Check, candidate: &SecretCandidate<'_>) -> bool {
     let whole = candidate.value;
     let value = &whole[..whole.len().min(JUDGED)];
     // The cheap questions first: a hostile text asks them at every `token=`.
@@ -300,7 +300,7 @@ fn looks_typed(value: &[u8], quoted: bool) -> bool {
 ///
 /// The place has already said that this is a password, so a stand-in must be one as a whole: `secret42` and
 /// `MyTestPass99` open real databases.
-fn is_given_password(value: &[u8], candidate: &Candidate<'_>) -> bool {
+fn is_given_password(value: &[u8], candidate: &SecretCandidate<'_>) -> bool {
     let brackets = value.iter().any(|byte| matches!(byte, b'[' | b'{' | b'(' | b'<'));
     let filled_in = matches!(value, [b'$' | b'*', ..] | [b'%', .., b'%'] | [b'@', .., b'@']);
     if value.len() < 6

@@ -22,13 +22,13 @@ use std::ops::Range;
 /// A secret in a text. `kind` names the format; `span` is the secret value alone, in bytes, always
 /// on character boundaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SecretMatch {
     pub kind: &'static str,
     pub span: Range<usize>,
 }
 
 /// Returns the secrets of the text, in order and without overlaps.
-pub fn scan(text: &str) -> Vec<Found> {
+pub fn scan(text: &str) -> Vec<SecretMatch> {
     pass::run(text)
 }
 

@@ -8,13 +8,13 @@
 //! same to the pass: it steps over both, nothing looks back across their end (`floor`), and nothing
 //! that ends where a marker begins counts.
 
-use super::Found;
+use super::SecretMatch;
 use super::alphabet::{
     ALNUM, ALPHA, Alphabet, BASE64, DASH, DIGIT, DOT, HEX, LOWER, PEM_FILL, PLUS, SLASH, UPPER, URL_STOP,
     VALUE, is, is_const,
 };
-use super::judge::{self, Candidate};
-use super::rules::{OPEN, Part, Place, RULES, Rule};
+use super::judge::{self, SecretCandidate};
+use super::rules::{OPEN, PatternPart, RULES, SearchScope, SecretRule};
 use memchr::memmem;
 use std::ops::Range;
 
@@ -28,15 +28,15 @@ const NAME: usize = 64;
 const AUTHORITY: usize = 256;
 
 /// Where a row's shape was found.
-struct Shaped {
+struct ShapeMatch {
     span: Range<usize>,
     /// Where the value begins behind the prefix that all values of its format share.
     body: usize,
     quoted: bool,
 }
 
-pub(super) fn run(text: &str) -> Vec<Found> {
-    let mut pass = Pass { bytes: text.as_bytes(), floor: 0, value_run: 0..0 };
+pub(super) fn run(text: &str) -> Vec<SecretMatch> {
+    let mut pass = SecretScan { bytes: text.as_bytes(), floor: 0, value_run: 0..0 };
     let mut found = Vec::new();
     let mut at = 0;
     while at < pass.bytes.len() {
@@ -56,7 +56,7 @@ pub(super) fn run(text: &str) -> Vec<Found> {
     found
 }
 
-struct Pass<'a> {
+struct SecretScan<'a> {
     bytes: &'a [u8],
     /// The end of the last secret or marker.
     floor: usize,
@@ -64,14 +64,14 @@ struct Pass<'a> {
     value_run: Range<usize>,
 }
 
-impl Pass<'_> {
+impl SecretScan<'_> {
     /// Whether nothing can begin here: most of a text, and all of a digest or an image.
     fn inside_word(&self, at: usize) -> bool {
         is(self.bytes[at], ALNUM) && self.byte_before(at).is_some_and(|before| is(before, ALNUM))
     }
 
     /// Finds the secret that begins here, or that an assignment here gives its value.
-    fn at(&mut self, at: usize) -> Option<Found> {
+    fn at(&mut self, at: usize) -> Option<SecretMatch> {
         match self.bytes[at] {
             b':' => self.userinfo(at).or_else(|| self.assignment(at)).or_else(|| self.word(at)),
             b'=' | b'>' | b',' => self.assignment(at),
@@ -79,7 +79,7 @@ impl Pass<'_> {
         }
     }
 
-    fn word(&mut self, at: usize) -> Option<Found> {
+    fn word(&mut self, at: usize) -> Option<SecretMatch> {
         let (byte, second) = (self.bytes[at], *self.bytes.get(at + 1)?);
         let mut rows = both(&FIRST[byte as usize], &SECOND[second as usize]);
         for (place, table) in [(3, &FOURTH), (5, &SIXTH)] {
@@ -99,7 +99,7 @@ impl Pass<'_> {
             let rule = &RULES[row];
             if let Some(span) = self.fits(rule, at, false) {
                 let led = span.start > at;
-                let found = Found { kind: rule.kind, span };
+                let found = SecretMatch { kind: rule.kind, span };
                 return Some(if led { self.narrowed(found) } else { found });
             }
         }
@@ -107,7 +107,7 @@ impl Pass<'_> {
     }
 
     /// A vendor's format says more than the name or the place that led to it.
-    fn narrowed(&mut self, found: Found) -> Found {
+    fn narrowed(&mut self, found: SecretMatch) -> SecretMatch {
         let start = found.span.start;
         self.word(start).filter(|narrower| narrower.span.start == start).unwrap_or(found)
     }
@@ -122,7 +122,7 @@ impl Pass<'_> {
     }
 
     /// The value that the operator here assigns, if its name and shape make it a secret.
-    fn assignment(&mut self, at: usize) -> Option<Found> {
+    fn assignment(&mut self, at: usize) -> Option<SecretMatch> {
         let (start, quoted) = self.value_start(at)?;
         // Most assignments of a text end here, before any name is compared.
         let ends = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\n') || (*byte == b'(' && !quoted);
@@ -148,7 +148,7 @@ impl Pass<'_> {
                     continue;
                 }
                 let Some(span) = self.fits(rule, start, quoted) else { continue };
-                return Some(self.narrowed(Found { kind: rule.kind, span }));
+                return Some(self.narrowed(SecretMatch { kind: rule.kind, span }));
             }
         }
         None
@@ -225,7 +225,7 @@ impl Pass<'_> {
     }
 
     /// The password between the colon here and the last `@` of the authority.
-    fn userinfo(&mut self, at: usize) -> Option<Found> {
+    fn userinfo(&mut self, at: usize) -> Option<SecretMatch> {
         let bytes = self.bytes;
         let from = at.saturating_sub(AUTHORITY);
         let user =
@@ -250,44 +250,46 @@ impl Pass<'_> {
         let scheme = &bytes[self.unescaped(scheme)..scheme_end];
         let scheme = &scheme[..scheme.iter().position(|byte| *byte == b'+').unwrap_or(scheme.len())];
         let rule = RULES.iter().find(|rule| match rule.place {
-            Place::Userinfo(schemes) => schemes.is_empty() || schemes.iter().any(|s| s.as_bytes() == scheme),
+            SearchScope::Userinfo(schemes) => {
+                schemes.is_empty() || schemes.iter().any(|s| s.as_bytes() == scheme)
+            }
             _ => false,
         })?;
-        let candidate = Candidate { value: password, quoted: true, user: &bytes[user], host };
+        let candidate = SecretCandidate { value: password, quoted: true, user: &bytes[user], host };
         if !judge::counts(rule.check, &candidate) {
             return None;
         }
         let span = at + 1..at + 1 + password.len();
-        Some(self.narrowed(Found { kind: rule.kind, span }))
+        Some(self.narrowed(SecretMatch { kind: rule.kind, span }))
     }
 
     /// The span of the secret if the row fits at `at`: its shape, what is near, what the value is like.
-    fn fits(&mut self, rule: &Rule, at: usize, quoted: bool) -> Option<Range<usize>> {
-        let Shaped { span, body, quoted } = self.shaped(rule.shape, at, quoted)?;
+    fn fits(&mut self, rule: &SecretRule, at: usize, quoted: bool) -> Option<Range<usize>> {
+        let ShapeMatch { span, body, quoted } = self.shaped(rule.shape, at, quoted)?;
         let near = &self.bytes[self.floor.max(at.saturating_sub(NEAR))..at];
         if !rule.near.is_empty() && !judge::has_any(near, rule.near) {
             return None;
         }
-        let candidate = Candidate { value: &self.bytes[body..span.end], quoted, user: b"", host: b"" };
+        let candidate = SecretCandidate { value: &self.bytes[body..span.end], quoted, user: b"", host: b"" };
         judge::counts(rule.check, &candidate).then_some(span)
     }
 
-    fn shaped(&mut self, shape: &[Part], at: usize, mut quoted: bool) -> Option<Shaped> {
+    fn shaped(&mut self, shape: &[PatternPart], at: usize, mut quoted: bool) -> Option<ShapeMatch> {
         let mut start = at;
         let mut body = at;
         let mut end = at;
         for part in shape {
             match *part {
-                Part::Lit(texts) => {
+                PatternPart::Lit(texts) => {
                     let prefix = body == end;
                     end += self.one_of(texts, end)?;
                     body = if prefix { end } else { body };
                 }
-                Part::Lead(texts) => {
+                PatternPart::Lead(texts) => {
                     end += self.one_of(texts, end)?;
                     (start, body) = (end, end);
                 }
-                Part::Skip(alphabet, least, most) => {
+                PatternPart::Skip(alphabet, least, most) => {
                     let length = self.run_length(alphabet, end, most);
                     if length < least || length > most {
                         return None;
@@ -295,24 +297,24 @@ impl Pass<'_> {
                     end += length;
                     (start, body) = (end, end);
                 }
-                Part::Run(alphabet, least, most) => {
+                PatternPart::Run(alphabet, least, most) => {
                     let length = self.run_length(alphabet, end, most);
                     if length < least || length > most {
                         return None;
                     }
                     end += length;
                 }
-                Part::Take(alphabet, count) => {
+                PatternPart::Take(alphabet, count) => {
                     let taken = self.bytes.get(end..end + count)?;
                     if !taken.iter().all(|byte| is(*byte, alphabet)) {
                         return None;
                     }
                     end += count;
                 }
-                Part::Uuid => end = self.uuid_end(end)?,
-                Part::PemBody => end = self.pem_end(end)?,
-                Part::Phrase => end = self.phrase_end(end)?,
-                Part::Assigned(least) => {
+                PatternPart::Uuid => end = self.uuid_end(end)?,
+                PatternPart::PemBody => end = self.pem_end(end)?,
+                PatternPart::Phrase => end = self.phrase_end(end)?,
+                PatternPart::Assigned(least) => {
                     if !quoted && matches!(self.bytes.get(end), Some(b'"' | b'\'')) {
                         end += 1;
                         (start, body) = (end, end);
@@ -327,11 +329,11 @@ impl Pass<'_> {
         }
         // A block that says `BEGIN PRIVATE KEY` is one whatever follows; a run that touches the next
         // word would be the beginning of something longer.
-        let block = matches!(shape.last(), Some(Part::PemBody));
+        let block = matches!(shape.last(), Some(PatternPart::PemBody));
         let rest = &self.bytes[end..];
         let cut_short =
             rest.first().is_some_and(|next| is(*next, ALNUM)) || rest.starts_with(MARKER.as_bytes());
-        (block || !cut_short).then_some(Shaped { span: start..end, body, quoted })
+        (block || !cut_short).then_some(ShapeMatch { span: start..end, body, quoted })
     }
 
     fn one_of(&self, texts: &[&str], at: usize) -> Option<usize> {
@@ -444,12 +446,12 @@ impl Pass<'_> {
     }
 }
 
-fn names_secret(place: Place, name: &[u8], written: &[u8]) -> bool {
+fn names_secret(place: SearchScope, name: &[u8], written: &[u8]) -> bool {
     match place {
-        Place::Anywhere | Place::Userinfo(_) => false,
-        Place::NameHas(words) => judge::has_any(name, words),
-        Place::NameIs(names) => names.iter().any(|word| word.as_bytes() == name),
-        Place::NameEnds(words) => {
+        SearchScope::Anywhere | SearchScope::Userinfo(_) => false,
+        SearchScope::NameHas(words) => judge::has_any(name, words),
+        SearchScope::NameIs(names) => names.iter().any(|word| word.as_bytes() == name),
+        SearchScope::NameEnds(words) => {
             let digits = name.iter().rev().take_while(|byte| is(**byte, DIGIT)).count();
             let stem = &name[..name.len() - digits];
             words.iter().any(|word| stem.ends_with(word.as_bytes())) && !judge::is_harmless_name(written)
@@ -496,7 +498,7 @@ const NAMED: Rows = {
     let mut rows = [0; 2];
     let mut row = 0;
     while row < RULES.len() {
-        if !matches!(RULES[row].place, Place::Anywhere | Place::Userinfo(_)) {
+        if !matches!(RULES[row].place, SearchScope::Anywhere | SearchScope::Userinfo(_)) {
             rows[row / 128] |= 1 << (row % 128);
         }
         row += 1;
@@ -509,10 +511,10 @@ const fn rows_by_byte(place: usize) -> [Rows; 256] {
     let mut table = [[0; 2]; 256];
     let mut row = 0;
     while row < RULES.len() {
-        if let Place::Anywhere = RULES[row].place {
+        if let SearchScope::Anywhere = RULES[row].place {
             let (half, bit) = (row / 128, 1 << (row % 128));
             match located(RULES[row].shape, place) {
-                Some((Part::Lit(texts) | Part::Lead(texts), offset)) => {
+                Some((PatternPart::Lit(texts) | PatternPart::Lead(texts), offset)) => {
                     let mut text = 0;
                     while text < texts.len() {
                         table[texts[text].as_bytes()[offset] as usize][half] |= bit;
@@ -536,15 +538,15 @@ const fn rows_by_byte(place: usize) -> [Rows; 256] {
 }
 
 /// The part of a shape that a place falls into, and where in it; none where that differs from text to text.
-const fn located(shape: &[Part], mut place: usize) -> Option<(Part, usize)> {
+const fn located(shape: &[PatternPart], mut place: usize) -> Option<(PatternPart, usize)> {
     let mut part = 0;
     while part < shape.len() {
         let (least, most) = match shape[part] {
-            Part::Lit(texts) | Part::Lead(texts) => (shortest(texts), longest(texts)),
-            Part::Run(_, least, most) | Part::Skip(_, least, most) => (least, most),
-            Part::Take(_, count) => (count, count),
-            Part::Uuid => (36, 36),
-            Part::PemBody | Part::Phrase | Part::Assigned(_) => (0, OPEN),
+            PatternPart::Lit(texts) | PatternPart::Lead(texts) => (shortest(texts), longest(texts)),
+            PatternPart::Run(_, least, most) | PatternPart::Skip(_, least, most) => (least, most),
+            PatternPart::Take(_, count) => (count, count),
+            PatternPart::Uuid => (36, 36),
+            PatternPart::PemBody | PatternPart::Phrase | PatternPart::Assigned(_) => (0, OPEN),
         };
         if place < least {
             return Some((shape[part], place));
@@ -558,12 +560,13 @@ const fn located(shape: &[Part], mut place: usize) -> Option<(Part, usize)> {
     None
 }
 
-const fn can_be(part: Option<(Part, usize)>, byte: u8) -> bool {
+const fn can_be(part: Option<(PatternPart, usize)>, byte: u8) -> bool {
     match part {
-        Some((Part::Run(alphabet, ..) | Part::Skip(alphabet, ..) | Part::Take(alphabet, _), _)) => {
-            is_const(byte, alphabet)
-        }
-        Some((Part::Uuid, place)) => is_const(byte, if place == 8 { DASH } else { HEX }),
+        Some((
+            PatternPart::Run(alphabet, ..) | PatternPart::Skip(alphabet, ..) | PatternPart::Take(alphabet, _),
+            _,
+        )) => is_const(byte, alphabet),
+        Some((PatternPart::Uuid, place)) => is_const(byte, if place == 8 { DASH } else { HEX }),
         _ => true,
     }
 }
@@ -599,10 +602,10 @@ const fn alphabets_before() -> [Alphabet; RULES.len()] {
         let glued = if RULES[row].short { SLASH } else { 0 };
         let mut part = 0;
         while part < RULES[row].shape.len() && table[row] == 0 {
-            if let Part::Run(alphabet, _, most) = RULES[row].shape[part] {
+            if let PatternPart::Run(alphabet, _, most) = RULES[row].shape[part] {
                 // `=` and `/` stand before values and inside base64: such runs must be bounded.
                 let bounded = most < usize::MAX || alphabet & PLUS == 0;
-                assert!(bounded || !matches!(RULES[row].place, Place::Anywhere), "unbounded base64");
+                assert!(bounded || !matches!(RULES[row].place, SearchScope::Anywhere), "unbounded base64");
                 table[row] = (alphabet & !PLUS & (ALPHA | DIGIT | DASH | DOT)) | glued;
             }
             part += 1;

@@ -10,12 +10,12 @@ use super::alphabet::{
 
 /// One format.
 #[derive(Clone, Copy)]
-pub(super) struct Rule {
+pub(super) struct SecretRule {
     pub(super) kind: &'static str,
-    pub(super) place: Place,
+    pub(super) place: SearchScope,
     /// One of these stands shortly before; empty asks for nothing. Lower case.
     pub(super) near: &'static [&'static str],
-    pub(super) shape: &'static [Part],
+    pub(super) shape: &'static [PatternPart],
     pub(super) check: Check,
     /// Whether its beginning is so short that pieces of base64 have it.
     pub(super) short: bool,
@@ -23,7 +23,7 @@ pub(super) struct Rule {
 
 /// Where a secret of this format is looked for.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum SearchScope {
     /// Wherever a word begins.
     Anywhere,
     /// As the value of a name with one of these in it. Names are compared lower case and without
@@ -39,7 +39,7 @@ pub(super) enum Place {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Part {
+pub(super) enum PatternPart {
     /// One of these texts, as part of the secret.
     Lit(&'static [&'static str]),
     /// One of these texts, before the secret.
@@ -82,50 +82,50 @@ pub(super) enum Check {
     Shape,
 }
 
-use Part::{Assigned, Lead, Lit, PemBody, Phrase, Run, Skip, Take, Uuid};
-use Place::{Anywhere, NameEnds, NameHas, NameIs, Userinfo};
+use PatternPart::{Assigned, Lead, Lit, PemBody, Phrase, Run, Skip, Take, Uuid};
+use SearchScope::{Anywhere, NameEnds, NameHas, NameIs, Userinfo};
 
 pub(super) const OPEN: usize = usize::MAX;
 /// What users and databases are called.
 const FIELD: Alphabet = ALNUM | DASH | DOT;
 
-const fn token(kind: &'static str, shape: &'static [Part]) -> Rule {
-    Rule { kind, place: Anywhere, near: &[], shape, check: Check::Token, short: false }
+const fn token(kind: &'static str, shape: &'static [PatternPart]) -> SecretRule {
+    SecretRule { kind, place: Anywhere, near: &[], shape, check: Check::Token, short: false }
 }
 
-const fn named(kind: &'static str, place: Place, shape: &'static [Part]) -> Rule {
-    Rule { kind, place, near: &[], shape, check: Check::Key, short: false }
+const fn named(kind: &'static str, place: SearchScope, shape: &'static [PatternPart]) -> SecretRule {
+    SecretRule { kind, place, near: &[], shape, check: Check::Key, short: false }
 }
 
-const fn url(kind: &'static str, schemes: &'static [&'static str]) -> Rule {
-    Rule { kind, place: Userinfo(schemes), near: &[], shape: &[], check: Check::Userinfo, short: false }
+const fn url(kind: &'static str, schemes: &'static [&'static str]) -> SecretRule {
+    SecretRule { kind, place: Userinfo(schemes), near: &[], shape: &[], check: Check::Userinfo, short: false }
 }
 
-impl Rule {
-    const fn near(mut self, words: &'static [&'static str]) -> Rule {
+impl SecretRule {
+    const fn near(mut self, words: &'static [&'static str]) -> SecretRule {
         self.near = words;
         self
     }
 
-    const fn short(mut self) -> Rule {
+    const fn short(mut self) -> SecretRule {
         self.short = true;
         self
     }
 
-    const fn check(mut self, check: Check) -> Rule {
+    const fn check(mut self, check: Check) -> SecretRule {
         self.check = check;
         self
     }
 }
 
-const PEM: &[Part] = &[
+const PEM: &[PatternPart] = &[
     Lit(&["-----BEGIN "]),
     Lit(&["RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", "PGP ", "SSH2 ENCRYPTED ", ""]),
     Lit(&["PRIVATE KEY-----", "PRIVATE KEY BLOCK-----"]),
     PemBody,
 ];
 
-pub(super) const RULES: &[Rule] = &[
+pub(super) const RULES: &[SecretRule] = &[
     // Clouds.
     token("AWS access key", &[Lit(&["AKIA", "ASIA", "ABIA", "ACCA"]), Run(UPPER_ALNUM, 16, 16)]),
     named("AWS secret key", NameHas(&["awssecret", "secretaccesskey"]), &[Run(BASE64, 40, 40)]),

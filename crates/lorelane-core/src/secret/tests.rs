@@ -1,7 +1,7 @@
 //! What the scanner owes to every row of its table.
 
 use super::alphabet::{ALNUM, Alphabet, HEX, LOWER, LOWER_ALNUM, is};
-use super::rules::{Check, Part, Place, RULES, Rule};
+use super::rules::{Check, PatternPart, RULES, SearchScope, SecretRule};
 use super::*;
 
 #[test]
@@ -85,13 +85,13 @@ impl Draw {
     }
 
     /// A text as its row describes it.
-    fn sample(&mut self, rule: &Rule) -> Sample {
+    fn sample(&mut self, rule: &SecretRule) -> Sample {
         let name = match rule.place {
-            Place::Anywhere => String::new(),
-            Place::NameHas(names) | Place::NameEnds(names) | Place::NameIs(names) => {
+            SearchScope::Anywhere => String::new(),
+            SearchScope::NameHas(names) | SearchScope::NameEnds(names) | SearchScope::NameIs(names) => {
                 format!("{}{}", self.pick(names), self.pick(&[" = ", ": ", "=\"", ": '"]))
             }
-            Place::Userinfo(schemes) => {
+            SearchScope::Userinfo(schemes) => {
                 let scheme = schemes.first().unwrap_or(&"https");
                 let value = self.run(ALNUM, 16);
                 return Sample { text: format!("{scheme}://app:{value}@db.acme.io/x"), value };
@@ -102,35 +102,37 @@ impl Draw {
         let mut start = text.len();
         for part in rule.shape {
             match *part {
-                Part::Lead(texts) => {
+                PatternPart::Lead(texts) => {
                     text.push_str(self.pick(texts));
                     start = text.len();
                 }
-                Part::Skip(_, least, _) => {
+                PatternPart::Skip(_, least, _) => {
                     text.push_str(&"7".repeat(least));
                     start = text.len();
                 }
-                Part::Lit(texts) => text.push_str(self.pick(texts)),
-                Part::Run(..) if matches!(rule.check, Check::Basic) => text.push_str(&self.basic()),
+                PatternPart::Lit(texts) => text.push_str(self.pick(texts)),
+                PatternPart::Run(..) if matches!(rule.check, Check::Basic) => text.push_str(&self.basic()),
                 // The place allows every sign that a token may have; none is full of them.
-                Part::Run(..) if matches!(rule.check, Check::Random) => text.push_str(&self.run(ALNUM, 20)),
-                Part::Run(alphabet, least, most) => {
+                PatternPart::Run(..) if matches!(rule.check, Check::Random) => {
+                    text.push_str(&self.run(ALNUM, 20))
+                }
+                PatternPart::Run(alphabet, least, most) => {
                     let length = least + self.below(most.min(least + 20) - least + 1);
                     text.push_str(&self.run(alphabet, length));
                 }
-                Part::Take(alphabet, count) => text.push_str(&self.run(alphabet, count)),
-                Part::Uuid => {
+                PatternPart::Take(alphabet, count) => text.push_str(&self.run(alphabet, count)),
+                PatternPart::Uuid => {
                     text.push_str(&[8, 4, 4, 4, 12].map(|length| self.run(HEX & !ALNUM, length)).join("-"));
                 }
-                Part::PemBody => {
+                PatternPart::PemBody => {
                     let lines: Vec<_> = (0..4).map(|_| self.run(ALNUM, 64)).collect();
                     text.push_str(&format!("\n{}\n", lines.join("\n")));
                 }
-                Part::Phrase => {
+                PatternPart::Phrase => {
                     let words: Vec<_> = (0..12).map(|_| self.run(LOWER, 5)).collect();
                     text.push_str(&words.join(" "));
                 }
-                Part::Assigned(_) => {
+                PatternPart::Assigned(_) => {
                     let alphabet = [ALNUM, LOWER_ALNUM][self.below(2)];
                     text.push_str(&self.run(alphabet, 16));
                 }

@@ -74,7 +74,7 @@ pub fn short_names(text: &str) -> Vec<String> {
     let folded = fold(text);
     let mut names = Vec::new();
     // Where short words follow each other with one sign between them.
-    let mut chain = Chain::default();
+    let mut chain = WordChain::default();
     for word in short_parts(&folded) {
         let is_everyday = is_stop_word(&folded[word.clone()]);
         if !is_everyday {
@@ -82,7 +82,7 @@ pub fn short_names(text: &str) -> Vec<String> {
         }
         if !chain.goes_on(&folded, &word) {
             names.extend(chain.name(&folded));
-            chain = Chain { from: word.start, ..Chain::default() };
+            chain = WordChain { from: word.start, ..WordChain::default() };
         }
         chain.to = word.end;
         chain.words += 1;
@@ -93,14 +93,14 @@ pub fn short_names(text: &str) -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Chain {
+struct WordChain {
     from: usize,
     to: usize,
     words: usize,
     has_everyday: bool,
 }
 
-impl Chain {
+impl WordChain {
     fn goes_on(&self, folded: &str, word: &Range<usize>) -> bool {
         let mut between = folded[self.to..word.start].chars();
         self.words > 0

@@ -5,13 +5,13 @@ use crate::memory::Category;
 /// The words and weights of the categories that are found by what is said, and how they are read.
 #[derive(Clone, Copy, Debug)]
 pub struct Lexicon {
-    pub kinds: &'static [Kind],
-    pub reading: Reading,
+    pub kinds: &'static [CategoryLexicon],
+    pub reading: LexiconReading,
 }
 
 /// One category's words. A blank in a phrase is any run of blanks.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct CategoryLexicon {
     pub category: Category,
     /// A line with one of these counts.
     pub primary: &'static [&'static str],
@@ -24,7 +24,7 @@ pub struct Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum LexiconReading {
     /// As the first system's script read: code is cut out of the joined text, wherever a backtick pairs up.
     Scripts,
     /// Code never spans messages, and what is negated does not count.
@@ -32,13 +32,13 @@ pub enum Reading {
 }
 
 /// The first system's words, exactly.
-pub const SCRIPTS: Lexicon = Lexicon { kinds: &SCRIPT_KINDS, reading: Reading::Scripts };
+pub const SCRIPTS: Lexicon = Lexicon { kinds: &SCRIPT_KINDS, reading: LexiconReading::Scripts };
 
 /// Those words, and what later experience added to them.
-pub const NATIVE: Lexicon = Lexicon { kinds: &NATIVE_KINDS, reading: Reading::Native };
+pub const NATIVE: Lexicon = Lexicon { kinds: &NATIVE_KINDS, reading: LexiconReading::Native };
 
-const SCRIPT_KINDS: [Kind; 5] = [
-    Kind {
+const SCRIPT_KINDS: [CategoryLexicon; 5] = [
+    CategoryLexicon {
         category: Category::Decision,
         primary: &["decided", "chose", "selected", "went with", "picked"],
         boosters: &["because", "due to", "reason", "rationale", "over", "instead of", "rather than"],
@@ -46,7 +46,7 @@ const SCRIPT_KINDS: [Kind; 5] = [
         boosted_weight: 0.5,
         denominator: 1.9,
     },
-    Kind {
+    CategoryLexicon {
         category: Category::Runbook,
         primary: &[
             "error",
@@ -63,7 +63,7 @@ const SCRIPT_KINDS: [Kind; 5] = [
         boosted_weight: 0.6,
         denominator: 1.8,
     },
-    Kind {
+    CategoryLexicon {
         category: Category::Constraint,
         primary: &["limitation", "api limit", "cannot", "restricted", "not supported", "quota", "rate limit"],
         boosters: &["discovered", "found that", "turns out", "permanently", "enduring", "platform"],
@@ -71,7 +71,7 @@ const SCRIPT_KINDS: [Kind; 5] = [
         boosted_weight: 0.5,
         denominator: 1.9,
     },
-    Kind {
+    CategoryLexicon {
         category: Category::TechDebt,
         primary: &[
             "todo",
@@ -87,7 +87,7 @@ const SCRIPT_KINDS: [Kind; 5] = [
         boosted_weight: 0.5,
         denominator: 1.9,
     },
-    Kind {
+    CategoryLexicon {
         category: Category::Preference,
         primary: &[
             "always use",
@@ -105,8 +105,8 @@ const SCRIPT_KINDS: [Kind; 5] = [
     },
 ];
 
-const NATIVE_KINDS: [Kind; 5] = [
-    Kind {
+const NATIVE_KINDS: [CategoryLexicon; 5] = [
+    CategoryLexicon {
         primary: &[
             "decided",
             "chose",
@@ -127,7 +127,7 @@ const NATIVE_KINDS: [Kind; 5] = [
         ..SCRIPT_KINDS[0]
     },
     SCRIPT_KINDS[1],
-    Kind {
+    CategoryLexicon {
         // `cannot` alone is an everyday word.
         primary: &[
             "limitation",
@@ -161,7 +161,7 @@ const NATIVE_KINDS: [Kind; 5] = [
         ..SCRIPT_KINDS[2]
     },
     SCRIPT_KINDS[3],
-    Kind {
+    CategoryLexicon {
         primary: &[
             "always use",
             "prefer",

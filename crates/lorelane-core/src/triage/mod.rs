@@ -7,12 +7,12 @@ mod code;
 mod lexicon;
 mod phrases;
 
-pub use lexicon::{Kind, Lexicon, NATIVE, Reading, SCRIPTS};
+pub use lexicon::{CategoryLexicon, Lexicon, LexiconReading, NATIVE, SCRIPTS};
 
-use crate::capture::{At, words_digest};
+use crate::capture::{TranscriptPosition, words_digest};
 use crate::conversation::Conversation;
 use crate::memory::Category;
-use phrases::{Phrases, Spoken};
+use phrases::{LineCategories, Phrases};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ const SNIPPETS_MAX: usize = 8;
 pub struct Assessment {
     pub activity: Activity,
     /// The categories that reached their threshold, in the order in which they are reported.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TriageFinding>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct Activity {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct TriageFinding {
     pub category: Category,
     /// From 0 to 1.
     pub score: f64,
@@ -52,7 +52,7 @@ pub struct Finding {
     /// Those lines and what stands around them; for a session its end.
     pub excerpt: String,
     /// The message of the first of them.
-    pub at: At,
+    pub at: TranscriptPosition,
     /// Which words the first of those lines have, see [`words_digest`].
     pub words: String,
 }
@@ -63,10 +63,10 @@ pub fn assess(
     lexicon: &Lexicon,
     threshold: &dyn Fn(Category) -> Option<f64>,
 ) -> Assessment {
-    let text = Prepared::new(conversation, lexicon.reading);
+    let text = ProseText::new(conversation, lexicon.reading);
     let lines = text.lines();
     let phrases = Phrases::of(lexicon);
-    let spoken: Vec<Spoken> = lines.iter().map(|line| phrases.spoken_in(line.text)).collect();
+    let spoken: Vec<LineCategories> = lines.iter().map(|line| phrases.spoken_in(line.text)).collect();
     let mut findings = Vec::new();
     for (row, kind) in lexicon.kinds.iter().enumerate() {
         let Some(threshold) = threshold(kind.category) else { continue };
@@ -82,7 +82,7 @@ pub fn assess(
         && score >= threshold
     {
         let end = last_lines(&lines, EXCERPT_MAX_BYTES);
-        findings.push(Finding {
+        findings.push(TriageFinding {
             category: Category::SessionSummary,
             score,
             snippets: vec![activity.to_string()],
@@ -118,46 +118,48 @@ fn activity(conversation: &Conversation) -> Activity {
 }
 
 /// A conversation's text without its code.
-struct Prepared {
+struct ProseText {
     /// Each with the number of the message that it begins in.
     texts: Vec<(usize, String)>,
 }
 
 #[derive(Clone, Copy)]
-struct Line<'t> {
+struct ConversationLine<'t> {
     text: &'t str,
     message: usize,
 }
 
-impl Prepared {
-    fn new(conversation: &Conversation, reading: Reading) -> Prepared {
+impl ProseText {
+    fn new(conversation: &Conversation, reading: LexiconReading) -> ProseText {
         let spoken = conversation.messages.iter().enumerate().filter(|(_, message)| message.speaks());
         let texts = match reading {
-            Reading::Native => spoken.map(|(at, message)| (at, code::without_code(&message.text))).collect(),
-            Reading::Scripts => {
+            LexiconReading::Native => {
+                spoken.map(|(at, message)| (at, code::without_code(&message.text))).collect()
+            }
+            LexiconReading::Scripts => {
                 let joined: Vec<&str> = spoken.map(|(_, message)| message.text.as_str()).collect();
                 vec![(0, code::without_code_as_scripts(&joined.join("\n")))]
             }
         };
-        Prepared { texts }
+        ProseText { texts }
     }
 
-    fn lines(&self) -> Vec<Line<'_>> {
+    fn lines(&self) -> Vec<ConversationLine<'_>> {
         let mut lines = Vec::new();
         for (message, text) in &self.texts {
-            lines.extend(text.split('\n').map(|text| Line { text, message: *message }));
+            lines.extend(text.split('\n').map(|text| ConversationLine { text, message: *message }));
         }
         lines
     }
 }
 
 /// The lines that speak for a category, and what they come to.
-struct Scored {
+struct CategoryScore {
     lines: Vec<usize>,
     score: f64,
 }
 
-fn score(kind: &Kind, bit: u8, spoken: &[Spoken]) -> Scored {
+fn score(kind: &CategoryLexicon, bit: u8, spoken: &[LineCategories]) -> CategoryScore {
     let lines: Vec<usize> = (0..spoken.len()).filter(|line| spoken[*line].primary & bit != 0).collect();
     let (mut primary, mut boosted) = (0, 0);
     for line in &lines {
@@ -169,7 +171,7 @@ fn score(kind: &Kind, bit: u8, spoken: &[Spoken]) -> Scored {
         }
     }
     let raw = primary as f64 * kind.primary_weight + boosted as f64 * kind.boosted_weight;
-    Scored { lines, score: (raw / kind.denominator).min(1.0) }
+    CategoryScore { lines, score: (raw / kind.denominator).min(1.0) }
 }
 
 fn around(line: usize, lines: usize, all: usize) -> Range<usize> {
@@ -178,21 +180,21 @@ fn around(line: usize, lines: usize, all: usize) -> Range<usize> {
 
 fn finding(
     category: Category,
-    scored: &Scored,
-    lines: &[Line<'_>],
+    scored: &CategoryScore,
+    lines: &[ConversationLine<'_>],
     conversation: &Conversation,
-    reading: Reading,
-) -> Finding {
+    reading: LexiconReading,
+) -> TriageFinding {
     let mut snippets = snippets(scored.lines.iter().map(|line| lines[*line].text));
     let words = words_digest(&snippets[..snippets.len().min(SNIPPETS_MAX)].join("\n"));
     let mut excerpt = excerpt(&scored.lines, lines);
-    if reading == Reading::Native {
+    if reading == LexiconReading::Native {
         snippets.truncate(SNIPPETS_MAX);
         excerpt.truncate(excerpt.floor_char_boundary(EXCERPT_MAX_BYTES));
     }
     let first = lines[scored.lines[0]].message;
     let at = conversation.messages[first].at;
-    Finding { category, score: scored.score, snippets, excerpt, at, words }
+    TriageFinding { category, score: scored.score, snippets, excerpt, at, words }
 }
 
 /// The beginning of each line, every one once.
@@ -206,7 +208,7 @@ fn snippets<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
 }
 
 /// The found lines with those around them, apart where something is left out between.
-fn excerpt(found: &[usize], lines: &[Line<'_>]) -> String {
+fn excerpt(found: &[usize], lines: &[ConversationLine<'_>]) -> String {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for line in found {
         let range = around(*line, AROUND, lines.len());
@@ -220,9 +222,9 @@ fn excerpt(found: &[usize], lines: &[Line<'_>]) -> String {
 }
 
 /// As many whole lines of the end as fit.
-fn last_lines(lines: &[Line<'_>], max_bytes: usize) -> String {
+fn last_lines(lines: &[ConversationLine<'_>], max_bytes: usize) -> String {
     let mut left = max_bytes;
-    let mut fits = |line: &&Line<'_>| {
+    let mut fits = |line: &&ConversationLine<'_>| {
         let enough = line.text.len() < left;
         left = left.saturating_sub(line.text.len() + 1);
         enough

@@ -3,11 +3,11 @@
 //! The first system had a regular expression per phrase. Compiling those would cost more than a stop may, and
 //! running them reads every line seventy times.
 
-use super::lexicon::{Lexicon, Reading};
+use super::lexicon::{Lexicon, LexiconReading};
 
 /// Which categories of a lexicon a line speaks for: a bit per row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Spoken {
+pub(super) struct LineCategories {
     pub(super) primary: u8,
     pub(super) boosters: u8,
 }
@@ -37,11 +37,11 @@ impl Phrases {
                 }
             }
         }
-        Phrases { by_letter, negations: lexicon.reading == Reading::Native }
+        Phrases { by_letter, negations: lexicon.reading == LexiconReading::Native }
     }
 
-    pub(super) fn spoken_in(&self, line: &str) -> Spoken {
-        let mut spoken = Spoken::default();
+    pub(super) fn spoken_in(&self, line: &str) -> LineCategories {
+        let mut spoken = LineCategories::default();
         let bytes = line.as_bytes();
         for (at, byte) in bytes.iter().enumerate() {
             let Some(letter) = letter(*byte) else { continue };

@@ -115,12 +115,11 @@ impl<'t> YamlCollection<'t> {
         let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
         let says_nothing = |line: &Range<usize>| says_nothing(&text[line.clone()]);
         let is_marker = |line: &Range<usize>| matches!(text[line.clone()].trim_end(), "---" | "...");
-        let is_above = |line: &Range<usize>| {
-            says_nothing(line) || is_marker(line) || text[line.clone()].starts_with('%')
-        };
-        let lines = line_spans(text, start..text.len()).skip_while(is_above);
+        let is_above = |line: &Range<usize>| says_nothing(line) || text[line.clone()].starts_with('%');
+        let mut lines = line_spans(text, start..text.len()).skip_while(is_above).peekable();
+        let above = lines.next_if(is_marker).map_or(text.len(), |marker| marker.end);
         let lines: Vec<_> = lines.take_while(|line| !is_marker(line)).collect();
-        let end = lines.last().map_or(text.len(), |line| line.end);
+        let end = lines.last().map_or(above, |line| line.end);
         let own = |line: &Range<usize>| text[line.clone()].trim_start_matches([' ', '\t']);
         let indent = |line: &Range<usize>| line.len() - own(line).len();
         let Some(least) = lines.iter().filter(|line| !says_nothing(line)).map(indent).min() else {

@@ -1,10 +1,10 @@
 //! Edits that leave every other byte: comments, order, quotes, line ends.
 
-use super::BYTE_ORDER_MARK;
 use super::collection::{
     CollectionKind, CollectionLayout, YamlCollection, YamlEntry, YamlValue, line_end, line_start,
 };
 use super::scalar::{self, ScalarStyle, YamlScalar};
+use super::{BYTE_ORDER_MARK, says_nothing};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -57,7 +57,8 @@ impl YamlCollection<'_> {
                 // Among broken lines a key may hold the others in place: the first shows that this is a mapping,
                 // and a stray dash would join the key above. It stays, without a value.
                 let emptied = || Some(parent.emptied(entry)).filter(sound);
-                return Some(parent.without(entry)).filter(sound).or_else(emptied);
+                let removed = Some(parent.without(entry)).filter(sound);
+                return removed.filter(|text| self.is_still_first_in(text)).or_else(emptied);
             }
             (_, FieldEdit::Remove) => return Some(self.text.to_owned()),
             (Some(entry), edit) if below.is_empty() => parent.changed(entry, edit)?,
@@ -95,6 +96,21 @@ impl YamlCollection<'_> {
         reads && self.beside(path) == after.beside(&new_path)
     }
 
+    /// Whether this mapping is still the first one of the edited text: without its last key, a line above that was no
+    /// part of it, or the next document, would be read in its place.
+    fn is_still_first_in(&self, text: &str) -> bool {
+        let (above, below) = (&self.text[..self.span.start], &self.text[self.span.end..]);
+        let own = &text[above.len()..text.len() - below.len()];
+        let is_marker = |line: &&str| line.trim_end() == "---";
+        let mut since_marker = above.lines().rev().take_while(|line| !is_marker(line));
+        let is_alone = since_marker.all(|line| says_nothing(line.trim_start_matches(BYTE_ORDER_MARK)));
+        let is_marked = above.lines().any(|line| is_marker(&line));
+        // A mark in the middle of the text would be one of byte order at its start.
+        let moves_mark = text.starts_with(BYTE_ORDER_MARK) && !self.text.starts_with(BYTE_ORDER_MARK);
+        let is_empty = own.lines().all(says_nothing);
+        !moves_mark && (!is_empty || is_alone && (is_marked || !below.starts_with("---")))
+    }
+
     /// The text of all that is not at a key path, level by level.
     fn beside(&self, path: &[&str]) -> Vec<&str> {
         let mut beside = Vec::new();
@@ -120,6 +136,8 @@ impl YamlCollection<'_> {
         let lines = format!("{indent}{}", lines.replace('\n', &format!("{end}{indent}")));
         let before = self.text[..at].trim_start_matches(BYTE_ORDER_MARK);
         let is_open = !before.is_empty() && !before.ends_with('\n');
+        // A carriage return that ends no line is part of a value, and must not become part of a line end.
+        let end = if is_open && before.ends_with('\r') { "\r\n" } else { end };
         self.spliced(at..at, &if is_open { format!("{end}{lines}") } else { format!("{lines}{end}") })
     }
 

@@ -3,15 +3,16 @@
 use crate::support::{Members, NOW, record_of, text};
 use expect_test::{Expect, expect};
 use lorelane_core::briefing::{
-    Composer, Rule, Standing, Told, Waiting, barred, is_machine, is_relevant, tokens,
+    Composer, DropRule, PendingCapture, RenderedContext, StandingContext, barred, is_machine, is_relevant,
+    tokens,
 };
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::Records;
 use lorelane_core::json::Json;
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::path::RelPath;
-use lorelane_core::policy::{Given, Home, Policy, Source};
+use lorelane_core::policy::{ConfigFile, ConfigSource, ConfigValue, Policy};
 use lorelane_core::recall::{Hit, Query, keyword, name_parts};
 
 fn memory(category: Category, members: Members<'_>) -> Memory {
@@ -21,21 +22,22 @@ fn memory(category: Category, members: Members<'_>) -> Memory {
     Records::new(".claude/memory").read(&path, text(&record).as_bytes()).memory.expect("a memory")
 }
 
-fn entry(memory: &Memory) -> Entry {
+fn entry(memory: &Memory) -> MemorySummary {
     let records = Records::new(".claude/memory");
-    Entry::of(memory, &records.place(&memory.address).expect("a place"))
+    MemorySummary::of(memory, &records.place(&memory.address).expect("a place"))
 }
 
 fn policy(given: &[(&str, &str)]) -> Policy {
-    let home = |key: &str| if key.starts_with("briefing.") { Home::Lorelane } else { Home::Records };
-    let given: Vec<Given> = given
+    let home =
+        |key: &str| if key.starts_with("briefing.") { ConfigFile::Lorelane } else { ConfigFile::Records };
+    let given: Vec<ConfigValue> = given
         .iter()
-        .map(|(key, value)| Given {
+        .map(|(key, value)| ConfigValue {
             key: (*key).to_owned(),
             value: Json::parse(value).expect("JSON"),
             file: "f".to_owned(),
             home: home(key),
-            source: Source::Project,
+            source: ConfigSource::Project,
         })
         .collect();
     Policy::settle(&given, Vec::new()).trusting()
@@ -102,24 +104,24 @@ fn what_is_not_to_be_shown_says_which_rule_forbids_it() {
     let retired = [("record_status", r#""retired""#), ("retired_at", r#""2025-01-01T00:00:00Z""#)];
     let archived = [("record_status", r#""archived""#), ("archived_at", r#""2025-01-01T00:00:00Z""#)];
     assert_eq!(check(Category::Decision, &[], &[]), None);
-    assert_eq!(check(Category::Decision, &retired, &[]), Some(Rule::Retired));
-    assert_eq!(check(Category::Decision, &archived, &[]), Some(Rule::Archived));
+    assert_eq!(check(Category::Decision, &retired, &[]), Some(DropRule::Retired));
+    assert_eq!(check(Category::Decision, &archived, &[]), Some(DropRule::Archived));
     let disabled = [("categories.decision.enabled", "false")];
-    assert_eq!(check(Category::Decision, &[], &disabled), Some(Rule::Disabled));
-    assert_eq!(check(Category::SessionSummary, &[], &[]), Some(Rule::Expired));
-    for rule in Rule::ALL {
-        assert_eq!(Rule::parse(rule.name()), Some(rule));
+    assert_eq!(check(Category::Decision, &[], &disabled), Some(DropRule::Disabled));
+    assert_eq!(check(Category::SessionSummary, &[], &[]), Some(DropRule::Expired));
+    for rule in DropRule::ALL {
+        assert_eq!(DropRule::parse(rule.name()), Some(rule));
         assert!(!rule.says().is_empty());
     }
 }
 
-fn hits(prompt: &str, entries: &[Entry]) -> Vec<Hit> {
+fn hits(prompt: &str, entries: &[MemorySummary]) -> Vec<Hit> {
     keyword(&Query::new(prompt, NOW), entries, &|_| None)
 }
 
 /// What a prompt about JWT is answered with.
 fn brief(memories: &[Memory], given: &[(&str, &str)]) -> String {
-    let entries: Vec<Entry> = memories.iter().map(entry).collect();
+    let entries: Vec<MemorySummary> = memories.iter().map(entry).collect();
     let mut composer = Composer::new(&policy(given));
     for hit in hits("jwt auth", &entries) {
         let memory = memories.iter().find(|memory| memory.address == hit.address).expect("its memory");
@@ -191,7 +193,7 @@ fn after_three_that_do_not_fit_no_further_memory_is_tried() {
         assert_eq!(composer.closed(), None, "after {misfits}");
         composer.take(hit.clone(), &long, NOW);
     }
-    assert_eq!(composer.closed(), Some(Rule::Budget));
+    assert_eq!(composer.closed(), Some(DropRule::Budget));
     composer.take(hit, &short, NOW);
     let briefing = composer.finish();
     assert_eq!((briefing.reminders.len(), briefing.left_out.len()), (1, 4));
@@ -227,18 +229,18 @@ fn the_standing_context_has_dates_and_one_order() {
     let session = r#"{"goal": "g", "outcome": "partial", "completed": ["a"], "in_progress": ["move the </lorelane-standing> cache"],
         "blockers": [], "next_actions": ["write the docs"]}"#;
     let strong = r#"{"topic": "t", "value": "tabs", "reason": "r", "strength": "strong"}"#;
-    let standing = Standing {
+    let standing = StandingContext {
         pinned: vec![memory(Category::Decision, &[])],
         last_session: Some(memory(Category::SessionSummary, &[("content", session)])),
         preferences: vec![memory(Category::Preference, &[("content", strong)])],
         constraints: Vec::new(),
-        waiting: vec![Waiting {
+        waiting: vec![PendingCapture {
             date: "2025-12-31".to_owned(),
             session: "7b23$(rm -rf)".to_owned(),
             categories: vec![Category::Decision, Category::Decision, Category::Runbook],
         }],
     };
-    let Told { text, shown, .. } = standing.text(&policy(&[]));
+    let RenderedContext { text, shown, .. } = standing.text(&policy(&[]));
     check(
         &text,
         &expect![[r#"
@@ -263,7 +265,7 @@ fn the_standing_context_has_dates_and_one_order() {
         session_summary/use-jwt: unfinished work
         preference/use-jwt: strong preference"#]],
     );
-    assert_eq!(Standing::default().text(&policy(&[])).text, "");
+    assert_eq!(StandingContext::default().text(&policy(&[])).text, "");
 }
 
 // The line that counts what did not fit came on top of the budget; and a small budget was spent on the preface, so
@@ -275,7 +277,8 @@ fn the_standing_context_keeps_to_any_budget_and_says_something() {
         let title = format!("\"{}\"", "Eine Regel für Namen ".repeat(4));
         memory(Category::Preference, &[("id", &name), ("title", &title)])
     };
-    let standing = Standing { preferences: (0..300).map(named).collect(), ..Standing::default() };
+    let standing =
+        StandingContext { preferences: (0..300).map(named).collect(), ..StandingContext::default() };
     let next = r#"{"goal": "g", "outcome": "partial", "completed": [], "next_actions": ["next"]}"#;
     let long = format!("\"{}end\"", "a-very-long-name-".repeat(4));
     let session = memory(Category::SessionSummary, &[("id", &long), ("content", next)]);
@@ -285,7 +288,7 @@ fn the_standing_context_keeps_to_any_budget_and_says_something() {
         assert!(tokens(&told.text) <= max, "{max}: {}", tokens(&told.text));
         assert!(told.text.contains("more did not fit"), "{max}");
         assert_eq!(told.shown.len() + told.left_out.len(), 300, "{max}");
-        let told = Standing { last_session: Some(session.clone()), ..standing.clone() }.text(&policy);
+        let told = StandingContext { last_session: Some(session.clone()), ..standing.clone() }.text(&policy);
         assert!(!told.text.is_empty() && tokens(&told.text) <= max, "{max}: {}", told.text);
     }
 }
@@ -300,16 +303,16 @@ fn what_waits_to_be_saved_comes_before_preferences_and_constraints() {
         };
         (0..count).map(named).collect::<Vec<_>>()
     };
-    let waiting = |session: &str| Waiting {
+    let waiting = |session: &str| PendingCapture {
         date: "2025-12-31".to_owned(),
         session: session.to_owned(),
         categories: vec![Category::Decision],
     };
-    let standing = Standing {
+    let standing = StandingContext {
         preferences: many(Category::Preference, 2),
         constraints: many(Category::Constraint, 12),
         waiting: vec![waiting("s-1")],
-        ..Standing::default()
+        ..StandingContext::default()
     };
     let told = standing.text(&policy(&[]));
     let order = ["consolidate prepare --session s-1", "Strong preferences:", "Constraints of high severity:"];
@@ -328,16 +331,17 @@ fn what_does_not_fit_names_the_command_that_shows_it() {
         r#"{{"goal": "g", "outcome": "partial", "completed": [], "next_actions": [{}]}}"#,
         steps.join(", ")
     );
-    let waiting = |n: usize| Waiting {
+    let waiting = |n: usize| PendingCapture {
         date: "2025-12-31".to_owned(),
         session: format!("s-{n}"),
         categories: vec![Category::Decision],
     };
     let unfinished = memory(Category::SessionSummary, &[("content", &session)]);
     let preference = memory(Category::Preference, &[]);
-    let alone = Standing { last_session: Some(unfinished), ..Standing::default() };
-    let sessions = Standing { waiting: (0..9).map(waiting).collect(), ..Standing::default() };
-    let all = Standing { waiting: sessions.waiting.clone(), preferences: vec![preference], ..alone.clone() };
+    let alone = StandingContext { last_session: Some(unfinished), ..StandingContext::default() };
+    let sessions = StandingContext { waiting: (0..9).map(waiting).collect(), ..StandingContext::default() };
+    let all =
+        StandingContext { waiting: sessions.waiting.clone(), preferences: vec![preference], ..alone.clone() };
     let more = "(more is unfinished; `lorelane show session_summary/use-jwt` shows all)";
     for (standing, expected) in [
         (&alone, vec![more]),
@@ -363,41 +367,41 @@ fn what_does_not_fit_names_the_command_that_shows_it() {
 fn strong_preferences_and_high_constraints_always_stand() {
     let preference = |strength: &str| {
         let content = format!(r#"{{"topic": "t", "value": "v", "reason": "r", "strength": "{strength}"}}"#);
-        Standing::holds_always(&memory(Category::Preference, &[("content", &content)]))
+        StandingContext::holds_always(&memory(Category::Preference, &[("content", &content)]))
     };
     let constraint = |severity: &str, active: bool| {
         let content = format!(
             r#"{{"kind": "gap", "rule": "r", "impact": ["i"], "severity": "{severity}", "active": {active}}}"#
         );
-        Standing::holds_always(&memory(Category::Constraint, &[("content", &content)]))
+        StandingContext::holds_always(&memory(Category::Constraint, &[("content", &content)]))
     };
     assert!(preference("strong") && !preference("default") && !preference("soft"));
     assert!(constraint("high", true) && !constraint("high", false) && !constraint("medium", true));
-    assert!(!Standing::holds_always(&memory(Category::Decision, &[])));
+    assert!(!StandingContext::holds_always(&memory(Category::Decision, &[])));
 }
 
 #[test]
 fn a_ledger_line_reads_back_as_it_was_written() {
-    use lorelane_core::ledger::Line;
+    use lorelane_core::ledger::LedgerLine;
     let memories = [memory(Category::Decision, &[]), memory(Category::Runbook, &[])];
-    let entries: Vec<Entry> = memories.iter().map(entry).collect();
+    let entries: Vec<MemorySummary> = memories.iter().map(entry).collect();
     let mut composer = Composer::new(&policy(&[("retrieval.max_inject", "1")]));
     for hit in hits("jwt auth", &entries) {
         composer.take(hit, &memories[0], NOW);
     }
     let prompt = concat!("jwt auth with AKIA", "4TGHN2WQ7VKJX3ZD\nplease");
-    let line = Line::of_prompt(NOW, "codex", "s-1", prompt, &composer.finish());
+    let line = LedgerLine::of_prompt(NOW, "codex", "s-1", prompt, &composer.finish());
     assert!(!line.line().contains("4TGHN2WQ7VKJX3ZD"), "{}", line.line());
-    assert_eq!(Line::read(&line.line()), Some(line.clone()));
-    assert!(line.speaks_of(&Address::record(Category::Runbook, "use-jwt")));
-    let told = Told {
+    assert_eq!(LedgerLine::read(&line.line()), Some(line.clone()));
+    assert!(line.mentions(&Address::record(Category::Runbook, "use-jwt")));
+    let told = RenderedContext {
         text: "said".to_owned(),
         shown: vec![(memories[0].address.clone(), "pinned")],
         left_out: vec![memories[1].address.clone()],
     };
-    let start = Line::of_start(NOW, "gemini", "s", &told);
-    assert_eq!(Line::read(&start.line()), Some(start));
+    let start = LedgerLine::of_start(NOW, "gemini", "s", &told);
+    assert_eq!(LedgerLine::read(&start.line()), Some(start));
     for foreign in ["", "{}", "[1]", "{\"at\": 3}", "<<<<<<<"] {
-        assert_eq!(Line::read(foreign), None);
+        assert_eq!(LedgerLine::read(foreign), None);
     }
 }

@@ -1,10 +1,10 @@
 //! Whether new information belongs to a memory that exists.
 
 use crate::support::{NOW, json, record_of, records, text};
-use lorelane_core::candidate::{self, Action, Candidate, decide};
-use lorelane_core::corpus::Entry;
+use lorelane_core::candidate::{self, Action, UpdateCandidate, decide};
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Dialect;
-use lorelane_core::json::{Format, Json, to_string};
+use lorelane_core::json::{Json, JsonFormat, to_string};
 use lorelane_core::memory::{Address, Body, Category, Memory};
 use lorelane_core::recall::{self, Hit, Query};
 
@@ -14,8 +14,8 @@ fn memory(category: Category, members: &[(&str, &str)]) -> Memory {
     records.read(&path, text(&record_of(category, members)).as_bytes()).memory.expect("a memory")
 }
 
-fn found(category: Category) -> Candidate {
-    Candidate { path: ".claude/memory/x.json".to_owned(), memory: memory(category, &[]), score: 4 }
+fn found(category: Category) -> UpdateCandidate {
+    UpdateCandidate { path: ".claude/memory/x.json".to_owned(), memory: memory(category, &[]), score: 4 }
 }
 
 #[test]
@@ -115,8 +115,8 @@ fn the_document_has_the_keys_and_the_order_that_agents_know() {
     ]
   }
 }"#;
-    assert_eq!(to_string(&verdict, Format::SCRIPT), expected);
-    let nothing = to_string(&decide(Category::Decision, None, None), Format::SCRIPT_LINE);
+    assert_eq!(to_string(&verdict, JsonFormat::SCRIPT), expected);
+    let nothing = to_string(&decide(Category::Decision, None, None), JsonFormat::SCRIPT_LINE);
     assert_eq!(
         nothing,
         r#"{"candidate": null, "lifecycle_event": null, "delete_allowed": false, "pre_action": "CREATE", "structural_cud": "CREATE", "vetoes": [], "hints": [], "vetoes_by_action": {}}"#
@@ -148,7 +148,8 @@ fn an_excerpt_is_the_first_two_hundred_characters() {
     );
     let changes = r#"[{"date": "d", "summary": "first"}, {"date": "d", "summary": "last"}]"#;
     let memory = memory(Category::Decision, &[("content", &content), ("changes", changes)]);
-    let document = decide(Category::Decision, Some(Candidate { memory, ..found(Category::Decision) }), None);
+    let document =
+        decide(Category::Decision, Some(UpdateCandidate { memory, ..found(Category::Decision) }), None);
     let document = Json::of(&document);
     let field =
         |name: &str| document.at(&format!("candidate.excerpt.{name}")).and_then(Json::as_text).unwrap();
@@ -157,11 +158,11 @@ fn an_excerpt_is_the_first_two_hundred_characters() {
     assert_eq!(field("last_change_summary"), "last");
 }
 
-fn entry(name: &str, title: &str, tags: &[&str]) -> Entry {
+fn entry(name: &str, title: &str, tags: &[&str]) -> MemorySummary {
     let mut memory = memory(Category::Decision, &[]);
     memory.address = Address::record(Category::Decision, name);
     (memory.title, memory.tags) = (title.to_owned(), tags.iter().map(|tag| (*tag).to_owned()).collect());
-    Entry::of(&memory, &records().place(&memory.address).expect("a place"))
+    MemorySummary::of(&memory, &records().place(&memory.address).expect("a place"))
 }
 
 // Finding 14: one shared tag made a memory the target of an update, or of a deletion.

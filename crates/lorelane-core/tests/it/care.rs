@@ -1,28 +1,28 @@
 //! Forgetting in time: what garbage collection does, and which sessions leave the window.
 
 use crate::support::{Members, NOW, json, lines};
-use lorelane_core::care::{self, WINDOW_REASON, collect, expired, remembers};
 use lorelane_core::change::{Change, Notice};
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::json::Json;
-use lorelane_core::lifecycle::{Lifecycle, Verb};
-use lorelane_core::memory::{Address, Body, Category, Kind, Memory};
-use lorelane_core::policy::{Given, Home, Policy, Source};
+use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb};
+use lorelane_core::memory::{Address, Body, Category, Memory, MemoryKind};
+use lorelane_core::policy::{ConfigFile, ConfigSource, ConfigValue, Policy};
+use lorelane_core::retention::{self, WINDOW_REASON, collect, expired, remembers};
 use lorelane_core::text::words;
 use lorelane_core::time::{DAY, Timestamp};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 fn policy(settings: Members<'_>) -> Policy {
-    let given: Vec<Given> = settings
+    let given: Vec<ConfigValue> = settings
         .iter()
-        .map(|(key, value)| Given {
+        .map(|(key, value)| ConfigValue {
             key: (*key).to_owned(),
             value: json(value),
             file: "f".to_owned(),
-            home: Home::Records,
-            source: Source::Project,
+            home: ConfigFile::Records,
+            source: ConfigSource::Project,
         })
         .collect();
     let policy = Policy::settle(&given, Vec::new()).trusting();
@@ -38,7 +38,7 @@ fn memory(category: Category, title: &str, content: &str) -> Memory {
     let Json::Object(content) = json(content) else { panic!("{content}") };
     Memory {
         address: Address::for_title(category, title),
-        kind: Kind::Record(category),
+        kind: MemoryKind::Record(category),
         title: title.to_owned(),
         body: Body::Fields(content),
         tags: Vec::new(),
@@ -54,17 +54,19 @@ fn memory(category: Category, title: &str, content: &str) -> Memory {
     }
 }
 
-fn entry(memory: &Memory) -> Entry {
-    Entry::of(memory, &crate::support::records().place(&memory.address).expect("a place"))
+fn entry(memory: &Memory) -> MemorySummary {
+    MemorySummary::of(memory, &crate::support::records().place(&memory.address).expect("a place"))
 }
 
 fn said(changes: &[Change]) -> Vec<String> {
     changes
         .iter()
         .map(|change| match change {
-            Change::Purge { address } => format!("purge {address}"),
-            Change::Step { address, verb: Verb::Shelve, .. } => format!("shelve {address}"),
-            Change::Step { address, verb, reason } => format!("{} {address}: {reason}", verb.name()),
+            Change::Delete { address } => format!("purge {address}"),
+            Change::Transition { address, verb: LifecycleVerb::ArchiveRetired, .. } => {
+                format!("shelve {address}")
+            }
+            Change::Transition { address, verb, reason } => format!("{} {address}: {reason}", verb.name()),
             other => panic!("{other:?}"),
         })
         .collect()
@@ -152,7 +154,7 @@ fn session(title: &str, created: i64, completed: &str) -> Memory {
 
 fn close_window(
     sessions: &[Memory],
-    entries: &[Entry],
+    entries: &[MemorySummary],
     new: &Memory,
     policy: &Policy,
 ) -> (Vec<Change>, Vec<Notice>) {
@@ -165,7 +167,7 @@ fn close_window(
         let shared = names.iter().map(|name| name.intersection(wanted).count());
         Ok::<usize, Infallible>(shared.max().unwrap_or_default())
     };
-    let Ok(closed) = care::close_window(sessions, new, policy, shared_by_one);
+    let Ok(closed) = retention::close_window(sessions, new, policy, shared_by_one);
     closed
 }
 
@@ -196,7 +198,7 @@ fn one_question_is_asked_for_each_item_of_a_leaving_session() {
         Ok::<usize, Infallible>(0)
     };
     let Ok(_) =
-        care::close_window(std::slice::from_ref(&old), &session("new", 0, ""), &policy, shared_by_one);
+        retention::close_window(std::slice::from_ref(&old), &session("new", 0, ""), &policy, shared_by_one);
     assert_eq!(asked, items.len());
 }
 

@@ -4,7 +4,7 @@ use crate::support::*;
 use lorelane_core::change::Draft;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::draft;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::refusal::Refusal;
 
@@ -87,7 +87,7 @@ fn a_value_that_a_lax_reader_would_take_is_stored_with_its_type() {
         content.set("active", json(flag));
         let address = Address::record(Category::Constraint, "use-jwt");
         let composed = records().compose(&address, None, &whole(&text(&record)), &circumstances()).unwrap();
-        let stored = object(composed.template.as_deref().unwrap());
+        let stored = object(composed.base_text.as_deref().unwrap());
         assert_eq!(stored.at("content.active"), Some(&Json::Bool(expected)), "{flag}");
     }
 }
@@ -97,7 +97,7 @@ fn every_fault_is_said_in_the_validators_words() {
     let inner = |key: &str, value: &str| {
         let mut content = object(content(Category::Decision));
         content.set(key, json(value));
-        Json::Object(content).render(Format::LINE)
+        Json::Object(content).render(JsonFormat::LINE)
     };
     let table: &[(&str, &str, &str)] = &[
         ("id", "", "id: Field required"),

@@ -1,6 +1,6 @@
 //! The table inside the binary: its name, its pieces, and whether its vectors are of use.
 
-use lorelane_core::embed::{DIMENSIONS, MODEL_ID, Quantised, Table, Vector, model_id};
+use lorelane_core::embed::{DIMENSIONS, MODEL_ID, QuantizedVector, Table, Vector, model_id};
 use lorelane_core::json::Json;
 use proptest::prelude::*;
 
@@ -58,8 +58,8 @@ fn a_related_text_is_nearer_than_another_also_as_stored() {
         ["logging in with a password", "the cake needs more sugar"].map(|text| table.vector(text));
     assert!(asked.cosine(&near) > asked.cosine(&far) + 0.1, "{} {}", asked.cosine(&near), asked.cosine(&far));
     for vector in [near, far] {
-        let stored = Quantised::of(&vector).to_bytes();
-        let nearly = Quantised::of(&asked).cosine_with(&stored).unwrap();
+        let stored = QuantizedVector::of(&vector).to_bytes();
+        let nearly = QuantizedVector::of(&asked).cosine_with(&stored).unwrap();
         let exact = asked.cosine(&vector);
         assert!((nearly - exact).abs() < 0.01, "{exact} stored as {nearly}");
     }

@@ -4,19 +4,19 @@
 
 use crate::support::{NOW, record_of, records, text};
 use expect_test::{Expect, expect};
-use lorelane_core::bench::{Asked, Kept, Question, Tried, expectations, judge};
-use lorelane_core::briefing::{Composer, Told};
-use lorelane_core::capture::{At, Capture, Item, Origin, Stage, words_digest};
+use lorelane_core::bench::{BenchQuestion, BenchRun, ExpectationResult, Question, expectations, judge};
+use lorelane_core::briefing::{Composer, RenderedContext};
+use lorelane_core::capture::{AskStage, Capture, CapturedItem, Origin, TranscriptPosition, words_digest};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
-use lorelane_core::forget::{Forgetting, Traces};
-use lorelane_core::ledger::Line;
+use lorelane_core::forget::{EraseRequest, Traces};
+use lorelane_core::ledger::LedgerLine;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{Mark, MarkKind, Marks, Rejection};
-use lorelane_core::memory::{Address, Category, Kind, Memory};
+use lorelane_core::memory::{Address, Category, Memory, MemoryKind};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::Policy;
-use lorelane_core::recall::{Hit, Part, Signal};
+use lorelane_core::recall::{Hit, ScorePart, Signal};
 
 const SECRET: &str = concat!("AKIA", "4TGHN2WQ7VKJX3ZD");
 
@@ -43,7 +43,7 @@ fn variants(whole: &str, changes: &[(&str, &str)]) -> Vec<String> {
     changes.iter().map(changed).collect()
 }
 
-fn origin(at: At) -> Origin {
+fn origin(at: TranscriptPosition) -> Origin {
     Origin { session: "s \"1\"".to_owned(), at, words: words_digest("use a queue") }
 }
 
@@ -59,8 +59,8 @@ fn marks_are_written_byte_for_byte_as_before() {
         MarkKind::Pin,
         MarkKind::Unpin,
         MarkKind::Alias { to: address("new") },
-        MarkKind::Origin(origin(At::Line(3))),
-        MarkKind::Origin(origin(At::Byte(1 << 60))),
+        MarkKind::Origin(origin(TranscriptPosition::Line(3))),
+        MarkKind::Origin(origin(TranscriptPosition::Byte(1 << 60))),
         MarkKind::Reject(rejection(&[])),
         MarkKind::Reject(rejection(&["a", "b"])),
     ];
@@ -190,12 +190,12 @@ fn memory(name: &str) -> Memory {
     records.read(&path, text(&record_of(Category::TechDebt, &[])).as_bytes()).memory.unwrap()
 }
 
-fn hit(name: &str, explain: Vec<Part>) -> Hit {
+fn hit(name: &str, explain: Vec<ScorePart>) -> Hit {
     Hit {
         address: address(name),
         path: RelPath::parse(&format!("{name}.json")).unwrap(),
         title: String::new(),
-        kind: Kind::Record(Category::TechDebt),
+        kind: MemoryKind::Record(Category::TechDebt),
         status: Status::Active,
         tags: Vec::new(),
         lines: None,
@@ -205,8 +205,8 @@ fn hit(name: &str, explain: Vec<Part>) -> Hit {
     }
 }
 
-fn ledger_lines() -> [Line; 3] {
-    let part = |signal, points, matched: &[&str]| Part {
+fn ledger_lines() -> [LedgerLine; 3] {
+    let part = |signal, points, matched: &[&str]| ScorePart {
         signal,
         points,
         matched: matched.iter().map(|word| (*word).to_owned()).collect(),
@@ -216,10 +216,10 @@ fn ledger_lines() -> [Line; 3] {
     composer.take(hit("shown", parts), &memory("shown"), NOW);
     composer.drop(
         hit("left", vec![part(Signal::Length, -7, &["\"q\""])]),
-        lorelane_core::briefing::Rule::Surplus,
+        lorelane_core::briefing::DropRule::Surplus,
     );
-    composer.drop(hit("bare", Vec::new()), lorelane_core::briefing::Rule::Irrelevant);
-    let told = Told {
+    composer.drop(hit("bare", Vec::new()), lorelane_core::briefing::DropRule::Irrelevant);
+    let told = RenderedContext {
         text: "said".to_owned(),
         shown: vec![(address("pinned"), "pinned"), (note("x"), "unfinished work")],
         left_out: vec![note("y")],
@@ -227,9 +227,15 @@ fn ledger_lines() -> [Line; 3] {
     let session = format!("a \"b\"\n{SECRET} {}", "s".repeat(90));
     let empty = Composer::new(&Policy::settle(&[], Vec::new())).finish();
     [
-        Line::of_prompt(NOW, "codex", &session, &format!("fix\t\"it\" {SECRET}\nplease"), &composer.finish()),
-        Line::of_start(NOW, "claude-code", "s-1", &told),
-        Line::of_prompt(NOW, "gemini", "", "", &empty),
+        LedgerLine::of_prompt(
+            NOW,
+            "codex",
+            &session,
+            &format!("fix\t\"it\" {SECRET}\nplease"),
+            &composer.finish(),
+        ),
+        LedgerLine::of_start(NOW, "claude-code", "s-1", &told),
+        LedgerLine::of_prompt(NOW, "gemini", "", "", &empty),
     ]
 }
 
@@ -287,7 +293,7 @@ fn a_line_of_the_ledger_is_read_as_far_as_it_can_be_understood() {
         ["", "{}", "[1]", "{\"at\": 3}", "<<<<<<<"].map(str::to_owned).to_vec(),
     ];
     check_read(
-        |text| Line::read(text).map(|line| line.line()),
+        |text| LedgerLine::read(text).map(|line| line.line()),
         &texts.concat(),
         &expect![[r#"
         Some("{\"at\": \"2026-01-01T00:00:00Z\", \"client\": \"c\", \"session\": \"s\", \"event\": \"prompt\", \"query\": \"q\", \"tokens\": 9, \"shown\": [{\"address\": \"tech_debt/a\", \"score\": 3, \"parts\": {\"tag\": {\"points\": 3, \"matched\": [\"x\"]}}, \"tokens\": 4}], \"left_out\": [{\"address\": \"notes/b\", \"score\": -1, \"parts\": {}, \"rule\": \"max_inject\"}]}\n")
@@ -333,7 +339,7 @@ fn a_line_of_the_ledger_is_read_as_far_as_it_can_be_understood() {
 }
 
 fn capture() -> Capture {
-    let item = |category, score, at| Item {
+    let item = |category, score, at| CapturedItem {
         category,
         score,
         snippets: vec!["We decided \"so\"\u{7}".to_owned(), format!("the key is {SECRET}")],
@@ -343,9 +349,9 @@ fn capture() -> Capture {
     };
     let mut capture = Capture::new("s-1", "claude-code", NOW);
     capture.items = vec![
-        item(Category::Decision, 0.684_210_526_315_789_5, At::Line(3)),
-        item(Category::TechDebt, 1.0, At::Byte(1 << 40)),
-        item(Category::Runbook, 0.000_012_5, At::Line(9)),
+        item(Category::Decision, 0.684_210_526_315_789_5, TranscriptPosition::Line(3)),
+        item(Category::TechDebt, 1.0, TranscriptPosition::Byte(1 << 40)),
+        item(Category::Runbook, 0.000_012_5, TranscriptPosition::Line(9)),
     ];
     capture.settle(Category::TechDebt);
     capture
@@ -354,9 +360,9 @@ fn capture() -> Capture {
 #[test]
 fn captures_are_written_byte_for_byte_as_before() {
     let mut asked = Capture::new(&format!("s {SECRET}"), "codex", NOW);
-    asked.take(Vec::new(), Some(At::Byte(7)), true, NOW);
+    asked.take(Vec::new(), Some(TranscriptPosition::Byte(7)), true, NOW);
     asked.tell_full(&[Category::Runbook, Category::TechDebt]);
-    assert_eq!((asked.stage, capture().stage), (Stage::Asked, Stage::Pending));
+    assert_eq!((asked.stage, capture().stage), (AskStage::Asked, AskStage::Pending));
     expect![[r#"
         {
           "v": 1,
@@ -477,41 +483,41 @@ fn a_capture_is_read_as_far_as_it_can_be_understood() {
         Capture::read,
         &texts.concat(),
         &expect![[r#"
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        None
-        None
-        None
-        None
-        None
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Byte(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision, TechDebt], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        None
-        None
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 1.0, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.01, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x", "y"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: [], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [Item { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
-        Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
-        None
-        None
-        None
-        None
-    "#]],
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            None
+            None
+            None
+            None
+            None
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Byte(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: None, told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision, TechDebt], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            None
+            None
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 1.0, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.01, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x", "y"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: [], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [CapturedItem { category: Runbook, score: 0.5, snippets: ["x"], excerpt: "e", origin: Origin { session: "s", at: Line(3), words: "w" }, settled: false }] })
+            Some(Capture { session: "s", client: "c", at: Timestamp(1767225600), stage: Pending, asked: false, until: Some(Line(4)), told_full: [Decision], items: [] })
+            None
+            None
+            None
+            None
+        "#]],
     );
 }
 
@@ -523,8 +529,8 @@ fn a_forgetting_is_written_byte_for_byte_as_before() {
         titles: ["T \"x\"".to_owned(), "A\nb".to_owned()].into(),
         sessions: ["s-1".to_owned()].into(),
     };
-    let whole = Forgetting { traces, after: u64::MAX, because: "asked\tfor".to_owned() };
-    let empty = Forgetting { traces: Traces::default(), after: 0, because: String::new() };
+    let whole = EraseRequest { traces, after: u64::MAX, because: "asked\tfor".to_owned() };
+    let empty = EraseRequest { traces: Traces::default(), after: 0, because: String::new() };
     expect![[r#"
         {"after": 18446744073709551615, "because": "asked\tfor", "traces": {"addresses": ["notes/größe", "tech_debt/a", "tech_debt/b"], "taken": ["notes/t"], "titles": ["A\nb", "T \"x\""], "sessions": ["s-1"]}}
         {"after": 0, "because": "", "traces": {"addresses": [], "taken": [], "titles": [], "sessions": []}}
@@ -557,7 +563,7 @@ fn a_forgetting_is_read_as_far_as_it_can_be_understood() {
         ["", "{}", "null"].map(str::to_owned).to_vec(),
     ];
     check_read(
-        |text| Forgetting::read(text).map(|read| read.to_text()),
+        |text| EraseRequest::read(text).map(|read| read.to_text()),
         &texts.concat(),
         &expect![[r#"
         Some("{\"after\": 7, \"because\": \"b\", \"traces\": {\"addresses\": [\"tech_debt/a\"], \"taken\": [\"notes/t\"], \"titles\": [\"T\"], \"sessions\": [\"s\"]}}\n")
@@ -587,10 +593,11 @@ fn a_bench_run_is_written_byte_for_byte_as_before() {
     let hits = |names: &[&str]| -> Vec<Hit> { names.iter().map(|name| hit(name, Vec::new())).collect() };
     let asked = |number: usize, wanted: Option<&str>, came: &[&str]| {
         let question = Question { text: format!("question {number}"), wanted: wanted.map(address) };
-        Asked::new(question, &hits(came))
+        BenchQuestion::new(question, &hits(came))
     };
     let line = r#"{"query": "q", "must": ["tech_debt/a", "tech_debt/b"]}"#;
-    let tried = expectations(line).unwrap().into_iter().map(|one| Tried::new(one, &hits(&["a", "b"])));
+    let tried =
+        expectations(line).unwrap().into_iter().map(|one| ExpectationResult::new(one, &hits(&["a", "b"])));
     let asked = vec![
         asked(1, Some("a"), &["a"]),
         asked(2, Some("a"), &["b", "c", "a"]),
@@ -632,26 +639,26 @@ fn a_bench_run_is_read_as_far_as_it_can_be_understood() {
         ["", "{}", "{\"at\": 7}"].map(str::to_owned).to_vec(),
     ];
     check_read(
-        Kept::read,
+        BenchRun::read,
         &texts.concat(),
         &expect![[r#"
-        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
-        None
-        None
-        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
-        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
-        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
-        None
-        None
-        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 2}, refused: {"c": true}, met: {"d"} })
-        None
-        None
-        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d", "e"} })
-        Some(Kept { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {} })
-        None
-        None
-        None
-        None
-    "#]],
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
+            None
+            None
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d"} })
+            None
+            None
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 2}, refused: {"c": true}, met: {"d"} })
+            None
+            None
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {"d", "e"} })
+            Some(BenchRun { at: Timestamp(1767225600), is_baseline: true, places: {"a": 1, "b": 0}, refused: {"c": true}, met: {} })
+            None
+            None
+            None
+            None
+        "#]],
     );
 }

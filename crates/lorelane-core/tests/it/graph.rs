@@ -3,27 +3,27 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 use expect_test::{Expect, expect};
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::notes::Notes;
-use lorelane_core::graph::{Graph, Linked, Names, NodeId, Reason, Scope, related};
-use lorelane_core::json::{Format, to_string};
+use lorelane_core::graph::{Graph, MemoryLink, Names, NodeId, RelationReason, Scope, related};
+use lorelane_core::json::{JsonFormat, to_string};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{Mark, MarkKind, Marks};
 use lorelane_core::memory::Address;
-use lorelane_core::memory::link::{Edge, Target, links_of};
+use lorelane_core::memory::link::{Edge, LinkTarget, links_of};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use proptest::prelude::*;
 
 /// Notes by their names, as their files would be read.
-fn bank(notes: &[(&str, &str)]) -> (Vec<Entry>, Vec<Linked>) {
+fn bank(notes: &[(&str, &str)]) -> (Vec<MemorySummary>, Vec<MemoryLink>) {
     let (mut entries, mut links) = (Vec::new(), Vec::new());
     for (name, text) in notes {
         let path = RelPath::parse(&format!("{name}.md")).unwrap();
         let memory = Notes.read(&path, text.as_bytes()).memory.unwrap();
-        links.extend(links_of(&memory).map(|link| Linked { from: memory.address.clone(), link }));
-        entries.push(Entry::of(&memory, &path));
+        links.extend(links_of(&memory).map(|link| MemoryLink { from: memory.address.clone(), link }));
+        entries.push(MemorySummary::of(&memory, &path));
     }
     (entries, links)
 }
@@ -91,7 +91,7 @@ fn a_name_that_two_memories_have_means_neither_unless_it_is_written_just_so() {
         ("memory:ONE", Some("notes/one")),
     ];
     for (written, expected) in table {
-        let found = names.resolve(&Target::parse(written).unwrap());
+        let found = names.resolve(&LinkTarget::parse(written).unwrap());
         assert_eq!(found.map(ToString::to_string).as_deref(), expected, "{written}");
     }
 }
@@ -105,11 +105,11 @@ fn a_renamed_memory_keeps_its_links_and_a_newcomer_takes_its_own() {
     let marks = Marks::read(format!("{}{}", alias("old", "older/mid"), alias("older/mid", "new")).as_bytes());
     let resolve = |known: &[Address], written: &str| {
         let names = Names::new(known.iter(), &marks);
-        names.resolve(&Target::parse(written).unwrap()).map(ToString::to_string)
+        names.resolve(&LinkTarget::parse(written).unwrap()).map(ToString::to_string)
     };
     for written in ["old", "notes/old", "older/mid", "MID", "new"] {
         assert_eq!(resolve(&[note("new")], written).as_deref(), Some("notes/new"), "{written}");
-        let key = Target::parse(written).unwrap().key();
+        let key = LinkTarget::parse(written).unwrap().key();
         assert!(Names::keys(&note("new"), &marks).contains(&key), "{written}");
     }
     assert_eq!(resolve(&[note("new"), note("old")], "old").as_deref(), Some("notes/old"));
@@ -185,11 +185,11 @@ fn related_memories_come_with_their_reasons() {
     let found = related(&graph, &note("asked"), &[(note("else"), 0.75), (note("tag"), 0.6)], 9);
     let lines = found.iter().map(|found| {
         let reasons = found.reasons.iter().map(|reason| match reason {
-            Reason::LinksTo { edge, .. } => format!("it {}", edge.name()),
-            Reason::LinkedFrom { edge, .. } => format!("{} it", edge.name()),
-            Reason::File(path) => path.clone(),
-            Reason::Tag(tag) => format!("#{tag}"),
-            Reason::Meaning(cosine) => format!("{cosine:.2}"),
+            RelationReason::LinksTo { edge, .. } => format!("it {}", edge.name()),
+            RelationReason::LinkedFrom { edge, .. } => format!("{} it", edge.name()),
+            RelationReason::File(path) => path.clone(),
+            RelationReason::Tag(tag) => format!("#{tag}"),
+            RelationReason::Meaning(cosine) => format!("{cosine:.2}"),
         });
         format!("{} {:.2}: {}\n", found.address, found.points, reasons.collect::<Vec<_>>().join(", "))
     });
@@ -287,7 +287,7 @@ fn foreign_text_stays_in_its_label() {
             }
           ]
         }"#]]
-    .assert_eq(&to_string(&graph, Format::FILE));
+    .assert_eq(&to_string(&graph, JsonFormat::FILE));
 }
 
 proptest! {

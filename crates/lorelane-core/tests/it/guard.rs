@@ -1,12 +1,14 @@
 //! The fence around the lane: what is denied, what is not, and what a denial says.
 
 use expect_test::expect;
-use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
+use lorelane_core::guard::{
+    Case, Denial, GuardedLanes, OtherProjects, ResolvedPath, ShellContext, ToolUse, normal,
+};
 use lorelane_core::json::Json;
 use proptest::prelude::*;
 
-const AROUND: Surroundings<'_> =
-    Surroundings { folder: "/p/src", home: Some("/home/a"), project: Some("/p") };
+const AROUND: ShellContext<'_> =
+    ShellContext { folder: "/p/src", home: Some("/home/a"), project: Some("/p") };
 /// What exists on the disk of these tests.
 const FILES: [&str; 6] = [
     "/p/.claude/memory",
@@ -17,20 +19,20 @@ const FILES: [&str; 6] = [
     "/p/src",
 ];
 
-fn disk(path: &str) -> Resolved {
+fn disk(path: &str) -> ResolvedPath {
     let path = normal(path);
     // `/p/link` leads to the lane.
     let path = path.replacen("/p/link", "/p/.claude/memory", 1);
-    Resolved { exists: FILES.contains(&path.as_str()), path, is_foreign_listing: false }
+    ResolvedPath { exists: FILES.contains(&path.as_str()), path, is_foreign_listing: false }
 }
 
 fn judge(tool: &ToolUse) -> Option<Denial> {
-    let fence = Fence {
+    let fence = GuardedLanes {
         lanes: vec!["/p/.claude/memory".to_owned()],
         marks: Some("/p/.lorelane/marks.jsonl".to_owned()),
         id: Some("/p/.lorelane/id".to_owned()),
         trust: Some("/home/a/.local/state/lorelane/trust".to_owned()),
-        usual: Usual::WhereItExists,
+        usual: OtherProjects::WhereItExists,
         case: Case::Counts,
     };
     fence.judge(&tool.targets(&AROUND), &disk)
@@ -526,7 +528,8 @@ fn a_writing_tool_is_judged_by_its_path() {
 fn where_the_disk_ignores_case_the_fence_does() {
     for (case, denied) in [(Case::Counts, false), (Case::Ignored, true)] {
         let (lanes, marks) = (vec!["/p/.claude/memory".to_owned()], None);
-        let fence = Fence { lanes, marks, id: None, trust: None, usual: Usual::WhereItExists, case };
+        let fence =
+            GuardedLanes { lanes, marks, id: None, trust: None, usual: OtherProjects::WhereItExists, case };
         let targets = write("/P/.Claude/MEMORY/decisions/x.json").targets(&AROUND);
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{case:?}");
     }
@@ -535,9 +538,9 @@ fn where_the_disk_ignores_case_the_fence_does() {
 #[test]
 fn the_usual_folder_is_fenced_by_name_where_the_scripts_did() {
     let targets = write("/elsewhere/.claude/memory/x.json").targets(&AROUND);
-    for (usual, denied) in [(Usual::WhereItExists, false), (Usual::ByName, true)] {
+    for (usual, denied) in [(OtherProjects::WhereItExists, false), (OtherProjects::ByName, true)] {
         let fence =
-            Fence { lanes: Vec::new(), marks: None, id: None, trust: None, usual, case: Case::Counts };
+            GuardedLanes { lanes: Vec::new(), marks: None, id: None, trust: None, usual, case: Case::Counts };
         assert_eq!(fence.judge(&targets, &disk).is_some(), denied, "{usual:?}");
     }
 }

@@ -3,13 +3,13 @@
 use crate::support::{NOW, content, object, put, records};
 use lorelane_core::change::Draft;
 use lorelane_core::dialect::notes::{NoteDocument, Notes, links};
-use lorelane_core::dialect::{Circumstances, Dialect, Edit};
+use lorelane_core::dialect::{Dialect, TextEdit, WriteContext};
 use lorelane_core::json::{Document, Json, NodeKind, Object};
-use lorelane_core::lifecycle::{Lifecycle, Verb};
-use lorelane_core::memory::{Address, Body, Category, HistoryEntry, Kind, Memory, NoteType};
+use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb};
+use lorelane_core::memory::{Address, Body, Category, HistoryEntry, Memory, MemoryKind, NoteType};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
-use lorelane_core::transition::{self, Transition};
+use lorelane_core::transition::{self, TransitionResult};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::BTreeMap;
@@ -107,7 +107,7 @@ fn any_memory_can_replace_any_other_in_its_file() {
             after.address = before.address.clone();
             after.kind = before.kind;
             let edits = spoken.dialect.write(Some(&fixture.text), Some(&before), Some(&after)).unwrap();
-            if let Some(Edit::Put { text, path }) = edits.first() {
+            if let Some(TextEdit::Put { text, path }) = edits.first() {
                 prop_assert_eq!(spoken.dialect.read(path, text.as_bytes()).memory, Some(after), "{}", text);
             } else {
                 prop_assert_eq!(before, after);
@@ -127,10 +127,10 @@ fn writing_what_stands_there_makes_no_edit() {
 
 #[test]
 fn a_step_of_life_leaves_every_other_byte() {
-    let verbs = [Verb::Retire, Verb::Archive, Verb::Restore { from: None }];
+    let verbs = [LifecycleVerb::Retire, LifecycleVerb::Archive, LifecycleVerb::Restore { from: None }];
     for_each_fixture(|spoken, fixture, memory| {
         for verb in verbs {
-            let Ok(Transition::Changed(after)) = transition::apply(memory, verb, "why", NOW) else {
+            let Ok(TransitionResult::Changed(after)) = transition::apply(memory, verb, "why", NOW) else {
                 continue;
             };
             let text = put(&*spoken.dialect, Some(&fixture.text), Some(memory), Some(&after));
@@ -148,7 +148,7 @@ fn a_rename_moves_the_file_and_leaves_every_other_byte() {
         let mut after = memory.clone();
         after.address = (spoken.elsewhere)(memory);
         let edits = spoken.dialect.write(Some(&fixture.text), Some(memory), Some(&after)).unwrap();
-        let [Edit::Put { path, text }, Edit::Remove { path: old }] = edits.as_slice() else {
+        let [TextEdit::Put { path, text }, TextEdit::Remove { path: old }] = edits.as_slice() else {
             panic!("{edits:?}")
         };
         assert_eq!((Some(path), old), (spoken.dialect.place(&after.address).as_ref(), &fixture.path));
@@ -160,7 +160,7 @@ fn a_rename_moves_the_file_and_leaves_every_other_byte() {
 fn removing_a_memory_leaves_nothing_of_it() {
     for_each_fixture(|spoken, fixture, memory| {
         let edits = spoken.dialect.write(Some(&fixture.text), Some(memory), None).unwrap();
-        assert_eq!(edits, [Edit::Remove { path: fixture.path.clone() }], "{}", fixture.name);
+        assert_eq!(edits, [TextEdit::Remove { path: fixture.path.clone() }], "{}", fixture.name);
     });
 }
 
@@ -189,7 +189,9 @@ fn a_damaged_file_is_read_without_panic_and_what_is_read_can_be_retired() {
         let text = String::from_utf8(bytes).expect("what was read is UTF-8");
         let same = spoken.dialect.write(Some(&text), Some(&before), Some(&before)).unwrap();
         prop_assert_eq!(same, [], "{}", text);
-        if let Ok(Transition::Changed(after)) = transition::apply(&before, Verb::Retire, "why", NOW) {
+        if let Ok(TransitionResult::Changed(after)) =
+            transition::apply(&before, LifecycleVerb::Retire, "why", NOW)
+        {
             let retired = put(&*spoken.dialect, Some(&text), Some(&before), Some(&after));
             prop_assert_eq!(
                 spoken.dialect.read(&fixture.path, retired.as_bytes()).memory,
@@ -204,13 +206,13 @@ fn a_damaged_file_is_read_without_panic_and_what_is_read_can_be_retired() {
 
 #[test]
 fn a_created_memory_reads_back_as_it_was_composed() {
-    let circumstances = Circumstances { now: NOW, gone: Default::default() };
+    let circumstances = WriteContext { now: NOW, gone: Default::default() };
     for_each_fixture(|spoken, fixture, memory| {
         let draft = Draft::Whole(fixture.text.clone());
         let Ok(composed) = spoken.dialect.compose(&memory.address, None, &draft, &circumstances) else {
             return;
         };
-        let text = put(&*spoken.dialect, composed.template.as_deref(), None, Some(&composed.memory));
+        let text = put(&*spoken.dialect, composed.base_text.as_deref(), None, Some(&composed.memory));
         let reading = spoken.dialect.read(&fixture.path, text.as_bytes());
         assert_eq!(reading.memory, Some(composed.memory), "{}", fixture.name);
         assert_eq!(reading.problems, [], "{}", fixture.name);
@@ -450,7 +452,7 @@ fn any_record() -> impl Strategy<Value = Memory> {
             let (confidence, revised, key, filled) = rest;
             Memory {
                 address: Address::record(category, &name),
-                kind: Kind::Record(category),
+                kind: MemoryKind::Record(category),
                 title,
                 body: Body::Fields(if filled { object(content(category)) } else { Object::new() }),
                 history: tags
@@ -586,7 +588,7 @@ fn any_note() -> impl Strategy<Value = Memory> {
     (named, words(), body, lifecycle, time(), time(), extra).prop_map(
         |((note_type, name, title), tags, body, lifecycle, created, updated, extra)| Memory {
             address: Address::note(&name).unwrap_or_else(|| Address::note("plain").expect("an address")),
-            kind: Kind::Note(note_type),
+            kind: MemoryKind::Note(note_type),
             title,
             links: links(&body),
             body: Body::Prose(body),

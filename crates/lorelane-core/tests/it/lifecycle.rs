@@ -3,10 +3,10 @@
 use crate::support::*;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::json::Json;
-use lorelane_core::lifecycle::{Lifecycle, Status, Verb};
+use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb, Status};
 use lorelane_core::memory::Memory;
 use lorelane_core::time::{DAY, Timestamp};
-use lorelane_core::transition::{self, Transition, may_create_over, may_purge};
+use lorelane_core::transition::{self, TransitionResult, may_create_over, may_purge};
 
 const RETIRED: Members<'static> = &[
     ("record_status", r#""retired""#),
@@ -19,20 +19,29 @@ const ARCHIVED: Members<'static> = &[
     ("archived_reason", r#""kept""#),
 ];
 
-fn stepped(memory: &Memory, verb: Verb, reason: &str) -> Memory {
+fn stepped(memory: &Memory, verb: LifecycleVerb, reason: &str) -> Memory {
     match transition::apply(memory, verb, reason, NOW) {
-        Ok(Transition::Changed(after)) => *after,
+        Ok(TransitionResult::Changed(after)) => *after,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn every_step_changes_repeats_or_is_refused() {
-    let from = |status| Verb::Restore { from: status };
+    let from = |status| LifecycleVerb::Restore { from: status };
     let table = [
-        (Verb::Retire, ["retired", "already retired", "cannot retire `decision/use-jwt`: it is archived"]),
-        (Verb::Archive, ["archived", "cannot archive `decision/use-jwt`: it is retired", "already archived"]),
-        (Verb::Shelve, ["cannot archive `decision/use-jwt`: it is active", "archived", "already archived"]),
+        (
+            LifecycleVerb::Retire,
+            ["retired", "already retired", "cannot retire `decision/use-jwt`: it is archived"],
+        ),
+        (
+            LifecycleVerb::Archive,
+            ["archived", "cannot archive `decision/use-jwt`: it is retired", "already archived"],
+        ),
+        (
+            LifecycleVerb::ArchiveRetired,
+            ["cannot archive `decision/use-jwt`: it is active", "archived", "already archived"],
+        ),
         (from(None), ["already active", "active", "active"]),
         (
             from(Some(Status::Retired)),
@@ -50,8 +59,8 @@ fn every_step_changes_repeats_or_is_refused() {
     for (verb, expected) in table {
         for (members, expected) in [&[], RETIRED, ARCHIVED].into_iter().zip(expected) {
             let said = match transition::apply(&read(&decision(members)), verb, "why", NOW) {
-                Ok(Transition::Changed(after)) => after.lifecycle.status().to_string(),
-                Ok(Transition::Already(status)) => format!("already {status}"),
+                Ok(TransitionResult::Changed(after)) => after.lifecycle.status().to_string(),
+                Ok(TransitionResult::Already(status)) => format!("already {status}"),
                 Err(refusal) => refusal.to_string(),
             };
             assert_eq!(said, expected, "{verb:?}");
@@ -61,18 +70,23 @@ fn every_step_changes_repeats_or_is_refused() {
 
 #[test]
 fn a_step_is_told_in_the_history_in_the_scripts_words() {
-    let table: &[(Members<'_>, Verb, &str, &str)] = &[
-        (&[], Verb::Retire, "stale", "Retired: stale active->retired"),
-        (&[], Verb::Retire, "  ", "Retired: No reason provided active->retired"),
-        (&[], Verb::Archive, "done", "Archived: done active->archived"),
-        (ARCHIVED, Verb::Restore { from: None }, "", "Unarchived: restored to active archived->active"),
+    let table: &[(Members<'_>, LifecycleVerb, &str, &str)] = &[
+        (&[], LifecycleVerb::Retire, "stale", "Retired: stale active->retired"),
+        (&[], LifecycleVerb::Retire, "  ", "Retired: No reason provided active->retired"),
+        (&[], LifecycleVerb::Archive, "done", "Archived: done active->archived"),
+        (
+            ARCHIVED,
+            LifecycleVerb::Restore { from: None },
+            "",
+            "Unarchived: restored to active archived->active",
+        ),
         (
             RETIRED,
-            Verb::Restore { from: None },
+            LifecycleVerb::Restore { from: None },
             "",
             "Restored: returned to active from retired retired->active",
         ),
-        (RETIRED, Verb::Shelve, "old", "Archived: old retired->archived"),
+        (RETIRED, LifecycleVerb::ArchiveRetired, "old", "Archived: old retired->archived"),
     ];
     for (members, verb, reason, expected) in table {
         let after = stepped(&read(&decision(members)), *verb, reason);
@@ -86,10 +100,10 @@ fn a_step_is_told_in_the_history_in_the_scripts_words() {
 
 #[test]
 fn the_file_says_what_it_is_and_nothing_of_what_it_was() {
-    let table: &[(Members<'_>, Verb, Members<'_>)] = &[
+    let table: &[(Members<'_>, LifecycleVerb, Members<'_>)] = &[
         (
             &[],
-            Verb::Retire,
+            LifecycleVerb::Retire,
             &[
                 ("record_status", "retired"),
                 ("retired_at", "2026-01-01T00:00:00Z"),
@@ -98,7 +112,7 @@ fn the_file_says_what_it_is_and_nothing_of_what_it_was() {
         ),
         (
             &[],
-            Verb::Archive,
+            LifecycleVerb::Archive,
             &[
                 ("record_status", "archived"),
                 ("archived_at", "2026-01-01T00:00:00Z"),
@@ -107,15 +121,15 @@ fn the_file_says_what_it_is_and_nothing_of_what_it_was() {
         ),
         (
             RETIRED,
-            Verb::Shelve,
+            LifecycleVerb::ArchiveRetired,
             &[
                 ("record_status", "archived"),
                 ("archived_at", "2026-01-01T00:00:00Z"),
                 ("archived_reason", "why"),
             ],
         ),
-        (RETIRED, Verb::Restore { from: None }, &[("record_status", "active")]),
-        (ARCHIVED, Verb::Restore { from: None }, &[("record_status", "active")]),
+        (RETIRED, LifecycleVerb::Restore { from: None }, &[("record_status", "active")]),
+        (ARCHIVED, LifecycleVerb::Restore { from: None }, &[("record_status", "active")]),
     ];
     for (members, verb, expected) in table {
         let old = decision(members);
@@ -140,7 +154,7 @@ fn the_file_says_what_it_is_and_nothing_of_what_it_was() {
 fn a_long_reason_is_cut_so_that_the_record_stays_valid() {
     let old = decision(&[]);
     let before = read(&old);
-    let after = stepped(&before, Verb::Retire, &"é".repeat(400));
+    let after = stepped(&before, LifecycleVerb::Retire, &"é".repeat(400));
     let Lifecycle::Retired { reason: Some(reason), .. } = &after.lifecycle else { panic!() };
     assert_eq!((reason.chars().count(), reason.ends_with('…')), (300, true));
     assert_eq!(after.history[0].summary().unwrap().chars().count(), 300);
@@ -151,8 +165,8 @@ fn a_long_reason_is_cut_so_that_the_record_stays_valid() {
 fn a_full_history_lets_its_oldest_entry_go() {
     let mut memory = read(&decision(&[]));
     for round in 0..30 {
-        memory = stepped(&memory, Verb::Retire, &format!("round {round}"));
-        memory = stepped(&memory, Verb::Restore { from: None }, "");
+        memory = stepped(&memory, LifecycleVerb::Retire, &format!("round {round}"));
+        memory = stepped(&memory, LifecycleVerb::Restore { from: None }, "");
     }
     assert_eq!(memory.history.len(), 50);
     assert_eq!(memory.history[0].summary(), Some("Retired: round 5"));
@@ -253,7 +267,7 @@ fn only_a_retired_memory_may_be_deleted() {
         };
         assert_eq!(said, expected, "{members:?}");
         assert!(
-            transition::apply(&memory, Verb::Purge, "", NOW).is_err(),
+            transition::apply(&memory, LifecycleVerb::Delete, "", NOW).is_err(),
             "deleting is no step: nothing is left to return"
         );
     }

@@ -2,19 +2,19 @@
 
 use crate::support::{NOW, assigned, circumstances, lines};
 use expect_test::{Expect, expect};
-use lorelane_core::change::{Draft, Given};
+use lorelane_core::change::{Draft, PartialInput};
 use lorelane_core::dialect::notes::{
     NoteDocument, Notes, draft, for_title, links, merged, named, set, set_body, titled,
 };
-use lorelane_core::dialect::{Composed, Dialect, Edit, Reading};
+use lorelane_core::dialect::{Composed, Dialect, ParsedFile, TextEdit};
 use lorelane_core::json::Json;
-use lorelane_core::leak;
 use lorelane_core::lifecycle::{Lifecycle, Status};
-use lorelane_core::memory::link::Target;
+use lorelane_core::memory::link::LinkTarget;
 use lorelane_core::memory::trash::{restored, trashed};
-use lorelane_core::memory::{Address, Body, Category, Kind, Memory, NoteType};
+use lorelane_core::memory::{Address, Body, Category, Memory, MemoryKind, NoteType};
 use lorelane_core::path::RelPath;
 use lorelane_core::refusal::Refusal;
+use lorelane_core::secret_diff;
 use lorelane_core::time::Timestamp;
 use lorelane_core::yaml::{CollectionLayout, FieldEdit, YamlValue};
 use proptest::prelude::*;
@@ -36,11 +36,11 @@ fn address() -> Address {
     Address::note("auth-plan").expect("an address")
 }
 
-fn reading_at(path: &str, text: &str) -> Reading {
+fn reading_at(path: &str, text: &str) -> ParsedFile {
     Notes.read(&RelPath::parse(path).expect("a path"), text.as_bytes())
 }
 
-fn reading(text: &str) -> Reading {
+fn reading(text: &str) -> ParsedFile {
     reading_at("auth-plan.md", text)
 }
 
@@ -62,7 +62,7 @@ fn create(text: &str) -> Result<Composed, Refusal> {
 /// The text of the file that a draft becomes.
 fn created(text: &str) -> String {
     let composed = create(text).unwrap_or_else(|refusal| panic!("{refusal}: {text}"));
-    crate::support::put(&Notes, composed.template.as_deref(), None, Some(&composed.memory))
+    crate::support::put(&Notes, composed.base_text.as_deref(), None, Some(&composed.memory))
 }
 
 /// The text of the file after a revision.
@@ -73,7 +73,7 @@ fn revised(old: &str, draft: &Draft) -> String {
     let edits = Notes.write(Some(old), Some(&read(old)), Some(&composed.memory)).expect("can be written");
     match edits.as_slice() {
         [] => old.to_owned(),
-        [Edit::Put { text, .. }] => text.clone(),
+        [TextEdit::Put { text, .. }] => text.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -104,7 +104,7 @@ fn texts(items: &[&str]) -> Vec<String> {
 fn a_note_of_the_first_system_is_read_as_it_was_meant() {
     let note = read(SEED);
     assert_eq!(note.address.to_string(), "notes/auth-plan");
-    assert_eq!((note.kind, note.title.as_str()), (Kind::Note(NoteType::Plan), "auth-plan"));
+    assert_eq!((note.kind, note.title.as_str()), (MemoryKind::Note(NoteType::Plan), "auth-plan"));
     assert_eq!(note.tags, ["refactor", "auth"]);
     assert_eq!(note.lifecycle, Lifecycle::Active);
     assert_eq!(note.created, Timestamp::parse("2025-01-10T10:00:00Z").map(|(at, _)| at));
@@ -190,7 +190,11 @@ fn whatever_stands_in_a_head_is_read_or_named() {
             let reading = reading(&text);
             let found: Vec<&str> = reading.problems.iter().map(|problem| problem.what.as_str()).collect();
             let note = reading.memory.expect("a memory");
-            assert_eq!((note.kind, note.lifecycle.status()), (Kind::Note(note_type), status), "{text:?}");
+            assert_eq!(
+                (note.kind, note.lifecycle.status()),
+                (MemoryKind::Note(note_type), status),
+                "{text:?}"
+            );
             assert_eq!((note.tags, prose(&read(&text))), (texts(tags), "text"), "{text:?}");
             assert_eq!(found, problems, "{text:?}");
         }
@@ -209,7 +213,7 @@ fn a_head_that_is_none_is_text() {
         "----\na: b\n----\n",
     ] {
         let note = read(text);
-        assert_eq!((note.kind, prose(&note)), (Kind::Note(NoteType::Journal), text.trim()), "{text:?}");
+        assert_eq!((note.kind, prose(&note)), (MemoryKind::Note(NoteType::Journal), text.trim()), "{text:?}");
     }
     let unclosed = reading("---\ntype: plan\n");
     assert_eq!(unclosed.problems[0].what, "its frontmatter is never closed, so all of it counts as text");
@@ -229,9 +233,9 @@ fn a_bomb_of_aliases_is_a_text_like_any_other() {
     }
     let text = format!("---\n{head}type: fact\n---\ntext\n");
     let note = read(&text);
-    assert_eq!((note.kind, note.extra.len()), (Kind::Note(NoteType::Fact), 60));
+    assert_eq!((note.kind, note.extra.len()), (MemoryKind::Note(NoteType::Fact), 60));
     let deep = format!("---\nx: {}{}\ntype: fact\n---\ntext\n", "[".repeat(20_000), "]".repeat(20_000));
-    assert_eq!(read(&deep).kind, Kind::Note(NoteType::Fact));
+    assert_eq!(read(&deep).kind, MemoryKind::Note(NoteType::Fact));
 }
 
 #[test]
@@ -369,10 +373,10 @@ fn a_deleted_note_lies_in_the_trash_under_the_time_of_its_deletion() {
     let after = Memory { address: trash, lifecycle, ..before.clone() };
     let edits = Notes.write(Some(SEED), Some(&before), Some(&after)).expect("can be written");
     let path = |text: &str| RelPath::parse(text).expect("a path");
-    let put = Edit::Put { path: path(".trash/auth-plan_20260101_000000.md"), text: SEED.to_owned() };
-    assert_eq!(edits, [put, Edit::Remove { path: path("auth-plan.md") }]);
+    let put = TextEdit::Put { path: path(".trash/auth-plan_20260101_000000.md"), text: SEED.to_owned() };
+    assert_eq!(edits, [put, TextEdit::Remove { path: path("auth-plan.md") }]);
     let edits = Notes.write(Some(SEED), Some(&after), Some(&before)).expect("can be written");
-    assert!(matches!(&edits[0], Edit::Put { text, .. } if text == SEED), "{edits:?}");
+    assert!(matches!(&edits[0], TextEdit::Put { text, .. } if text == SEED), "{edits:?}");
 
     let risen = Memory { lifecycle: Lifecycle::Active, ..after.clone() };
     let refusal = Notes.write(Some(SEED), Some(&after), Some(&risen)).expect_err("is refused");
@@ -553,7 +557,7 @@ fn a_text_is_appended_after_a_blank_line_and_in_the_file_s_line_ends() {
     let ruled = revised("start", &whole("\n---\ntype: plan\n---\n"));
     assert_eq!(
         (prose(&read(&ruled)), read(&ruled).kind),
-        ("---\ntype: plan\n---", Kind::Note(NoteType::Journal))
+        ("---\ntype: plan\n---", MemoryKind::Note(NoteType::Journal))
     );
     assert_eq!(read(&revised("start", &append("---"))).body, Body::Prose("start\n\n---".to_owned()));
 }
@@ -566,9 +570,9 @@ fn a_rename_wants_another_name_and_says_the_same() {
         Notes.compose(&address(), Some(old), &draft, &circumstances())
     };
     let renamed = composed("plans/other").expect("a rename");
-    assert_eq!(renamed.wants, Address::note("plans/other"));
-    assert_eq!((renamed.memory.title.as_str(), renamed.template), ("other", None));
-    assert_eq!(composed(address().name()).expect("no rename").wants, None);
+    assert_eq!(renamed.rename_to, Address::note("plans/other"));
+    assert_eq!((renamed.memory.title.as_str(), renamed.base_text), ("other", None));
+    assert_eq!(composed(address().name()).expect("no rename").rename_to, None);
     assert!(composed("con").is_err());
 }
 
@@ -597,8 +601,8 @@ fn fields_are_set_one_by_one() {
 fn a_redacted_heading_leaves_no_secret_behind_in_the_title() {
     let secret = concat!("AKIA", "4TGHN2WQ7VKJX3ZD");
     let mut note = read(&format!("---\nowner: {secret}\n---\n# Key {secret}\n\nand {secret}\n"));
-    assert!(!leak::added(None, &note).is_empty());
-    leak::redact_added(None, &mut note);
+    assert!(!secret_diff::added(None, &note).is_empty());
+    secret_diff::redact_added(None, &mut note);
     let text = crate::support::put(&Notes, None, None, Some(&note));
     assert!(!text.contains(secret), "{text}");
 }
@@ -613,7 +617,7 @@ fn what_a_note_cannot_say_is_refused() {
         Memory { title: String::new(), ..note.clone() },
         Memory { body: Body::Fields(Default::default()), ..note.clone() },
         Memory { body: Body::Prose(" \n blank ends \n".to_owned()), ..note.clone() },
-        Memory { kind: Kind::Record(lorelane_core::memory::Category::Decision), ..note.clone() },
+        Memory { kind: MemoryKind::Record(lorelane_core::memory::Category::Decision), ..note.clone() },
     ];
     for after in table {
         let refusal = Notes.write(Some(SEED), Some(&note), Some(&after)).expect_err("is refused");
@@ -650,7 +654,7 @@ fn tags_that_are_not_understood_are_not_replaced_by_those_that_come() {
 fn fields_of_records_become_no_text() {
     let fields = [("content", Json::text("x")), ("confidence", Json::number(1)), ("owner", Json::Null)];
     let given = |count: usize| {
-        let from = Some(Given::Fields(fields[..count].iter().cloned().collect()));
+        let from = Some(PartialInput::Fields(fields[..count].iter().cloned().collect()));
         Draft::Partial { from, set: Vec::new(), add_tags: texts(&["new"]), because: None }
     };
     let said = refused(Some(SEED), &given(3));
@@ -704,8 +708,8 @@ fn check_links(text: &str, expected: &Expect) {
         .into_iter()
         .map(|link| {
             let target = match &link.target {
-                Target::Memory(address) => format!("<{address}>"),
-                Target::Ghost(path) => path.clone(),
+                LinkTarget::Memory(address) => format!("<{address}>"),
+                LinkTarget::Ghost(path) => path.clone(),
             };
             let alias = link.alias.as_ref().map(|alias| format!(" |{alias}")).unwrap_or_default();
             let anchor = link.anchor.as_ref().map(|anchor| format!(" #{anchor}")).unwrap_or_default();
@@ -896,7 +900,7 @@ fn notes_become_one_with_the_tags_of_all_and_each_under_its_heading() {
     let other = "---\ntype: fact\ntags: [Auth, jwt]\n---\n# Tokens\n\nThey expire.\n";
     let both = [read(SEED), read(other)];
     let note = read(&merged(&both));
-    assert_eq!(note.kind, Kind::Note(NoteType::Plan));
+    assert_eq!(note.kind, MemoryKind::Note(NoteType::Plan));
     assert_eq!(note.tags, ["refactor", "auth", "jwt"]);
     assert!(prose(&note).starts_with("# auth-plan\n\nPlan to refactor"), "{}", prose(&note));
     assert!(prose(&note).ends_with("\n\n# Tokens\n\nThey expire."), "{}", prose(&note));

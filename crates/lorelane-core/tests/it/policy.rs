@@ -1,9 +1,11 @@
 //! Every key of the configuration: its default, its range, and what is said about a value that cannot be used.
 
 use crate::support::json;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::memory::Category;
-use lorelane_core::policy::{Given, Home, Policy, SecretPolicy, Source, Weaker, all_keys, check};
+use lorelane_core::policy::{
+    ConfigFile, ConfigSource, ConfigValue, Policy, SecretPolicy, WeakeningRule, all_keys, check,
+};
 
 /// The configuration that the first system shipped.
 const SHIPPED: &str = r#"{
@@ -33,13 +35,19 @@ const SHIPPED: &str = r#"{
   "delete": { "grace_period_days": 30, "archive_retired": true }
 }"#;
 
-fn given(key: &str, value: Json) -> Given {
+fn given(key: &str, value: Json) -> ConfigValue {
     let known = all_keys().find(|(_, name, _)| name == key);
-    let home = known.map_or(Home::Records, |(known, ..)| known.home);
-    Given { key: key.to_owned(), value, file: "the-file".to_owned(), home, source: Source::Project }
+    let home = known.map_or(ConfigFile::Records, |(known, ..)| known.home);
+    ConfigValue {
+        key: key.to_owned(),
+        value,
+        file: "the-file".to_owned(),
+        home,
+        source: ConfigSource::Project,
+    }
 }
 
-fn flat(path: &str, value: &Json, out: &mut Vec<Given>) {
+fn flat(path: &str, value: &Json, out: &mut Vec<ConfigValue>) {
     match value {
         Json::Object(object) => object.iter().for_each(|(key, value)| {
             let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
@@ -55,7 +63,7 @@ fn settle(key: &str, value: &str) -> Policy {
 
 fn value(policy: &Policy, key: &str) -> String {
     let setting = policy.get(key).unwrap_or_else(|| panic!("no key {key}"));
-    setting.value.as_ref().map_or("unset".to_owned(), |value| value.render(Format::LINE))
+    setting.value.as_ref().map_or("unset".to_owned(), |value| value.render(JsonFormat::LINE))
 }
 
 #[test]
@@ -65,7 +73,7 @@ fn the_shipped_configuration_gives_no_problem_and_is_the_default() {
     let policy = Policy::settle(&settings, Vec::new());
     assert_eq!(policy.problems, []);
     let defaults = Policy::settle(&[], Vec::new());
-    for Given { key, .. } in &settings {
+    for ConfigValue { key, .. } in &settings {
         // Shipped as true though no script read it; where it is absent, a collection deletes as ever.
         if key != "delete.archive_retired" {
             assert_eq!(value(&policy, key), value(&defaults, key), "{key}");
@@ -284,7 +292,11 @@ fn what_weakens_the_users_settings_is_held_back_until_they_trust_it() {
         for (own, brought, held) in *rows {
             let mut all = vec![given(key, json(brought))];
             if !own.is_empty() {
-                all.push(Given { source: Source::User, file: "home".to_owned(), ..given(key, json(own)) });
+                all.push(ConfigValue {
+                    source: ConfigSource::User,
+                    file: "home".to_owned(),
+                    ..given(key, json(own))
+                });
             }
             let policy = Policy::settle(&all, Vec::new());
             let before = value(&Policy::settle(&all[1..], Vec::new()), key);
@@ -310,14 +322,14 @@ fn what_weakens_the_users_settings_is_held_back_until_they_trust_it() {
     }
     let judged = |name: &str| table.iter().any(|(key, _)| generic(key) == generic(name));
     for (key, name, _) in all_keys() {
-        assert_eq!(judged(&name), key.weaker != Weaker::Never, "{name}");
+        assert_eq!(judged(&name), key.weaker != WeakeningRule::Never, "{name}");
     }
 }
 
 #[test]
 fn trust_is_in_the_values_of_restricted_keys_and_in_nothing_else() {
     let settled = |values: &[(&str, &str)]| {
-        let given: Vec<Given> = values.iter().map(|(key, value)| given(key, json(value))).collect();
+        let given: Vec<ConfigValue> = values.iter().map(|(key, value)| given(key, json(value))).collect();
         Policy::settle(&given, Vec::new()).restricted()
     };
     let first = settled(&[("secrets", "\"allow\""), ("auto_commit", "true")]);
@@ -356,12 +368,12 @@ fn generic(key: &str) -> String {
 
 #[test]
 fn the_first_systems_names_of_the_keys_of_notes_count_where_ours_are_missing() {
-    let given = |key: &str, value: &str, file: &str| Given {
+    let given = |key: &str, value: &str, file: &str| ConfigValue {
         key: key.to_owned(),
         value: Json::text(value),
         file: file.to_owned(),
-        home: Home::Lorelane,
-        source: if file == "home" { Source::User } else { Source::Project },
+        home: ConfigFile::Lorelane,
+        source: if file == "home" { ConfigSource::User } else { ConfigSource::Project },
     };
     let former = given("memory.storage_strategy", "user", "project");
     let table = [
@@ -388,12 +400,14 @@ fn the_first_systems_names_of_the_keys_of_notes_count_where_ours_are_missing() {
 
 #[test]
 fn an_unknown_key_is_named_and_does_nothing() {
-    for (key, home) in
-        [("retreival.enabled", Home::Records), ("secrets", Home::Records), ("auto_commit", Home::Lorelane)]
-    {
+    for (key, home) in [
+        ("retreival.enabled", ConfigFile::Records),
+        ("secrets", ConfigFile::Records),
+        ("auto_commit", ConfigFile::Lorelane),
+    ] {
         let value = Json::Bool(true);
-        let source = Source::Project;
-        let given = Given { key: key.to_owned(), value, file: "the-file".to_owned(), home, source };
+        let source = ConfigSource::Project;
+        let given = ConfigValue { key: key.to_owned(), value, file: "the-file".to_owned(), home, source };
         let policy = Policy::settle(&[given], Vec::new());
         let problems: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
         assert_eq!(problems, [format!("`{key}` in the-file: no such key, so true does nothing")]);
@@ -419,7 +433,7 @@ fn a_root_outside_the_project_or_inside_git_stops_writes() {
         "a\nb",
     ];
     for root in table {
-        let policy = settle("memory_root", &Json::text(root).render(Format::LINE));
+        let policy = settle("memory_root", &Json::text(root).render(JsonFormat::LINE));
         assert!(policy.problems[0].stops_writes, "{root:?}");
         assert_eq!(policy.memory_root(), ".claude/memory", "{root:?}");
     }
@@ -454,12 +468,12 @@ fn a_category_has_its_own_folder_and_no_other() {
 fn only_places_stop_writes() {
     for (key, name, _) in all_keys() {
         let policy = Policy::settle(
-            &[Given {
+            &[ConfigValue {
                 key: name.clone(),
                 value: Json::List(Vec::new()),
                 file: "f".to_owned(),
                 home: key.home,
-                source: Source::Project,
+                source: ConfigSource::Project,
             }],
             Vec::new(),
         );
@@ -470,9 +484,9 @@ fn only_places_stop_writes() {
 
 #[test]
 fn the_first_file_wins_and_a_value_that_cannot_be_used_leaves_room() {
-    let from = |file: &str, value: &str| Given {
+    let from = |file: &str, value: &str| ConfigValue {
         file: file.to_owned(),
-        source: if file == "user" { Source::User } else { Source::Project },
+        source: if file == "user" { ConfigSource::User } else { ConfigSource::Project },
         ..given("delete.grace_period_days", json(value))
     };
     for (first, second, days, problems) in [

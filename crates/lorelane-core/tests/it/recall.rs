@@ -1,25 +1,25 @@
 //! What recall makes of memories, without an index: every point is accounted for, and nothing is shown for nothing.
 
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::notes::Notes;
 use lorelane_core::embed::Table;
 use lorelane_core::path::RelPath;
-use lorelane_core::recall::ask::Asked;
-use lorelane_core::recall::sheet::{self, Emphasis, Sheet};
-use lorelane_core::recall::weigh::{Statistics, Weights};
-use lorelane_core::recall::{Choice, Considered, Grouping, Query, Signal, choose};
+use lorelane_core::recall::doc_entry::{self, DocEntry, FieldBoost};
+use lorelane_core::recall::query::AnalyzedQuery;
+use lorelane_core::recall::score::{Statistics, Weights};
+use lorelane_core::recall::{Candidate, Query, ResultMode, SearchResults, Signal, rank};
 use lorelane_core::terms::Language;
 use lorelane_core::time::Timestamp;
 
 const NOW: Timestamp = Timestamp(1_772_000_000);
 
-fn considered(name: &str, text: &str) -> Considered {
+fn considered(name: &str, text: &str) -> Candidate {
     let path = RelPath::parse(&format!("{name}.md")).expect("a name");
     let memory = Notes.read(&path, text.as_bytes()).memory.expect("a note");
-    let sheet = Sheet::of(&memory, &Notes.passages(text), &Table::built_in(), Emphasis::default());
-    Considered {
-        entry: Entry::of(&memory, &path),
+    let sheet = DocEntry::of(&memory, &Notes.passages(text), &Table::built_in(), FieldBoost::default());
+    Candidate {
+        entry: MemorySummary::of(&memory, &path),
         sheet: sheet.to_bytes(),
         second: Vec::new(),
         pinned: false,
@@ -27,9 +27,9 @@ fn considered(name: &str, text: &str) -> Considered {
 }
 
 /// Asks a few memories as an index that holds no others would.
-fn ask(text: &str, memories: &[Considered], grouping: Grouping) -> Choice {
-    let asked = Asked::new(text, &[Language::English], &Table::built_in());
-    let sheets: Vec<_> = memories.iter().map(|memory| sheet::read(&memory.sheet)).collect();
+fn ask(text: &str, memories: &[Candidate], grouping: ResultMode) -> SearchResults {
+    let asked = AnalyzedQuery::new(text, &[Language::English], &Table::built_in());
+    let sheets: Vec<_> = memories.iter().map(|memory| doc_entry::read(&memory.sheet)).collect();
     let passages: Vec<_> = sheets.iter().flat_map(|sheet| &sheet.passages).collect();
     let holds = |variants: &[_]| {
         passages.iter().filter(|passage| variants.iter().any(|term| passage.count(*term).is_some())).count()
@@ -38,12 +38,12 @@ fn ask(text: &str, memories: &[Considered], grouping: Grouping) -> Choice {
     let statistics = Statistics {
         passages: passages.len() as u64,
         terms: passages.iter().map(|passage| passage.length as u64).sum(),
-        holding: asked.terms.iter().map(|term| holds(&term.variants)).collect(),
+        doc_freqs: asked.terms.iter().map(|term| holds(&term.variants)).collect(),
     };
-    choose(&Query::new(text, NOW), &asked, &statistics, memories, &Weights::default(), grouping, 10)
+    rank(&Query::new(text, NOW), &asked, &statistics, memories, &Weights::default(), grouping, 10)
 }
 
-fn memories() -> Vec<Considered> {
+fn memories() -> Vec<Candidate> {
     vec![
         considered(
             "auth",
@@ -59,7 +59,7 @@ fn the_points_of_every_hit_sum_to_its_score() {
     for question in
         ["how are requests signed", "keys rotated every night", "what does Bob bring", "redis sessions"]
     {
-        let choice = ask(question, &memories(), Grouping::Passages);
+        let choice = ask(question, &memories(), ResultMode::Passages);
         assert!(!choice.hits.is_empty(), "{question}");
         for hit in choice.hits {
             assert_eq!(
@@ -78,7 +78,7 @@ fn the_best_passage_is_found_with_its_lines() {
         ("when are the keys rotated", "auth", (3, 5)),
         ("what will Bob bring", "party", (3, 3)),
     ] {
-        let hit = ask(question, &memories(), Grouping::Memories).hits.remove(0);
+        let hit = ask(question, &memories(), ResultMode::Memories).hits.remove(0);
         assert_eq!((hit.address.name(), hit.lines), (name, Some(lines)), "{question}");
     }
 }
@@ -86,7 +86,7 @@ fn the_best_passage_is_found_with_its_lines() {
 #[test]
 fn nothing_is_shown_for_what_no_memory_speaks_of() {
     for question in ["kubernetes ingress annotations", "the weather in Lisbon", ""] {
-        assert_eq!(ask(question, &memories(), Grouping::Memories).hits, [], "{question}");
+        assert_eq!(ask(question, &memories(), ResultMode::Memories).hits, [], "{question}");
     }
 }
 
@@ -104,7 +104,7 @@ fn a_tag_that_begins_an_asked_word_names_its_memory() {
             "plan",
             &format!("---\ntags: [\"{tag}\"]\n---\n\nRemove sessions from src/auth.py.\n"),
         );
-        let hits = ask(question, &[plan], Grouping::Memories).hits;
+        let hits = ask(question, &[plan], ResultMode::Memories).hits;
         assert_eq!(!hits.is_empty(), found, "{tag} {question}");
     }
 }
@@ -114,7 +114,7 @@ fn what_says_nearly_the_same_stands_behind_the_best() {
     let text = "The pipeline of the release builds, signs and publishes the packages for every platform.";
     let copies =
         [considered("one", text), considered("two", &format!("{text}\n")), considered("cache", "Redis.")];
-    let hits = ask("which pipeline publishes packages", &copies, Grouping::Memories).hits;
+    let hits = ask("which pipeline publishes packages", &copies, ResultMode::Memories).hits;
     assert_eq!((hits.len(), hits[0].same.len()), (1, 1), "{hits:?}");
 }
 
@@ -125,7 +125,7 @@ fn what_a_memory_is_beside_its_words_decides_only_between_equals() {
     let new = "---\ncreated_at: \"2026-02-24T00:00:00Z\"\n---\n\nThe gateway was painted, and a hundred people came to see it.\n";
     let mut both = [considered("limit", old), considered("paint", new)];
     both[1].pinned = true;
-    let hits = ask("how many requests a second does the gateway allow", &both, Grouping::Memories).hits;
+    let hits = ask("how many requests a second does the gateway allow", &both, ResultMode::Memories).hits;
     assert_eq!(hits[0].address.name(), "limit");
     let recent = hits.iter().flat_map(|hit| &hit.explain).filter(|part| part.signal == Signal::Recent);
     assert!(recent.clone().all(|part| part.points <= 50));

@@ -3,7 +3,7 @@
 use crate::support::*;
 use lorelane_core::change::Draft;
 use lorelane_core::dialect::Dialect;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Category, HistoryEntry};
 use lorelane_core::refusal::Refusal;
@@ -23,18 +23,18 @@ fn edited(text: &str) -> Draft {
 }
 
 fn tags(range: std::ops::Range<usize>) -> String {
-    Json::texts(range.map(|n| format!("t{n:02}"))).render(Format::LINE)
+    Json::texts(range.map(|n| format!("t{n:02}"))).render(JsonFormat::LINE)
 }
 
 fn entries(count: usize) -> String {
     let entry = |n| HistoryEntry::new(NOW, &format!("change {n}")).0;
-    Json::List((0..count).map(entry).collect()).render(Format::LINE)
+    Json::List((0..count).map(entry).collect()).render(JsonFormat::LINE)
 }
 
 fn with_content(key: &str, value: &str) -> String {
     let mut content = object(content(Category::Decision));
     content.set(key, json(value));
-    Json::Object(content).render(Format::LINE)
+    Json::Object(content).render(JsonFormat::LINE)
 }
 
 // One search through the old faults per new fault, each told in full: 60,000 bad items took 11 seconds.
@@ -340,10 +340,10 @@ fn a_name_follows_its_title_only_when_most_words_changed() {
     ];
     for (title, expected) in table {
         let composed = revise(&decision(&[]), &set(&[("title", title)])).unwrap();
-        assert_eq!(composed.wants.map(|address| address.to_string()).as_deref(), expected, "{title}");
+        assert_eq!(composed.rename_to.map(|address| address.to_string()).as_deref(), expected, "{title}");
     }
     // Row 22: a title in another script names its file, too.
-    let wants = revise(&decision(&[]), &set(&[("title", "認証の方針")])).unwrap().wants.unwrap();
+    let wants = revise(&decision(&[]), &set(&[("title", "認証の方針")])).unwrap().rename_to.unwrap();
     assert!(wants.name().starts_with("decision-"), "{wants}");
 }
 

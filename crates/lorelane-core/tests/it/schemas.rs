@@ -124,14 +124,14 @@ fn value(text: &str) -> Value {
 }
 
 /// Every field of the table; `0` stands for any item of a list.
-fn field_paths(group: &fields::Group, category: Category, path: &str) -> Vec<String> {
+fn field_paths(group: &fields::FieldGroup, category: Category, path: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for field in group.fields {
         let path = format!("{path}.{}", field.name);
         let mut kind = &field.kind;
         let mut inner = path.clone();
         paths.push(path);
-        while let fields::Kind::List { of, .. } = kind {
+        while let fields::FieldType::List { of, .. } = kind {
             inner.push_str(".0");
             paths.push(inner.clone());
             kind = of;

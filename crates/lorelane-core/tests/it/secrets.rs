@@ -3,9 +3,9 @@
 use crate::harmless;
 use crate::support::{decision, read};
 use lorelane_core::json::Json;
-use lorelane_core::leak;
 use lorelane_core::memory::Body;
-use lorelane_core::secret::{Found, kinds, mask, masked, redact, scan};
+use lorelane_core::secret::{SecretMatch, kinds, mask, masked, redact, scan};
+use lorelane_core::secret_diff;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -71,7 +71,7 @@ fn an_example_is_caught_wherever_it_is_written() {
 #[test]
 fn neither_masking_nor_redacting_leaves_the_secret() {
     for example in examples() {
-        for Found { kind, span } in scan(&example.text) {
+        for SecretMatch { kind, span } in scan(&example.text) {
             let secret = &example.text[span];
             let (masked, redacted) = (masked(&example.text), redact(&example.text));
             assert!(!masked.contains(secret) && masked.contains(&mask(secret)), "{masked}");
@@ -380,9 +380,9 @@ fn secrets_without_end_are_counted_and_their_fields_cut() {
     let mut after = before.clone();
     let Body::Fields(content) = &mut after.body else { panic!("a record has fields") };
     content.set(&"k".repeat(400_000), Json::List(items));
-    let found = leak::added(Some(&before), &after);
+    let found = secret_diff::added(Some(&before), &after);
     assert_eq!(found.len(), 21);
     assert!(found.iter().all(|fault| fault.field.chars().count() <= 200));
     assert_eq!(found[20].field, format!("and {} more", all - 20));
-    assert_eq!(leak::added(Some(&after), &after), []);
+    assert_eq!(secret_diff::added(Some(&after), &after), []);
 }

@@ -2,8 +2,8 @@
 
 use lorelane_core::change::{Assignment, Draft, Notice};
 use lorelane_core::dialect::records::Records;
-use lorelane_core::dialect::{Circumstances, Composed, Dialect, Edit, Reading};
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::dialect::{Composed, Dialect, ParsedFile, TextEdit, WriteContext};
+use lorelane_core::json::{Json, JsonFormat, Object};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::refusal::{MergeFault, Refusal};
 use lorelane_core::time::Timestamp;
@@ -71,15 +71,15 @@ pub(crate) fn decision(members: Members<'_>) -> String {
 }
 
 pub(crate) fn text(record: &Object) -> String {
-    format!("{}\n", Json::Object(record.clone()).render(Format::FILE))
+    format!("{}\n", Json::Object(record.clone()).render(JsonFormat::FILE))
 }
 
 pub(crate) fn address() -> Address {
     Address::record(Category::Decision, "use-jwt")
 }
 
-pub(crate) fn circumstances() -> Circumstances {
-    Circumstances { now: NOW, gone: Default::default() }
+pub(crate) fn circumstances() -> WriteContext {
+    WriteContext { now: NOW, gone: Default::default() }
 }
 
 pub(crate) fn create(draft: &str) -> Result<Composed, Refusal> {
@@ -89,7 +89,7 @@ pub(crate) fn create(draft: &str) -> Result<Composed, Refusal> {
 /// The record that a draft becomes, and what was mended on the way.
 pub(crate) fn created(draft: &str) -> (Object, Vec<String>) {
     let composed = create(draft).unwrap_or_else(|refusal| panic!("{refusal}: {draft}"));
-    let text = put(&records(), composed.template.as_deref(), None, Some(&composed.memory));
+    let text = put(&records(), composed.base_text.as_deref(), None, Some(&composed.memory));
     (object(&text), lines(&composed.notices))
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn revised(old: &str, draft: &Draft) -> (String, Vec<String>) {
     let edits = records().write(Some(old), Some(&before), Some(&composed.memory)).expect("can be written");
     let text = match edits.as_slice() {
         [] => old.to_owned(),
-        [Edit::Put { text, .. }] => text.clone(),
+        [TextEdit::Put { text, .. }] => text.clone(),
         other => panic!("{other:?}"),
     };
     (text, lines(&composed.notices))
@@ -125,7 +125,7 @@ pub(crate) fn assigned(assignments: &[(&str, &str)]) -> Vec<Assignment> {
         .collect()
 }
 
-pub(crate) fn reading(text: &str) -> Reading {
+pub(crate) fn reading(text: &str) -> ParsedFile {
     let records = records();
     records.read(&records.place(&address()).expect("a place"), text.as_bytes())
 }
@@ -143,8 +143,8 @@ pub(crate) fn put(
 ) -> String {
     let mut edits = dialect.write(old, before, after).expect("can be written");
     match edits.swap_remove(0) {
-        Edit::Put { text, .. } => text,
-        Edit::Remove { path } => panic!("{path} was removed"),
+        TextEdit::Put { text, .. } => text,
+        TextEdit::Remove { path } => panic!("{path} was removed"),
     }
 }
 

@@ -1,14 +1,14 @@
 //! Every word that counts, how much, and what does not count.
 
-use lorelane_core::capture::At;
+use lorelane_core::capture::TranscriptPosition;
 use lorelane_core::conversation::{Conversation, Message, Speaker};
 use lorelane_core::memory::Category;
-use lorelane_core::triage::{Assessment, Finding, Lexicon, NATIVE, SCRIPTS, assess};
+use lorelane_core::triage::{Assessment, Lexicon, NATIVE, SCRIPTS, TriageFinding, assess};
 use proptest::prelude::*;
 
 fn said(texts: &[&str]) -> Conversation {
     let message = |(at, text): (usize, &&str)| Message {
-        at: At::Line(at as u64 + 1),
+        at: TranscriptPosition::Line(at as u64 + 1),
         speaker: if at % 2 == 0 { Speaker::Human } else { Speaker::Assistant },
         text: (*text).to_owned(),
         tools: Vec::new(),
@@ -20,7 +20,7 @@ fn all(conversation: &Conversation, lexicon: &Lexicon) -> Assessment {
     assess(conversation, lexicon, &|_| Some(0.0))
 }
 
-fn found(lexicon: &Lexicon, category: Category, texts: &[&str]) -> Option<Finding> {
+fn found(lexicon: &Lexicon, category: Category, texts: &[&str]) -> Option<TriageFinding> {
     all(&said(texts), lexicon).findings.into_iter().find(|finding| finding.category == category)
 }
 
@@ -174,7 +174,7 @@ fn a_finding_says_which_lines_and_where() {
     let finding =
         found(&NATIVE, Category::Decision, &["hello", &first, "We decided twice\nWe decided twice"]);
     let finding = finding.unwrap();
-    assert_eq!(finding.at, At::Line(2));
+    assert_eq!(finding.at, TranscriptPosition::Line(2));
     assert_eq!(finding.snippets.len(), 2);
     assert_eq!(finding.snippets[0].chars().count(), 120);
     assert!(finding.snippets[0].starts_with("We decided: é"));
@@ -203,7 +203,7 @@ fn a_long_message_of_one_kind_gives_short_findings() {
         let numbered: String = (0..30_000).map(|number| format!("error {number}\n")).collect();
         for text in [&text, &numbered] {
             let conversation = Conversation::from_texts(Some(text), None);
-            let is_share = |finding: &Finding| (0.0..=1.0).contains(&finding.score);
+            let is_share = |finding: &TriageFinding| (0.0..=1.0).contains(&finding.score);
             assert!(all(&conversation, &SCRIPTS).findings.iter().all(is_share), "{piece:?}");
             for finding in all(&conversation, &NATIVE).findings {
                 // However much was said, a finding is short.

@@ -185,6 +185,9 @@ fn flow_collections_are_edited_in_their_brackets() {
 fn a_file_of_yaml_is_its_first_document() {
     let text = "\u{feff}%YAML 1.2\n# top\n---\na: 1\n# end\n---\na: 2\n";
     check_edit(text, &["b"], FieldEdit::Text("3"), &text.replace("# end\n", "# end\nb: \"3\"\n"));
+    check_edit("a: 1\n---\na: 2\n", &["a"], FieldEdit::Remove, "a: ~\n---\na: 2\n");
+    check_edit("---\na: 1\n---\na: 2\n", &["a"], FieldEdit::Remove, "---\n---\na: 2\n");
+    check_edit("---\n---\na: 2\n", &["a"], FieldEdit::Text("1"), "---\na: \"1\"\n---\na: 2\n");
     let empty = YamlCollection::document("").expect("an empty mapping");
     assert_eq!(empty.edited(&["a", "b"], FieldEdit::Text("c")).as_deref(), Some("a:\n  b: \"c\"\n"));
     check_edit("# only\n", &["a"], FieldEdit::Text("c"), "# only\na: \"c\"\n");

@@ -18,7 +18,7 @@ pub enum StoreError {
     #[error("cannot {attempt} {path}: {source}")]
     Io { attempt: &'static str, path: PathBuf, source: io::Error },
     #[error("cannot lock {what}: {}, so nothing was written", waited_for(*.others, *.waited))]
-    LockTimeout { what: PathBuf, waited: Duration, others: Others },
+    LockTimeout { what: PathBuf, waited: Duration, others: LockHolders },
     #[error("cannot write {path}: it is a symbolic link, and following it could leave the lane")]
     Symlink { path: PathBuf },
     #[error("cannot write {path}: something that is not a regular file or folder stands there")]
@@ -60,7 +60,7 @@ pub enum StoreError {
 
 /// What those did who had the lock while somebody waited for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Others {
+pub enum LockHolders {
     /// Nothing was changed in all the time that was waited.
     Idle,
     /// They took turns, and this writer never had one.
@@ -103,7 +103,7 @@ impl StoreError {
     pub(crate) fn lock(path: &Path, fault: LockFault) -> StoreError {
         match fault {
             LockFault::Timeout { waited } => {
-                StoreError::LockTimeout { what: path.to_owned(), waited, others: Others::Idle }
+                StoreError::LockTimeout { what: path.to_owned(), waited, others: LockHolders::Idle }
             }
             LockFault::Io(source) => StoreError::Io { attempt: "lock", path: path.to_owned(), source },
         }
@@ -111,11 +111,11 @@ impl StoreError {
 }
 
 /// What happened while somebody waited for a lock.
-fn waited_for(others: Others, waited: Duration) -> String {
+fn waited_for(others: LockHolders, waited: Duration) -> String {
     let seconds = waited.as_secs_f64();
     match others {
-        Others::Idle => format!("it was taken for {seconds:.1} s in which nothing was changed"),
-        Others::Busy => format!("other writers took turns for {seconds:.1} s"),
+        LockHolders::Idle => format!("it was taken for {seconds:.1} s in which nothing was changed"),
+        LockHolders::Busy => format!("other writers took turns for {seconds:.1} s"),
     }
 }
 

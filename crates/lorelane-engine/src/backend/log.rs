@@ -1,6 +1,6 @@
 //! What a log says: changes, what an undo would do, and what is wrong.
 
-use super::{Place, StoreError, Warning};
+use super::{ChangeTarget, StoreError, Warning};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// One change, as the journal tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LogEntry {
     pub number: u64,
     pub undoes: Option<u64>,
     /// Why the change was made that this one undoes; `None` once purged.
@@ -21,24 +21,24 @@ pub struct Entry {
     pub order: u64,
     /// `None` once purged.
     pub because: Option<String>,
-    pub changes: Vec<Changed>,
-    pub outcome: Outcome,
+    pub changes: Vec<ChangedDocument>,
+    pub outcome: ChangeState,
 }
 
 /// The end of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recent {
+pub struct LogTail {
     /// Newest first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LogEntry>,
     /// How many changes there are in all.
     pub total: usize,
 }
 
 /// What an undo would do.
 #[derive(Debug, Default)]
-pub struct Upcoming {
+pub struct NextUndo {
     /// The change that it would take back.
-    pub entry: Option<Entry>,
+    pub entry: Option<LogEntry>,
     /// Why it would refuse to.
     pub refused: Option<StoreError>,
     /// The changes before that one which it passes over.
@@ -46,16 +46,16 @@ pub struct Upcoming {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedDocument {
     /// `None` once purged.
-    pub place: Option<Place>,
+    pub place: Option<ChangeTarget>,
     /// Salted digests: equal ones name the same blob, not the same bytes.
     pub before: Option<Digest>,
     pub after: Option<Digest>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ChangeState {
     Done,
     Void,
     /// Interrupted, or being made right now.
@@ -64,7 +64,7 @@ pub enum Outcome {
 
 /// Something in the journal that is not as we wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum LogFault {
     BrokenChain {
         journal: PathBuf,
         offset: u64,
@@ -100,42 +100,42 @@ pub enum Fault {
 
 /// Paths that are not as their last receipt left them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outside {
+pub struct ExternalChanges {
     pub changed: Vec<RelPath>,
     /// Gone, while the journal has the bytes; with the time of the change that wrote them.
     pub deleted: BTreeMap<RelPath, Timestamp>,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for LogFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::BrokenChain { journal, offset } => {
+            LogFault::BrokenChain { journal, offset } => {
                 write!(f, "the journal {} is broken at byte {offset}", journal.display())
             }
-            Fault::TornEnd { journal, offset } => {
+            LogFault::TornEnd { journal, offset } => {
                 write!(f, "the journal {} has a torn end at byte {offset}", journal.display())
             }
-            Fault::DamagedBlob { journal, number, digest } => write!(
+            LogFault::DamagedBlob { journal, number, digest } => write!(
                 f,
                 "change {number} in {} speaks of bytes that are missing or altered: {digest}",
                 journal.display()
             ),
-            Fault::Unsettled { journal, number } => {
+            LogFault::Unsettled { journal, number } => {
                 write!(f, "change {number} in {} was never settled", journal.display())
             }
-            Fault::Cut { journal } => {
+            LogFault::Cut { journal } => {
                 write!(
                     f,
                     "the end of the journal {} is missing: it lacks a change that was made",
                     journal.display()
                 )
             }
-            Fault::UnreadableHead { head } => write!(
+            LogFault::UnreadableHead { head } => write!(
                 f,
                 "{} cannot be read, so nobody can tell whether the end of the journal is missing",
                 head.display()
             ),
-            Fault::Unreadable { journal, why } => write!(f, "cannot check {}: {why}", journal.display()),
+            LogFault::Unreadable { journal, why } => write!(f, "cannot check {}: {why}", journal.display()),
         }
     }
 }

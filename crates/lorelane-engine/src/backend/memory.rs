@@ -1,10 +1,11 @@
 //! Documents in memory: for tests, and the proof that nothing above a backend needs files.
 
 use super::{
-    Backend, ChangeLog, Changed, Digest, Edit, Entry, Erase, Fault, Outcome, Outside, Place, Receipt, Recent,
-    StoreError, Transaction, Unwanted, Upcoming, Warning, nothing_left,
+    Backend, ChangeLog, ChangeState, ChangeTarget, ChangedDocument, CommitReceipt, Digest, Edit, Erase,
+    ErasePredicate, ExternalChanges, LogEntry, LogFault, LogTail, NextUndo, StoreError, Transaction, Warning,
+    nothing_left,
 };
-use crate::disk::{Kind, Listed, Stat};
+use crate::disk::{DirEntry, FileType, Stat};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use std::cell::Cell;
@@ -46,13 +47,13 @@ struct LoggedChange {
     at: Timestamp,
     because: String,
     undoes: Option<u64>,
-    documents: Vec<Replaced>,
+    documents: Vec<ReplacedDocument>,
     /// The lines that it added to the marks, or with `undoes` removed from them.
     marks: Vec<u8>,
 }
 
 #[derive(Clone, Debug)]
-struct Replaced {
+struct ReplacedDocument {
     path: RelPath,
     before: Option<Vec<u8>>,
     after: Option<Vec<u8>>,
@@ -102,18 +103,18 @@ impl Contents {
         self.log.iter().filter_map(|change| change.undoes).collect()
     }
 
-    fn entry(&self, change: &LoggedChange) -> Entry {
+    fn entry(&self, change: &LoggedChange) -> LogEntry {
         let digest = |bytes: &Option<Vec<u8>>| bytes.as_deref().map(Digest::of);
-        let documents = change.documents.iter().map(|replaced| Changed {
-            place: Some(Place::Lane(replaced.path.clone())),
+        let documents = change.documents.iter().map(|replaced| ChangedDocument {
+            place: Some(ChangeTarget::Lane(replaced.path.clone())),
             before: digest(&replaced.before),
             after: digest(&replaced.after),
         });
         let lines = (!change.marks.is_empty()).then(|| Digest::of(&change.marks));
         let (before, after) = if change.undoes.is_some() { (lines, None) } else { (None, lines) };
-        let marks = lines.map(|_| Changed { place: Some(Place::Marks), before, after });
+        let marks = lines.map(|_| ChangedDocument { place: Some(ChangeTarget::Marks), before, after });
         let undid = change.undoes.and_then(|number| self.log.iter().find(|change| change.number == number));
-        Entry {
+        LogEntry {
             number: change.number,
             undoes: change.undoes,
             undid: undid.map(|undid| undid.because.clone()),
@@ -122,7 +123,7 @@ impl Contents {
             order: change.order,
             because: Some(change.because.clone()),
             changes: documents.chain(marks).collect(),
-            outcome: Outcome::Done,
+            outcome: ChangeState::Done,
         }
     }
 
@@ -134,8 +135,9 @@ impl Contents {
             if change.undoes.is_some() || undone.contains(&change.number) {
                 continue;
             }
-            let is_gone =
-                |replaced: &&Replaced| replaced.after.is_some() && self.bytes(&replaced.path).is_none();
+            let is_gone = |replaced: &&ReplacedDocument| {
+                replaced.after.is_some() && self.bytes(&replaced.path).is_none()
+            };
             match change.documents.iter().find(is_gone) {
                 Some(gone) => {
                     passed_over.push(Warning::PassedOver { number: change.number, path: gone.path.clone() });
@@ -148,12 +150,12 @@ impl Contents {
 
     /// Why a change cannot be taken back.
     fn refused(&self, change: &LoggedChange) -> Option<StoreError> {
-        let differs = |replaced: &&Replaced| self.bytes(&replaced.path) != replaced.after.as_deref();
+        let differs = |replaced: &&ReplacedDocument| self.bytes(&replaced.path) != replaced.after.as_deref();
         let changed = change.documents.iter().find(differs)?;
         Some(StoreError::ChangedOutside { path: changed.path.to_string(), number: change.number })
     }
 
-    fn unwanted_in_log(&self, unwanted: &Unwanted<'_>) -> usize {
+    fn unwanted_in_log(&self, unwanted: &ErasePredicate<'_>) -> usize {
         let in_change = |change: &LoggedChange| {
             let documents =
                 change.documents.iter().filter(|replaced| (unwanted.is_path)(&replaced.path)).count();
@@ -169,21 +171,21 @@ impl Contents {
 }
 
 impl Backend for MemoryBackend {
-    fn list(&self, folder: &str) -> io::Result<Option<Vec<Listed>>> {
+    fn list(&self, folder: &str) -> io::Result<Option<Vec<DirEntry>>> {
         let contents = self.read_contents();
         if !folder.is_empty() && !contents.folders.contains_key(folder) {
             return Ok(None);
         }
-        let inside = |path: &str| -> Option<(String, Kind)> {
+        let inside = |path: &str| -> Option<(String, FileType)> {
             let rest = if folder.is_empty() { path } else { path.strip_prefix(folder)?.strip_prefix('/')? };
             Some(match rest.split_once('/') {
-                Some((name, _)) => (name.to_owned(), Kind::Folder),
-                None => (rest.to_owned(), Kind::File),
+                Some((name, _)) => (name.to_owned(), FileType::Folder),
+                None => (rest.to_owned(), FileType::File),
             })
         };
-        let names: BTreeMap<String, Kind> =
+        let names: BTreeMap<String, FileType> =
             contents.documents.keys().filter_map(|path| inside(path.as_str())).collect();
-        Ok(Some(names.into_iter().map(|(name, kind)| Listed { name, kind }).collect()))
+        Ok(Some(names.into_iter().map(|(name, kind)| DirEntry { name, kind }).collect()))
     }
 
     fn stat(&self, path: &str) -> io::Result<Option<Stat>> {
@@ -192,9 +194,9 @@ impl Backend for MemoryBackend {
         let folder = contents.folders.get(path).copied().or((path.is_empty()).then_some(0));
         Ok(match (document, folder) {
             (Some(StoredDocument { bytes, mtime_ns }), _) => {
-                Some(Stat { kind: Kind::File, len: bytes.len() as u64, mtime_ns: *mtime_ns, mode: None })
+                Some(Stat { kind: FileType::File, len: bytes.len() as u64, mtime_ns: *mtime_ns, mode: None })
             }
-            (None, Some(mtime_ns)) => Some(Stat { kind: Kind::Folder, len: 0, mtime_ns, mode: None }),
+            (None, Some(mtime_ns)) => Some(Stat { kind: FileType::Folder, len: 0, mtime_ns, mode: None }),
             (None, None) => None,
         })
     }
@@ -245,43 +247,48 @@ struct MemoryTransaction<'b> {
 }
 
 impl MemoryTransaction<'_> {
-    fn commit(&mut self, mut change: LoggedChange) -> Receipt {
+    fn commit(&mut self, mut change: LoggedChange) -> CommitReceipt {
         change.documents.retain(|replaced| replaced.before != replaced.after);
         if change.documents.is_empty() && change.marks.is_empty() {
-            return Receipt::default();
+            return CommitReceipt::default();
         }
         let mut contents = self.backend.write();
         let mut changes = Vec::new();
         for replaced in &change.documents {
             contents.put(&replaced.path, replaced.after.clone());
-            changes.push(Place::Lane(replaced.path.clone()));
+            changes.push(ChangeTarget::Lane(replaced.path.clone()));
         }
         if !change.marks.is_empty() {
             match change.undoes {
                 None => contents.marks.extend(&change.marks),
                 Some(_) => contents.marks = without(&contents.marks, &change.marks),
             }
-            changes.push(Place::Marks);
+            changes.push(ChangeTarget::Marks);
         }
         self.order += 1;
         change.number = contents.log.len() as u64 + 1;
         change.order = self.order;
         let number = Some(change.number);
         contents.log.push(change);
-        Receipt { number, changes, warnings: Vec::new() }
+        CommitReceipt { number, changes, warnings: Vec::new() }
     }
 }
 
 impl Transaction for MemoryTransaction<'_> {
-    fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp) -> Result<Receipt, StoreError> {
-        let mut documents: Vec<Replaced> = Vec::new();
+    fn apply(
+        &mut self,
+        edits: Vec<Edit>,
+        because: &str,
+        now: Timestamp,
+    ) -> Result<CommitReceipt, StoreError> {
+        let mut documents: Vec<ReplacedDocument> = Vec::new();
         let mut marks = Vec::new();
         for edit in edits {
             let mut wanted = |path: RelPath, next: &dyn Fn(Option<Vec<u8>>) -> Option<Vec<u8>>| {
                 let known = documents.iter().position(|replaced| replaced.path == path);
                 let at = known.unwrap_or_else(|| {
                     let before = self.backend.read_contents().bytes(&path).map(<[u8]>::to_vec);
-                    documents.push(Replaced { path, after: before.clone(), before });
+                    documents.push(ReplacedDocument { path, after: before.clone(), before });
                     documents.len() - 1
                 });
                 documents[at].after = next(documents[at].after.take());
@@ -312,7 +319,7 @@ impl Transaction for MemoryTransaction<'_> {
         }))
     }
 
-    fn undo(&mut self, now: Timestamp) -> Result<Receipt, StoreError> {
+    fn undo(&mut self, now: Timestamp) -> Result<CommitReceipt, StoreError> {
         let (change, passed_over) = {
             let contents = self.backend.read_contents();
             let (change, passed_over) = contents.next_undo();
@@ -322,7 +329,11 @@ impl Transaction for MemoryTransaction<'_> {
             }
             (change.clone(), passed_over)
         };
-        let back = |Replaced { path, before, after }| Replaced { path, before: after, after: before };
+        let back = |ReplacedDocument { path, before, after }| ReplacedDocument {
+            path,
+            before: after,
+            after: before,
+        };
         let mut receipt = self.commit(LoggedChange {
             at: now,
             because: format!("undo of {}", change.number),
@@ -346,11 +357,11 @@ impl Transaction for MemoryTransaction<'_> {
         &[]
     }
 
-    fn recovered(&self) -> &[Place] {
+    fn recovered(&self) -> &[ChangeTarget] {
         &[]
     }
 
-    fn tell(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError> {
+    fn log_erasure(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError> {
         let mut contents = self.backend.write();
         self.order += 1;
         let (number, order, because) = (contents.log.len() as u64 + 1, self.order, because.to_owned());
@@ -359,7 +370,7 @@ impl Transaction for MemoryTransaction<'_> {
         Ok(number)
     }
 
-    fn untell(&mut self) {
+    fn unlog_erasure(&mut self) {
         self.backend.write().log.pop();
     }
 
@@ -373,7 +384,7 @@ impl Erase for MemoryTransaction<'_> {
         self.backend.read_contents().log.last().map_or(0, |change| change.number)
     }
 
-    fn is_sheltered(&self) -> bool {
+    fn uses_fallback_journal(&self) -> bool {
         false
     }
 
@@ -381,7 +392,7 @@ impl Erase for MemoryTransaction<'_> {
         self.has_erased.get()
     }
 
-    fn remove_for_good(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError> {
+    fn erase_documents(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError> {
         let mut contents = self.backend.write();
         let there: Vec<&RelPath> = paths.iter().filter(|path| contents.bytes(path).is_some()).collect();
         there.iter().for_each(|path| contents.put(path, None));
@@ -389,7 +400,7 @@ impl Erase for MemoryTransaction<'_> {
         Ok(there.len())
     }
 
-    fn purge(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+    fn erase_from_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
         let mut contents = self.backend.write();
         let erased = contents.unwanted_in_log(unwanted);
         for change in &mut contents.log {
@@ -403,7 +414,7 @@ impl Erase for MemoryTransaction<'_> {
         Ok(erased)
     }
 
-    fn purge_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+    fn erase_from_marks(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
         let mut contents = self.backend.write();
         let (left, erased) = (unwanted.without)(&contents.marks);
         contents.marks = left;
@@ -413,17 +424,17 @@ impl Erase for MemoryTransaction<'_> {
 }
 
 impl ChangeLog for MemoryBackend {
-    fn recent(&self, limit: usize) -> Result<Recent, StoreError> {
+    fn recent(&self, limit: usize) -> Result<LogTail, StoreError> {
         let contents = self.read_contents();
         let entries = contents.log.iter().rev().take(limit).map(|change| contents.entry(change)).collect();
-        Ok(Recent { entries, total: contents.log.len() })
+        Ok(LogTail { entries, total: contents.log.len() })
     }
 
-    fn next_undo(&self) -> Result<Upcoming, StoreError> {
+    fn next_undo(&self) -> Result<NextUndo, StoreError> {
         let contents = self.read_contents();
         let (change, passed_over) = contents.next_undo();
         let entry = change.map(|change| contents.entry(change));
-        Ok(Upcoming { entry, refused: change.and_then(|change| contents.refused(change)), passed_over })
+        Ok(NextUndo { entry, refused: change.and_then(|change| contents.refused(change)), passed_over })
     }
 
     fn newest_order(&self) -> Result<u64, StoreError> {
@@ -432,13 +443,14 @@ impl ChangeLog for MemoryBackend {
 
     fn last_writes(&self, paths: &[&RelPath]) -> Result<BTreeMap<RelPath, Vec<u8>>, StoreError> {
         let contents = self.read_contents();
-        let replaced: Vec<&Replaced> = contents.log.iter().flat_map(|change| &change.documents).collect();
+        let replaced: Vec<&ReplacedDocument> =
+            contents.log.iter().flat_map(|change| &change.documents).collect();
         let last = |path: &RelPath| replaced.iter().rev().find(|replaced| replaced.path == *path);
         let written = |path: &&RelPath| Some(((*path).clone(), last(path)?.after.clone()?));
         Ok(paths.iter().filter_map(written).collect())
     }
 
-    fn outside(&self) -> Result<Outside, StoreError> {
+    fn outside(&self) -> Result<ExternalChanges, StoreError> {
         let contents = self.read_contents();
         let mut last: BTreeMap<&RelPath, (&Option<Vec<u8>>, Timestamp)> = BTreeMap::new();
         for change in &contents.log {
@@ -446,7 +458,7 @@ impl ChangeLog for MemoryBackend {
                 change.documents.iter().map(|replaced| (&replaced.path, (&replaced.after, change.at))),
             );
         }
-        let mut outside = Outside::default();
+        let mut outside = ExternalChanges::default();
         for (path, (left, at)) in last {
             match (left, contents.bytes(path)) {
                 (Some(_), None) => drop(outside.deleted.insert(path.clone(), at)),
@@ -457,11 +469,11 @@ impl ChangeLog for MemoryBackend {
         Ok(outside)
     }
 
-    fn count_in_journals(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+    fn count_in_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
         Ok(self.read_contents().unwanted_in_log(unwanted))
     }
 
-    fn count_in_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+    fn count_in_marks(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
         Ok((unwanted.without)(&self.read_contents().marks).1)
     }
 
@@ -469,7 +481,7 @@ impl ChangeLog for MemoryBackend {
         Some(self.read_contents().clock_ns)
     }
 
-    fn verify(&self) -> Vec<Fault> {
+    fn verify(&self) -> Vec<LogFault> {
         Vec::new()
     }
 }

@@ -11,11 +11,11 @@ mod log;
 mod memory;
 
 pub(crate) use error::LOCK_FOLDER;
-pub use error::{Others, StoreError, Warning};
-pub use log::{Changed, Digest, Entry, Fault, Outcome, Outside, Recent, Upcoming};
+pub use error::{LockHolders, StoreError, Warning};
+pub use log::{ChangeState, ChangedDocument, Digest, ExternalChanges, LogEntry, LogFault, LogTail, NextUndo};
 pub use memory::MemoryBackend;
 
-use crate::disk::{Listed, Stat};
+use crate::disk::{DirEntry, Stat};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,17 +27,17 @@ pub(crate) const MARKS_FILE: &str = "marks.jsonl";
 
 /// Something a change can touch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum ChangeTarget {
     Lane(RelPath),
     Marks,
 }
 
-impl Place {
+impl ChangeTarget {
     /// The path of a file in the lane.
     pub fn lane_path(&self) -> Option<RelPath> {
         match self {
-            Place::Lane(path) => Some(path.clone()),
-            Place::Marks => None,
+            ChangeTarget::Lane(path) => Some(path.clone()),
+            ChangeTarget::Marks => None,
         }
     }
 }
@@ -64,24 +64,24 @@ pub enum Edit {
 
 /// What was done, by the number under which the journal knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Receipt {
+pub struct CommitReceipt {
     /// `None` when the files already were as wanted, so that nothing had to be done.
     pub number: Option<u64>,
-    pub changes: Vec<Place>,
+    pub changes: Vec<ChangeTarget>,
     pub warnings: Vec<Warning>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ChangeTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Lane(path) => path.fmt(f),
-            Place::Marks => f.write_str(MARKS_FILE),
+            ChangeTarget::Lane(path) => path.fmt(f),
+            ChangeTarget::Marks => f.write_str(MARKS_FILE),
         }
     }
 }
 
 /// What shall be in no part of a backend any more.
-pub struct Unwanted<'u> {
+pub struct ErasePredicate<'u> {
     pub is_path: &'u dyn Fn(&RelPath) -> bool,
     /// For a path that belongs to something else since: the place that had to be left for that. Only what came
     /// before counts.
@@ -89,13 +89,13 @@ pub struct Unwanted<'u> {
     /// Whether the reason of a change speaks of it.
     pub in_reason: &'u dyn Fn(&str) -> bool,
     /// The marks without it, and how many lines that changed.
-    pub without: &'u Without<'u>,
+    pub without: &'u RedactBytes<'u>,
 }
 
 /// From the bytes of a file to those that may stay, and how many lines that changed.
-pub type Without<'u> = dyn Fn(&[u8]) -> (Vec<u8>, usize) + 'u;
+pub type RedactBytes<'u> = dyn Fn(&[u8]) -> (Vec<u8>, usize) + 'u;
 
-impl fmt::Debug for Unwanted<'_> {
+impl fmt::Debug for ErasePredicate<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Unwanted").finish_non_exhaustive()
     }
@@ -104,7 +104,7 @@ impl fmt::Debug for Unwanted<'_> {
 /// Readers never wait for a writer and see each document as it was before or after a change, never torn.
 pub trait Backend: fmt::Debug + Send + Sync {
     /// What is in a folder; `""` is the lane's own. `None` for a folder that does not exist.
-    fn list(&self, folder: &str) -> io::Result<Option<Vec<Listed>>>;
+    fn list(&self, folder: &str) -> io::Result<Option<Vec<DirEntry>>>;
 
     /// What tells whether a document, or what is in a folder, changed since it was last looked at. Links are not
     /// followed.
@@ -134,10 +134,11 @@ pub trait Backend: fmt::Debug + Send + Sync {
 /// One writer's turn.
 pub trait Transaction: Erase + fmt::Debug {
     /// Makes all edits or none. Edits of the same path follow one another.
-    fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp) -> Result<Receipt, StoreError>;
+    fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp)
+    -> Result<CommitReceipt, StoreError>;
 
     /// Reverts the newest change that is not undone yet; itself a change with a receipt.
-    fn undo(&mut self, now: Timestamp) -> Result<Receipt, StoreError>;
+    fn undo(&mut self, now: Timestamp) -> Result<CommitReceipt, StoreError>;
 
     /// Puts the next change behind those of other lanes; `order` is the newest of them.
     fn comes_after(&mut self, order: u64);
@@ -149,13 +150,13 @@ pub trait Transaction: Erase + fmt::Debug {
     fn warnings(&self) -> &[Warning];
 
     /// What settling an interrupted change touched: the index may not know it yet.
-    fn recovered(&self) -> &[Place];
+    fn recovered(&self) -> &[ChangeTarget];
 
     /// Logs that something was erased, which no undo takes back. Returns its number.
-    fn tell(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError>;
+    fn log_erasure(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Takes that line back: nothing was erased.
-    fn untell(&mut self);
+    fn unlog_erasure(&mut self);
 
     /// Says in the log that everything is in place. Call it when the index knows the change.
     fn finish(self: Box<Self>) -> Result<(), StoreError>;
@@ -167,28 +168,28 @@ pub trait Erase {
     fn newest(&self) -> u64;
 
     /// Whether a part of the log is out of reach now, so that nothing can be erased for good.
-    fn is_sheltered(&self) -> bool;
+    fn uses_fallback_journal(&self) -> bool;
 
     /// Whether this writer has erased anything for good.
     fn has_erased(&self) -> bool;
 
     /// Removes documents without keeping their bytes anywhere. Returns how many there were.
-    fn remove_for_good(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError>;
+    fn erase_documents(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError>;
 
     /// Erases what the log holds of it: names, contents, reasons. Returns how many pieces were erased.
-    fn purge(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError>;
+    fn erase_from_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError>;
 
     /// The same for the marks; returns how many lines.
-    fn purge_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError>;
+    fn erase_from_marks(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError>;
 }
 
 /// What was changed, newest first.
 pub trait ChangeLog {
     /// The newest changes, and how many there are.
-    fn recent(&self, limit: usize) -> Result<Recent, StoreError>;
+    fn recent(&self, limit: usize) -> Result<LogTail, StoreError>;
 
     /// What an undo would do.
-    fn next_undo(&self) -> Result<Upcoming, StoreError>;
+    fn next_undo(&self) -> Result<NextUndo, StoreError>;
 
     /// The place of this lane's newest change among those of all lanes.
     fn newest_order(&self) -> Result<u64, StoreError>;
@@ -197,17 +198,17 @@ pub trait ChangeLog {
     fn last_writes(&self, paths: &[&RelPath]) -> Result<BTreeMap<RelPath, Vec<u8>>, StoreError>;
 
     /// Documents that are not as the log left them.
-    fn outside(&self) -> Result<Outside, StoreError>;
+    fn outside(&self) -> Result<ExternalChanges, StoreError>;
 
     /// How much the log holds of it, and how many lines of the marks.
-    fn count_in_journals(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError>;
-    fn count_in_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError>;
+    fn count_in_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError>;
+    fn count_in_marks(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError>;
 
     /// When it was last written, on the clock of [`Backend::now_ns`].
     fn written_ns(&self) -> Option<i64>;
 
     /// What is wrong with the log itself.
-    fn verify(&self) -> Vec<Fault>;
+    fn verify(&self) -> Vec<LogFault>;
 }
 
 /// Why there is no change to undo.

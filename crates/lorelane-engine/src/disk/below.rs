@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::real::{bounded, of_link, present, regular, set_mode, tail, try_lock};
-use super::{Disk, Links, Listed, LockGuard, Pieces, RealDisk, Stat};
+use super::{DirEntry, Disk, LinkPolicy, LockGuard, RandomAccessFile, RealDisk, Stat};
 
 /// For a folder that is only a place to start from.
 #[cfg(target_os = "linux")]
@@ -139,7 +139,7 @@ fn names(inside: &Path) -> impl Iterator<Item = rustix::io::Result<&OsStr>> {
 }
 
 impl Disk for ProjectDisk {
-    fn read_bounded(&self, path: &Path, links: Links, max: u64) -> io::Result<Option<Vec<u8>>> {
+    fn read_bounded(&self, path: &Path, links: LinkPolicy, max: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(inside) = self.inside(path) else { return RealDisk.read_bounded(path, links, max) };
         match present(self.open_any(inside, OFlags::RDONLY))? {
             Some(file) => bounded(file, max).map(Some),
@@ -155,12 +155,12 @@ impl Disk for ProjectDisk {
         }
     }
 
-    fn open(&self, path: &Path, links: Links) -> io::Result<Box<dyn Pieces>> {
+    fn open(&self, path: &Path, links: LinkPolicy) -> io::Result<Box<dyn RandomAccessFile>> {
         let Some(inside) = self.inside(path) else { return RealDisk.open(path, links) };
         Ok(Box::new(self.open_file(inside, OFlags::RDONLY)?))
     }
 
-    fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
+    fn list(&self, folder: &Path) -> io::Result<Option<Vec<DirEntry>>> {
         RealDisk.list(folder)
     }
 
@@ -335,7 +335,7 @@ mod tests {
         ("read_tail", |disk, lane| {
             disk.read_tail(&lane.join("file"), 9)?.map(drop).ok_or(Errno::NOENT.into())
         }),
-        ("open", |disk, lane| disk.open(&lane.join("file"), Links::Followed).map(drop)),
+        ("open", |disk, lane| disk.open(&lane.join("file"), LinkPolicy::Followed).map(drop)),
         ("create_dir_all", |disk, lane| disk.create_dir_all(&lane.join("a/b")).map(drop)),
         ("create_private_dir_all", |disk, lane| disk.create_private_dir_all(&lane.join("c/d"))),
         ("create_new", |disk, lane| disk.create_new(&lane.join("new"), b"new", Some(0o600))),

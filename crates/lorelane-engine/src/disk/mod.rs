@@ -22,7 +22,7 @@ use std::time::Duration;
 pub(crate) use real::identity;
 pub use real::{RealDisk, open_given, open_regular};
 #[cfg(feature = "simulation")]
-pub use seeded::Seeded;
+pub use seeded::SeededRng;
 
 /// How long a waiting writer sleeps between two looks at a lock.
 pub const POLL: Duration = Duration::from_millis(10);
@@ -32,7 +32,7 @@ pub const READ_MAX_BYTES: u64 = 64 << 20;
 
 /// Whether a link in a file's place is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Links {
+pub enum LinkPolicy {
     /// What a repository brings may be a link to anything.
     Refused,
     /// Users keep their own settings where they like.
@@ -40,7 +40,7 @@ pub enum Links {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileType {
     File,
     Folder,
     Symlink,
@@ -49,14 +49,14 @@ pub enum Kind {
 
 /// What a folder says about one of its entries; the entry itself is not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct DirEntry {
     pub name: String,
-    pub kind: Kind,
+    pub kind: FileType,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    pub kind: Kind,
+    pub kind: FileType,
     pub len: u64,
     pub mtime_ns: i64,
     /// Permission bits; `None` where the system has none.
@@ -101,7 +101,7 @@ impl From<LockFault> for io::Error {
 }
 
 /// A file that is read piece by piece and opened once.
-pub trait Pieces: fmt::Debug {
+pub trait RandomAccessFile: fmt::Debug {
     /// In bytes, now.
     fn size(&self) -> io::Result<u64>;
     /// Exactly `len` bytes, or `UnexpectedEof`.
@@ -115,21 +115,21 @@ pub trait Pieces: fmt::Debug {
 pub trait Disk: Send + Sync + fmt::Debug {
     /// The one way to the content of a file: a regular one, opened without waiting, of at most `max` bytes as they
     /// are read. Anything else in its place is refused with `InvalidData`.
-    fn read_bounded(&self, path: &Path, links: Links, max: u64) -> io::Result<Option<Vec<u8>>>;
+    fn read_bounded(&self, path: &Path, links: LinkPolicy, max: u64) -> io::Result<Option<Vec<u8>>>;
     /// Reads what a repository may have brought.
     fn read_regular(&self, path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
-        self.read_bounded(path, Links::Refused, max)
+        self.read_bounded(path, LinkPolicy::Refused, max)
     }
     /// Reads a file of the user's own.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        self.read_bounded(path, Links::Followed, READ_MAX_BYTES)
+        self.read_bounded(path, LinkPolicy::Followed, READ_MAX_BYTES)
     }
     /// At most the last `max` bytes, and the offset at which they start.
     fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>>;
     /// Opens a file for many reads; `NotFound` when there is none.
-    fn open(&self, path: &Path, links: Links) -> io::Result<Box<dyn Pieces>>;
+    fn open(&self, path: &Path, links: LinkPolicy) -> io::Result<Box<dyn RandomAccessFile>>;
     /// Names and stats are looked at by path, also below a project: they are only a reason to open something.
-    fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>>;
+    fn list(&self, folder: &Path) -> io::Result<Option<Vec<DirEntry>>>;
     /// Names in a folder that are no text, made readable. Nothing can be done with them here.
     fn unreadable_names(&self, _folder: &Path) -> io::Result<Vec<String>> {
         Ok(Vec::new())
@@ -154,7 +154,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     }
     /// Follows links: whether they may be followed is decided where they lead.
     fn is_folder(&self, path: &Path) -> bool {
-        matches!(self.stat_target(path), Ok(Some(stat)) if stat.kind == Kind::Folder)
+        matches!(self.stat_target(path), Ok(Some(stat)) if stat.kind == FileType::Folder)
     }
 
     /// Returns the folders that did not exist before, outermost first.

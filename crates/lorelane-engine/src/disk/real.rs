@@ -9,13 +9,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Disk, Kind, Links, Listed, LockGuard, Pieces, Stat, not_regular, too_large};
+use super::{
+    DirEntry, Disk, FileType, LinkPolicy, LockGuard, RandomAccessFile, Stat, not_regular, too_large,
+};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
 impl Disk for RealDisk {
-    fn read_bounded(&self, path: &Path, links: Links, max: u64) -> io::Result<Option<Vec<u8>>> {
+    fn read_bounded(&self, path: &Path, links: LinkPolicy, max: u64) -> io::Result<Option<Vec<u8>>> {
         match present(open_any(path, links))? {
             Some(file) => bounded(file, max).map(Some),
             None => Ok(None),
@@ -23,24 +25,24 @@ impl Disk for RealDisk {
     }
 
     fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
-        match present(open_regular(path, Links::Followed))? {
+        match present(open_regular(path, LinkPolicy::Followed))? {
             Some(file) => tail(file, max).map(Some),
             None => Ok(None),
         }
     }
 
-    fn open(&self, path: &Path, links: Links) -> io::Result<Box<dyn Pieces>> {
+    fn open(&self, path: &Path, links: LinkPolicy) -> io::Result<Box<dyn RandomAccessFile>> {
         Ok(Box::new(open_regular(path, links)?))
     }
 
-    fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
+    fn list(&self, folder: &Path) -> io::Result<Option<Vec<DirEntry>>> {
         let Some(entries) = present(fs::read_dir(folder))? else { return Ok(None) };
         let mut listed = Vec::new();
         for entry in entries {
             let entry = entry?;
             // A name that is no text cannot be a path in a lane; it is not ours to touch.
             let Ok(name) = entry.file_name().into_string() else { continue };
-            listed.push(Listed { name, kind: kind(entry.file_type()?) });
+            listed.push(DirEntry { name, kind: kind(entry.file_type()?) });
         }
         listed.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(Some(listed))
@@ -179,7 +181,7 @@ impl Disk for RealDisk {
     }
 }
 
-impl Pieces for File {
+impl RandomAccessFile for File {
     fn size(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
     }
@@ -210,25 +212,25 @@ pub(crate) fn identity(_: &Path) -> Option<(u64, u64)> {
 }
 
 /// Opens a regular file without waiting for anybody: a pipe would wait for its writer.
-pub fn open_regular(path: &Path, links: Links) -> io::Result<File> {
+pub fn open_regular(path: &Path, links: LinkPolicy) -> io::Result<File> {
     open_any(path, links).and_then(regular)
 }
 
 #[cfg(unix)]
-fn open_any(path: &Path, links: Links) -> io::Result<File> {
+fn open_any(path: &Path, links: LinkPolicy) -> io::Result<File> {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;
     let flags = match links {
-        Links::Refused => OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW,
-        Links::Followed => OFlags::NONBLOCK | OFlags::NOCTTY,
+        LinkPolicy::Refused => OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW,
+        LinkPolicy::Followed => OFlags::NONBLOCK | OFlags::NOCTTY,
     };
     let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
     opened.map_err(of_link)
 }
 
 #[cfg(not(unix))]
-fn open_any(path: &Path, links: Links) -> io::Result<File> {
-    if links == Links::Refused && fs::symlink_metadata(path)?.is_symlink() {
+fn open_any(path: &Path, links: LinkPolicy) -> io::Result<File> {
+    if links == LinkPolicy::Refused && fs::symlink_metadata(path)?.is_symlink() {
         return Err(not_regular());
     }
     File::open(path)
@@ -241,7 +243,7 @@ pub fn open_given(path: &Path) -> io::Result<File> {
     if is_handed_over || path == Path::new("/dev/stdin") {
         return File::open(path);
     }
-    open_regular(path, Links::Followed)
+    open_regular(path, LinkPolicy::Followed)
 }
 
 /// A link where none is followed is just another thing that is no file.
@@ -302,12 +304,12 @@ fn stat(metadata: &fs::Metadata) -> io::Result<Stat> {
     Ok(Stat { kind: kind(metadata.file_type()), len: metadata.len(), mtime_ns, mode: mode(metadata) })
 }
 
-fn kind(file_type: fs::FileType) -> Kind {
+fn kind(file_type: fs::FileType) -> FileType {
     match file_type {
-        t if t.is_symlink() => Kind::Symlink,
-        t if t.is_file() => Kind::File,
-        t if t.is_dir() => Kind::Folder,
-        _ => Kind::Other,
+        t if t.is_symlink() => FileType::Symlink,
+        t if t.is_file() => FileType::File,
+        t if t.is_dir() => FileType::Folder,
+        _ => FileType::Other,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Reproducible chance: splitmix64, enough for choosing and small enough to read.
 
 #[derive(Clone, Debug)]
-pub struct Seeded(u64);
+pub struct SeededRng(u64);
 
-impl Seeded {
-    pub fn new(seed: u64) -> Seeded {
-        Seeded(seed)
+impl SeededRng {
+    pub fn new(seed: u64) -> SeededRng {
+        SeededRng(seed)
     }
 
     pub fn number(&mut self) -> u64 {
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn the_sequence_is_the_published_one() {
-        let mut luck = Seeded::new(1_234_567);
+        let mut luck = SeededRng::new(1_234_567);
         assert_eq!([luck.number(), luck.number()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
     }
 }

@@ -3,7 +3,7 @@
 //! Much of what git reads in a repository names programs: monitors, hooks, pagers, converters, transports. A
 //! repository may come from anybody, so a question runs none of them, whatever its settings say.
 
-use crate::disk::{Disk, Links, RealDisk};
+use crate::disk::{Disk, LinkPolicy, RealDisk};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub(super) const PLAIN_DIFF: [&str; 2] = ["--no-ext-diff", "--no-textconv"];
 
 /// What a call may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Runs {
+pub(super) enum GitCallPolicy {
     /// Nothing but git.
     GitAlone,
     /// What the user has set up for a commit: hooks, filters, signing. For a project that is trusted.
@@ -81,7 +81,7 @@ impl WorkTree {
 
     /// A call that is ready for its words. Git looks for no other repository: it starts where `.git` is and may not
     /// look higher. It is not told where that is, because then it would not ask whose it is.
-    pub(super) fn git(&self, runs: Runs) -> Command {
+    pub(super) fn git(&self, runs: GitCallPolicy) -> Command {
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.root).args(["--no-pager", "--literal-pathspecs"]);
         for name in std::env::vars_os().map(|(name, _)| name).filter(|name| !is_kept(name)) {
@@ -90,7 +90,7 @@ impl WorkTree {
         command.env("GIT_CEILING_DIRECTORIES", self.root.parent().unwrap_or(&self.root));
         command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat");
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
-        if runs == Runs::GitAlone {
+        if runs == GitCallPolicy::GitAlone {
             // Whatever its settings call its work tree. The hooks of a commit would inherit it.
             command.arg("--work-tree").arg(&self.root);
             command.args(WITHOUT_PROGRAMS.iter().flat_map(|setting| ["-c", setting]));
@@ -247,7 +247,7 @@ pub(super) fn named_in(text: &str) -> Option<&str> {
 }
 
 fn text_of(file: &Path) -> Option<String> {
-    let bytes = RealDisk.read_bounded(file, Links::Refused, GIT_FILE_MAX_BYTES).ok()??;
+    let bytes = RealDisk.read_bounded(file, LinkPolicy::Refused, GIT_FILE_MAX_BYTES).ok()??;
     String::from_utf8(bytes).ok()
 }
 

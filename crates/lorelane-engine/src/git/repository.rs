@@ -4,14 +4,14 @@
 //! if that names the work tree in turn: a linked one by its file `gitdir`, a submodule by `core.worktree`.
 
 use super::call::named_in;
-use crate::disk::{Disk, Kind};
+use crate::disk::{Disk, FileType};
 use std::path::{Path, PathBuf};
 
 const FILE_MAX_BYTES: u64 = 64 << 10;
 
 /// The repository around a project, as far as it is known to be the project's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Enclosing {
+pub(crate) enum EnclosingRepository {
     Nothing,
     /// There is a `.git`, but what it names does not name this work tree.
     Unproven,
@@ -29,20 +29,22 @@ pub(crate) struct Repository {
 }
 
 /// The repository around a project, whose path has no links.
-pub(crate) fn enclosing(disk: &dyn Disk, project: &Path) -> Enclosing {
+pub(crate) fn enclosing(disk: &dyn Disk, project: &Path) -> EnclosingRepository {
     let kind = |path: &Path| disk.stat(path).ok().flatten().map(|stat| stat.kind);
     let found = project.ancestors().find_map(|root| Some((root, kind(&root.join(".git"))?)));
-    let Some((root, kind)) = found else { return Enclosing::Nothing };
+    let Some((root, kind)) = found else { return EnclosingRepository::Nothing };
     let dirs = match kind {
-        Kind::Folder => main_dir(disk, root.join(".git")),
-        Kind::File => linked_dir(disk, root),
-        Kind::Symlink | Kind::Other => None,
+        FileType::Folder => main_dir(disk, root.join(".git")),
+        FileType::File => linked_dir(disk, root),
+        FileType::Symlink | FileType::Other => None,
     };
     let project = project.strip_prefix(root).unwrap_or(project).to_owned();
-    dirs.filter(|(common_dir, _)| is_repository(disk, common_dir))
-        .map_or(Enclosing::Unproven, |(common_dir, work_tree)| {
-            Enclosing::Repository(Repository { common_dir, work_tree, project })
-        })
+    dirs.filter(|(common_dir, _)| is_repository(disk, common_dir)).map_or(
+        EnclosingRepository::Unproven,
+        |(common_dir, work_tree)| {
+            EnclosingRepository::Repository(Repository { common_dir, work_tree, project })
+        },
+    )
 }
 
 /// A `.git` that is a folder shares nothing with another one.

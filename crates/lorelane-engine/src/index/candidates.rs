@@ -4,9 +4,9 @@
 //! and both must rank alike.
 
 use super::IndexError;
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::recall::Query;
-use lorelane_core::recall::ask::Asked;
+use lorelane_core::recall::query::AnalyzedQuery;
 use lorelane_core::terms::Language;
 use std::fmt;
 
@@ -15,10 +15,10 @@ pub trait Candidates: fmt::Debug {
     fn languages(&self) -> Result<Vec<Language>, IndexError>;
 
     /// In how many passages each term of a query occurs.
-    fn doc_freqs(&self, query: &Asked) -> Result<Vec<u64>, IndexError>;
+    fn doc_freqs(&self, query: &AnalyzedQuery) -> Result<Vec<u64>, IndexError>;
 
     /// The memories that may answer a query and pass its filters, with what is known of its terms.
-    fn candidates(&self, query: &Asked, filter: &Query) -> Result<CandidateSet, IndexError>;
+    fn candidates(&self, query: &AnalyzedQuery, filter: &Query) -> Result<CandidateSet, IndexError>;
 }
 
 /// The memories that may answer a query.
@@ -38,7 +38,7 @@ pub struct CandidateSet {
 pub struct CandidateRow {
     /// Its number in this index.
     pub id: i64,
-    pub entry: Entry,
+    pub entry: MemorySummary,
     /// What is kept of its passages, see `recall::sheet`.
     pub sheet: Vec<u8>,
     /// The digest of the text that this was taken from.

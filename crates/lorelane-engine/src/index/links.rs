@@ -2,8 +2,8 @@
 //! other memories and stay.
 
 use super::{Index, IndexError};
-use lorelane_core::graph::Linked;
-use lorelane_core::memory::link::{Edge, Link, Target, links_of};
+use lorelane_core::graph::MemoryLink;
+use lorelane_core::memory::link::{Edge, Link, LinkTarget, links_of};
 use lorelane_core::memory::{Address, Memory};
 use rusqlite::{Connection, Row as SqlRow, Statement, params};
 
@@ -17,14 +17,14 @@ pub(super) const TABLE: &str = "
 pub(super) const EMPTY: &str = "DELETE FROM links";
 
 /// Takes links in and out.
-pub(super) struct Links<'d> {
+pub(super) struct LinkWriter<'d> {
     put: Statement<'d>,
     forget: Statement<'d>,
 }
 
-impl<'d> Links<'d> {
-    pub(super) fn new(db: &'d Connection) -> rusqlite::Result<Links<'d>> {
-        Ok(Links {
+impl<'d> LinkWriter<'d> {
+    pub(super) fn new(db: &'d Connection) -> rusqlite::Result<LinkWriter<'d>> {
+        Ok(LinkWriter {
             put: db.prepare("INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?,
             forget: db.prepare("DELETE FROM links WHERE id = ?")?,
         })
@@ -57,7 +57,7 @@ impl<'d> Links<'d> {
 
 impl Index {
     /// Every link there is, in the order of the memories' files and of their texts.
-    pub fn links(&self) -> Result<Vec<Linked>, IndexError> {
+    pub fn links(&self) -> Result<Vec<MemoryLink>, IndexError> {
         let fault = self.fault("read");
         let mut query = self.db.prepare(&format!("{SELECT} ORDER BY path, place")).map_err(&fault)?;
         let rows = query.query_map([], |row| Ok(linked(row))).map_err(&fault)?;
@@ -66,7 +66,7 @@ impl Index {
     }
 
     /// The links to targets with one of these keys, see `Target::key`.
-    pub fn links_to(&self, keys: &[String]) -> Result<Vec<Linked>, IndexError> {
+    pub fn links_to(&self, keys: &[String]) -> Result<Vec<MemoryLink>, IndexError> {
         let fault = self.fault("read");
         let sql = format!("{SELECT} WHERE key = ? ORDER BY path, place");
         let mut query = self.db.prepare(&sql).map_err(&fault)?;
@@ -102,15 +102,15 @@ const SELECT: &str = "SELECT address, target, alias, anchor, context, of_file, o
     FROM links JOIN memories USING (id)";
 
 /// `None` for a row that this version could not have written.
-fn linked(row: &SqlRow<'_>) -> Option<Linked> {
+fn linked(row: &SqlRow<'_>) -> Option<MemoryLink> {
     let text = |at: usize| row.get::<_, String>(at).ok();
     let link = Link {
-        target: Target::parse(&text(1)?)?,
+        target: LinkTarget::parse(&text(1)?)?,
         alias: text(2),
         anchor: text(3),
         context: text(4)?,
         of_file: Edge::parse(&text(5)?)?,
         of_memory: Edge::parse(&text(6)?)?,
     };
-    Some(Linked { from: Address::parse(&text(0)?)?, link })
+    Some(MemoryLink { from: Address::parse(&text(0)?)?, link })
 }

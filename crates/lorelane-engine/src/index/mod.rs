@@ -7,32 +7,32 @@
 //! folders, which every writer changes and records.
 
 mod candidates;
-mod directions;
-mod kept;
+mod embeddings;
 mod links;
-mod names;
-mod numbers;
 mod page_check;
 mod part;
+mod pool;
 mod postings;
 mod rows;
-mod unexamined;
-mod words;
+mod search;
+mod title_terms;
+mod unaudited;
+mod varint;
 
 pub use candidates::{CandidateRow, CandidateSet, Candidates};
-pub use directions::Unread;
-pub use kept::keep_open;
-pub(crate) use kept::{give, take};
-pub use unexamined::Unexamined;
+pub use embeddings::Unembedded;
+pub use pool::keep_open;
+pub(crate) use pool::{give, take};
+pub use unaudited::UnauditedChange;
 
 use crate::disk::{Disk, RealDisk, identity};
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::{ListingLine, Problem};
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Address, Category, Kind, Memory};
+use lorelane_core::memory::{Address, Category, Memory, MemoryKind};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
-use lorelane_core::recall::sheet::Sheet;
+use lorelane_core::recall::doc_entry::DocEntry;
 use lorelane_core::time::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{
@@ -85,24 +85,24 @@ pub struct Index {
 
 /// A file as the index last saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct FileStamp {
     pub size: u64,
     pub mtime_ns: i64,
 }
 
-impl Seen {
+impl FileStamp {
     /// Of a file that could not be read, for a reason that its stat does not tell: it is tried again.
-    pub const FAILED: Seen = Seen { size: 0, mtime_ns: UNSETTLED };
+    pub const FAILED: FileStamp = FileStamp { size: 0, mtime_ns: UNSETTLED };
 
     pub fn has_failed(self) -> bool {
-        self == Seen::FAILED
+        self == FileStamp::FAILED
     }
 }
 
 /// A file that the index was made from. Where the pages are sound, the index says of it what a rebuild would say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source {
-    pub seen: Seen,
+pub struct IndexedFile {
+    pub seen: FileStamp,
     /// See [`digest`]; `None` for a file that holds no memory.
     pub digest: Option<i64>,
 }
@@ -110,14 +110,14 @@ pub struct Source {
 /// What the index keeps of one file.
 #[derive(Clone, Debug)]
 pub enum Row {
-    Memory { entry: Box<Entry>, listing: Option<ListingLine>, seen: Seen, said: Said },
-    Unreadable { path: RelPath, what: String, seen: Seen },
+    Memory { entry: Box<MemorySummary>, listing: Option<ListingLine>, seen: FileStamp, said: IndexedText },
+    Unreadable { path: RelPath, what: String, seen: FileStamp },
     Gone { path: RelPath },
 }
 
 /// What a memory's file says, for the search. It is taken apart only if it is new to the index.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct IndexedText {
     pub memory: Box<Memory>,
     pub text: String,
 }
@@ -139,7 +139,7 @@ pub enum Rebuild {
 
 /// Who hands rows over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum RowSource {
     /// Whoever changed or examined the files: nobody has to examine them again.
     Commit,
     /// Whoever came by and saw that the files changed.
@@ -147,7 +147,7 @@ pub enum By {
 }
 
 /// Takes a memory's text apart. Whoever owns the dialect knows how.
-pub type TakeApart<'a> = &'a dyn Fn(&Said) -> Sheet;
+pub type Analyze<'a> = &'a dyn Fn(&IndexedText) -> DocEntry;
 
 /// The time of a folder or a file that has to be looked into again.
 pub const UNSETTLED: i64 = -1;
@@ -165,8 +165,8 @@ pub struct IndexError {
 
 /// Which entries are wanted. Filters act inside the search.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
-    pub kind: Option<Kind>,
+pub struct ListFilter {
+    pub kind: Option<MemoryKind>,
     pub status: Option<Status>,
 }
 
@@ -287,7 +287,7 @@ impl Index {
     /// to be emptied.
     pub fn scrub(&self) -> Result<(), IndexError> {
         let _ = self.db.busy_timeout(SCRUB_WAIT);
-        let scrubbed = self.file().and_then(|()| {
+        let scrubbed = self.flush().and_then(|()| {
             self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
         });
         let _ = self.db.busy_timeout(BUSY);
@@ -297,9 +297,9 @@ impl Index {
     }
 
     /// Nothing of a memory that is gone stays among those that wait.
-    fn file(&self) -> rusqlite::Result<()> {
+    fn flush(&self) -> rusqlite::Result<()> {
         let made = self.db.unchecked_transaction()?;
-        postings::file(&made)?;
+        postings::flush(&made)?;
         made.commit()
     }
 
@@ -308,26 +308,28 @@ impl Index {
     }
 
     /// Every file the index knows, readable or not.
-    pub fn seen(&self) -> Result<BTreeMap<String, Seen>, IndexError> {
+    pub fn seen(&self) -> Result<BTreeMap<String, FileStamp>, IndexError> {
         let fault = self.fault("read");
         let sql =
             "SELECT path, size, mtime_ns FROM memories UNION ALL SELECT path, size, mtime_ns FROM unreadable";
         let mut query = self.db.prepare(sql).map_err(&fault)?;
         let rows = query
-            .query_map([], |row| Ok((row.get(0)?, Seen { size: unsigned(row, 1)?, mtime_ns: row.get(2)? })))
+            .query_map([], |row| {
+                Ok((row.get(0)?, FileStamp { size: unsigned(row, 1)?, mtime_ns: row.get(2)? }))
+            })
             .map_err(&fault)?;
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
     /// What the index was made from: every file with the digest of the memory in it, if it has one.
-    pub fn sources(&self) -> Result<HashMap<String, Source>, IndexError> {
+    pub fn sources(&self) -> Result<HashMap<String, IndexedFile>, IndexError> {
         let fault = self.fault("read");
         let sql = "SELECT path, size, mtime_ns, digest FROM memories
                    UNION ALL SELECT path, size, mtime_ns, NULL FROM unreadable";
         let mut query = self.db.prepare(sql).map_err(&fault)?;
         let source = |row: &rusqlite::Row<'_>| {
-            let seen = Seen { size: unsigned(row, 1)?, mtime_ns: row.get(2)? };
-            Ok((row.get(0)?, Source { seen, digest: row.get(3)? }))
+            let seen = FileStamp { size: unsigned(row, 1)?, mtime_ns: row.get(2)? };
+            Ok((row.get(0)?, IndexedFile { seen, digest: row.get(3)? }))
         };
         let rows = query.query_map([], source).map_err(&fault)?;
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
@@ -336,10 +338,10 @@ impl Index {
     /// Takes in rows and the folder times they were read under, all or nothing. Without times more rows come.
     pub fn update(
         &mut self,
-        by: By,
+        by: RowSource,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
-        take_apart: TakeApart<'_>,
+        take_apart: Analyze<'_>,
     ) -> Result<(), IndexError> {
         self.write(None, by, rows, times, take_apart)
     }
@@ -350,19 +352,19 @@ impl Index {
         &mut self,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
-        take_apart: TakeApart<'_>,
+        take_apart: Analyze<'_>,
         rebuild: Rebuild,
     ) -> Result<(), IndexError> {
-        self.write(Some(rebuild), By::Scan, rows, times, take_apart)
+        self.write(Some(rebuild), RowSource::Scan, rows, times, take_apart)
     }
 
     fn write(
         &mut self,
         fresh: Option<Rebuild>,
-        by: By,
+        by: RowSource,
         rows: impl Iterator<Item = Row>,
         times: &FolderTimes,
-        take_apart: TakeApart<'_>,
+        take_apart: Analyze<'_>,
     ) -> Result<(), IndexError> {
         let fault = self.fault("write");
         if fresh.is_some() {
@@ -372,15 +374,15 @@ impl Index {
         let made = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&fault)?;
         let mut known = None;
         if let Some(rebuild) = fresh {
-            unexamined::before_rebuild(&made).map_err(&fault)?;
+            unaudited::before_rebuild(&made).map_err(&fault)?;
             known = Some(match rebuild {
                 Rebuild::Changed => rows::known(&made).map_err(&fault)?,
                 Rebuild::All => {
-                    made.execute_batch(words::EMPTY).map_err(&fault)?;
+                    made.execute_batch(search::EMPTY).map_err(&fault)?;
                     made.execute_batch(postings::EMPTY).map_err(&fault)?;
-                    made.execute_batch(directions::EMPTY).map_err(&fault)?;
+                    made.execute_batch(embeddings::EMPTY).map_err(&fault)?;
                     made.execute_batch(links::EMPTY).map_err(&fault)?;
-                    rows::Known::new()
+                    rows::KnownIds::new()
                 }
             });
             made.execute_batch(NO_ORDERS).map_err(&fault)?;
@@ -393,7 +395,7 @@ impl Index {
         rows::put(&made, by, rows, known, take_apart, more_come).map_err(&fault)?;
         if fresh.is_some() {
             made.execute_batch(ORDERS).map_err(&fault)?;
-            unexamined::after_rebuild(&made).map_err(&fault)?;
+            unaudited::after_rebuild(&made).map_err(&fault)?;
         }
         if folder_times(&made).map_err(&fault)? != *times {
             made.execute("DELETE FROM folders", []).map_err(&fault)?;
@@ -409,7 +411,7 @@ impl Index {
         Ok(())
     }
 
-    pub fn entries(&self, wanted: Wanted) -> Result<Vec<Entry>, IndexError> {
+    pub fn entries(&self, wanted: ListFilter) -> Result<Vec<MemorySummary>, IndexError> {
         self.with_entries(wanted, |entries| entries.collect())
     }
 
@@ -423,8 +425,8 @@ impl Index {
     /// Hands the entries over one by one.
     pub fn with_entries<T>(
         &self,
-        wanted: Wanted,
-        take: impl FnOnce(&mut dyn Iterator<Item = Entry>) -> T,
+        wanted: ListFilter,
+        take: impl FnOnce(&mut dyn Iterator<Item = MemorySummary>) -> T,
     ) -> Result<T, IndexError> {
         let fault = self.fault("read");
         let mut conditions = Vec::new();
@@ -458,11 +460,11 @@ impl Index {
         &self,
         query: &Query,
         limit: usize,
-        take: impl FnOnce(&mut dyn Iterator<Item = (i32, Entry)>) -> T,
+        take: impl FnOnce(&mut dyn Iterator<Item = (i32, MemorySummary)>) -> T,
     ) -> Result<T, IndexError> {
         let fault = self.fault("read");
         let _reading = self.reading().map_err(&fault)?;
-        let reaching = self.reaching(query, limit).map_err(&fault)?;
+        let reaching = self.above_bound(query, limit).map_err(&fault)?;
         let sql = format!("SELECT {ENTRY} FROM memories WHERE id = ?");
         let mut read = self.db.prepare(&sql).map_err(&fault)?;
         let mut broken = None;
@@ -488,7 +490,7 @@ impl Index {
     }
 
     /// How many memories there are of each kind and status.
-    pub fn counts(&self) -> Result<BTreeMap<(Kind, Status), usize>, IndexError> {
+    pub fn counts(&self) -> Result<BTreeMap<(MemoryKind, Status), usize>, IndexError> {
         let fault = self.fault("read");
         let mut query = self
             .db
@@ -500,7 +502,7 @@ impl Index {
         let mut counts = BTreeMap::new();
         for row in rows {
             let (kind, status, count) = row.map_err(&fault)?;
-            if let (Some(kind), Some(status)) = (Kind::parse(&kind), Status::parse(&status)) {
+            if let (Some(kind), Some(status)) = (MemoryKind::parse(&kind), Status::parse(&status)) {
                 counts.insert((kind, status), usize::try_from(count).unwrap_or(usize::MAX));
             }
         }
@@ -575,7 +577,7 @@ impl Index {
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
-    /// The first files that could not be read though they are there, see [`Seen::FAILED`].
+    /// The first files that could not be read though they are there, see [`FileStamp::FAILED`].
     pub fn failed(&self, most: usize) -> Result<Vec<Problem>, IndexError> {
         let fault = self.fault("read");
         // SQLite prepares a statement twice that has its limit bound to it, and every command asks this.
@@ -640,12 +642,12 @@ const fn model_number(id: &[u8]) -> i32 {
 fn make_tables(db: &Connection) -> rusqlite::Result<()> {
     [
         TABLES,
-        names::TABLE,
-        words::TABLES,
+        title_terms::TABLE,
+        search::TABLES,
         postings::TABLES,
         links::TABLE,
-        directions::TABLE,
-        unexamined::TABLE,
+        embeddings::TABLE,
+        unaudited::TABLE,
         ORDERS,
     ]
     .iter()
@@ -669,12 +671,12 @@ pub(crate) fn written(mtime_ns: i64) -> Timestamp {
 }
 
 /// `None` for a row that this version could not have written.
-fn entry(row: &SqlRow<'_>) -> Option<Entry> {
+fn entry(row: &SqlRow<'_>) -> Option<MemorySummary> {
     let text = |at: usize| row.get_ref(at).ok()?.as_str().ok();
     let time = |at: usize| row.get::<_, Option<i64>>(at).ok().flatten().map(Timestamp);
-    Some(Entry {
+    Some(MemorySummary {
         path: RelPath::parse(text(0)?).ok()?,
-        kind: Kind::parse(text(9)?)?,
+        kind: MemoryKind::parse(text(9)?)?,
         address: Address::parse(text(1)?)?,
         title: text(2)?.to_owned(),
         tags: rows::tags(text(3)?),

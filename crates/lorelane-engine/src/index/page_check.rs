@@ -62,7 +62,7 @@ fn system_vfs() -> *mut ffi::sqlite3_vfs {
 
 /// The methods of one open file. SQLite knows only the first field.
 #[repr(C)]
-struct Checked {
+struct CheckedFile {
     methods: ffi::sqlite3_io_methods,
     system: *const ffi::sqlite3_io_methods,
     role: Role,
@@ -78,7 +78,7 @@ enum Role {
     },
 }
 
-impl Checked {
+impl CheckedFile {
     /// # Safety
     /// `file` is the one that has these methods, and `buffer` has room for `amount` bytes.
     unsafe fn read(
@@ -176,7 +176,7 @@ unsafe extern "C" fn open(
         methods.xClose = Some(close);
         methods.xRead = Some(read);
         methods.xWrite = Some(write);
-        (*file).pMethods = Box::into_raw(Box::new(Checked { methods, system, role })).cast();
+        (*file).pMethods = Box::into_raw(Box::new(CheckedFile { methods, system, role })).cast();
     }
     opened
 }
@@ -186,7 +186,7 @@ unsafe extern "C" fn open(
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     // SAFETY: `open` made the box, and a file is closed once.
     unsafe {
-        let checked: Box<Checked> = Box::from_raw((*file).pMethods.cast_mut().cast());
+        let checked: Box<CheckedFile> = Box::from_raw((*file).pMethods.cast_mut().cast());
         (*file).pMethods = checked.system;
         (*checked.system).xClose.map_or(ffi::SQLITE_OK, |close| close(file))
     }
@@ -202,7 +202,7 @@ unsafe extern "C" fn read(
 ) -> c_int {
     // SAFETY: as promised by the caller. No other reference to the box or the buffer is alive.
     let (checked, bytes) = unsafe {
-        let checked = &*(*file).pMethods.cast::<Checked>();
+        let checked = &*(*file).pMethods.cast::<CheckedFile>();
         let result = checked.read(file, buffer, amount, offset);
         if result != ffi::SQLITE_OK && result != ffi::SQLITE_IOERR_SHORT_READ {
             return result;
@@ -240,7 +240,7 @@ unsafe extern "C" fn write(
 ) -> c_int {
     // SAFETY: as promised by the caller. SQLite uses a file from one thread at a time.
     unsafe {
-        let checked = &mut *(*file).pMethods.cast_mut().cast::<Checked>();
+        let checked = &mut *(*file).pMethods.cast_mut().cast::<CheckedFile>();
         let Some(write) = (*checked.system).xWrite else { return ffi::SQLITE_IOERR_WRITE };
         let bytes = std::slice::from_raw_parts(buffer.cast::<u8>(), usize::try_from(amount).unwrap_or(0));
         match (&mut checked.role, bytes.as_array::<PAGE>()) {
@@ -317,7 +317,7 @@ fn check(page: &[u8; PAGE], offset: i64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::Seeded;
+    use crate::disk::SeededRng;
     use crate::index::Index;
     use rusqlite::params;
 
@@ -328,7 +328,7 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("index.db");
         let index = Index::open(&file).unwrap();
-        let mut rng = Seeded::new(20_261_117);
+        let mut rng = SeededRng::new(20_261_117);
         // Every third row stays. Rows of all sizes change and go in any order, so cells move and pages come free.
         let name = |number: usize| if number.is_multiple_of(3) { "stays" } else { "leaves" };
         for _ in 0..40 {

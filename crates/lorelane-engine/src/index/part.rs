@@ -1,8 +1,8 @@
 //! Questions about a part of the memories: what they cost does not grow with the store, or hardly.
 
-use super::postings::{Having, Postings, Unfiled};
-use super::{ENTRY, Index, IndexError, Seen, entry, unsigned};
-use lorelane_core::corpus::Entry;
+use super::postings::{PendingMemories, PostingList, Postings};
+use super::{ENTRY, FileStamp, Index, IndexError, entry, unsigned};
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::Category;
 use lorelane_core::path::RelPath;
@@ -12,7 +12,7 @@ use rusqlite::{OptionalExtension, ToSql, params};
 impl Index {
     /// The files of a folder that the index knows, readable or not, and not those of the folders below it. The
     /// lane's own folder has no name.
-    pub fn seen_in(&self, folder: &str) -> Result<Vec<(RelPath, Seen)>, IndexError> {
+    pub fn seen_in(&self, folder: &str) -> Result<Vec<(RelPath, FileStamp)>, IndexError> {
         let (start, end) = range_of(folder);
         let mut seen = self.seen_where("WHERE path > ?1 AND path < ?2", params![start, end])?;
         seen.retain(|(path, _)| !path.as_str()[start.len()..].contains('/'));
@@ -20,7 +20,7 @@ impl Index {
     }
 
     /// The next files after a path, in the order of their paths.
-    pub fn seen_after(&self, path: &str, count: usize) -> Result<Vec<(RelPath, Seen)>, IndexError> {
+    pub fn seen_after(&self, path: &str, count: usize) -> Result<Vec<(RelPath, FileStamp)>, IndexError> {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let wanted = format!("WHERE path > ?1 ORDER BY path LIMIT {count}");
         let mut after = self.seen_where(&wanted, params![path])?;
@@ -30,11 +30,15 @@ impl Index {
     }
 
     /// A file as the index last saw it.
-    pub fn seen_at(&self, path: &RelPath) -> Result<Option<Seen>, IndexError> {
+    pub fn seen_at(&self, path: &RelPath) -> Result<Option<FileStamp>, IndexError> {
         Ok(self.seen_where("WHERE path = ?1", params![path.as_str()])?.pop().map(|(_, seen)| seen))
     }
 
-    fn seen_where(&self, wanted: &str, values: &[&dyn ToSql]) -> Result<Vec<(RelPath, Seen)>, IndexError> {
+    fn seen_where(
+        &self,
+        wanted: &str,
+        values: &[&dyn ToSql],
+    ) -> Result<Vec<(RelPath, FileStamp)>, IndexError> {
         let fault = self.fault("read");
         let mut seen = Vec::new();
         for table in ["memories", "unreadable"] {
@@ -44,7 +48,10 @@ impl Index {
             while let Some(row) = rows.next().map_err(&fault)? {
                 let read = |row: &rusqlite::Row<'_>| {
                     let path = RelPath::parse(row.get_ref(0)?.as_str()?).ok();
-                    Ok::<_, rusqlite::Error>((path, Seen { size: unsigned(row, 1)?, mtime_ns: row.get(2)? }))
+                    Ok::<_, rusqlite::Error>((
+                        path,
+                        FileStamp { size: unsigned(row, 1)?, mtime_ns: row.get(2)? },
+                    ))
                 };
                 let (path, stat) = read(row).map_err(&fault)?;
                 seen.extend(path.map(|path| (path, stat)));
@@ -54,7 +61,7 @@ impl Index {
     }
 
     /// The memories in this status that changed last, newest first and then by their addresses.
-    pub fn newest(&self, status: Status, limit: usize) -> Result<Vec<Entry>, IndexError> {
+    pub fn newest(&self, status: Status, limit: usize) -> Result<Vec<MemorySummary>, IndexError> {
         let fault = self.fault("read");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
@@ -75,7 +82,7 @@ impl Index {
     }
 
     /// The active memory of a category that was made last.
-    pub fn last_made(&self, category: Category) -> Result<Option<Entry>, IndexError> {
+    pub fn last_made(&self, category: Category) -> Result<Option<MemorySummary>, IndexError> {
         let sql = format!(
             "SELECT {ENTRY} FROM memories WHERE category = ? AND status = ?
              ORDER BY created DESC, address LIMIT 1"
@@ -92,7 +99,7 @@ impl Index {
         word: &str,
         category: Category,
         limit: usize,
-    ) -> Result<Vec<Entry>, IndexError> {
+    ) -> Result<Vec<MemorySummary>, IndexError> {
         let fault = self.fault("search");
         let Some(term) = term_of(word, Language::English) else { return Ok(Vec::new()) };
         let _reading = self.reading().map_err(&fault)?;
@@ -104,9 +111,9 @@ impl Index {
         term: lorelane_core::terms::Term,
         category: Category,
         limit: usize,
-    ) -> rusqlite::Result<Vec<Entry>> {
-        let unfiled = Unfiled::read(&self.db)?;
-        let mut having = Having::default();
+    ) -> rusqlite::Result<Vec<MemorySummary>> {
+        let unfiled = PendingMemories::read(&self.db)?;
+        let mut having = PostingList::default();
         Postings::new(&self.db, &unfiled)?.read(term, u64::MAX, &mut having)?;
         let mut times = self.db.prepare(
             "SELECT ifnull(updated, created), address FROM memories WHERE id = ? AND category = ? AND status = ?",

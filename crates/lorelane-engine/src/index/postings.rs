@@ -7,8 +7,8 @@
 //! FTS5, read through `fts5vocab`, was half of a search: in the running server one took 4.1 ms at 10,000
 //! memories and takes 2.5 ms so, with exact counts for common words.
 
-use super::numbers;
-use lorelane_core::recall::sheet::{self, Count, Part, Read};
+use super::varint;
+use lorelane_core::recall::doc_entry::{self, Count, DocView, PassageView};
 use lorelane_core::terms::Term;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 use std::collections::BTreeMap;
@@ -32,80 +32,81 @@ const PASSAGES_MAX: u8 = 63;
 
 /// How a memory has a term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Held {
+pub(super) struct Posting {
     /// In how many passages.
     pub(super) passages: u8,
-    pub(super) much: Much,
+    pub(super) much: TfBucket,
 }
 
 /// How much of a passage a term is, where it is most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Much {
+pub(super) enum TfBucket {
     #[default]
-    Little,
-    Some,
+    Low,
+    Mid,
     /// Or a word of the memory's name: it says as much as one that fills a passage.
-    Most,
+    High,
 }
 
-impl Much {
-    fn of(count: Count, length: usize) -> Much {
+impl TfBucket {
+    fn of(count: Count, length: usize) -> TfBucket {
         let times = f32::from(count.times);
         let share = times / (times + 0.4 + 0.6 * length as f32 / 50.0);
         match share {
-            _ if count.in_name => Much::Most,
-            share if share > 0.66 => Much::Most,
-            share if share > 0.45 => Much::Some,
-            _ => Much::Little,
+            _ if count.in_name => TfBucket::High,
+            share if share > 0.66 => TfBucket::High,
+            share if share > 0.45 => TfBucket::Mid,
+            _ => TfBucket::Low,
         }
     }
 
     /// What a term counts that is so much of a passage.
     pub(super) fn share(self) -> f32 {
         match self {
-            Much::Little => 0.35,
-            Much::Some => 0.55,
-            Much::Most => 0.8,
+            TfBucket::Low => 0.35,
+            TfBucket::Mid => 0.55,
+            TfBucket::High => 0.8,
         }
     }
 }
 
-impl Held {
-    fn by(passage: &Part<'_>, count: Count) -> Held {
-        Held { passages: 1, much: Much::of(count, passage.length) }
+impl Posting {
+    fn by(passage: &PassageView<'_>, count: Count) -> Posting {
+        Posting { passages: 1, much: TfBucket::of(count, passage.length) }
     }
 
-    fn with(self, other: Held) -> Held {
+    fn with(self, other: Posting) -> Posting {
         let passages = self.passages.saturating_add(other.passages).min(PASSAGES_MAX);
-        Held { passages, much: self.much.max(other.much) }
+        Posting { passages, much: self.much.max(other.much) }
     }
 
     /// How a memory with this sheet has a term.
-    fn in_sheet(sheet: &Read<'_>, term: Term) -> Option<Held> {
-        let held = sheet.passages.iter().filter_map(|passage| Some(Held::by(passage, passage.count(term)?)));
-        held.reduce(Held::with)
+    fn in_sheet(sheet: &DocView<'_>, term: Term) -> Option<Posting> {
+        let held =
+            sheet.passages.iter().filter_map(|passage| Some(Posting::by(passage, passage.count(term)?)));
+        held.reduce(Posting::with)
     }
 
     fn to_byte(self) -> u8 {
         self.passages << 2 | self.much as u8
     }
 
-    fn from_byte(byte: u8) -> Held {
+    fn from_byte(byte: u8) -> Posting {
         let much = match byte & 3 {
-            0 => Much::Little,
-            1 => Much::Some,
-            _ => Much::Most,
+            0 => TfBucket::Low,
+            1 => TfBucket::Mid,
+            _ => TfBucket::High,
         };
-        Held { passages: byte >> 2, much }
+        Posting { passages: byte >> 2, much }
     }
 }
 
 /// All terms of a memory with this sheet.
-fn terms_of(sheet: &Read<'_>) -> BTreeMap<Term, Held> {
-    let mut terms: BTreeMap<Term, Held> = BTreeMap::new();
+fn terms_of(sheet: &DocView<'_>) -> BTreeMap<Term, Posting> {
+    let mut terms: BTreeMap<Term, Posting> = BTreeMap::new();
     for passage in &sheet.passages {
         for (term, count) in passage.counts() {
-            let held = Held::by(passage, count);
+            let held = Posting::by(passage, count);
             terms.entry(term).and_modify(|known| *known = known.with(held)).or_insert(held);
         }
     }
@@ -113,11 +114,11 @@ fn terms_of(sheet: &Read<'_>) -> BTreeMap<Term, Held> {
 }
 
 /// Memories as they lie in a row: the distance from the one before, then how it has the term.
-fn packed(memories: &[(i64, Held)]) -> Vec<u8> {
+fn packed(memories: &[(i64, Posting)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2 * memories.len());
     let mut last = 0;
     for (memory, held) in memories {
-        numbers::append(&mut bytes, memory.abs_diff(last));
+        varint::append(&mut bytes, memory.abs_diff(last));
         bytes.push(held.to_byte());
         last = *memory;
     }
@@ -125,38 +126,40 @@ fn packed(memories: &[(i64, Held)]) -> Vec<u8> {
 }
 
 /// Bytes that `packed` did not write give some memories or other.
-fn unpacked(mut bytes: &[u8]) -> impl Iterator<Item = (i64, Held)> {
+fn unpacked(mut bytes: &[u8]) -> impl Iterator<Item = (i64, Posting)> {
     let mut last = 0_i64;
     std::iter::from_fn(move || {
-        last = last.wrapping_add_unsigned(numbers::take(&mut bytes)?);
+        last = last.wrapping_add_unsigned(varint::take(&mut bytes)?);
         let (held, rest) = bytes.split_first()?;
         bytes = rest;
-        Some((last, Held::from_byte(*held)))
+        Some((last, Posting::from_byte(*held)))
     })
 }
 
 /// Takes memories in and out.
-pub(super) struct Filing<'d> {
+pub(super) struct PendingPostings<'d> {
     db: &'d Connection,
     note: Statement<'d>,
     noted: i64,
 }
 
-impl<'d> Filing<'d> {
-    pub(super) fn new(db: &'d Connection) -> rusqlite::Result<Filing<'d>> {
+impl<'d> PendingPostings<'d> {
+    pub(super) fn new(db: &'d Connection) -> rusqlite::Result<PendingPostings<'d>> {
         // What a memory is filed under stays until it is filed anew, however often it changes.
         let note = db.prepare("INSERT OR IGNORE INTO unfiled VALUES (?, ?)")?;
-        Ok(Filing { db, note, noted: 0 })
+        Ok(PendingPostings { db, note, noted: 0 })
     }
 
     /// Notes that a memory has another sheet from now on, or none. `before` is the sheet it had.
     pub(super) fn note(&mut self, id: i64, before: Option<&[u8]>) -> rusqlite::Result<()> {
         if self.noted == SPAN {
-            file(self.db)?;
+            flush(self.db)?;
             self.noted = 0;
         }
         let mut filed = Vec::new();
-        for Term(term) in before.map(|bytes| terms_of(&sheet::read(bytes))).unwrap_or_default().into_keys() {
+        for Term(term) in
+            before.map(|bytes| terms_of(&doc_entry::read(bytes))).unwrap_or_default().into_keys()
+        {
             filed.extend(term.to_le_bytes());
         }
         self.note.execute(params![id, filed])?;
@@ -167,30 +170,37 @@ impl<'d> Filing<'d> {
     pub(super) fn finish(self, more_come: bool) -> rusqlite::Result<()> {
         let most = if more_come { UNFILED_AMONG_MANY } else { UNFILED_MAX };
         let waiting: i64 = self.db.query_row("SELECT count(*) FROM unfiled", [], |row| row.get(0))?;
-        if waiting > most { file(self.db) } else { Ok(()) }
+        if waiting > most { flush(self.db) } else { Ok(()) }
     }
 }
 
 /// What becomes of a memory under a term: how it has it from now on, or that it has it no more.
-struct Move {
+struct PostingUpdate {
     term: Term,
     id: i64,
-    to: Option<Held>,
+    to: Option<Posting>,
 }
 
 /// Files every memory that waits.
-pub(super) fn file(db: &Connection) -> rusqlite::Result<()> {
+pub(super) fn flush(db: &Connection) -> rusqlite::Result<()> {
     let mut moves = Vec::new();
     let mut query = db.prepare("SELECT id, filed, bytes FROM unfiled LEFT JOIN sheets USING (id)")?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let id = row.get(0)?;
-        let now =
-            row.get_ref(2)?.as_blob_or_null()?.map(|bytes| terms_of(&sheet::read(bytes))).unwrap_or_default();
+        let now = row
+            .get_ref(2)?
+            .as_blob_or_null()?
+            .map(|bytes| terms_of(&doc_entry::read(bytes)))
+            .unwrap_or_default();
         let (before, _) = row.get_ref(1)?.as_blob()?.as_chunks::<4>();
         let before = before.iter().map(|bytes| Term(u32::from_le_bytes(*bytes)));
-        moves.extend(before.filter(|term| !now.contains_key(term)).map(|term| Move { term, id, to: None }));
-        moves.extend(now.into_iter().map(|(term, held)| Move { term, id, to: Some(held) }));
+        moves.extend(before.filter(|term| !now.contains_key(term)).map(|term| PostingUpdate {
+            term,
+            id,
+            to: None,
+        }));
+        moves.extend(now.into_iter().map(|(term, held)| PostingUpdate { term, id, to: Some(held) }));
     }
     moves.sort_unstable_by_key(|one| (one.term, one.id));
     let mut read = db.prepare("SELECT memories FROM postings WHERE term = ? AND span = ?")?;
@@ -199,14 +209,14 @@ pub(super) fn file(db: &Connection) -> rusqlite::Result<()> {
     for moves in moves.chunk_by(|a, b| (a.term, a.id / SPAN) == (b.term, b.id / SPAN)) {
         let (term, span) = (moves[0].term.0, moves[0].id / SPAN);
         let before: Option<Vec<u8>> = read.query_row([i64::from(term), span], |row| row.get(0)).optional()?;
-        let mut memories: BTreeMap<i64, Held> = unpacked(before.as_deref().unwrap_or_default()).collect();
-        for Move { id, to, .. } in moves {
+        let mut memories: BTreeMap<i64, Posting> = unpacked(before.as_deref().unwrap_or_default()).collect();
+        for PostingUpdate { id, to, .. } in moves {
             match to {
                 Some(held) => memories.insert(*id, *held),
                 None => memories.remove(id),
             };
         }
-        let memories: Vec<(i64, Held)> = memories.into_iter().collect();
+        let memories: Vec<(i64, Posting)> = memories.into_iter().collect();
         let bytes = packed(&memories);
         if memories.is_empty() {
             forget.execute([i64::from(term), span])?;
@@ -219,40 +229,45 @@ pub(super) fn file(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// The sheets of the memories that wait; what is filed of them holds no more.
-pub(super) struct Unfiled(BTreeMap<i64, Vec<u8>>);
+pub(super) struct PendingMemories(BTreeMap<i64, Vec<u8>>);
 
-impl Unfiled {
-    pub(super) fn read(db: &Connection) -> rusqlite::Result<Unfiled> {
+impl PendingMemories {
+    pub(super) fn read(db: &Connection) -> rusqlite::Result<PendingMemories> {
         let mut query = db.prepare("SELECT id, bytes FROM unfiled LEFT JOIN sheets USING (id)")?;
         let sheet = |row: &Row<'_>| row.get::<_, Option<_>>(1).map(Option::unwrap_or_default);
         let rows = query.query_map([], |row| Ok((row.get(0)?, sheet(row)?)))?;
-        rows.collect::<rusqlite::Result<_>>().map(Unfiled)
+        rows.collect::<rusqlite::Result<_>>().map(PendingMemories)
     }
 }
 
 /// What an index knows of terms.
 pub(super) struct Postings<'d> {
     rows: Statement<'d>,
-    unfiled: BTreeMap<i64, Read<'d>>,
+    unfiled: BTreeMap<i64, DocView<'d>>,
 }
 
 /// The memories that have a term.
 #[derive(Debug, Default)]
-pub(super) struct Having {
+pub(super) struct PostingList {
     /// In how many passages the term stands.
     pub(super) passages: u64,
-    pub(super) memories: Vec<(i64, Held)>,
+    pub(super) memories: Vec<(i64, Posting)>,
 }
 
 impl<'d> Postings<'d> {
-    pub(super) fn new(db: &'d Connection, unfiled: &'d Unfiled) -> rusqlite::Result<Postings<'d>> {
-        let unfiled = unfiled.0.iter().map(|(id, bytes)| (*id, sheet::read(bytes))).collect();
+    pub(super) fn new(db: &'d Connection, unfiled: &'d PendingMemories) -> rusqlite::Result<Postings<'d>> {
+        let unfiled = unfiled.0.iter().map(|(id, bytes)| (*id, doc_entry::read(bytes))).collect();
         Ok(Postings { rows: db.prepare("SELECT passages, memories FROM postings WHERE term = ?")?, unfiled })
     }
 
     /// Adds the memories that have this term. When it stands in more than `most` passages, not
     /// all of them.
-    pub(super) fn read(&mut self, Term(term): Term, most: u64, having: &mut Having) -> rusqlite::Result<()> {
+    pub(super) fn read(
+        &mut self,
+        Term(term): Term,
+        most: u64,
+        having: &mut PostingList,
+    ) -> rusqlite::Result<()> {
         let mut rows = self.rows.query([term])?;
         while let Some(row) = rows.next()? {
             let passages: i64 = row.get(0)?;
@@ -269,7 +284,7 @@ impl<'d> Postings<'d> {
             }
         }
         for (id, sheet) in &self.unfiled {
-            if let Some(held) = Held::in_sheet(sheet, Term(term)) {
+            if let Some(held) = Posting::in_sheet(sheet, Term(term)) {
                 having.passages += u64::from(held.passages);
                 having.memories.push((*id, held));
             }
@@ -279,8 +294,8 @@ impl<'d> Postings<'d> {
 }
 
 /// Every memory under every term, as it is read.
-pub(super) fn all(db: &Connection) -> rusqlite::Result<Vec<(Term, i64, Held)>> {
-    let unfiled = Unfiled::read(db)?;
+pub(super) fn all(db: &Connection) -> rusqlite::Result<Vec<(Term, i64, Posting)>> {
+    let unfiled = PendingMemories::read(db)?;
     let mut postings = Postings::new(db, &unfiled)?;
     let mut query = db.prepare("SELECT DISTINCT term FROM postings")?;
     let mut terms = query.query_map([], |row| row.get(0).map(Term))?.collect::<rusqlite::Result<Vec<_>>>()?;
@@ -289,7 +304,7 @@ pub(super) fn all(db: &Connection) -> rusqlite::Result<Vec<(Term, i64, Held)>> {
     terms.dedup();
     let mut all = Vec::new();
     for term in terms {
-        let mut having = Having::default();
+        let mut having = PostingList::default();
         postings.read(term, u64::MAX, &mut having)?;
         all.extend(having.memories.into_iter().map(|(id, held)| (term, id, held)));
     }

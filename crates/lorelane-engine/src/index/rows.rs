@@ -1,15 +1,15 @@
 //! Rows into the tables, and the same rows compared with what stands there.
 
-use super::links::Links;
-use super::names::{Name, TitleTermDelta};
-use super::postings::Filing;
-use super::unexamined;
-use super::words::Sheets;
-use super::{By, Row, Said, Seen, TakeApart, signed};
-use lorelane_core::corpus::Entry;
+use super::links::LinkWriter;
+use super::postings::PendingPostings;
+use super::search::ForwardIndex;
+use super::title_terms::{Name, TitleTermDelta};
+use super::unaudited;
+use super::{Analyze, FileStamp, IndexedText, Row, RowSource, signed};
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::ListingLine;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::Kind;
+use lorelane_core::memory::MemoryKind;
 use lorelane_core::memory::link::links_of;
 use rusqlite::types::Value;
 use rusqlite::{
@@ -24,16 +24,16 @@ pub(super) const COLUMNS: &str = "path, address, category, title, tags, status, 
 /// Takes rows in. `fresh` tables of memories hold none of them yet; what was known of their texts is still there.
 pub(super) fn put(
     db: &Transaction<'_>,
-    by: By,
+    by: RowSource,
     rows: impl Iterator<Item = Row>,
-    fresh: Option<Known>,
-    take_apart: TakeApart<'_>,
+    fresh: Option<KnownIds>,
+    take_apart: Analyze<'_>,
     more_come: bool,
 ) -> rusqlite::Result<()> {
     let is_fresh = fresh.is_some();
     let mut rows = rows.peekable();
     if !is_fresh && rows.peek().is_none() {
-        return Filing::new(db)?.finish(more_come);
+        return PendingPostings::new(db)?.finish(more_come);
     }
     let verb = if is_fresh { "INSERT" } else { "REPLACE" };
     let marks = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
@@ -42,10 +42,10 @@ pub(super) fn put(
     let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
     // Emptied tables would give newcomers the numbers of memories that are still to come back.
     let mut next = fresh.as_ref().map(|known| known.values().map(|(id, _)| id + 1).max().unwrap_or(1));
-    let mut former = Former::new(db, fresh)?;
+    let mut former = KnownRows::new(db, fresh)?;
     let mut names = TitleTermDelta::default();
-    let mut changes = unexamined::UnexaminedChanges::new(db, by)?;
-    let mut texts = Texts { sheets: Sheets::new(db)?, links: Links::new(db)? };
+    let mut changes = unaudited::UnauditedChanges::new(db, by)?;
+    let mut texts = Texts { sheets: ForwardIndex::new(db)?, links: LinkWriter::new(db)? };
     for row in rows {
         match row {
             Row::Memory { entry, listing, seen, said } => {
@@ -85,7 +85,7 @@ pub(super) fn put(
             }
         }
     }
-    for (id, _) in former.known.into_iter().flat_map(Known::into_values) {
+    for (id, _) in former.known.into_iter().flat_map(KnownIds::into_values) {
         texts.forget(id)?;
     }
     texts.sheets.finish(more_come)?;
@@ -94,12 +94,18 @@ pub(super) fn put(
 
 /// All that is taken from the text of a memory: it comes and goes with the text.
 struct Texts<'d> {
-    sheets: Sheets<'d>,
-    links: Links<'d>,
+    sheets: ForwardIndex<'d>,
+    links: LinkWriter<'d>,
 }
 
 impl Texts<'_> {
-    fn put(&mut self, id: i64, said: &Said, take_apart: TakeApart<'_>, fresh: bool) -> rusqlite::Result<()> {
+    fn put(
+        &mut self,
+        id: i64,
+        said: &IndexedText,
+        take_apart: Analyze<'_>,
+        fresh: bool,
+    ) -> rusqlite::Result<()> {
         self.sheets.put(id, &take_apart(said), fresh)?;
         self.links.put(id, &said.memory, fresh)
     }
@@ -111,26 +117,26 @@ impl Texts<'_> {
 }
 
 /// The numbers of memories by their paths, and the digests of their texts.
-pub(super) type Known = HashMap<String, (i64, i64)>;
+pub(super) type KnownIds = HashMap<String, (i64, i64)>;
 
 /// What the tables know, before they are emptied for a rebuild.
-pub(super) fn known(db: &Connection) -> rusqlite::Result<Known> {
+pub(super) fn known(db: &Connection) -> rusqlite::Result<KnownIds> {
     let mut query = db.prepare("SELECT path, id, digest FROM memories")?;
     let rows = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
     rows.collect()
 }
 
 /// The memories that the tables hold when rows come for their paths.
-struct Former<'d> {
+struct KnownRows<'d> {
     /// What is known of the texts, when the tables themselves were emptied.
-    known: Option<Known>,
+    known: Option<KnownIds>,
     find: Statement<'d>,
     forget_memory: Statement<'d>,
 }
 
-impl<'d> Former<'d> {
-    fn new(db: &'d Connection, known: Option<Known>) -> rusqlite::Result<Former<'d>> {
-        Ok(Former {
+impl<'d> KnownRows<'d> {
+    fn new(db: &'d Connection, known: Option<KnownIds>) -> rusqlite::Result<KnownRows<'d>> {
+        Ok(KnownRows {
             known,
             find: db
                 .prepare("SELECT id, digest, category, status, title, tags FROM memories WHERE path = ?")?,
@@ -170,12 +176,12 @@ impl<'d> Former<'d> {
 /// The number, the digest and the name of a memory that the tables hold.
 fn named(row: &SqlRow<'_>) -> rusqlite::Result<(i64, i64, Name)> {
     let text = |at: usize| row.get::<_, String>(at);
-    let kind = Kind::parse(&text(2)?).ok_or(rusqlite::Error::InvalidQuery)?;
+    let kind = MemoryKind::parse(&text(2)?).ok_or(rusqlite::Error::InvalidQuery)?;
     let status = Status::parse(&text(3)?).ok_or(rusqlite::Error::InvalidQuery)?;
     Ok((row.get(0)?, row.get(1)?, Name::new(kind, status, &text(4)?, &text(5)?)))
 }
 
-impl Said {
+impl IndexedText {
     pub fn digest(&self) -> i64 {
         super::digest(self.text.as_bytes())
     }
@@ -187,7 +193,7 @@ pub(super) fn tags(column: &str) -> Vec<String> {
 }
 
 /// The columns of a memory, in the order of `COLUMNS`.
-fn values(entry: Entry, listing: Option<ListingLine>, seen: Seen, digest: i64) -> [Value; 15] {
+fn values(entry: MemorySummary, listing: Option<ListingLine>, seen: FileStamp, digest: i64) -> [Value; 15] {
     let (key, text) = listing.map_or((None, None), |line| (Some(line.key), Some(line.text)));
     [
         entry.path.as_str().to_owned().into(),

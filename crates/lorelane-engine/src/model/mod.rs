@@ -11,7 +11,7 @@ pub mod neural;
 use crate::config::write_plain;
 use crate::disk::Disk;
 use crate::env::Folders;
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::{Json, JsonFormat, Object};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,11 +30,11 @@ const UNFINISHED: &str = ".unfinished";
 const WHEEL_MAX: u64 = 1 << 30;
 
 /// Tells what a text is about.
-pub trait Meaning: Send + Sync + fmt::Debug {
+pub trait Embedder: Send + Sync + fmt::Debug {
     /// Which model it is. Directions of two models are never compared.
     fn id(&self) -> &str;
     /// Of length one; `None` for a text of which it knows no word.
-    fn direction(&self, text: &str) -> Option<Vec<f32>>;
+    fn embed(&self, text: &str) -> Option<Vec<f32>>;
 }
 
 /// The files of a model.
@@ -62,7 +62,7 @@ impl ModelFiles {
 
 /// What was added, as it was then.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Added {
+pub struct AddedModel {
     pub id: String,
     /// The name of the folder or wheel that it came from.
     pub from: String,
@@ -76,9 +76,9 @@ pub struct AddedFile {
     pub blake3: String,
 }
 
-/// Sizes and times of a model's files, see [`Shelf::look`].
+/// Sizes and times of a model's files, see [`ModelStore::stamp`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look(Vec<Option<(u64, i64)>>);
+pub struct ModelStamp(Vec<Option<(u64, i64)>>);
 
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
@@ -109,7 +109,7 @@ pub enum ModelError {
 
 /// The place of the second model in the user's data folder.
 #[derive(Clone, Debug)]
-pub struct Shelf {
+pub struct ModelStore {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
 }
@@ -119,14 +119,14 @@ pub fn folder(folders: &Folders) -> PathBuf {
     folders.data.join("models")
 }
 
-impl Shelf {
-    pub fn new(disk: Arc<dyn Disk>, folders: Option<&Folders>) -> Result<Shelf, ModelError> {
+impl ModelStore {
+    pub fn new(disk: Arc<dyn Disk>, folders: Option<&Folders>) -> Result<ModelStore, ModelError> {
         let folder = folder(folders.ok_or(ModelError::NoHome)?);
-        Ok(Shelf { disk, folder })
+        Ok(ModelStore { disk, folder })
     }
 
     /// What was added, if anything. Its files are not looked at.
-    pub fn added(&self) -> Result<Option<Added>, ModelError> {
+    pub fn added(&self) -> Result<Option<AddedModel>, ModelError> {
         let path = self.folder.join(RECORD);
         let unread = |why: String| ModelError::Record { path: path.clone(), why };
         let Some(bytes) =
@@ -136,11 +136,11 @@ impl Shelf {
         };
         let text = String::from_utf8(bytes).map_err(|_| unread("it is not UTF-8".to_owned()))?;
         let json = Json::parse(&text).map_err(|fault| unread(fault.to_string()))?;
-        Added::read(&json).map(Some).ok_or_else(|| unread("it is none of ours".to_owned()))
+        AddedModel::read(&json).map(Some).ok_or_else(|| unread("it is none of ours".to_owned()))
     }
 
     /// Whether every file of the added model is as it was. `None` if none was added.
-    pub fn verified(&self) -> Result<Option<Added>, ModelError> {
+    pub fn verified(&self) -> Result<Option<AddedModel>, ModelError> {
         let added = self.added()?;
         if let Some(added) = &added {
             self.files(added)?;
@@ -150,38 +150,38 @@ impl Shelf {
 
     /// How the files of the added model look from outside: two equal looks mean that nothing has to be read again.
     /// `None` if none was added.
-    pub fn look(&self) -> Result<Option<Look>, ModelError> {
+    pub fn stamp(&self) -> Result<Option<ModelStamp>, ModelError> {
         let Some(added) = self.added()? else { return Ok(None) };
         let stat = |path: &Path| self.disk.stat(path).ok().flatten().map(|stat| (stat.len, stat.mtime_ns));
         let folder = self.folder.join(&added.id);
         let paths = NAMES.iter().map(|name| folder.join(name)).chain([self.folder.join(RECORD)]);
-        Ok(Some(Look(paths.map(|path| stat(&path)).collect())))
+        Ok(Some(ModelStamp(paths.map(|path| stat(&path)).collect())))
     }
 
     /// Loads the added model, if there is one. Takes some 100 ms: for processes that live long.
     #[cfg(feature = "neural")]
-    pub fn load(&self) -> Result<Option<Arc<dyn Meaning>>, ModelError> {
+    pub fn load(&self) -> Result<Option<Arc<dyn Embedder>>, ModelError> {
         let Some(added) = self.added()? else { return Ok(None) };
-        let model = neural::Model::read(&self.files(&added)?)
+        let model = neural::NeuralModel::read(&self.files(&added)?)
             .map_err(|(name, why)| ModelError::Unfit { path: self.folder.join(&added.id).join(name), why })?;
         Ok(Some(Arc::new(model)))
     }
 
     #[cfg(not(feature = "neural"))]
-    pub fn load(&self) -> Result<Option<Arc<dyn Meaning>>, ModelError> {
+    pub fn load(&self) -> Result<Option<Arc<dyn Embedder>>, ModelError> {
         if self.added()?.is_none() { Ok(None) } else { Err(ModelError::NotBuilt) }
     }
 
     /// Copies a model from a folder or a wheel, if it can be run. The same one again mends what was damaged.
     #[cfg(feature = "neural")]
-    pub fn add(&self, from: &Path) -> Result<Added, ModelError> {
+    pub fn add(&self, from: &Path) -> Result<AddedModel, ModelError> {
         let files = self.offered(from)?;
-        neural::Model::read(&files).map_err(|(name, why)| ModelError::Unfit {
+        neural::NeuralModel::read(&files).map_err(|(name, why)| ModelError::Unfit {
             path: from.to_owned(),
             why: format!("{name}: {why}"),
         })?;
         let name = from.file_name().map_or_else(|| from.to_string_lossy(), |name| name.to_string_lossy());
-        let added = Added::of(&files, &name);
+        let added = AddedModel::of(&files, &name);
         // A record that cannot be read names nothing that could be lost.
         if let Some(other) = self.added().ok().flatten().filter(|other| other.id != added.id) {
             return Err(ModelError::Other { id: other.id });
@@ -191,12 +191,12 @@ impl Shelf {
     }
 
     #[cfg(not(feature = "neural"))]
-    pub fn add(&self, _from: &Path) -> Result<Added, ModelError> {
+    pub fn add(&self, _from: &Path) -> Result<AddedModel, ModelError> {
         Err(ModelError::NotBuilt)
     }
 
     /// Takes the model away; returns what it was, if that could still be read.
-    pub fn remove(&self) -> Result<Option<Added>, ModelError> {
+    pub fn remove(&self) -> Result<Option<AddedModel>, ModelError> {
         let added = self.added();
         if let Ok(None) = added {
             return Err(ModelError::NoneAdded);
@@ -207,7 +207,7 @@ impl Shelf {
         Ok(added.ok().flatten())
     }
 
-    fn files(&self, added: &Added) -> Result<ModelFiles, ModelError> {
+    fn files(&self, added: &AddedModel) -> Result<ModelFiles, ModelError> {
         let read = |name: &str| {
             let path = self.folder.join(&added.id).join(name);
             let bytes = self.disk.read_regular(&path, limit(name)).map_err(fault("read", &path))?;
@@ -242,7 +242,7 @@ impl Shelf {
     /// All or nothing: the files come in a folder without a name of its own, which is renamed, and the record that
     /// names it comes last.
     #[cfg(feature = "neural")]
-    fn put(&self, added: &Added, files: &ModelFiles) -> Result<(), ModelError> {
+    fn put(&self, added: &AddedModel, files: &ModelFiles) -> Result<(), ModelError> {
         self.clear(|name| name.ends_with(UNFINISHED) || name == added.id)?;
         let (unfinished, folder) =
             (self.folder.join(format!("{}{UNFINISHED}", added.id)), self.folder.join(&added.id));
@@ -260,7 +260,7 @@ impl Shelf {
             .and_then(|()| self.disk.sync_dir(&self.folder))
             .map_err(fault("write", &folder))?;
         let record = self.folder.join(RECORD);
-        let text = added.to_json().render(Format::FILE);
+        let text = added.to_json().render(JsonFormat::FILE);
         write_plain(&*self.disk, &record, format!("{text}\n").as_bytes()).map_err(|failure| ModelError::Io {
             attempt: "write",
             path: record,
@@ -276,7 +276,7 @@ impl Shelf {
         };
         for model in list(&self.folder)?.iter().filter(|listed| wanted(&listed.name)) {
             let folder = self.folder.join(&model.name);
-            if model.kind != crate::disk::Kind::Folder {
+            if model.kind != crate::disk::FileType::Folder {
                 continue;
             }
             for file in list(&folder)? {
@@ -309,11 +309,11 @@ impl AddedFile {
     }
 }
 
-impl Added {
+impl AddedModel {
     #[cfg(feature = "neural")]
-    fn of(files: &ModelFiles, from: &str) -> Added {
+    fn of(files: &ModelFiles, from: &str) -> AddedModel {
         let each = files.each().iter().map(|(name, bytes)| AddedFile::of(name, bytes)).collect();
-        Added { id: files.id(), from: from.to_owned(), files: each }
+        AddedModel { id: files.id(), from: from.to_owned(), files: each }
     }
 
     pub fn to_json(&self) -> Json {
@@ -333,7 +333,7 @@ impl Added {
         Json::Object(members.into_iter().collect::<Object>())
     }
 
-    fn read(json: &Json) -> Option<Added> {
+    fn read(json: &Json) -> Option<AddedModel> {
         let text = |json: &Json, key: &str| json.at(key).and_then(Json::as_text).map(str::to_owned);
         let id = text(json, "id")?;
         // It names a folder.
@@ -345,6 +345,6 @@ impl Added {
             Some(AddedFile { name: text(file, "name")?, bytes, blake3: text(file, "blake3")? })
         };
         let files = json.at("files")?.as_list()?.iter().map(file).collect::<Option<_>>()?;
-        Some(Added { id, from: text(json, "from")?, files })
+        Some(AddedModel { id, from: text(json, "from")?, files })
     }
 }

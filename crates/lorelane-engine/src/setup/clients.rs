@@ -2,42 +2,44 @@
 
 use super::{Client, hook_line, plugin};
 use crate::env::{Env, Var};
-use lorelane_core::json::{Entry, Format, Json, Object, Owned, Where};
+use lorelane_core::json::{EntryPlace, Json, JsonFormat, Object, OwnedEntry, Ownership};
 use std::path::{Path, PathBuf};
 
 /// One thing that is installed.
 #[derive(Clone, Debug)]
-pub(super) enum Part {
+pub(super) enum Installable {
     /// Entries in a file that the client and its user write, too.
-    Entries { path: PathBuf, entries: Vec<Entry> },
+    Entries { path: PathBuf, entries: Vec<OwnedEntry> },
     /// A file of our own.
     Whole { path: PathBuf, text: String },
     /// What the client itself writes down about us. Never added, taken away with the rest.
-    Trail { path: PathBuf, entries: Vec<Entry> },
+    Trail { path: PathBuf, entries: Vec<OwnedEntry> },
 }
 
-impl Part {
+impl Installable {
     pub(super) fn path(&self) -> &Path {
         match self {
-            Part::Entries { path, .. } | Part::Whole { path, .. } | Part::Trail { path, .. } => path,
+            Installable::Entries { path, .. }
+            | Installable::Whole { path, .. }
+            | Installable::Trail { path, .. } => path,
         }
     }
 }
 
 /// One hook: the client's name of the event, ours, the tools it is for, and how long it may take.
-struct Hook {
+struct HookEntry {
     event: &'static str,
     ours: &'static str,
     matcher: Option<&'static str>,
     seconds: u32,
 }
 
-const fn hook(event: &'static str, ours: &'static str, seconds: u32) -> Hook {
-    Hook { event, ours, matcher: None, seconds }
+const fn hook(event: &'static str, ours: &'static str, seconds: u32) -> HookEntry {
+    HookEntry { event, ours, matcher: None, seconds }
 }
 
 /// The events of Claude Code, which Codex took over.
-const CLASSIC: &[Hook] = &[
+const CLASSIC: &[HookEntry] = &[
     hook("SessionStart", "session-start", 5),
     hook("UserPromptSubmit", "prompt", 5),
     hook("PreToolUse", "before-tool", 5),
@@ -54,16 +56,16 @@ const GEMINI_WRITERS: Option<&str> = Some(
 );
 
 // No `PreCompress`: Gemini fires it before every model call.
-const GEMINI: &[Hook] = &[
+const GEMINI: &[HookEntry] = &[
     hook("SessionStart", "session-start", 5),
     hook("BeforeAgent", "prompt", 5),
-    Hook { matcher: GEMINI_WRITERS, ..hook("BeforeTool", "before-tool", 5) },
-    Hook { matcher: GEMINI_WRITERS, ..hook("AfterTool", "after-tool", 5) },
+    HookEntry { matcher: GEMINI_WRITERS, ..hook("BeforeTool", "before-tool", 5) },
+    HookEntry { matcher: GEMINI_WRITERS, ..hook("AfterTool", "after-tool", 5) },
     hook("AfterAgent", "stop", 10),
     hook("SessionEnd", "session-end", 3),
 ];
 
-const COPILOT: &[Hook] = &[
+const COPILOT: &[HookEntry] = &[
     hook("sessionStart", "session-start", 5),
     hook("userPromptSubmitted", "prompt", 5),
     hook("preToolUse", "before-tool", 5),
@@ -93,7 +95,7 @@ pub(super) fn folder(client: Client, env: &Env) -> Option<PathBuf> {
 }
 
 /// Everything that a client gets. `own` is the folder for files that only we know.
-pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) -> Vec<Part> {
+pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) -> Vec<Installable> {
     match client {
         Client::ClaudeCode => claude(folder, &own.join("claude-code"), program),
         Client::Codex => vec![
@@ -116,7 +118,7 @@ pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) ->
         Client::Opencode => {
             let text = include_str!("opencode.js").replace(
                 "PROGRAM = \"lorelane\"",
-                &format!("PROGRAM = {}", Json::text(program).render(Format::LINE)),
+                &format!("PROGRAM = {}", Json::text(program).render(JsonFormat::LINE)),
             );
             // One list for the program and its words.
             let value = object([
@@ -124,9 +126,9 @@ pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) ->
                 ("command", Json::texts([program, "mcp"])),
                 ("enabled", Json::Bool(true)),
             ]);
-            let server = member(&["mcp", SERVER], value, Owned::Says(program.to_owned()));
+            let server = member(&["mcp", SERVER], value, Ownership::Says(program.to_owned()));
             vec![
-                Part::Whole { path: folder.join("plugins/lorelane.js"), text },
+                Installable::Whole { path: folder.join("plugins/lorelane.js"), text },
                 entries(folder.join("opencode.json"), vec![server]),
             ]
         }
@@ -141,27 +143,27 @@ pub(super) fn parts(client: Client, folder: &Path, own: &Path, program: &str) ->
 const SERVER: &str = "lorelane";
 
 /// The MCP server as most clients name one, with what a client wants besides.
-fn server<const N: usize>(key: &[&str], more: [(&str, Json); N], program: &str) -> Vec<Entry> {
+fn server<const N: usize>(key: &[&str], more: [(&str, Json); N], program: &str) -> Vec<OwnedEntry> {
     let members = [("command", Json::text(program)), ("args", Json::texts(["mcp"]))];
     let value = Json::Object(members.into_iter().chain(more).collect());
-    vec![member(&[key, &[SERVER]].concat(), value, Owned::Says(program.to_owned()))]
+    vec![member(&[key, &[SERVER]].concat(), value, Ownership::Says(program.to_owned()))]
 }
 
-fn entries(path: PathBuf, entries: Vec<Entry>) -> Part {
-    Part::Entries { path, entries }
+fn entries(path: PathBuf, entries: Vec<OwnedEntry>) -> Installable {
+    Installable::Entries { path, entries }
 }
 
 /// How a hook of ours is known in a settings file.
-fn sign(client: Client, ours: &str) -> Owned {
-    Owned::Says(format!("hook {ours} --client {}", client.name()))
+fn sign(client: Client, ours: &str) -> Ownership {
+    Ownership::Says(format!("hook {ours} --client {}", client.name()))
 }
 
-fn item(path: &[&str], value: Json, owned: Owned) -> Entry {
-    Entry { path: owned_path(path), place: Where::Item, value, owned }
+fn item(path: &[&str], value: Json, owned: Ownership) -> OwnedEntry {
+    OwnedEntry { path: owned_path(path), place: EntryPlace::Item, value, owned }
 }
 
-fn member(path: &[&str], value: Json, owned: Owned) -> Entry {
-    Entry { path: owned_path(path), place: Where::Member, value, owned }
+fn member(path: &[&str], value: Json, owned: Ownership) -> OwnedEntry {
+    OwnedEntry { path: owned_path(path), place: EntryPlace::Member, value, owned }
 }
 
 fn owned_path(path: &[&str]) -> Vec<String> {
@@ -173,8 +175,8 @@ fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
 }
 
 /// Hooks in the shape that Claude Code began: a list of groups per event, each with its own list.
-fn grouped(client: Client, hooks: &[Hook], program: &str, per_second: u32) -> Vec<Entry> {
-    let entry = |hook: &Hook| {
+fn grouped(client: Client, hooks: &[HookEntry], program: &str, per_second: u32) -> Vec<OwnedEntry> {
+    let entry = |hook: &HookEntry| {
         let line = hook_line(program, &format!("{} --client {}", hook.ours, client.name()));
         let mut command = Object::new();
         if client == Client::Gemini {
@@ -193,8 +195,8 @@ fn grouped(client: Client, hooks: &[Hook], program: &str, per_second: u32) -> Ve
     hooks.iter().map(entry).collect()
 }
 
-fn copilot(program: &str) -> Vec<Entry> {
-    let entry = |hook: &Hook| {
+fn copilot(program: &str) -> Vec<OwnedEntry> {
+    let entry = |hook: &HookEntry| {
         let words = format!("{} --client copilot", hook.ours);
         let value = object([
             ("type", Json::text("command")),
@@ -204,18 +206,18 @@ fn copilot(program: &str) -> Vec<Entry> {
         ]);
         item(&["hooks", hook.event], value, sign(Client::Copilot, hook.ours))
     };
-    let version = member(&["version"], Json::number(1), Owned::Shared);
+    let version = member(&["version"], Json::number(1), Ownership::Shared);
     std::iter::once(version).chain(COPILOT.iter().map(entry)).collect()
 }
 
 /// A marketplace of our own with the plugin in it, known to the client and enabled.
-fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Part> {
+fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Installable> {
     let place = market.to_string_lossy().into_owned();
     let source = || object([("source", Json::text("directory")), ("path", Json::text(&place))]);
-    let ours = || Owned::Says(place.clone());
+    let ours = || Ownership::Says(place.clone());
     let settings = vec![
         member(&["extraKnownMarketplaces", "lorelane"], object([("source", source())]), ours()),
-        member(&["enabledPlugins", PLUGIN], Json::Bool(true), Owned::Named),
+        member(&["enabledPlugins", PLUGIN], Json::Bool(true), Ownership::Named),
     ];
     // Older clients load a marketplace at their first start only if it stands here; newer ones write it themselves.
     // The time is fixed, so that a second setup has nothing to change.
@@ -224,9 +226,9 @@ fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Part> {
         ("installLocation", Json::text(&place)),
         ("lastUpdated", Json::text("2026-01-01T00:00:00.000Z")),
     ]);
-    let mut parts: Vec<Part> = plugin::FILES
+    let mut parts: Vec<Installable> = plugin::FILES
         .iter()
-        .map(|(path, text)| Part::Whole {
+        .map(|(path, text)| Installable::Whole {
             path: market.join(path),
             text: plugin::with_program(path, text, program),
         })
@@ -236,9 +238,9 @@ fn claude(folder: &Path, market: &Path, program: &str) -> Vec<Part> {
         vec![member(&["lorelane"], known, ours())],
     ));
     parts.push(entries(folder.join("settings.json"), settings));
-    parts.push(Part::Trail {
+    parts.push(Installable::Trail {
         path: folder.join("plugins/installed_plugins.json"),
-        entries: vec![member(&["plugins", PLUGIN], Json::Null, Owned::Named)],
+        entries: vec![member(&["plugins", PLUGIN], Json::Null, Ownership::Named)],
     });
     parts
 }
@@ -250,7 +252,7 @@ pub(super) fn hook_entries(
     client: Client,
     folder: &Path,
     own: &Path,
-) -> Option<(PathBuf, Vec<(&'static str, Entry)>)> {
+) -> Option<(PathBuf, Vec<(&'static str, OwnedEntry)>)> {
     let (path, hooks) = match client {
         Client::ClaudeCode => (own.join("claude-code").join(plugin::HOOKS), CLASSIC),
         Client::Codex => (folder.join("hooks.json"), CLASSIC),
@@ -258,7 +260,8 @@ pub(super) fn hook_entries(
         Client::Copilot => (folder.join("hooks/lorelane.json"), COPILOT),
         Client::Opencode | Client::Cursor | Client::Windsurf | Client::Zed => return None,
     };
-    let entry = |hook: &Hook| (hook.ours, item(&["hooks", hook.event], Json::Null, sign(client, hook.ours)));
+    let entry =
+        |hook: &HookEntry| (hook.ours, item(&["hooks", hook.event], Json::Null, sign(client, hook.ours)));
     Some((path, hooks.iter().map(entry).collect()))
 }
 

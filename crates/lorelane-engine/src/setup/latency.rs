@@ -3,7 +3,7 @@
 use super::{Client, Setup, SetupError, clients, record::Record};
 use crate::config::write_plain;
 use crate::disk::{Disk, RealDisk};
-use lorelane_core::json::{self, Format, Json, Object};
+use lorelane_core::json::{self, Json, JsonFormat, Object};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -173,7 +173,7 @@ fn payload(client: Client, event: &str, project: &Path, transcript: &Path) -> St
         "prompt" => set("prompt", "prompt", Json::text("How do the services authenticate to each other?")),
         "before-tool" | "after-tool" => {
             set("tool_name", "toolName", Json::text("Bash"));
-            let input = if camel { Json::text(input.render(Format::LINE)) } else { input };
+            let input = if camel { Json::text(input.render(JsonFormat::LINE)) } else { input };
             set("tool_input", "toolArgs", input);
         }
         "stop" => {
@@ -183,5 +183,5 @@ fn payload(client: Client, event: &str, project: &Path, transcript: &Path) -> St
         "pre-compact" => set("trigger", "trigger", Json::text("auto")),
         _ => set("reason", "reason", Json::text("other")),
     }
-    format!("{}\n", Json::Object(object).render(Format::LINE))
+    format!("{}\n", Json::Object(object).render(JsonFormat::LINE))
 }

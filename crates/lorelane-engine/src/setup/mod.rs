@@ -13,13 +13,13 @@ mod record;
 mod settings;
 
 use crate::config::write_plain;
-use crate::disk::{Disk, Kind, RealDisk};
+use crate::disk::{Disk, FileType, RealDisk};
 use crate::env::{Env, Folders, Var};
 use crate::finding::Finding;
 use crate::store::LOCK_DEADLINE;
-use lorelane_core::json::Entry;
+use lorelane_core::json::OwnedEntry;
 use plan::{spoiled, spoiler, text_of};
-use record::{Kept, Record, digest};
+use record::{InstalledFile, Record, digest};
 use std::path::{Path, PathBuf};
 
 pub use error::SetupError;
@@ -82,14 +82,14 @@ impl Client {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
+pub enum SetupMode {
     Install,
     Remove,
 }
 
 /// A client that is on this machine, and how we know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct DetectedClient {
     pub client: Client,
     pub because: PathBuf,
     pub installed: bool,
@@ -99,7 +99,7 @@ pub struct Found {
 #[derive(Debug)]
 pub struct SetupPlan {
     pub client: Client,
-    pub aim: Aim,
+    pub aim: SetupMode,
     /// Files that change.
     pub steps: Vec<FileStep>,
     /// What stays although it should go, and why.
@@ -145,11 +145,11 @@ impl Setup {
     }
 
     /// The clients on this machine: their settings' folder is there, or their program is on the PATH.
-    pub fn found(&self) -> Vec<Found> {
+    pub fn found(&self) -> Vec<DetectedClient> {
         let found = |client: Client| {
             let folder = clients::folder(client, &self.env).filter(|folder| self.disk.is_folder(folder));
             let because = folder.or_else(|| on_path(&self.env, client.executable()))?;
-            Some(Found { client, because, installed: self.is_installed(client) })
+            Some(DetectedClient { client, because, installed: self.is_installed(client) })
         };
         Client::ALL.into_iter().filter_map(found).collect()
     }
@@ -160,7 +160,7 @@ impl Setup {
 
     /// Does what was planned.
     pub fn carry_out(&self, plan: &SetupPlan) -> Result<(), SetupError> {
-        if plan.aim == Aim::Remove && plan.steps.is_empty() && plan.old.is_none() {
+        if plan.aim == SetupMode::Remove && plan.steps.is_empty() && plan.old.is_none() {
             return Ok(());
         }
         let made = plan.record.folders.iter().any(|folder| self.agents.starts_with(folder));
@@ -172,7 +172,7 @@ impl Setup {
             .lock_dir(&self.agents, LOCK_DEADLINE)
             .map_err(|_| SetupError::Busy { path: self.agents.clone() })?;
         match plan.aim {
-            Aim::Install => {
+            SetupMode::Install => {
                 // Written down before it is done: a setup that is killed can be taken back.
                 if plan.old.as_ref() != Some(&plan.record) {
                     plan.record.write(&self.disk, &self.agents, plan.client)?;
@@ -180,7 +180,7 @@ impl Setup {
                 self.keep_changed(plan)?;
                 self.write_files(&plan.steps)
             }
-            Aim::Remove => {
+            SetupMode::Remove => {
                 self.write_files(&plan.steps)?;
                 if let Some(old) = plan.old.as_ref().filter(|_| plan.left.is_empty()) {
                     old.discard(&self.disk, &self.agents, plan.client)?;
@@ -304,7 +304,7 @@ impl Setup {
         findings
     }
 
-    fn damage(&self, kept: &Kept) -> Option<&'static str> {
+    fn damage(&self, kept: &InstalledFile) -> Option<&'static str> {
         let now = match self.read(&kept.path) {
             Ok(now) => now,
             Err(_) => return Some("cannot be read"),
@@ -316,7 +316,7 @@ impl Setup {
         if kept.entries.is_empty() {
             return Some("was changed since lorelane wrote it");
         }
-        let entries: Vec<Entry> = kept.entries.iter().map(|(entry, _)| entry.clone()).collect();
+        let entries: Vec<OwnedEntry> = kept.entries.iter().map(|(entry, _)| entry.clone()).collect();
         let held = text_of(&now).is_some_and(|text| settings::holds(&kept.path, text, &entries));
         (!held).then_some("has lost an entry of lorelane")
     }
@@ -329,7 +329,7 @@ impl Setup {
     /// A linked file is edited where it is, and the link stays.
     fn real(&self, path: &Path) -> Result<PathBuf, SetupError> {
         let stat = self.disk.stat(path).map_err(|fault| SetupError::io("look at", path, fault))?;
-        if stat.is_none_or(|stat| stat.kind != Kind::Symlink) {
+        if stat.is_none_or(|stat| stat.kind != FileType::Symlink) {
             return Ok(path.to_owned());
         }
         self.disk.real_path(path).map_err(|fault| SetupError::io("follow the link", path, fault))
@@ -355,7 +355,7 @@ fn hook_line(program: &str, words: &str) -> String {
 fn on_path(env: &Env, name: &str) -> Option<PathBuf> {
     let path = env.var(Var::Path)?;
     let is_file =
-        |file: &PathBuf| matches!(RealDisk.stat_target(file), Ok(Some(stat)) if stat.kind == Kind::File);
+        |file: &PathBuf| matches!(RealDisk.stat_target(file), Ok(Some(stat)) if stat.kind == FileType::File);
     std::env::split_paths(path).map(|folder| folder.join(name)).find(is_file)
 }
 
@@ -390,9 +390,9 @@ fn quoted(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::clients::Part;
+    use super::clients::Installable;
     use super::*;
-    use lorelane_core::json::{self, Format, Json};
+    use lorelane_core::json::{self, Json, JsonFormat};
 
     #[test]
     fn a_file_that_a_client_passes_over_is_known() {
@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn codex_gets_the_server_as_a_table_and_loses_no_other_byte() {
         let parts = clients::parts(Client::Codex, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
-        let [_, Part::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
+        let [_, Installable::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
         assert_eq!(path, Path::new("/c/config.toml"));
         let ours = "[mcp_servers.lorelane]\ncommand = \"/bin/lorelane\"\nargs = [\"mcp\"]\n";
         let theirs = "# mine\nmodel = 'o3'\n\n[mcp_servers.other] # x\ncommand = \"y\"\n";
@@ -466,7 +466,7 @@ mod tests {
     #[test]
     fn a_server_goes_into_an_inline_table_and_out_again_to_the_byte() {
         let parts = clients::parts(Client::Codex, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
-        let [_, Part::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
+        let [_, Installable::Entries { path, entries }] = parts.as_slice() else { panic!("{parts:?}") };
         let ours = "lorelane = { command = \"/bin/lorelane\", args = [\"mcp\"] }";
         for (before, after) in [
             ("mcp_servers = {}\n", format!("mcp_servers = {{{ours}}}\n")),
@@ -529,13 +529,14 @@ mod tests {
             let parts = clients::parts(client, Path::new("/c"), Path::new("/own"), "/bin/lorelane");
             let path = Path::new("/c").join(file);
             let entries = parts.iter().find_map(|part| match part {
-                Part::Entries { path: own, entries } if *own == path => Some(entries),
+                Installable::Entries { path: own, entries } if *own == path => Some(entries),
                 _ => None,
             });
             let entries = entries.unwrap_or_else(|| panic!("{parts:?}")).iter();
-            let servers: Vec<Entry> = entries.filter(|entry| entry.path[0] != "hooks").cloned().collect();
+            let servers: Vec<OwnedEntry> =
+                entries.filter(|entry| entry.path[0] != "hooks").cloned().collect();
             let (text, _) = json::add("", &servers).unwrap();
-            assert_eq!(Json::parse(&text).unwrap().render(Format::LINE), expected);
+            assert_eq!(Json::parse(&text).unwrap().render(JsonFormat::LINE), expected);
         }
     }
 

@@ -1,11 +1,11 @@
 //! Decides what a setup changes: every file as it was before us, as we wrote it, and as it is now.
 
-use super::clients::{self, Part};
-use super::record::{Kept, Record, digest};
-use super::settings::{self, Fault};
-use super::{Aim, Client, FileStep, Setup, SetupError, SetupPlan};
+use super::clients::{self, Installable};
+use super::record::{InstalledFile, Record, digest};
+use super::settings::{self, SettingsFault};
+use super::{Client, FileStep, Setup, SetupError, SetupMode, SetupPlan};
 use crate::disk::Disk;
-use lorelane_core::json::{Document, Entry, EntryFault, Grammar, NodeKind, Trace};
+use lorelane_core::json::{Document, EntryFault, Grammar, NodeKind, OwnedEntry, Trace};
 use std::path::Path;
 
 impl SetupPlan {
@@ -16,7 +16,7 @@ impl SetupPlan {
 
 impl Setup {
     /// Decides what changes, and changes nothing.
-    pub fn plan(&self, client: Client, aim: Aim) -> Result<SetupPlan, SetupError> {
+    pub fn plan(&self, client: Client, aim: SetupMode) -> Result<SetupPlan, SetupError> {
         let parts = self.parts(client)?;
         let old = Record::read(&self.disk, &self.agents, client)?;
         let mut plan = SetupPlan {
@@ -36,22 +36,22 @@ impl Setup {
         Ok(plan)
     }
 
-    fn parts(&self, client: Client) -> Result<Vec<Part>, SetupError> {
+    fn parts(&self, client: Client) -> Result<Vec<Installable>, SetupError> {
         let folder = clients::folder(client, &self.env).ok_or(SetupError::NoHome)?;
         Ok(clients::parts(client, &folder, &self.agents, &self.program.to_string_lossy()))
     }
 
-    fn plan_part(&self, plan: &mut SetupPlan, part: &Part) -> Result<(), SetupError> {
+    fn plan_part(&self, plan: &mut SetupPlan, part: &Installable) -> Result<(), SetupError> {
         let path = part.path();
         let now = self.read(path)?;
         let kept = plan.old.as_ref().and_then(|old| old.of(path)).cloned();
         let after = match (part, plan.aim) {
-            (Part::Whole { text, .. }, Aim::Install) => {
+            (Installable::Whole { text, .. }, SetupMode::Install) => {
                 let keep = install_whole(path, now.as_deref(), kept, text)?;
                 plan.record.files.push(keep);
                 Some(text.clone().into_bytes())
             }
-            (Part::Whole { text, .. }, Aim::Remove) => match (kept, &now) {
+            (Installable::Whole { text, .. }, SetupMode::Remove) => match (kept, &now) {
                 (Some(kept), Some(_)) if !kept.is_as_written(now.as_deref()) => {
                     plan.leave_changed(path);
                     now.clone()
@@ -60,7 +60,7 @@ impl Setup {
                 (None, Some(now)) if !is_ours(now, text) => Some(now.clone()),
                 (None, _) => None,
             },
-            (Part::Entries { entries, .. }, Aim::Install) => {
+            (Installable::Entries { entries, .. }, SetupMode::Install) => {
                 let (after, keep) = install_entries(path, now.as_deref(), kept.as_ref(), entries)?;
                 plan.record.files.push(keep);
                 if let Some(spoiler) = now.as_deref().and_then(|now| spoiler(plan.client, path, now)) {
@@ -68,15 +68,17 @@ impl Setup {
                 }
                 after
             }
-            (Part::Entries { entries, .. }, Aim::Remove) => {
+            (Installable::Entries { entries, .. }, SetupMode::Remove) => {
                 without_ours(path, now.as_deref(), kept.as_ref(), entries)?
             }
             // A client's notes speak of us only if something of ours was there to speak of.
-            (Part::Trail { entries, .. }, Aim::Remove) if plan.old.is_some() || !plan.steps.is_empty() => {
+            (Installable::Trail { entries, .. }, SetupMode::Remove)
+                if plan.old.is_some() || !plan.steps.is_empty() =>
+            {
                 let taken = Trace { added: true, ..Trace::default() };
                 take(path, now.as_deref(), entries, Some(&vec![taken; entries.len()]))?
             }
-            (Part::Trail { .. }, _) => now.clone(),
+            (Installable::Trail { .. }, _) => now.clone(),
         };
         if after != now {
             plan.steps.push(self.step(path, now, after));
@@ -90,7 +92,7 @@ impl Setup {
     }
 
     /// Files that an older version installed and this one does not.
-    fn plan_orphans(&self, plan: &mut SetupPlan, parts: &[Part]) -> Result<(), SetupError> {
+    fn plan_orphans(&self, plan: &mut SetupPlan, parts: &[Installable]) -> Result<(), SetupError> {
         let Some(old) = plan.old.clone() else { return Ok(()) };
         for kept in old.files.iter().filter(|kept| !parts.iter().any(|part| part.path() == kept.path)) {
             let now = self.read(&kept.path)?;
@@ -133,10 +135,10 @@ fn readable<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, SetupError> {
         .ok_or_else(|| SetupError::Broken { path: path.to_owned(), why: "it is not UTF-8".to_owned() })
 }
 
-fn refused(path: &Path, fault: &Fault) -> SetupError {
+fn refused(path: &Path, fault: &SettingsFault) -> SetupError {
     let (path, why) = (path.to_owned(), fault.to_string());
     match fault {
-        Fault::Entry(EntryFault::Taken { .. }) => SetupError::Foreign { path, why },
+        SettingsFault::Entry(EntryFault::Taken { .. }) => SetupError::Foreign { path, why },
         _ => SetupError::Broken { path, why },
     }
 }
@@ -144,7 +146,7 @@ fn refused(path: &Path, fault: &Fault) -> SetupError {
 fn take(
     path: &Path,
     now: Option<&[u8]>,
-    entries: &[Entry],
+    entries: &[OwnedEntry],
     traces: Option<&[Trace]>,
 ) -> Result<Option<Vec<u8>>, SetupError> {
     let Some(now) = now else { return Ok(None) };
@@ -157,14 +159,14 @@ fn take(
 fn without_ours(
     path: &Path,
     now: Option<&[u8]>,
-    kept: Option<&Kept>,
-    entries: &[Entry],
+    kept: Option<&InstalledFile>,
+    entries: &[OwnedEntry],
 ) -> Result<Option<Vec<u8>>, SetupError> {
     let Some(kept) = kept else { return take(path, now, entries, None) };
     if kept.is_as_written(now) {
         return Ok(kept.before.clone());
     }
-    let (entries, traces): (Vec<Entry>, Vec<Trace>) = kept.entries.iter().cloned().unzip();
+    let (entries, traces): (Vec<OwnedEntry>, Vec<Trace>) = kept.entries.iter().cloned().unzip();
     let left = take(path, now, &entries, Some(&traces))?;
     // An object that we began and that nobody used goes as a whole.
     let began = kept.before.as_deref().is_none_or(|before| text_of(before).is_some_and(is_blank));
@@ -187,15 +189,15 @@ fn is_empty_object(text: &str) -> bool {
 fn install_whole(
     path: &Path,
     now: Option<&[u8]>,
-    kept: Option<Kept>,
+    kept: Option<InstalledFile>,
     text: &str,
-) -> Result<Kept, SetupError> {
+) -> Result<InstalledFile, SetupError> {
     if kept.is_none() && now.is_some_and(|now| !is_ours(now, text)) {
         let why = "it is there already, and lorelane did not write it".to_owned();
         return Err(SetupError::Foreign { path: path.to_owned(), why });
     }
     let before = kept.and_then(|kept| kept.before);
-    Ok(Kept { path: path.to_owned(), before, wrote: digest(text.as_bytes()), entries: Vec::new() })
+    Ok(InstalledFile { path: path.to_owned(), before, wrote: digest(text.as_bytes()), entries: Vec::new() })
 }
 
 /// Our own files in foreign folders say where they come from, so that they are known without a record.
@@ -208,9 +210,9 @@ fn is_ours(now: &[u8], text: &str) -> bool {
 fn install_entries(
     path: &Path,
     now: Option<&[u8]>,
-    kept: Option<&Kept>,
-    entries: &[Entry],
-) -> Result<(Option<Vec<u8>>, Kept), SetupError> {
+    kept: Option<&InstalledFile>,
+    entries: &[OwnedEntry],
+) -> Result<(Option<Vec<u8>>, InstalledFile), SetupError> {
     let held = now.and_then(text_of).is_some_and(|now| settings::holds(path, now, entries));
     if let Some(kept) = kept.filter(|_| held) {
         return Ok((now.map(<[u8]>::to_vec), kept.clone()));
@@ -220,7 +222,7 @@ fn install_entries(
     let (text, traces) = settings::add(path, text, entries).map_err(|fault| refused(path, &fault))?;
     let after = text.into_bytes();
     let entries = entries.iter().cloned().zip(traces).collect();
-    let keep = Kept { path: path.to_owned(), before, wrote: digest(&after), entries };
+    let keep = InstalledFile { path: path.to_owned(), before, wrote: digest(&after), entries };
     Ok((Some(after), keep))
 }
 

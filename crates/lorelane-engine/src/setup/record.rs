@@ -4,31 +4,31 @@ use super::{Client, SetupError};
 use crate::config::write_plain;
 use crate::disk::Disk;
 use lorelane_core::digest::Revision;
-use lorelane_core::json::{Entry, Format, Json, Object, Owned, Trace, Where};
+use lorelane_core::json::{EntryPlace, Json, JsonFormat, Object, OwnedEntry, Ownership, Trace};
 use std::path::{Path, PathBuf};
 
 /// One installation of one client.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Record {
     pub program: PathBuf,
-    pub files: Vec<Kept>,
+    pub files: Vec<InstalledFile>,
     /// Folders that were made for it, outermost first.
     pub folders: Vec<PathBuf>,
 }
 
 /// One file that was written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct InstalledFile {
     pub path: PathBuf,
     /// What was there before; `None` when nothing was. It is kept in a file of its own.
     pub before: Option<Vec<u8>>,
     /// The digest of what was written.
     pub wrote: String,
     /// Empty for a file that is ours as a whole.
-    pub entries: Vec<(Entry, Trace)>,
+    pub entries: Vec<(OwnedEntry, Trace)>,
 }
 
-impl Kept {
+impl InstalledFile {
     pub fn is_as_written(&self, now: Option<&[u8]>) -> bool {
         now.is_some_and(|now| digest(now) == self.wrote)
     }
@@ -89,13 +89,13 @@ impl Record {
             }
         }
         let path = file(agents, client);
-        let text = format!("{}\n", self.to_json().render(Format::FILE));
+        let text = format!("{}\n", self.to_json().render(JsonFormat::FILE));
         Ok(write_plain(disk, &path, text.as_bytes())?)
     }
 
     pub fn discard(&self, disk: &dyn Disk, agents: &Path, client: Client) -> Result<(), SetupError> {
         let backups = backups(agents);
-        let named = |kept: &Kept| backups.join(kept.backup_name(client));
+        let named = |kept: &InstalledFile| backups.join(kept.backup_name(client));
         let saved = self.files.iter().filter(|kept| kept.before.is_some()).map(named);
         for path in std::iter::once(file(agents, client)).chain(saved) {
             match disk.remove_file(&path) {
@@ -110,7 +110,7 @@ impl Record {
         Ok(())
     }
 
-    pub fn of(&self, path: &Path) -> Option<&Kept> {
+    pub fn of(&self, path: &Path) -> Option<&InstalledFile> {
         self.files.iter().find(|kept| kept.path == path)
     }
 
@@ -138,15 +138,15 @@ fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
     Json::Object(Object::from_iter(members))
 }
 
-fn entry_json(entry: &Entry, trace: &Trace) -> Json {
+fn entry_json(entry: &OwnedEntry, trace: &Trace) -> Json {
     let (owned, says) = match &entry.owned {
-        Owned::Says(says) => ("says", Json::text(says)),
-        Owned::Named => ("named", Json::Null),
-        Owned::Shared => ("shared", Json::Null),
+        Ownership::Says(says) => ("says", Json::text(says)),
+        Ownership::Named => ("named", Json::Null),
+        Ownership::Shared => ("shared", Json::Null),
     };
     object([
         ("path", Json::texts(entry.path.iter().map(String::as_str))),
-        ("item", Json::Bool(entry.place == Where::Item)),
+        ("item", Json::Bool(entry.place == EntryPlace::Item)),
         ("value", entry.value.clone()),
         ("owned", Json::text(owned)),
         ("says", says),
@@ -156,9 +156,9 @@ fn entry_json(entry: &Entry, trace: &Trace) -> Json {
     ])
 }
 
-fn read_kept(json: &Json) -> Option<Kept> {
+fn read_kept(json: &Json) -> Option<InstalledFile> {
     let entries = json.at("entries")?.as_list()?.iter().map(read_entry).collect::<Option<Vec<_>>>()?;
-    Some(Kept {
+    Some(InstalledFile {
         path: PathBuf::from(json.at("path")?.as_text()?),
         before: json.at("had")?.as_bool()?.then(Vec::new),
         wrote: json.at("wrote")?.as_text()?.to_owned(),
@@ -166,13 +166,13 @@ fn read_kept(json: &Json) -> Option<Kept> {
     })
 }
 
-fn read_entry(json: &Json) -> Option<(Entry, Trace)> {
+fn read_entry(json: &Json) -> Option<(OwnedEntry, Trace)> {
     let owned = match json.at("owned")?.as_text()? {
-        "says" => Owned::Says(json.at("says")?.as_text()?.to_owned()),
-        "named" => Owned::Named,
-        _ => Owned::Shared,
+        "says" => Ownership::Says(json.at("says")?.as_text()?.to_owned()),
+        "named" => Ownership::Named,
+        _ => Ownership::Shared,
     };
-    let place = if json.at("item")?.as_bool()? { Where::Item } else { Where::Member };
+    let place = if json.at("item")?.as_bool()? { EntryPlace::Item } else { EntryPlace::Member };
     let path = json.at("path")?.to_texts();
     let trace = Trace {
         added: json.at("added")?.as_bool()?,
@@ -181,6 +181,6 @@ fn read_entry(json: &Json) -> Option<(Entry, Trace)> {
     };
     // `add` and `take` expect a name.
     (!path.is_empty()).then(|| {
-        (Entry { path, place, value: json.at("value").cloned().unwrap_or(Json::Null), owned }, trace)
+        (OwnedEntry { path, place, value: json.at("value").cloned().unwrap_or(Json::Null), owned }, trace)
     })
 }

@@ -4,7 +4,7 @@
 //! of the inline table that is there already. It goes in and out as text: a document that is read and rendered again
 //! has other line ends and no byte order mark.
 
-use lorelane_core::json::{self, Entry, EntryFault, Json, Owned, Trace};
+use lorelane_core::json::{self, EntryFault, Json, OwnedEntry, Ownership, Trace};
 use std::ops::Range;
 use std::path::Path;
 use toml_edit::{Array, Document, InlineTable, Item, Key, Table, Value, value};
@@ -13,7 +13,7 @@ const BOM: char = '\u{feff}';
 
 /// Why entries could not be put in or taken out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Fault {
+pub(super) enum SettingsFault {
     #[error(transparent)]
     Entry(#[from] EntryFault),
     #[error("it is not TOML: {0}")]
@@ -25,7 +25,11 @@ fn is_toml(path: &Path) -> bool {
 }
 
 /// Puts entries behind what is there.
-pub(super) fn add(path: &Path, text: &str, entries: &[Entry]) -> Result<(String, Vec<Trace>), Fault> {
+pub(super) fn add(
+    path: &Path,
+    text: &str,
+    entries: &[OwnedEntry],
+) -> Result<(String, Vec<Trace>), SettingsFault> {
     if !is_toml(path) {
         return Ok(json::add(text, entries)?);
     }
@@ -61,9 +65,9 @@ pub(super) fn add(path: &Path, text: &str, entries: &[Entry]) -> Result<(String,
 pub(super) fn take(
     path: &Path,
     text: &str,
-    entries: &[Entry],
+    entries: &[OwnedEntry],
     traces: Option<&[Trace]>,
-) -> Result<String, Fault> {
+) -> Result<String, SettingsFault> {
     if !is_toml(path) {
         return Ok(json::take(text, entries, traces)?);
     }
@@ -78,33 +82,33 @@ pub(super) fn take(
 }
 
 /// Whether a text has every entry.
-pub(super) fn holds(path: &Path, text: &str, entries: &[Entry]) -> bool {
+pub(super) fn holds(path: &Path, text: &str, entries: &[OwnedEntry]) -> bool {
     if !is_toml(path) {
         return json::holds(text, entries);
     }
     read(text).is_ok_and(|document| entries.iter().all(|entry| is_held(&document, entry)))
 }
 
-fn read(text: &str) -> Result<Document<&str>, Fault> {
-    Document::parse(text).map_err(|fault| Fault::Toml(fault.message().to_owned()))
+fn read(text: &str) -> Result<Document<&str>, SettingsFault> {
+    Document::parse(text).map_err(|fault| SettingsFault::Toml(fault.message().to_owned()))
 }
 
-fn table_of<'d>(document: &'d Document<&str>, entry: &Entry) -> Option<&'d Item> {
+fn table_of<'d>(document: &'d Document<&str>, entry: &OwnedEntry) -> Option<&'d Item> {
     entry.path.iter().try_fold(document.as_item(), |item, key| item.as_table_like()?.get(key))
 }
 
 /// Whether the entry is there and says that it is ours.
-fn is_held(document: &Document<&str>, entry: &Entry) -> bool {
-    let Owned::Says(needle) = &entry.owned else { return false };
+fn is_held(document: &Document<&str>, entry: &OwnedEntry) -> bool {
+    let Ownership::Says(needle) = &entry.owned else { return false };
     let says = |value: &Item| value.as_str().is_some_and(|text| text.contains(needle.as_str()));
     let table = table_of(document, entry).and_then(Item::as_table_like);
     table.is_some_and(|table| table.iter().any(|(_, value)| says(value)))
 }
 
 /// The text without an entry, and without the blank line that keeps it apart from what is above.
-fn without(text: &str, entry: &Entry, apart: Option<&str>) -> Result<String, Fault> {
+fn without(text: &str, entry: &OwnedEntry, apart: Option<&str>) -> Result<String, SettingsFault> {
     let (mark, body) = text.split_at(mark_length(text));
-    let shape = || Fault::Entry(EntryFault::Shape { path: entry.path.join(".") });
+    let shape = || SettingsFault::Entry(EntryFault::Shape { path: entry.path.join(".") });
     let mut places = places(body, &read(body)?, entry).ok_or_else(shape)?;
     places.sort_by_key(|place| place.start);
     let mut left = body.to_owned();
@@ -139,7 +143,7 @@ fn kept_apart(text: &str, place: &Range<usize>, apart: Option<&str>) -> usize {
 }
 
 /// The entry's own name, and what holds it.
-fn parent_of<'d, 'e>(document: &'d Document<&str>, entry: &'e Entry) -> Option<(&'e str, &'d Item)> {
+fn parent_of<'d, 'e>(document: &'d Document<&str>, entry: &'e OwnedEntry) -> Option<(&'e str, &'d Item)> {
     let (own, above) = entry.path.split_last()?;
     let parent = above.iter().try_fold(document.as_item(), |item, key| item.as_table_like()?.get(key))?;
     Some((own, parent))
@@ -147,7 +151,7 @@ fn parent_of<'d, 'e>(document: &'d Document<&str>, entry: &'e Entry) -> Option<(
 
 /// Where an entry goes into an inline table, and its text; `None` where its table is not written so. Behind the last
 /// member, without a blank of its own in an empty table: so it can be taken out again to the byte.
-fn inline_member(text: &str, entry: &Entry) -> Result<Option<(usize, String)>, Fault> {
+fn inline_member(text: &str, entry: &OwnedEntry) -> Result<Option<(usize, String)>, SettingsFault> {
     let mark = mark_length(text);
     let document = read(&text[mark..])?;
     let Some((own, parent)) = parent_of(&document, entry) else { return Ok(None) };
@@ -162,7 +166,7 @@ fn inline_member(text: &str, entry: &Entry) -> Result<Option<(usize, String)>, F
 }
 
 /// Where an entry stands: whole lines, or a member of an inline table.
-fn places(text: &str, document: &Document<&str>, entry: &Entry) -> Option<Vec<Range<usize>>> {
+fn places(text: &str, document: &Document<&str>, entry: &OwnedEntry) -> Option<Vec<Range<usize>>> {
     let (own, parent) = parent_of(document, entry)?;
     if let Some(inline) = parent.as_inline_table() {
         return member(inline, own).map(|place| vec![place]);
@@ -219,12 +223,12 @@ fn member(table: &InlineTable, own: &str) -> Option<Range<usize>> {
 }
 
 /// The entry as a table of its own.
-fn written(entry: &Entry) -> String {
+fn written(entry: &OwnedEntry) -> String {
     let table: Table = members(entry).map(|(key, member)| (key, value(member))).collect();
     format!("[{}]\n{table}", entry.path.join("."))
 }
 
-fn members(entry: &Entry) -> impl Iterator<Item = (&str, Value)> {
+fn members(entry: &OwnedEntry) -> impl Iterator<Item = (&str, Value)> {
     let members = entry.value.as_object().into_iter().flat_map(|members| members.iter());
     members.map(|(key, json)| match json {
         Json::List(_) => (key, Value::Array(json.to_texts().into_iter().collect::<Array>())),

@@ -7,8 +7,8 @@
 //! A repository can bring a `.lorelane/id`, so one counts only if the state knows it. Nothing can bring a file in the
 //! folder of git but who has the whole of it.
 
-use crate::disk::{Disk, Kind, identity};
-use crate::git::{Enclosing, Repository, enclosing};
+use crate::disk::{Disk, FileType, identity};
+use crate::git::{EnclosingRepository, Repository, enclosing};
 use lorelane_core::mark::MARKS_FOLDER;
 use lorelane_core::policy::{DEFAULT_ROOT, NOTES_ROOT};
 use std::io::{self, ErrorKind};
@@ -91,10 +91,10 @@ impl IdFiles {
     /// Of the project in `root`, a path without links.
     pub(crate) fn of(disk: &dyn Disk, state: &Path, root: &Path) -> IdFiles {
         let around = enclosing(disk, root);
-        let has_git = around != Enclosing::Nothing;
+        let has_git = around != EnclosingRepository::Nothing;
         let (in_git, work_tree) = match around {
-            Enclosing::Repository(around) => (Some(file_in_git(&around)), around.work_tree),
-            Enclosing::Nothing | Enclosing::Unproven => (None, String::new()),
+            EnclosingRepository::Repository(around) => (Some(file_in_git(&around)), around.work_tree),
+            EnclosingRepository::Nothing | EnclosingRepository::Unproven => (None, String::new()),
         };
         let in_project = root.join(MARKS_FOLDER).join(ID_FILE);
         IdFiles {
@@ -232,7 +232,8 @@ impl IdFiles {
 
     /// The folder for an id inside the project. A folder without memories is no project, and gets none.
     fn make_folder(&self, disk: &dyn Disk) -> io::Result<()> {
-        let is_folder = |path: &Path| matches!(disk.stat(path), Ok(Some(stat)) if stat.kind == Kind::Folder);
+        let is_folder =
+            |path: &Path| matches!(disk.stat(path), Ok(Some(stat)) if stat.kind == FileType::Folder);
         if ![DEFAULT_ROOT, NOTES_ROOT].iter().any(|memories| is_folder(&self.root.join(memories))) {
             return Err(ErrorKind::Unsupported.into());
         }

@@ -5,7 +5,7 @@
 
 use super::id::digits;
 use super::{CAPTURES, DRAFTS};
-use crate::disk::{Disk, Kind, Listed, READ_MAX_BYTES};
+use crate::disk::{DirEntry, Disk, FileType, READ_MAX_BYTES};
 use std::io;
 use std::path::Path;
 
@@ -59,7 +59,7 @@ fn move_files(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
     disk.remove_dir(from)
 }
 
-fn files(disk: &dyn Disk, folder: &Path) -> Vec<Listed> {
+fn files(disk: &dyn Disk, folder: &Path) -> Vec<DirEntry> {
     let listed = disk.list(folder).ok().flatten().unwrap_or_default();
-    listed.into_iter().filter(|listed| listed.kind == Kind::File).collect()
+    listed.into_iter().filter(|listed| listed.kind == FileType::File).collect()
 }

@@ -22,12 +22,12 @@ pub enum FaultSwitch {
 
 /// Which switch is on, if any.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Faults {
+pub(super) struct ActiveFaults {
     #[cfg(feature = "simulation")]
     pub(super) switch: Option<FaultSwitch>,
 }
 
-impl Faults {
+impl ActiveFaults {
     #[cfg(feature = "simulation")]
     pub(super) fn skip(self, switch: FaultSwitch) -> bool {
         self.switch == Some(switch)

@@ -20,10 +20,10 @@ use std::str::SplitAsciiWhitespace;
 
 use lorelane_core::time::Timestamp;
 
-use super::pack::Blob;
+use super::blobs::Blob;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum JournalRecord {
     Intent(Intent),
     Done(u64),
     Void(u64),
@@ -36,14 +36,14 @@ pub(super) struct Intent {
     pub(super) undoes: Option<u64>,
     pub(super) at: Timestamp,
     pub(super) because: Blob,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<IntentStep>,
     /// Its place among the changes of all lanes; 0 where nobody counted.
     pub(super) order: u64,
     pub(super) moved_from: Option<Digest>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum IntentStep {
     /// `mode` is the file's before the change: kept by a revision, given back by an undo.
     File {
         path: Blob,
@@ -64,16 +64,16 @@ pub(super) enum Step {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Line {
-    pub(super) event: Event,
+pub(super) struct JournalLine {
+    pub(super) event: JournalRecord,
     pub(super) own: Digest,
     prev: Digest,
 }
 
 /// The lines of a journal, or of its tail, up to the first that does not continue the chain.
 #[derive(Debug)]
-pub(super) struct Chain {
-    pub(super) lines: Vec<Line>,
+pub(super) struct JournalChain {
+    pub(super) lines: Vec<JournalLine>,
     pub(super) end: u64,
     pub(super) tail: Tail,
 }
@@ -87,25 +87,26 @@ pub(super) enum Tail {
     Damaged,
 }
 
-impl Chain {
+impl JournalChain {
     /// Reads the lines that begin at `offset`; `prev` is what the first must continue, if known.
-    pub(super) fn read(bytes: &[u8], offset: u64, prev: Option<Digest>) -> Chain {
+    pub(super) fn read(bytes: &[u8], offset: u64, prev: Option<Digest>) -> JournalChain {
         let (mut lines, mut at, mut prev) = (Vec::new(), 0, prev);
         while let Some(len) = bytes[at..].iter().position(|byte| *byte == b'\n') {
-            let line = Line::parse(&bytes[at..at + len]);
+            let line = JournalLine::parse(&bytes[at..at + len]);
             let Some(line) = line.filter(|line| prev.is_none_or(|prev| line.prev == prev)) else { break };
             prev = Some(line.own);
             lines.push(line);
             at += len + 1;
         }
-        Chain { lines, end: offset + at as u64, tail: judge(&bytes[at..]) }
+        JournalChain { lines, end: offset + at as u64, tail: judge(&bytes[at..]) }
     }
 }
 
 /// A crash leaves a piece without its line end, or a hole of zeroes. A `done` line is not synced, so it and
 /// the next plan can be lost together, and pages are lost in any order: one intact line may follow a hole.
 fn judge(rest: &[u8]) -> Tail {
-    let intact = || rest.split(|byte| *byte == b'\n').filter(|text| Line::parse(text).is_some()).count();
+    let intact =
+        || rest.split(|byte| *byte == b'\n').filter(|text| JournalLine::parse(text).is_some()).count();
     match rest {
         [] => Tail::Whole,
         piece if !piece.contains(&b'\n') => Tail::Torn,
@@ -114,16 +115,16 @@ fn judge(rest: &[u8]) -> Tail {
     }
 }
 
-impl Line {
+impl JournalLine {
     /// Writes an event as the line that follows `prev`; returns the line's hash with it.
-    pub(super) fn write(event: &Event, prev: Digest) -> (String, Digest) {
+    pub(super) fn write(event: &JournalRecord, prev: Digest) -> (String, Digest) {
         let mut text = format!("{event} {prev}");
         let own = Digest::of(text.as_bytes());
         writeln!(text, " {own}").expect("writing to a string does not fail");
         (text, own)
     }
 
-    fn parse(text: &[u8]) -> Option<Line> {
+    fn parse(text: &[u8]) -> Option<JournalLine> {
         let text = std::str::from_utf8(text).ok()?;
         let (signed, own) = text.rsplit_once(' ')?;
         let own = Digest::parse(own)?;
@@ -131,28 +132,28 @@ impl Line {
             return None;
         }
         let (event, prev) = signed.rsplit_once(' ')?;
-        Some(Line { event: Event::parse(event)?, own, prev: Digest::parse(prev)? })
+        Some(JournalLine { event: JournalRecord::parse(event)?, own, prev: Digest::parse(prev)? })
     }
 }
 
-impl Event {
+impl JournalRecord {
     pub(super) fn number(&self) -> u64 {
         match self {
-            Event::Intent(intent) => intent.number,
-            Event::Done(number) | Event::Void(number) => *number,
+            JournalRecord::Intent(intent) => intent.number,
+            JournalRecord::Done(number) | JournalRecord::Void(number) => *number,
         }
     }
 
-    fn parse(text: &str) -> Option<Event> {
+    fn parse(text: &str) -> Option<JournalRecord> {
         let mut words = text.split_ascii_whitespace();
         let (kind, number) = (words.next()?, words.next()?.parse().ok()?);
         let event = match kind {
-            "done" => Event::Done(number),
-            "void" => Event::Void(number),
-            "plan" => Event::Intent(Intent::parse(number, None, &mut words)?),
+            "done" => JournalRecord::Done(number),
+            "void" => JournalRecord::Void(number),
+            "plan" => JournalRecord::Intent(Intent::parse(number, None, &mut words)?),
             "undo" => {
                 let undone = words.next()?.parse().ok()?;
-                Event::Intent(Intent::parse(number, Some(undone), &mut words)?)
+                JournalRecord::Intent(Intent::parse(number, Some(undone), &mut words)?)
             }
             _ => return None,
         };
@@ -162,9 +163,9 @@ impl Event {
 
 impl Intent {
     pub(super) fn blobs(&self) -> impl Iterator<Item = Blob> {
-        let of_step = |step: &Step| match step {
-            Step::File { path, old, new, .. } => [Some(*path), *old, *new],
-            Step::Mark { text, .. } | Step::Unmark { text, .. } => [Some(*text), None, None],
+        let of_step = |step: &IntentStep| match step {
+            IntentStep::File { path, old, new, .. } => [Some(*path), *old, *new],
+            IntentStep::Mark { text, .. } | IntentStep::Unmark { text, .. } => [Some(*text), None, None],
         };
         let steps: Vec<Blob> = self.steps.iter().flat_map(of_step).flatten().collect();
         std::iter::once(self.because).chain(steps)
@@ -176,7 +177,7 @@ impl Intent {
         let (mut steps, mut order, mut moved_from) = (Vec::new(), 0, None);
         while let Some(verb) = words.next() {
             match verb {
-                "file" => steps.push(Step::File {
+                "file" => steps.push(IntentStep::File {
                     path: Blob::parse(words.next()?)?,
                     old: optional(words.next()?, Blob::parse)?,
                     new: optional(words.next()?, Blob::parse)?,
@@ -185,8 +186,8 @@ impl Intent {
                 "mark" | "unmark" => {
                     let (seen, text) = (words.next()?.parse().ok()?, Blob::parse(words.next()?)?);
                     steps.push(match verb {
-                        "mark" => Step::Mark { text, seen },
-                        _ => Step::Unmark { text, seen },
+                        "mark" => IntentStep::Mark { text, seen },
+                        _ => IntentStep::Unmark { text, seen },
                     });
                 }
                 "order" => order = words.next()?.parse().ok()?,
@@ -202,12 +203,12 @@ fn optional<T>(word: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<Opti
     if word == "-" { Some(None) } else { parse(word).map(Some) }
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for JournalRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let intent = match self {
-            Event::Done(number) => return write!(f, "done {number}"),
-            Event::Void(number) => return write!(f, "void {number}"),
-            Event::Intent(intent) => intent,
+            JournalRecord::Done(number) => return write!(f, "done {number}"),
+            JournalRecord::Void(number) => return write!(f, "void {number}"),
+            JournalRecord::Intent(intent) => intent,
         };
         match intent.undoes {
             None => write!(f, "plan {}", intent.number)?,
@@ -216,15 +217,15 @@ impl fmt::Display for Event {
         write!(f, " {} {}", intent.at.0, intent.because)?;
         for step in &intent.steps {
             match step {
-                Step::File { path, old, new, mode } => {
+                IntentStep::File { path, old, new, mode } => {
                     write!(f, " file {path} {} {}", OrDash(*old), OrDash(*new))?;
                     match mode {
                         Some(mode) => write!(f, " {mode:o}")?,
                         None => f.write_str(" -")?,
                     }
                 }
-                Step::Mark { text, seen } => write!(f, " mark {seen} {text}")?,
-                Step::Unmark { text, seen } => write!(f, " unmark {seen} {text}")?,
+                IntentStep::Mark { text, seen } => write!(f, " mark {seen} {text}")?,
+                IntentStep::Unmark { text, seen } => write!(f, " unmark {seen} {text}")?,
             }
         }
         if intent.order > 0 {

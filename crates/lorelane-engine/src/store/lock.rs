@@ -4,14 +4,14 @@
 //! take turns are waited for much longer. Who has waited long looks more often, so the last to come is rarely the
 //! first to be served, without a queue that a dead writer could hold up.
 
-use crate::backend::{LOCK_FOLDER, Others, StoreError, Warning};
+use crate::backend::{LOCK_FOLDER, LockHolders, StoreError, Warning};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Store;
-use super::book::JOURNAL;
 use super::faults::FaultSwitch;
-use crate::disk::{Kind, LockGuard, POLL, Stat};
+use super::journal_writer::JOURNAL;
+use crate::disk::{FileType, LockGuard, POLL, Stat};
 
 /// How long a writer waits while nobody changes anything.
 pub const LOCK_DEADLINE: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ const PATIENCE: u32 = 12;
 const LOCK_FOLDER_STALE: Duration = Duration::from_secs(60);
 
 /// One writer's waiting.
-struct Queue<'s> {
+struct LockWait<'s> {
     store: &'s Store,
     /// Files that every turn changes.
     signs: &'s [PathBuf],
@@ -33,7 +33,7 @@ struct Queue<'s> {
 
 impl Store {
     pub(super) fn lock_lane(&self) -> Result<LockGuard, StoreError> {
-        let journals = [self.home.state.join(JOURNAL), self.shelter().join(JOURNAL)];
+        let journals = [self.home.state.join(JOURNAL), self.fallback_journal().join(JOURNAL)];
         self.lock(&self.home.lane, &journals, FaultSwitch::SkipLock)
     }
 
@@ -47,7 +47,7 @@ impl Store {
         if self.faults.skip(switch) {
             return Ok(LockGuard::of_nothing());
         }
-        let mut queue = Queue::new(self, signs);
+        let mut queue = LockWait::new(self, signs);
         loop {
             if let Some(guard) = self.disk.try_lock_dir(folder).map_err(StoreError::io("lock", folder))? {
                 return Ok(guard);
@@ -62,10 +62,10 @@ impl Store {
         let path = self.home.lane.join(LOCK_FOLDER);
         // Each script makes the folder anew.
         let signs = [path.clone()];
-        let mut queue = Queue::new(self, &signs);
+        let mut queue = LockWait::new(self, &signs);
         loop {
             let stat = self.disk.stat(&path).map_err(StoreError::io("look at", &path))?;
-            let Some(stat) = stat.filter(|stat| stat.kind == Kind::Folder) else { return Ok(()) };
+            let Some(stat) = stat.filter(|stat| stat.kind == FileType::Folder) else { return Ok(()) };
             let age_ns = self.disk.now_ns().saturating_sub(stat.mtime_ns);
             // A stamp this far ahead is from another clock: waiting for it to age could take years.
             if age_ns.unsigned_abs() >= LOCK_FOLDER_STALE.as_nanos() as u64 {
@@ -79,9 +79,9 @@ impl Store {
     }
 }
 
-impl<'s> Queue<'s> {
-    fn new(store: &'s Store, signs: &'s [PathBuf]) -> Queue<'s> {
-        Queue { store, signs, seen: Vec::new(), waited: Duration::ZERO, idle: Duration::ZERO }
+impl<'s> LockWait<'s> {
+    fn new(store: &'s Store, signs: &'s [PathBuf]) -> LockWait<'s> {
+        LockWait { store, signs, seen: Vec::new(), waited: Duration::ZERO, idle: Duration::ZERO }
     }
 
     /// Pauses until it is time for another look, or gives up.
@@ -95,10 +95,10 @@ impl<'s> Queue<'s> {
         }
         let timeout = |waited, others| StoreError::LockTimeout { what: what.to_owned(), waited, others };
         if self.idle >= deadline {
-            return Err(timeout(self.idle, Others::Idle));
+            return Err(timeout(self.idle, LockHolders::Idle));
         }
         if self.waited >= deadline * PATIENCE {
-            return Err(timeout(self.waited, Others::Busy));
+            return Err(timeout(self.waited, LockHolders::Busy));
         }
         // Five times as often after a deadline's time as in the beginning.
         let eagerness = 1 + 4 * self.waited.min(deadline).as_millis() / deadline.as_millis().max(1);

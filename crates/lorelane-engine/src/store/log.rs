@@ -3,7 +3,8 @@
 //! Readers take no lock; a line that a writer is just appending is a torn end and is not shown.
 
 use crate::backend::{
-    ChangeLog, Changed, Digest, Entry, Fault, Outcome, Outside, Place, Recent, StoreError, Unwanted, Upcoming,
+    ChangeLog, ChangeState, ChangeTarget, ChangedDocument, Digest, ErasePredicate, ExternalChanges, LogEntry,
+    LogFault, LogTail, NextUndo, StoreError,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -13,14 +14,14 @@ use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
 use super::Store;
-use super::book::{BLOBS, Book, HEAD, HeadFile, JOURNAL, read_head};
-use super::journal::{Chain, Event, Intent, Line, Step, Tail};
-use super::pack::{Blob, Held, Pack};
-use super::purge::found;
+use super::blobs::{Blob, BlobState, BlobStore};
+use super::erase::found;
+use super::journal::{Intent, IntentStep, JournalChain, JournalLine, JournalRecord, Tail};
+use super::journal_writer::{BLOBS, HEAD, HeadFile, JOURNAL, JournalWriter, read_head};
 use super::recover::lane_path;
 
 /// What a path should contain by its last receipt.
-enum Known {
+enum ExpectedContent {
     Absent,
     Bytes(Vec<u8>),
     /// It was written by a receipt whose bytes are purged.
@@ -33,7 +34,7 @@ impl ChangeLog for Store {
         Some(stat.mtime_ns)
     }
 
-    fn count_in_journals(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+    fn count_in_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
         let mut count = 0;
         for folder in self.journals()? {
             let chain = self.chain(&folder)?;
@@ -43,11 +44,11 @@ impl ChangeLog for Store {
         Ok(count)
     }
 
-    fn count_in_marks(&self, unwanted: &Unwanted<'_>) -> Result<usize, StoreError> {
+    fn count_in_marks(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
         Ok((unwanted.without)(&self.read_marks()?).1)
     }
 
-    fn recent(&self, limit: usize) -> Result<Recent, StoreError> {
+    fn recent(&self, limit: usize) -> Result<LogTail, StoreError> {
         let (mut entries, mut total) = (Vec::new(), 0);
         for folder in self.journals()?.iter().rev() {
             let chain = self.chain(folder)?;
@@ -59,11 +60,11 @@ impl ChangeLog for Store {
                 entries.push(entry(&mut pack, &told, &undone, at)?);
             }
         }
-        Ok(Recent { entries, total })
+        Ok(LogTail { entries, total })
     }
 
-    fn next_undo(&self) -> Result<Upcoming, StoreError> {
-        let mut upcoming = Upcoming::default();
+    fn next_undo(&self) -> Result<NextUndo, StoreError> {
+        let mut upcoming = NextUndo::default();
         for folder in self.journals()?.iter().rev() {
             let (chain, mut pack) = (self.chain(folder)?, self.pack(folder)?);
             let mut told = told(&chain.lines);
@@ -82,34 +83,37 @@ impl ChangeLog for Store {
     }
 
     fn newest_order(&self) -> Result<u64, StoreError> {
-        let orders = self.journals()?.into_iter().map(|folder| Book::order_in(self, &folder));
+        let orders = self.journals()?.into_iter().map(|folder| JournalWriter::order_in(self, &folder));
         orders.collect::<Result<Vec<_>, _>>().map(|orders| orders.into_iter().max().unwrap_or(0))
     }
 
-    fn verify(&self) -> Vec<Fault> {
+    fn verify(&self) -> Vec<LogFault> {
         let mut faults = self.verify_one(&self.home.state.path());
-        match self.is_sheltered() {
+        match self.has_fallback_journal() {
             Ok(false) => {}
-            Ok(true) => faults.extend(self.verify_one(&self.shelter())),
-            Err(error) => faults.push(Fault::Unreadable { journal: self.shelter(), why: error.to_string() }),
+            Ok(true) => faults.extend(self.verify_one(&self.fallback_journal())),
+            Err(error) => {
+                faults.push(LogFault::Unreadable { journal: self.fallback_journal(), why: error.to_string() })
+            }
         }
         faults
     }
 
-    fn outside(&self) -> Result<Outside, StoreError> {
-        let mut outside = Outside::default();
+    fn outside(&self) -> Result<ExternalChanges, StoreError> {
+        let mut outside = ExternalChanges::default();
         for (path, (known, written)) in self.known()? {
-            let is_deleted = matches!(known, Known::Bytes(_)) && self.kind(&self.file(&path))?.is_none();
+            let is_deleted =
+                matches!(known, ExpectedContent::Bytes(_)) && self.kind(&self.file(&path))?.is_none();
             if is_deleted {
                 outside.deleted.insert(path, written);
                 continue;
             }
             let same = match (known, self.read_file(&self.file(&path))) {
-                (Known::Purged, _) => true,
+                (ExpectedContent::Purged, _) => true,
                 // Something else than a file of memories is in its place.
                 (_, Err(StoreError::Io { source, .. })) if source.kind() == ErrorKind::InvalidData => false,
-                (Known::Absent, now) => now?.is_none(),
-                (Known::Bytes(bytes), now) => now? == Some(bytes),
+                (ExpectedContent::Absent, now) => now?.is_none(),
+                (ExpectedContent::Bytes(bytes), now) => now? == Some(bytes),
             };
             if !same {
                 outside.changed.push(path);
@@ -125,12 +129,12 @@ impl ChangeLog for Store {
             let chain = self.chain(folder)?;
             let mut pack = self.pack(folder)?;
             let told = told(&chain.lines);
-            let effective = told.iter().rev().filter(|(_, outcome)| *outcome != Outcome::Void);
+            let effective = told.iter().rev().filter(|(_, outcome)| *outcome != ChangeState::Void);
             for step in effective.flat_map(|(intent, _)| &intent.steps) {
                 if wanted.is_empty() {
                     return Ok(last);
                 }
-                let Step::File { path, new, .. } = step else { continue };
+                let IntentStep::File { path, new, .. } = step else { continue };
                 let Some(path) = pack.held(*path)?.as_deref().and_then(lane_path) else { continue };
                 if wanted.remove(&path)
                     && let Some(blob) = new
@@ -146,7 +150,7 @@ impl ChangeLog for Store {
 
 impl Store {
     /// All changes, oldest first; those still kept inside the lane come last.
-    pub fn changes(&self) -> Result<Vec<Entry>, StoreError> {
+    pub fn changes(&self) -> Result<Vec<LogEntry>, StoreError> {
         let mut entries = self.recent(usize::MAX)?.entries;
         entries.reverse();
         Ok(entries)
@@ -154,7 +158,7 @@ impl Store {
 
     /// The paths that differ from their last receipt.
     pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
-        let Outside { mut changed, deleted } = self.outside()?;
+        let ExternalChanges { mut changed, deleted } = self.outside()?;
         changed.extend(deleted.into_keys());
         changed.sort();
         Ok(changed)
@@ -167,34 +171,34 @@ impl Store {
 
     pub(super) fn journals(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut folders = vec![self.home.state.path()];
-        if self.is_sheltered()? {
-            folders.push(self.shelter());
+        if self.has_fallback_journal()? {
+            folders.push(self.fallback_journal());
         }
         Ok(folders)
     }
 
-    pub(super) fn chain(&self, folder: &Path) -> Result<Chain, StoreError> {
+    pub(super) fn chain(&self, folder: &Path) -> Result<JournalChain, StoreError> {
         let bytes = self.read_file(&folder.join(JOURNAL))?.unwrap_or_default();
-        Ok(Chain::read(&bytes, 0, Some(Digest::genesis())))
+        Ok(JournalChain::read(&bytes, 0, Some(Digest::genesis())))
     }
 
-    pub(super) fn pack(&self, folder: &Path) -> Result<Pack, StoreError> {
-        Pack::open(&*self.disk, folder.join(BLOBS))
+    pub(super) fn pack(&self, folder: &Path) -> Result<BlobStore, StoreError> {
+        BlobStore::open(&*self.disk, folder.join(BLOBS))
     }
 
     /// What each path should contain, and since when.
-    fn known(&self) -> Result<BTreeMap<RelPath, (Known, Timestamp)>, StoreError> {
+    fn known(&self) -> Result<BTreeMap<RelPath, (ExpectedContent, Timestamp)>, StoreError> {
         let mut packs = Vec::new();
         let mut last: BTreeMap<RelPath, (usize, Option<Blob>, Timestamp)> = BTreeMap::new();
         for (at, folder) in self.journals()?.iter().enumerate() {
             let chain = self.chain(folder)?;
             let mut pack = self.pack(folder)?;
             for (intent, outcome) in told(&chain.lines) {
-                if outcome == Outcome::Void {
+                if outcome == ChangeState::Void {
                     continue;
                 }
                 for step in &intent.steps {
-                    let Step::File { path, new, .. } = step else { continue };
+                    let IntentStep::File { path, new, .. } = step else { continue };
                     if let Some(path) = pack.held(*path)?.as_deref().and_then(lane_path) {
                         last.insert(path, (at, *new, intent.at));
                     }
@@ -205,8 +209,8 @@ impl Store {
         let mut known = BTreeMap::new();
         for (path, (at, content, written)) in last {
             let content = match content {
-                None => Known::Absent,
-                Some(blob) => packs[at].held(blob)?.map_or(Known::Purged, Known::Bytes),
+                None => ExpectedContent::Absent,
+                Some(blob) => packs[at].held(blob)?.map_or(ExpectedContent::Purged, ExpectedContent::Bytes),
             };
             known.insert(path, (content, written));
         }
@@ -220,7 +224,7 @@ impl Store {
         folder == self.home.state.path() && matches!((len(BLOBS), len(JOURNAL)), (Ok(Some(1..)), Ok(None)))
     }
 
-    fn verify_one(&self, folder: &Path) -> Vec<Fault> {
+    fn verify_one(&self, folder: &Path) -> Vec<LogFault> {
         let journal = folder.join(JOURNAL);
         // In this order each holds all that the one before speaks of.
         let head = folder.join(HEAD);
@@ -228,37 +232,40 @@ impl Store {
         let read = self.chain(folder).and_then(|chain| Ok((chain, self.pack(folder)?)));
         let (chain, mut pack) = match read {
             Ok(read) => read,
-            Err(error) => return vec![Fault::Unreadable { journal, why: error.to_string() }],
+            Err(error) => return vec![LogFault::Unreadable { journal, why: error.to_string() }],
         };
         let mut faults = Vec::new();
         match chain.tail {
             Tail::Whole => {}
-            Tail::Torn => faults.push(Fault::TornEnd { journal: journal.clone(), offset: chain.end }),
-            Tail::Damaged => faults.push(Fault::BrokenChain { journal: journal.clone(), offset: chain.end }),
+            Tail::Torn => faults.push(LogFault::TornEnd { journal: journal.clone(), offset: chain.end }),
+            Tail::Damaged => {
+                faults.push(LogFault::BrokenChain { journal: journal.clone(), offset: chain.end })
+            }
         }
         let is_missed =
             matches!(named, Ok(HeadFile::Line(named)) if chain.lines.iter().all(|line| line.own != named));
         if chain.tail != Tail::Damaged && (is_missed || self.is_gone(folder)) {
-            faults.push(Fault::Cut { journal: journal.clone() });
+            faults.push(LogFault::Cut { journal: journal.clone() });
         }
         if matches!(named, Ok(HeadFile::Damaged) | Err(_)) {
-            faults.push(Fault::UnreadableHead { head });
+            faults.push(LogFault::UnreadableHead { head });
         }
         let told = told(&chain.lines);
         for (at, (intent, outcome)) in told.iter().enumerate() {
-            if *outcome == Outcome::Open && at + 1 < told.len() {
-                faults.push(Fault::Unsettled { journal: journal.clone(), number: intent.number });
+            if *outcome == ChangeState::Open && at + 1 < told.len() {
+                faults.push(LogFault::Unsettled { journal: journal.clone(), number: intent.number });
             }
             for blob in intent.blobs() {
                 match pack.read(blob) {
-                    Ok(Held::Bytes(_) | Held::Purged) => {}
-                    Ok(Held::Damaged) => faults.push(Fault::DamagedBlob {
+                    Ok(BlobState::Bytes(_) | BlobState::Purged) => {}
+                    Ok(BlobState::Damaged) => faults.push(LogFault::DamagedBlob {
                         journal: journal.clone(),
                         number: intent.number,
                         digest: blob.digest(),
                     }),
                     Err(error) => {
-                        faults.push(Fault::Unreadable { journal: journal.clone(), why: error.to_string() });
+                        faults
+                            .push(LogFault::Unreadable { journal: journal.clone(), why: error.to_string() });
                     }
                 }
             }
@@ -268,25 +275,25 @@ impl Store {
 }
 
 pub(super) fn entry(
-    pack: &mut Pack,
-    told: &[(&Intent, Outcome)],
+    pack: &mut BlobStore,
+    told: &[(&Intent, ChangeState)],
     undone: &BTreeSet<u64>,
     at: usize,
-) -> Result<Entry, StoreError> {
+) -> Result<LogEntry, StoreError> {
     let (intent, outcome) = told[at];
     let mut changes = Vec::new();
     for step in &intent.steps {
         changes.push(match step {
-            Step::File { path, old, new, .. } => Changed {
-                place: pack.held(*path)?.as_deref().and_then(lane_path).map(Place::Lane),
+            IntentStep::File { path, old, new, .. } => ChangedDocument {
+                place: pack.held(*path)?.as_deref().and_then(lane_path).map(ChangeTarget::Lane),
                 before: old.map(|blob| blob.digest()),
                 after: new.map(|blob| blob.digest()),
             },
-            Step::Mark { text, .. } => {
-                Changed { place: Some(Place::Marks), before: None, after: Some(text.digest()) }
+            IntentStep::Mark { text, .. } => {
+                ChangedDocument { place: Some(ChangeTarget::Marks), before: None, after: Some(text.digest()) }
             }
-            Step::Unmark { text, .. } => {
-                Changed { place: Some(Place::Marks), before: Some(text.digest()), after: None }
+            IntentStep::Unmark { text, .. } => {
+                ChangedDocument { place: Some(ChangeTarget::Marks), before: Some(text.digest()), after: None }
             }
         });
     }
@@ -296,7 +303,7 @@ pub(super) fn entry(
     };
     // Numbers rise within one journal.
     let undid = intent.undoes.and_then(|number| told.binary_search_by_key(&number, |(i, _)| i.number).ok());
-    Ok(Entry {
+    Ok(LogEntry {
         number: intent.number,
         undoes: intent.undoes,
         undid: undid.map(|at| reason(told[at].0)).transpose()?.flatten(),
@@ -310,19 +317,19 @@ pub(super) fn entry(
 }
 
 /// Each change with what became of it, in order.
-pub(super) fn told(lines: &[Line]) -> Vec<(&Intent, Outcome)> {
-    let mut told: Vec<(&Intent, Outcome)> = Vec::new();
+pub(super) fn told(lines: &[JournalLine]) -> Vec<(&Intent, ChangeState)> {
+    let mut told: Vec<(&Intent, ChangeState)> = Vec::new();
     for line in lines {
         match (&line.event, told.last_mut()) {
-            (Event::Intent(intent), _) => {
+            (JournalRecord::Intent(intent), _) => {
                 let settled = intent.moved_from.is_some();
-                told.push((intent, if settled { Outcome::Done } else { Outcome::Open }));
+                told.push((intent, if settled { ChangeState::Done } else { ChangeState::Open }));
             }
-            (Event::Done(number), Some((intent, outcome))) if intent.number == *number => {
-                *outcome = Outcome::Done;
+            (JournalRecord::Done(number), Some((intent, outcome))) if intent.number == *number => {
+                *outcome = ChangeState::Done;
             }
-            (Event::Void(number), Some((intent, outcome))) if intent.number == *number => {
-                *outcome = Outcome::Void;
+            (JournalRecord::Void(number), Some((intent, outcome))) if intent.number == *number => {
+                *outcome = ChangeState::Void;
             }
             // A settlement of nothing: the hashes are right, so it was written by us, and says nothing new.
             _ => {}
@@ -332,7 +339,7 @@ pub(super) fn told(lines: &[Line]) -> Vec<(&Intent, Outcome)> {
 }
 
 /// The numbers of the changes that a later one undoes. An undo that is still open counts: it is being made.
-pub(super) fn undone(told: &[(&Intent, Outcome)]) -> BTreeSet<u64> {
-    let effective = told.iter().filter(|(_, outcome)| *outcome != Outcome::Void);
+pub(super) fn undone(told: &[(&Intent, ChangeState)]) -> BTreeSet<u64> {
+    let effective = told.iter().filter(|(_, outcome)| *outcome != ChangeState::Void);
     effective.filter_map(|(intent, _)| intent.undoes).collect()
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::Store;
 use super::faults::FaultSwitch;
-use crate::disk::{Kind, LockGuard};
+use crate::disk::{FileType, LockGuard};
 
 pub(super) const FILE: &str = "marks.jsonl";
 
@@ -23,8 +23,8 @@ impl Store {
         let stat = self.disk.stat(folder).map_err(StoreError::io("look at", folder))?;
         match stat.map(|stat| stat.kind) {
             None => self.create_folder(folder)?,
-            Some(Kind::Folder) => {}
-            Some(Kind::Symlink) => return Err(StoreError::Symlink { path: folder.clone() }),
+            Some(FileType::Folder) => {}
+            Some(FileType::Symlink) => return Err(StoreError::Symlink { path: folder.clone() }),
             Some(_) => return Err(StoreError::NotAFile { path: folder.clone() }),
         }
         let lock = self.lock(folder, &[self.marks_file()], FaultSwitch::SkipMarksLock)?;
@@ -36,7 +36,7 @@ impl Store {
     /// stays: others may be waiting for its lock.
     pub(super) fn remove_empty_marks(&self) {
         let path = self.marks_file();
-        if matches!(self.disk.stat(&path), Ok(Some(stat)) if stat.kind == Kind::File && stat.len == 0) {
+        if matches!(self.disk.stat(&path), Ok(Some(stat)) if stat.kind == FileType::File && stat.len == 0) {
             let _ = self.disk.remove_file(&path);
         }
     }

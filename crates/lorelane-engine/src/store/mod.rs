@@ -14,16 +14,16 @@
 //! Readers take no lock and see the files as they are. Two locks exist, always taken in this order: the
 //! lane's folder, then the folder of the marks, which several lanes share.
 
-mod book;
+mod blobs;
+mod erase;
+mod fallback_journal;
 mod faults;
 mod journal;
+mod journal_writer;
 mod lock;
 mod log;
 mod marks;
-mod pack;
-mod purge;
 mod recover;
-mod shelter;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod transaction;
@@ -38,17 +38,17 @@ use std::time::Duration;
 
 use lorelane_core::path::RelPath;
 
-use crate::backend::{Backend, ChangeLog, Place, StoreError, Transaction, Warning, last_lines};
-use crate::disk::{Disk, Kind, Listed, READ_MAX_BYTES, Stat};
+use crate::backend::{Backend, ChangeLog, ChangeTarget, StoreError, Transaction, Warning, last_lines};
+use crate::disk::{DirEntry, Disk, FileType, READ_MAX_BYTES, Stat};
 use crate::state::StateFolder;
-use book::Book;
-use faults::Faults;
+use faults::ActiveFaults;
+use journal_writer::JournalWriter;
 pub use lock::LOCK_DEADLINE;
 pub use transaction::FileTransaction;
 
 /// The folders one lane's store writes in; nothing is ever written outside them.
 #[derive(Clone, Debug)]
-pub struct Home {
+pub struct StoreFolders {
     /// The lane's real path: links are resolved by whoever found the lane.
     pub lane: PathBuf,
     /// The folder that holds `marks.jsonl`, shared by the lanes of a worktree.
@@ -60,14 +60,14 @@ pub struct Home {
 #[derive(Debug)]
 pub struct Store {
     disk: Arc<dyn Disk>,
-    home: Home,
+    home: StoreFolders,
     lock_deadline: Duration,
-    faults: Faults,
+    faults: ActiveFaults,
 }
 
 impl Store {
-    pub fn new(disk: Arc<dyn Disk>, home: Home) -> Store {
-        Store { disk, home, lock_deadline: LOCK_DEADLINE, faults: Faults::default() }
+    pub fn new(disk: Arc<dyn Disk>, home: StoreFolders) -> Store {
+        Store { disk, home, lock_deadline: LOCK_DEADLINE, faults: ActiveFaults::default() }
     }
 
     pub fn with_lock_deadline(mut self, deadline: Duration) -> Store {
@@ -92,10 +92,10 @@ impl Store {
     }
 
     /// The file a place stands for.
-    pub fn path_of(&self, place: &Place) -> PathBuf {
+    pub fn path_of(&self, place: &ChangeTarget) -> PathBuf {
         match place {
-            Place::Lane(path) => self.file(path),
-            Place::Marks => self.marks_file(),
+            ChangeTarget::Lane(path) => self.file(path),
+            ChangeTarget::Marks => self.marks_file(),
         }
     }
 
@@ -111,10 +111,14 @@ impl Store {
 
     /// Opens the journal in the state folder, or the one inside the lane where that is not possible,
     /// and settles whatever is open in either.
-    fn open_book(&self, warnings: &mut Vec<Warning>, touched: &mut Vec<Place>) -> Result<Book, StoreError> {
-        let (shelter, is_sheltered) = (self.shelter(), self.is_sheltered()?);
+    fn open_book(
+        &self,
+        warnings: &mut Vec<Warning>,
+        touched: &mut Vec<ChangeTarget>,
+    ) -> Result<JournalWriter, StoreError> {
+        let (shelter, is_sheltered) = (self.fallback_journal(), self.has_fallback_journal()?);
         let state = self.home.state.path();
-        let why = match Book::prepare(self, &state) {
+        let why = match JournalWriter::prepare(self, &state) {
             Ok(()) => {
                 if !is_sheltered {
                     return self.settled_book(&state, &BTreeSet::new(), warnings, touched);
@@ -122,24 +126,24 @@ impl Store {
                 let sheltered = self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)?;
                 let superseded = self.paths_in(&sheltered)?;
                 let mut book = self.settled_book(&state, &superseded, warnings, touched)?;
-                self.move_over(&mut book, &sheltered, warnings)?;
+                self.migrate(&mut book, &sheltered, warnings)?;
                 return Ok(book);
             }
             Err(why) => why,
         };
         // A change that waits there is older than any we could make: ours must not overtake it. Where we
         // may not even look, as in some sandboxes, there is nothing we could wait for.
-        match Book::waiting(self, &state) {
+        match JournalWriter::waiting(self, &state) {
             Ok(None) => {}
             Ok(Some(number)) => {
-                let journal = state.join(book::JOURNAL);
+                let journal = state.join(journal_writer::JOURNAL);
                 return Err(StoreError::Waiting { journal, number });
             }
             Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {}
             Err(error) => return Err(error),
         }
-        self.begin_shelter()?;
-        Book::prepare(self, &shelter)?;
+        self.begin_fallback_journal()?;
+        JournalWriter::prepare(self, &shelter)?;
         let why = why.to_string().lines().next().unwrap_or_default().to_owned();
         warnings.push(Warning::Sheltered { state, shelter: shelter.clone(), why });
         self.settled_book(&shelter, &BTreeSet::new(), warnings, touched)
@@ -150,9 +154,9 @@ impl Store {
         folder: &Path,
         superseded: &BTreeSet<RelPath>,
         warnings: &mut Vec<Warning>,
-        touched: &mut Vec<Place>,
-    ) -> Result<Book, StoreError> {
-        let (mut book, left) = Book::open(self, folder, warnings)?;
+        touched: &mut Vec<ChangeTarget>,
+    ) -> Result<JournalWriter, StoreError> {
+        let (mut book, left) = JournalWriter::open(self, folder, warnings)?;
         self.settle_refused(&book, &left.refused)?;
         if let Some(intent) = left.open {
             self.recover(&mut book, &intent, superseded, warnings, touched)?;
@@ -165,7 +169,7 @@ impl Store {
 const MARKS_MAX_BYTES: u64 = 64 << 20;
 
 impl Backend for Store {
-    fn list(&self, folder: &str) -> io::Result<Option<Vec<Listed>>> {
+    fn list(&self, folder: &str) -> io::Result<Option<Vec<DirEntry>>> {
         self.disk.list(&self.home.lane.join(folder))
     }
 
@@ -192,7 +196,7 @@ impl Backend for Store {
 
     fn marks_size(&self) -> Option<u64> {
         let stat = self.disk.stat(&self.marks_file()).ok()??;
-        (stat.kind == Kind::File).then_some(stat.len)
+        (stat.kind == FileType::File).then_some(stat.len)
     }
 
     fn marks_key(&self) -> String {

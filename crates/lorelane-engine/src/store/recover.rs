@@ -4,36 +4,36 @@
 //! was made, and whoever was told that it was not must never see it happen. Completing it would need nothing less
 //! than the journal to record each failure, and a disk that fails may refuse that too.
 
-use crate::backend::{Place, StoreError, Warning};
+use crate::backend::{ChangeTarget, StoreError, Warning};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use lorelane_core::path::RelPath;
 
-use super::book::Book;
+use super::blobs::{BlobBatch, BlobStore};
 use super::faults::FaultSwitch;
-use super::journal::{Event, Intent, Step};
-use super::pack::{Pack, Parcel};
-use super::write::{Failed, Target, Work, folders};
+use super::journal::{Intent, IntentStep, JournalRecord};
+use super::journal_writer::JournalWriter;
+use super::write::{FileTarget, FileWork, WriteFailure, folders};
 use super::{Store, marks};
 
 /// A step with its bytes at hand.
 #[derive(Clone, Debug)]
-pub(super) enum Deed {
+pub(super) enum FileOp {
     File { path: RelPath, old: Option<Vec<u8>>, new: Option<Vec<u8>>, mode: Option<u32> },
     Mark { text: Vec<u8>, seen: u64 },
     Unmark { text: Vec<u8>, seen: u64 },
 }
 
 #[derive(Debug)]
-pub(super) enum Resolved {
-    Deeds(Vec<Deed>),
+pub(super) enum ResolvedIntent {
+    Deeds(Vec<FileOp>),
     /// Some of the bytes are purged or damaged.
     Gone,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum FileState {
     Before,
     After,
     Foreign,
@@ -44,126 +44,130 @@ enum State {
 impl Store {
     pub(super) fn recover(
         &self,
-        book: &mut Book,
+        book: &mut JournalWriter,
         intent: &Intent,
         superseded: &BTreeSet<RelPath>,
         warnings: &mut Vec<Warning>,
-        touched: &mut Vec<Place>,
+        touched: &mut Vec<ChangeTarget>,
     ) -> Result<(), StoreError> {
         let number = intent.number;
-        let Resolved::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? else {
+        let ResolvedIntent::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? else {
             warnings.push(Warning::Abandoned { number });
-            return book.append(self, &[Event::Void(number)]);
+            return book.append(self, &[JournalRecord::Void(number)]);
         };
-        let shares_marks = deeds.iter().any(|deed| !matches!(deed, Deed::File { .. }));
+        let shares_marks = deeds.iter().any(|deed| !matches!(deed, FileOp::File { .. }));
         let _marks_lock = if shares_marks { Some(self.lock_marks()?) } else { None };
-        touched.extend(deeds.iter().map(Deed::place));
+        touched.extend(deeds.iter().map(FileOp::place));
 
         let mut states = Vec::new();
         for deed in &deeds {
             states.push(match deed {
-                Deed::File { path, .. } if superseded.contains(path) => State::Superseded,
+                FileOp::File { path, .. } if superseded.contains(path) => FileState::Superseded,
                 _ => self.state(deed)?,
             });
         }
         // Sheltered receipts followed this change, so it was settled when they were made: if none of its own
         // files shows it, what the power cut took was its `void`.
-        let overtaken = !superseded.is_empty() && states.contains(&State::Before);
-        if overtaken && !states.contains(&State::After) {
-            book.append(self, &[Event::Void(number)])?;
+        let overtaken = !superseded.is_empty() && states.contains(&FileState::Before);
+        if overtaken && !states.contains(&FileState::After) {
+            book.append(self, &[JournalRecord::Void(number)])?;
             return book.sync(self);
         }
-        let in_state = |wanted: State| {
+        let in_state = |wanted: FileState| {
             let with_state = deeds.iter().zip(&states);
             with_state.filter(move |(_, state)| **state == wanted).map(|(deed, _)| deed.clone())
         };
-        let is_done = states.iter().all(|state| matches!(state, State::After | State::Superseded));
-        let back: Vec<Deed> = match is_done {
+        let is_done = states.iter().all(|state| matches!(state, FileState::After | FileState::Superseded));
+        let back: Vec<FileOp> = match is_done {
             true => Vec::new(),
-            false => in_state(State::After).map(Deed::reversed).collect(),
+            false => in_state(FileState::After).map(FileOp::reversed).collect(),
         };
         let interrupted = |error| StoreError::Interrupted { number, source: Box::new(error) };
-        for deed in in_state(State::Before) {
-            if let Deed::Mark { text, .. } = deed {
+        for deed in in_state(FileState::Before) {
+            if let FileOp::Mark { text, .. } = deed {
                 self.cut_begun_marks(&text, warnings).map_err(interrupted)?;
             }
         }
         self.sweep_around(&deeds).map_err(interrupted)?;
         let work = work(self, &back, warnings).map_err(interrupted)?;
         self.perform(&work, warnings)
-            .map_err(|(Failed::TakenBack(error) | Failed::Stuck(error))| interrupted(error))?;
-        self.harden(&deeds).map_err(interrupted)?;
+            .map_err(|(WriteFailure::TakenBack(error) | WriteFailure::Stuck(error))| interrupted(error))?;
+        self.sync_all(&deeds).map_err(interrupted)?;
         if is_done {
-            return book.append(self, &[Event::Done(number)]);
+            return book.append(self, &[JournalRecord::Done(number)]);
         }
-        let changed_outside = in_state(State::Foreign).map(|deed| deed.place().to_string()).collect();
+        let changed_outside = in_state(FileState::Foreign).map(|deed| deed.place().to_string()).collect();
         warnings.push(Warning::TakenBack { number, changed_outside });
-        book.append(self, &[Event::Void(number)])?;
+        book.append(self, &[JournalRecord::Void(number)])?;
         book.sync(self)
     }
 
     /// Puts in order what refused changes may have left: temporary files, and new folders whose names the disk did not
     /// take. The next change would lie in such a folder and take it for an old one.
-    pub(super) fn settle_refused(&self, book: &Book, refused: &[Intent]) -> Result<(), StoreError> {
+    pub(super) fn settle_refused(&self, book: &JournalWriter, refused: &[Intent]) -> Result<(), StoreError> {
         for intent in refused {
-            if let Resolved::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? {
+            if let ResolvedIntent::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? {
                 self.sweep_around(&deeds)?;
-                self.harden(&deeds)?;
+                self.sync_all(&deeds)?;
             }
         }
         Ok(())
     }
 
-    pub(super) fn resolve(&self, pack: &mut Pack, intent: &Intent) -> Result<Resolved, StoreError> {
+    pub(super) fn resolve(
+        &self,
+        pack: &mut BlobStore,
+        intent: &Intent,
+    ) -> Result<ResolvedIntent, StoreError> {
         let mut deeds = Vec::new();
         for step in &intent.steps {
-            let Some(deed) = deed(pack, step)? else { return Ok(Resolved::Gone) };
+            let Some(deed) = deed(pack, step)? else { return Ok(ResolvedIntent::Gone) };
             deeds.push(deed);
         }
-        Ok(Resolved::Deeds(deeds))
+        Ok(ResolvedIntent::Deeds(deeds))
     }
 
     /// Whether all of a change is in place.
-    pub(super) fn is_done(&self, deeds: &[Deed]) -> Result<bool, StoreError> {
+    pub(super) fn is_done(&self, deeds: &[FileOp]) -> Result<bool, StoreError> {
         for deed in deeds {
-            if self.state(deed)? != State::After {
+            if self.state(deed)? != FileState::After {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn state(&self, deed: &Deed) -> Result<State, StoreError> {
+    fn state(&self, deed: &FileOp) -> Result<FileState, StoreError> {
         match deed {
-            Deed::File { path, old, new, .. } => {
+            FileOp::File { path, old, new, .. } => {
                 let file = self.file(path);
                 match self.refuse_unless_inside(&file) {
                     Ok(()) => {}
                     Err(StoreError::Symlink { .. } | StoreError::NotAFile { .. }) => {
-                        return Ok(State::Foreign);
+                        return Ok(FileState::Foreign);
                     }
                     Err(error) => return Err(error),
                 }
                 let now = self.read_file(&file)?;
                 Ok(match now {
-                    now if now == *new => State::After,
-                    now if now == *old => State::Before,
-                    _ => State::Foreign,
+                    now if now == *new => FileState::After,
+                    now if now == *old => FileState::Before,
+                    _ => FileState::Foreign,
                 })
             }
-            Deed::Mark { text, seen } => {
+            FileOp::Mark { text, seen } => {
                 let done = marks::count(&self.read_marks()?, text) > *seen;
-                Ok(if done { State::After } else { State::Before })
+                Ok(if done { FileState::After } else { FileState::Before })
             }
-            Deed::Unmark { text, seen } => {
+            FileOp::Unmark { text, seen } => {
                 let done = marks::count(&self.read_marks()?, text) < *seen;
-                Ok(if done { State::After } else { State::Before })
+                Ok(if done { FileState::After } else { FileState::Before })
             }
         }
     }
 
-    fn sweep_around(&self, deeds: &[Deed]) -> Result<(), StoreError> {
-        let targets: Vec<Target> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
+    fn sweep_around(&self, deeds: &[FileOp]) -> Result<(), StoreError> {
+        let targets: Vec<FileTarget> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
         for folder in folders(&targets) {
             self.sweep(folder)?;
         }
@@ -172,15 +176,15 @@ impl Store {
 
     /// A step that the dead writer had done may have reached the page cache only. Once `done` is said
     /// nobody looks again, so all of it is synced first, the folders up to the root included.
-    fn harden(&self, deeds: &[Deed]) -> Result<(), StoreError> {
+    fn sync_all(&self, deeds: &[FileOp]) -> Result<(), StoreError> {
         if self.faults.skip(FaultSwitch::SkipRecoverySync) {
             return Ok(());
         }
         let exists = |path: &Path| {
             self.disk.stat(path).map(|stat| stat.is_some()).map_err(StoreError::io("look at", path))
         };
-        let targets: Vec<Target> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
-        if deeds.iter().any(|deed| matches!(deed, Deed::Mark { .. })) && exists(&self.marks_file())? {
+        let targets: Vec<FileTarget> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
+        if deeds.iter().any(|deed| matches!(deed, FileOp::Mark { .. })) && exists(&self.marks_file())? {
             self.sync_file(&self.marks_file(), FaultSwitch::SkipMarksSync)?;
         }
         for folder in folders(&targets) {
@@ -201,11 +205,13 @@ impl Store {
     }
 }
 
-fn deed(pack: &mut Pack, step: &Step) -> Result<Option<Deed>, StoreError> {
+fn deed(pack: &mut BlobStore, step: &IntentStep) -> Result<Option<FileOp>, StoreError> {
     Ok(match step {
-        Step::Mark { text, seen } => pack.held(*text)?.map(|text| Deed::Mark { text, seen: *seen }),
-        Step::Unmark { text, seen } => pack.held(*text)?.map(|text| Deed::Unmark { text, seen: *seen }),
-        Step::File { path, old, new, mode } => {
+        IntentStep::Mark { text, seen } => pack.held(*text)?.map(|text| FileOp::Mark { text, seen: *seen }),
+        IntentStep::Unmark { text, seen } => {
+            pack.held(*text)?.map(|text| FileOp::Unmark { text, seen: *seen })
+        }
+        IntentStep::File { path, old, new, mode } => {
             let Some(path) = pack.held(*path)?.and_then(|path| lane_path(&path)) else { return Ok(None) };
             let mut contents = [None, None];
             for (content, blob) in contents.iter_mut().zip([old, new]) {
@@ -215,23 +221,27 @@ fn deed(pack: &mut Pack, step: &Step) -> Result<Option<Deed>, StoreError> {
                 }
             }
             let [old, new] = contents;
-            Some(Deed::File { path, old, new, mode: *mode })
+            Some(FileOp::File { path, old, new, mode: *mode })
         }
     })
 }
 
 /// The files that have to be written for these deeds.
-pub(super) fn work(store: &Store, deeds: &[Deed], warnings: &mut Vec<Warning>) -> Result<Work, StoreError> {
-    let mut work = Work::default();
+pub(super) fn work(
+    store: &Store,
+    deeds: &[FileOp],
+    warnings: &mut Vec<Warning>,
+) -> Result<FileWork, StoreError> {
+    let mut work = FileWork::default();
     for deed in deeds {
         let mut target = deed.bare_target(store);
         match deed {
-            Deed::File { old, new, mode, .. } => {
+            FileOp::File { old, new, mode, .. } => {
                 (target.old, target.new, target.mode) = (old.clone(), new.clone(), *mode);
                 work.targets.push(target);
             }
-            Deed::Mark { text, .. } => work.marks.get_or_insert_default().extend(text),
-            Deed::Unmark { text, .. } => {
+            FileOp::Mark { text, .. } => work.marks.get_or_insert_default().extend(text),
+            FileOp::Unmark { text, .. } => {
                 let content = store.read_marks()?;
                 target.new = Some(marks::without(store.sound_marks(&content, warnings), text));
                 target.old = Some(content);
@@ -242,38 +252,38 @@ pub(super) fn work(store: &Store, deeds: &[Deed], warnings: &mut Vec<Warning>) -
     Ok(work)
 }
 
-impl Deed {
-    pub(super) fn place(&self) -> Place {
+impl FileOp {
+    pub(super) fn place(&self) -> ChangeTarget {
         match self {
-            Deed::File { path, .. } => Place::Lane(path.clone()),
-            Deed::Mark { .. } | Deed::Unmark { .. } => Place::Marks,
+            FileOp::File { path, .. } => ChangeTarget::Lane(path.clone()),
+            FileOp::Mark { .. } | FileOp::Unmark { .. } => ChangeTarget::Marks,
         }
     }
 
-    pub(super) fn pack(&self, parcel: &mut Parcel<'_>) -> Step {
+    pub(super) fn pack(&self, parcel: &mut BlobBatch<'_>) -> IntentStep {
         match self {
-            Deed::File { path, old, new, mode } => Step::File {
+            FileOp::File { path, old, new, mode } => IntentStep::File {
                 path: parcel.add(path.as_str().as_bytes()),
                 old: old.as_ref().map(|bytes| parcel.add(bytes)),
                 new: new.as_ref().map(|bytes| parcel.add(bytes)),
                 mode: *mode,
             },
-            Deed::Mark { text, seen } => Step::Mark { text: parcel.add(text), seen: *seen },
-            Deed::Unmark { text, seen } => Step::Unmark { text: parcel.add(text), seen: *seen },
+            FileOp::Mark { text, seen } => IntentStep::Mark { text: parcel.add(text), seen: *seen },
+            FileOp::Unmark { text, seen } => IntentStep::Unmark { text: parcel.add(text), seen: *seen },
         }
     }
 
-    fn reversed(self) -> Deed {
+    fn reversed(self) -> FileOp {
         match self {
-            Deed::File { path, old, new, mode } => Deed::File { path, old: new, new: old, mode },
-            Deed::Mark { text, seen } => Deed::Unmark { text, seen: seen + 1 },
-            Deed::Unmark { text, seen } => Deed::Mark { text, seen: seen.saturating_sub(1) },
+            FileOp::File { path, old, new, mode } => FileOp::File { path, old: new, new: old, mode },
+            FileOp::Mark { text, seen } => FileOp::Unmark { text, seen: seen + 1 },
+            FileOp::Unmark { text, seen } => FileOp::Mark { text, seen: seen.saturating_sub(1) },
         }
     }
 
     /// The file without any bytes, for those who ask where and not what.
-    fn bare_target(&self, store: &Store) -> Target {
-        Target { path: store.path_of(&self.place()), old: None, new: None, mode: None }
+    fn bare_target(&self, store: &Store) -> FileTarget {
+        FileTarget { path: store.path_of(&self.place()), old: None, new: None, mode: None }
     }
 }
 

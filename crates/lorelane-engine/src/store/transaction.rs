@@ -1,17 +1,17 @@
 //! One writer's turn: read, decide, change, finish.
 
-use crate::backend::{Edit, Place, Receipt, StoreError, Transaction, Warning, nothing_left};
+use crate::backend::{ChangeTarget, CommitReceipt, Edit, StoreError, Transaction, Warning, nothing_left};
 use std::cell::Cell;
 
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
-use super::book::Book;
+use super::blobs::BlobBatch;
 use super::faults::FaultSwitch;
-use super::journal::{Event, Intent};
-use super::pack::Parcel;
-use super::recover::{Deed, work};
-use super::write::Failed;
+use super::journal::{Intent, JournalRecord};
+use super::journal_writer::JournalWriter;
+use super::recover::{FileOp, work};
+use super::write::WriteFailure;
 use super::{Store, log, marks};
 use crate::disk::LockGuard;
 
@@ -20,7 +20,7 @@ use crate::disk::LockGuard;
 #[derive(Debug)]
 pub struct FileTransaction<'s> {
     pub(super) store: &'s Store,
-    pub(super) book: Book,
+    pub(super) book: JournalWriter,
     /// A change that is made and not yet called done.
     unfinished: Option<u64>,
     /// A change that the journal leaves open: nothing may follow it here.
@@ -28,17 +28,17 @@ pub struct FileTransaction<'s> {
     /// Whether something is gone that nobody can bring back.
     pub(super) has_erased: Cell<bool>,
     warnings: Vec<Warning>,
-    recovered: Vec<Place>,
+    recovered: Vec<ChangeTarget>,
     _lock: LockGuard,
 }
 
 impl<'s> FileTransaction<'s> {
     pub(super) fn new(
         store: &'s Store,
-        book: Book,
+        book: JournalWriter,
         lock: LockGuard,
         warnings: Vec<Warning>,
-        recovered: Vec<Place>,
+        recovered: Vec<ChangeTarget>,
     ) -> FileTransaction<'s> {
         FileTransaction {
             store,
@@ -55,19 +55,19 @@ impl<'s> FileTransaction<'s> {
     /// Says in the journal that everything is in place.
     pub fn finish(mut self) -> Result<(), StoreError> {
         if let Some(number) = self.unfinished.take() {
-            self.book.append(self.store, &[Event::Done(number)])?;
+            self.book.append(self.store, &[JournalRecord::Done(number)])?;
             // Not before: a change that is refused gives the project no id.
             self.store.home.state.for_writing();
         }
         Ok(())
     }
 
-    pub fn read(&self, place: &Place) -> Result<Option<Vec<u8>>, StoreError> {
+    pub fn read(&self, place: &ChangeTarget) -> Result<Option<Vec<u8>>, StoreError> {
         self.store.read_file(&self.store.path_of(place))
     }
 
     /// Turns edits into what each file was and shall be, leaving out what is so already.
-    fn draft(&self, edits: Vec<Edit>) -> Result<(Vec<Deed>, Vec<u8>), StoreError> {
+    fn draft(&self, edits: Vec<Edit>) -> Result<(Vec<FileOp>, Vec<u8>), StoreError> {
         let (mut files, mut lines) = (Vec::new(), Vec::new());
         for edit in edits {
             match edit {
@@ -84,17 +84,17 @@ impl<'s> FileTransaction<'s> {
                 }
             }
         }
-        files.retain(|deed| !matches!(deed, Deed::File { old, new, .. } if old == new));
+        files.retain(|deed| !matches!(deed, FileOp::File { old, new, .. } if old == new));
         Ok((files, lines))
     }
 
     /// The wanted content of a path, which starts as the content it has.
     fn drafted<'d>(
         &self,
-        files: &'d mut Vec<Deed>,
+        files: &'d mut Vec<FileOp>,
         path: RelPath,
     ) -> Result<&'d mut Option<Vec<u8>>, StoreError> {
-        let known = files.iter().position(|deed| matches!(deed, Deed::File { path: p, .. } if *p == path));
+        let known = files.iter().position(|deed| matches!(deed, FileOp::File { path: p, .. } if *p == path));
         let at = match known {
             Some(at) => at,
             None => {
@@ -103,46 +103,46 @@ impl<'s> FileTransaction<'s> {
             }
         };
         match &mut files[at] {
-            Deed::File { new, .. } => Ok(new),
-            Deed::Mark { .. } | Deed::Unmark { .. } => unreachable!("only files are drafted"),
+            FileOp::File { new, .. } => Ok(new),
+            FileOp::Mark { .. } | FileOp::Unmark { .. } => unreachable!("only files are drafted"),
         }
     }
 
     /// Journals the deeds, then does them. The caller holds the lock of the marks if they are among them.
     fn commit(
         &mut self,
-        deeds: &[Deed],
+        deeds: &[FileOp],
         undoes: Option<u64>,
         because: &str,
         now: Timestamp,
-    ) -> Result<Receipt, StoreError> {
+    ) -> Result<CommitReceipt, StoreError> {
         self.refuse_when_stuck()?;
         if deeds.is_empty() {
-            return Ok(Receipt::default());
+            return Ok(CommitReceipt::default());
         }
         let number = self.book.newest + 1;
         let intent = self.pack(deeds, number, undoes, because, now)?;
         let earlier = self.book.clone();
-        self.announce(intent, &earlier)?;
+        self.write_intent(intent, &earlier)?;
         let mut warnings = Vec::new();
         let done = work(self.store, deeds, &mut warnings)
-            .map_err(Failed::TakenBack)
+            .map_err(WriteFailure::TakenBack)
             .and_then(|work| self.store.perform(&work, &mut warnings));
         match done {
             Ok(()) => {
                 self.book.testify(self.store);
                 self.unfinished = Some(number);
-                Ok(Receipt {
+                Ok(CommitReceipt {
                     number: Some(number),
-                    changes: deeds.iter().map(Deed::place).collect(),
+                    changes: deeds.iter().map(FileOp::place).collect(),
                     warnings,
                 })
             }
-            Err(Failed::TakenBack(error)) => {
-                self.renounce(number, &earlier);
+            Err(WriteFailure::TakenBack(error)) => {
+                self.abort(number, &earlier);
                 Err(error)
             }
-            Err(Failed::Stuck(error)) => {
+            Err(WriteFailure::Stuck(error)) => {
                 self.stuck = Some(number);
                 Err(StoreError::Unsettled { number, source: Box::new(error) })
             }
@@ -158,14 +158,14 @@ impl<'s> FileTransaction<'s> {
 
     fn pack(
         &self,
-        deeds: &[Deed],
+        deeds: &[FileOp],
         number: u64,
         undoes: Option<u64>,
         because: &str,
         at: Timestamp,
     ) -> Result<Intent, StoreError> {
         let pack = &self.book.blobs;
-        let mut parcel = Parcel::new(&*self.store.disk, pack).map_err(StoreError::io("look at", pack))?;
+        let mut parcel = BlobBatch::new(&*self.store.disk, pack).map_err(StoreError::io("look at", pack))?;
         let because = parcel.add(because.as_bytes());
         let steps = deeds.iter().map(|deed| deed.pack(&mut parcel)).collect();
         parcel.append(pack).map_err(StoreError::io("write", pack))?;
@@ -175,13 +175,13 @@ impl<'s> FileTransaction<'s> {
     }
 
     /// From here on the change is made as a whole, or taken back by name.
-    fn announce(&mut self, intent: Intent, earlier: &Book) -> Result<(), StoreError> {
+    fn write_intent(&mut self, intent: Intent, earlier: &JournalWriter) -> Result<(), StoreError> {
         let number = intent.number;
-        let mut events: Vec<Event> = self.unfinished.map(Event::Done).into_iter().collect();
-        events.push(Event::Intent(intent));
+        let mut events: Vec<JournalRecord> = self.unfinished.map(JournalRecord::Done).into_iter().collect();
+        events.push(JournalRecord::Intent(intent));
         let announced = self.book.append(self.store, &events).and_then(|()| self.book.sync(self.store));
         if let Err(error) = announced {
-            if self.book.retract(self.store, earlier).is_err() {
+            if self.book.truncate_to(self.store, earlier).is_err() {
                 self.stuck = Some(number);
             }
             return Err(error);
@@ -192,35 +192,42 @@ impl<'s> FileTransaction<'s> {
 
     /// Says that a change was taken back; on a full disk, where that cannot be said, forgets its intent. Where the
     /// journal takes neither, the next writer finds all files as before and says it then.
-    fn renounce(&mut self, number: u64, earlier: &Book) {
-        let said =
-            self.book.append(self.store, &[Event::Void(number)]).and_then(|()| self.book.sync(self.store));
-        if said.is_err() && self.book.retract(self.store, earlier).is_err() {
+    fn abort(&mut self, number: u64, earlier: &JournalWriter) {
+        let said = self
+            .book
+            .append(self.store, &[JournalRecord::Void(number)])
+            .and_then(|()| self.book.sync(self.store));
+        if said.is_err() && self.book.truncate_to(self.store, earlier).is_err() {
             self.stuck = Some(number);
         }
     }
 }
 
 impl Transaction for FileTransaction<'_> {
-    fn tell(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError> {
+    fn log_erasure(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError> {
         self.refuse_when_stuck()?;
         let number = self.book.newest + 1;
         let intent = self.pack(&[], number, None, because, now)?;
         let earlier = self.book.clone();
-        self.announce(intent, &earlier)?;
+        self.write_intent(intent, &earlier)?;
         self.unfinished = Some(number);
         Ok(number)
     }
 
-    fn untell(&mut self) {
+    fn unlog_erasure(&mut self) {
         if let Some(number) = self.unfinished.take() {
             // Where the disk refuses this, the log has a line too many, which nobody acts upon.
-            let voided = self.book.append(self.store, &[Event::Void(number)]);
+            let voided = self.book.append(self.store, &[JournalRecord::Void(number)]);
             let _ = voided.and_then(|()| self.book.sync(self.store));
         }
     }
 
-    fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp) -> Result<Receipt, StoreError> {
+    fn apply(
+        &mut self,
+        edits: Vec<Edit>,
+        because: &str,
+        now: Timestamp,
+    ) -> Result<CommitReceipt, StoreError> {
         let (files, lines) = self.draft(edits)?;
         let mut deeds = files;
         let _marks_lock = match lines.is_empty() {
@@ -228,20 +235,20 @@ impl Transaction for FileTransaction<'_> {
             false => {
                 let lock = self.store.lock_marks()?;
                 let seen = marks::count(&self.store.read_marks()?, &lines);
-                deeds.push(Deed::Mark { text: lines, seen });
+                deeds.push(FileOp::Mark { text: lines, seen });
                 Some(lock)
             }
         };
         self.commit(&deeds, None, because, now)
     }
 
-    fn undo(&mut self, now: Timestamp) -> Result<Receipt, StoreError> {
+    fn undo(&mut self, now: Timestamp) -> Result<CommitReceipt, StoreError> {
         let chain = self.book.read_all(self.store)?;
         let told = log::told(&chain.lines);
         let upcoming = self.store.upcoming(&told, &mut self.book.pack(self.store)?)?;
         let Some(at) = upcoming.at else { return Err(nothing_left(&upcoming.passed_over)) };
         let (number, done) = (told[at].0.number, upcoming.deeds_of(told[at].0)?);
-        let shares_marks = done.iter().any(|deed| !matches!(deed, Deed::File { .. }));
+        let shares_marks = done.iter().any(|deed| !matches!(deed, FileOp::File { .. }));
         let _marks_lock = if shares_marks { Some(self.store.lock_marks()?) } else { None };
         let deeds = self.store.reversed(done, number)?;
         let mut receipt = self.commit(&deeds, Some(number), &format!("undo of {number}"), now)?;
@@ -264,7 +271,7 @@ impl Transaction for FileTransaction<'_> {
         &self.warnings
     }
 
-    fn recovered(&self) -> &[Place] {
+    fn recovered(&self) -> &[ChangeTarget] {
         &self.recovered
     }
 

@@ -1,39 +1,43 @@
 //! What an undo would do. Asked with and without the lock, so that a preview promises what happens.
 
-use crate::backend::{Outcome, Place, StoreError, Warning};
+use crate::backend::{ChangeState, ChangeTarget, StoreError, Warning};
 use lorelane_core::path::RelPath;
 
+use super::blobs::BlobStore;
 use super::journal::Intent;
 use super::log::undone;
-use super::pack::Pack;
-use super::recover::{Deed, Resolved};
+use super::recover::{FileOp, ResolvedIntent};
 use super::{Store, marks};
 
 /// The change that comes next, among those that a journal tells of.
 #[derive(Debug)]
-pub(super) struct Next {
+pub(super) struct UndoCandidate {
     pub(super) at: Option<usize>,
     /// `None` where its bytes are purged.
-    deeds: Option<Vec<Deed>>,
+    deeds: Option<Vec<FileOp>>,
     pub(super) passed_over: Vec<Warning>,
 }
 
-impl Next {
-    pub(super) fn deeds_of(&self, intent: &Intent) -> Result<Vec<Deed>, StoreError> {
+impl UndoCandidate {
+    pub(super) fn deeds_of(&self, intent: &Intent) -> Result<Vec<FileOp>, StoreError> {
         self.deeds.clone().ok_or(StoreError::Purged { number: intent.number })
     }
 }
 
 impl Store {
     /// A change that is open will be settled first, and not every one is then done.
-    pub(super) fn foresee(&self, told: &mut [(&Intent, Outcome)], pack: &mut Pack) -> Result<(), StoreError> {
-        let Some((intent, outcome @ Outcome::Open)) = told.last_mut() else { return Ok(()) };
+    pub(super) fn foresee(
+        &self,
+        told: &mut [(&Intent, ChangeState)],
+        pack: &mut BlobStore,
+    ) -> Result<(), StoreError> {
+        let Some((intent, outcome @ ChangeState::Open)) = told.last_mut() else { return Ok(()) };
         let is_done = match self.resolve(pack, intent)? {
-            Resolved::Deeds(deeds) => self.is_done(&deeds)?,
-            Resolved::Gone => false,
+            ResolvedIntent::Deeds(deeds) => self.is_done(&deeds)?,
+            ResolvedIntent::Gone => false,
         };
         if !is_done {
-            *outcome = Outcome::Void;
+            *outcome = ChangeState::Void;
         }
         Ok(())
     }
@@ -41,28 +45,33 @@ impl Store {
     /// The newest change that is neither void, nor undone, nor itself an undo. A line without steps only tells that
     /// something was forgotten. A change of a file that was deleted since is passed over: whoever deleted it wants
     /// neither this version nor the one before, and `restore` has the last one.
-    pub(super) fn upcoming(&self, told: &[(&Intent, Outcome)], pack: &mut Pack) -> Result<Next, StoreError> {
+    pub(super) fn upcoming(
+        &self,
+        told: &[(&Intent, ChangeState)],
+        pack: &mut BlobStore,
+    ) -> Result<UndoCandidate, StoreError> {
         let (undone, mut passed_over) = (undone(told), Vec::new());
         for (at, (intent, outcome)) in told.iter().enumerate().rev() {
-            let is_left = *outcome != Outcome::Void && intent.undoes.is_none() && !intent.steps.is_empty();
+            let is_left =
+                *outcome != ChangeState::Void && intent.undoes.is_none() && !intent.steps.is_empty();
             if !is_left || undone.contains(&intent.number) {
                 continue;
             }
-            let Resolved::Deeds(deeds) = self.resolve(pack, intent)? else {
-                return Ok(Next { at: Some(at), deeds: None, passed_over });
+            let ResolvedIntent::Deeds(deeds) = self.resolve(pack, intent)? else {
+                return Ok(UndoCandidate { at: Some(at), deeds: None, passed_over });
             };
             match self.deleted_of(&deeds)? {
                 Some(path) => passed_over.push(Warning::PassedOver { number: intent.number, path }),
-                None => return Ok(Next { at: Some(at), deeds: Some(deeds), passed_over }),
+                None => return Ok(UndoCandidate { at: Some(at), deeds: Some(deeds), passed_over }),
             }
         }
-        Ok(Next { at: None, deeds: None, passed_over })
+        Ok(UndoCandidate { at: None, deeds: None, passed_over })
     }
 
     /// A file that a change left and that is gone.
-    fn deleted_of(&self, deeds: &[Deed]) -> Result<Option<RelPath>, StoreError> {
+    fn deleted_of(&self, deeds: &[FileOp]) -> Result<Option<RelPath>, StoreError> {
         for deed in deeds {
-            if let Deed::File { path, new: Some(_), .. } = deed
+            if let FileOp::File { path, new: Some(_), .. } = deed
                 && self.kind(&self.file(path))?.is_none()
             {
                 return Ok(Some(path.clone()));
@@ -73,38 +82,38 @@ impl Store {
 
     /// What takes these deeds back. The caller holds the lock of the marks if they are among them and something is
     /// written then.
-    pub(super) fn reversed(&self, done: Vec<Deed>, number: u64) -> Result<Vec<Deed>, StoreError> {
+    pub(super) fn reversed(&self, done: Vec<FileOp>, number: u64) -> Result<Vec<FileOp>, StoreError> {
         done.into_iter().rev().map(|deed| self.reversed_deed(deed, number)).collect()
     }
 
-    fn reversed_deed(&self, deed: Deed, number: u64) -> Result<Deed, StoreError> {
+    fn reversed_deed(&self, deed: FileOp, number: u64) -> Result<FileOp, StoreError> {
         match deed {
-            Deed::File { path, old, new, mode } => {
-                let Deed::File { old: now, mode: mode_now, .. } = self.untouched(path.clone())? else {
+            FileOp::File { path, old, new, mode } => {
+                let FileOp::File { old: now, mode: mode_now, .. } = self.untouched(path.clone())? else {
                     unreachable!("an untouched file is a file")
                 };
                 if now != new {
                     return Err(StoreError::ChangedOutside { path: path.to_string(), number });
                 }
-                Ok(Deed::File { path, old: now, new: old, mode: mode.or(mode_now) })
+                Ok(FileOp::File { path, old: now, new: old, mode: mode.or(mode_now) })
             }
-            Deed::Mark { text, .. } => match marks::count(&self.read_marks()?, &text) {
-                0 => Err(StoreError::ChangedOutside { path: Place::Marks.to_string(), number }),
-                seen => Ok(Deed::Unmark { text, seen }),
+            FileOp::Mark { text, .. } => match marks::count(&self.read_marks()?, &text) {
+                0 => Err(StoreError::ChangedOutside { path: ChangeTarget::Marks.to_string(), number }),
+                seen => Ok(FileOp::Unmark { text, seen }),
             },
-            Deed::Unmark { text, .. } => {
+            FileOp::Unmark { text, .. } => {
                 let seen = marks::count(&self.read_marks()?, &text);
-                Ok(Deed::Mark { text, seen })
+                Ok(FileOp::Mark { text, seen })
             }
         }
     }
 
     /// A file as it is, to be changed.
-    pub(super) fn untouched(&self, path: RelPath) -> Result<Deed, StoreError> {
+    pub(super) fn untouched(&self, path: RelPath) -> Result<FileOp, StoreError> {
         let file = self.file(&path);
         self.refuse_unless_inside(&file)?;
         let old = self.read_file(&file)?;
         let stat = self.disk.stat(&file).map_err(StoreError::io("look at", &file))?;
-        Ok(Deed::File { path, new: old.clone(), old, mode: stat.and_then(|stat| stat.mode) })
+        Ok(FileOp::File { path, new: old.clone(), old, mode: stat.and_then(|stat| stat.mode) })
     }
 }

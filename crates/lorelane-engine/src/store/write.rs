@@ -10,21 +10,21 @@ use std::path::{Path, PathBuf};
 
 use super::Store;
 use super::faults::FaultSwitch;
-use crate::disk::Kind;
+use crate::disk::FileType;
 
 const TEMP_PREFIX: &str = ".lorelane-";
 const TEMP_SUFFIX: &str = ".tmp";
 
 /// What is to be done to files, without knowing why.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Work {
-    pub(super) targets: Vec<Target>,
+pub(super) struct FileWork {
+    pub(super) targets: Vec<FileTarget>,
     /// Lines to append to the marks file.
     pub(super) marks: Option<Vec<u8>>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Target {
+pub(super) struct FileTarget {
     pub(super) path: PathBuf,
     pub(super) old: Option<Vec<u8>>,
     pub(super) new: Option<Vec<u8>>,
@@ -33,7 +33,7 @@ pub(super) struct Target {
 }
 
 #[derive(Debug)]
-pub(super) enum Failed {
+pub(super) enum WriteFailure {
     TakenBack(StoreError),
     /// Neither done nor taken back: the journal keeps the intent.
     Stuck(StoreError),
@@ -41,7 +41,7 @@ pub(super) enum Failed {
 
 /// How far the work has come.
 #[derive(Debug, Default)]
-struct Progress {
+struct WriteProgress {
     created: Vec<PathBuf>,
     /// One per target; `None` where the target is to be removed.
     temps: Vec<Option<PathBuf>>,
@@ -50,21 +50,21 @@ struct Progress {
 }
 
 impl Store {
-    pub(super) fn perform(&self, work: &Work, warnings: &mut Vec<Warning>) -> Result<(), Failed> {
-        let mut progress = Progress::default();
+    pub(super) fn perform(&self, work: &FileWork, warnings: &mut Vec<Warning>) -> Result<(), WriteFailure> {
+        let mut progress = WriteProgress::default();
         let Err(error) = self.attempt(work, &mut progress, warnings) else { return Ok(()) };
         let taken_back = self.take_back(work, &progress);
         self.tidy(&progress);
         match taken_back {
-            Ok(()) => Err(Failed::TakenBack(error)),
-            Err(_) => Err(Failed::Stuck(error)),
+            Ok(()) => Err(WriteFailure::TakenBack(error)),
+            Err(_) => Err(WriteFailure::Stuck(error)),
         }
     }
 
     fn attempt(
         &self,
-        work: &Work,
-        progress: &mut Progress,
+        work: &FileWork,
+        progress: &mut WriteProgress,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), StoreError> {
         for target in &work.targets {
@@ -86,7 +86,12 @@ impl Store {
         Ok(())
     }
 
-    fn stage(&self, target: &Target, bytes: &[u8], progress: &mut Progress) -> Result<(), StoreError> {
+    fn stage(
+        &self,
+        target: &FileTarget,
+        bytes: &[u8],
+        progress: &mut WriteProgress,
+    ) -> Result<(), StoreError> {
         let folder = target.path.parent().expect("a target lies in a folder");
         let mut missing = Vec::new();
         for folder in folder.ancestors() {
@@ -111,7 +116,7 @@ impl Store {
         self.sync_file(&temp, FaultSwitch::SkipFileSync)
     }
 
-    fn replace(&self, target: &Target, temp: Option<&Path>) -> Result<(), StoreError> {
+    fn replace(&self, target: &FileTarget, temp: Option<&Path>) -> Result<(), StoreError> {
         let path = &target.path;
         match (temp, &target.new) {
             (Some(temp), Some(bytes)) if self.faults.skip(FaultSwitch::SkipRename) => {
@@ -135,10 +140,10 @@ impl Store {
     }
 
     /// Gives every file and the marks their former content, for good.
-    fn take_back(&self, work: &Work, progress: &Progress) -> Result<(), StoreError> {
+    fn take_back(&self, work: &FileWork, progress: &WriteProgress) -> Result<(), StoreError> {
         let replaced = &work.targets[..progress.replaced.min(work.targets.len())];
         for target in replaced.iter().rev() {
-            let back = Target {
+            let back = FileTarget {
                 path: target.path.clone(),
                 old: target.new.clone(),
                 new: target.old.clone(),
@@ -146,7 +151,7 @@ impl Store {
             };
             match &back.new {
                 Some(bytes) => {
-                    let mut backward = Progress::default();
+                    let mut backward = WriteProgress::default();
                     let put = self.stage(&back, bytes, &mut backward);
                     let put = put.and_then(|()| self.replace(&back, backward.temps[0].as_deref()));
                     if put.is_err() {
@@ -176,7 +181,7 @@ impl Store {
 
     /// Removes what a failed attempt left beside the memories, as far as the disk lets it: a read-only one refuses
     /// even to remove what is not there. It changes no memory, and the next writer puts the rest in order.
-    fn tidy(&self, progress: &Progress) {
+    fn tidy(&self, progress: &WriteProgress) {
         let mut folders = BTreeSet::new();
         for temp in progress.temps.iter().skip(progress.replaced).flatten() {
             let _ = self.disk.remove_file(temp);
@@ -207,7 +212,7 @@ impl Store {
         let listed = self.disk.list(folder).map_err(StoreError::io("list", folder))?;
         for entry in listed.unwrap_or_default() {
             let ours = entry.name.starts_with(TEMP_PREFIX) && entry.name.ends_with(TEMP_SUFFIX);
-            if ours && entry.kind == Kind::File {
+            if ours && entry.kind == FileType::File {
                 let path = folder.join(&entry.name);
                 self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;
             }
@@ -223,8 +228,8 @@ impl Store {
         for folder in folders.into_iter().rev() {
             match self.kind(folder)? {
                 None => return Ok(()),
-                Some(Kind::Folder) => {}
-                Some(Kind::Symlink) => return Err(StoreError::Symlink { path: folder.to_owned() }),
+                Some(FileType::Folder) => {}
+                Some(FileType::Symlink) => return Err(StoreError::Symlink { path: folder.to_owned() }),
                 Some(_) => return Err(StoreError::NotAFile { path: folder.to_owned() }),
             }
         }
@@ -233,8 +238,8 @@ impl Store {
 
     pub(super) fn refuse_unless_file(&self, path: &Path) -> Result<(), StoreError> {
         match self.kind(path)? {
-            None | Some(Kind::File) => Ok(()),
-            Some(Kind::Symlink) => Err(StoreError::Symlink { path: path.to_owned() }),
+            None | Some(FileType::File) => Ok(()),
+            Some(FileType::Symlink) => Err(StoreError::Symlink { path: path.to_owned() }),
             Some(_) => Err(StoreError::NotAFile { path: path.to_owned() }),
         }
     }
@@ -274,7 +279,7 @@ impl Store {
         self.disk.sync_dir(path).map_err(StoreError::io("sync", path))
     }
 
-    pub(super) fn kind(&self, path: &Path) -> Result<Option<Kind>, StoreError> {
+    pub(super) fn kind(&self, path: &Path) -> Result<Option<FileType>, StoreError> {
         let stat = self.disk.stat(path).map_err(StoreError::io("look at", path))?;
         Ok(stat.map(|stat| stat.kind))
     }
@@ -286,6 +291,6 @@ impl Store {
 }
 
 /// The folders of some targets, each once.
-pub(super) fn folders(targets: &[Target]) -> BTreeSet<&Path> {
+pub(super) fn folders(targets: &[FileTarget]) -> BTreeSet<&Path> {
     targets.iter().filter_map(|target| target.path.parent()).collect()
 }

@@ -4,12 +4,12 @@ use crate::captures::Captures;
 use crate::disk::Disk;
 use crate::env::Folders;
 use crate::hooklog::HOOK_LOG;
-use crate::index::Seen;
+use crate::index::FileStamp;
 use crate::ledger::Ledger;
 use crate::model;
 use crate::workspace::lane::Lane;
 use crate::workspace::open::trust::TRUST_FOLDER;
-use crate::workspace::{Loaded, MARKS_FILE, Workspace};
+use crate::workspace::{LoadedMemory, MARKS_FILE, Workspace};
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::passage::Passage;
@@ -66,7 +66,7 @@ impl<'w> Files<'w> {
     }
 
     /// A hit's memory as its file has it now, and the passage that was found; `None` for one that vanished meanwhile.
-    pub fn load_hit(&self, hit: &Hit) -> Option<(Loaded, Option<Passage>)> {
+    pub fn load_hit(&self, hit: &Hit) -> Option<(LoadedMemory, Option<Passage>)> {
         let lane = self.workspace.lanes.of(&hit.address)?;
         let loaded = lane.load(&hit.address).ok()?;
         let passage = hit.lines.and_then(|(from, to)| {
@@ -77,14 +77,14 @@ impl<'w> Files<'w> {
     }
 
     /// The passages of a memory that was loaded.
-    pub fn passages(&self, loaded: &Loaded) -> Vec<Passage> {
+    pub fn passages(&self, loaded: &LoadedMemory) -> Vec<Passage> {
         let lane = self.workspace.lanes.of(&loaded.memory.address);
         lane.map(|lane| lane.dialect.passages(&loaded.text)).unwrap_or_default()
     }
 
     /// How every file of a memory looks from outside, without asking the index: two such maps tell a watcher what
     /// changed between them, also what another process took into the index meanwhile.
-    pub fn sightings(&self) -> BTreeMap<Address, Seen> {
+    pub fn sightings(&self) -> BTreeMap<Address, FileStamp> {
         self.workspace.lanes.iter().flat_map(Lane::sightings).collect()
     }
 

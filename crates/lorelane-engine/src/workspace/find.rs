@@ -1,8 +1,8 @@
 //! Which memory somebody means, and what its file says now.
 
-use crate::index::Wanted;
-use crate::workspace::{Failure, Unclear, Workspace};
-use lorelane_core::corpus::Entry;
+use crate::index::ListFilter;
+use crate::workspace::{Failure, UnclearName, Workspace};
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Problem;
 use lorelane_core::digest::Revision;
 use lorelane_core::fence;
@@ -14,7 +14,7 @@ use lorelane_core::text::slug;
 
 /// A memory as its file says it now.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedMemory {
     pub memory: Memory,
     pub path: RelPath,
     pub text: String,
@@ -64,11 +64,14 @@ impl Workspace {
             }
         }
         let several = !same.is_empty();
-        let near =
-            if same.is_empty() { similar(&self.recall().entries(Wanted::default())?, name) } else { same };
+        let near = if same.is_empty() {
+            similar(&self.recall().entries(ListFilter::default())?, name)
+        } else {
+            same
+        };
         // A log that cannot be read is named by whoever asks for it.
         let deleted = if several { Vec::new() } else { self.deleted_outside(typed).unwrap_or_default() };
-        Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near, deleted }))
+        Err(Failure::Unclear(UnclearName { typed: typed.to_owned(), near, deleted }))
     }
 
     /// Memories that are or were called so, whose files are gone, while the log has their bytes.
@@ -109,7 +112,7 @@ impl Workspace {
             let former = restored(address);
             former.is_some_and(|former| Some(&former) == asked.as_ref() || bare && is_last(&former))
         };
-        let entries = self.recall().entries(Wanted::default())?;
+        let entries = self.recall().entries(ListFilter::default())?;
         let notes = || entries.iter().map(|entry| &entry.address).filter(|address| address.is_note());
         same.extend(notes().filter(|address| bare && !address.is_trash() && is_last(address)).cloned());
         if same.is_empty() {
@@ -123,7 +126,7 @@ impl Workspace {
     }
 
     /// Reads a memory from its file.
-    pub fn load(&self, address: &Address) -> Result<Loaded, Failure> {
+    pub fn load(&self, address: &Address) -> Result<LoadedMemory, Failure> {
         match self.lanes.of(address) {
             Some(lane) => lane.load(address),
             None => Err(Refusal::Missing { address: address.clone() }.into()),
@@ -131,9 +134,9 @@ impl Workspace {
     }
 }
 
-fn similar(entries: &[Entry], name: &str) -> Vec<Address> {
+fn similar(entries: &[MemorySummary], name: &str) -> Vec<Address> {
     let wanted = slug(name);
-    let near = |entry: &&Entry| {
+    let near = |entry: &&MemorySummary| {
         let own = entry.address.name();
         !wanted.is_empty() && (own.contains(&wanted) || wanted.contains(own))
     };

@@ -15,21 +15,27 @@ mod project;
 mod recall;
 mod write_guard;
 
-pub use crate::failure::{Failure, Unclear};
+pub use crate::failure::{Failure, UnclearName};
 pub use crate::finding::Finding;
 pub use capture::{
-    Asking, Desk, End, How, MayAsk, Report, SessionCapture, Spoken, Task, Triaged, Turn, Work,
+    AskPolicy, ConsolidationReport, DraftRequest, ItemOutcome, ItemResult, SessionCapture, StopContext,
+    StopRequest, Task, TranscriptSource, TriageResult, Turn,
 };
-pub use commit::{Changes, Logged, Merge, Moved};
+pub use commit::{Changes, LaneLogEntry, NoteMerge, NotesMove};
 pub use files::Files;
-pub use find::Loaded;
-pub use maintenance::{Benched, Checked, Diagnosis, Did, Forgotten, InGit, Maintenance, Overview, Sync};
-pub use open::{Founding, Located, Settings, init, init_on, locate, locate_root, plan_init};
-pub use recall::{
-    Account, Comparison, Duplicate, Duplicates, Fate, Inbound, Learned, Links, Recall, Reminders,
-    sort_newest_first,
+pub use find::LoadedMemory;
+pub use maintenance::{
+    BenchOutcome, Diagnosis, EraseCheck, EraseResult, ForgetReport, Maintenance, Overview, RepositoryTraces,
+    Sync,
 };
-pub use write_guard::{Examined, ExternalWrites, Former, examine_after, guard, guard_by_name};
+pub use open::{InitReport, ProjectLocation, Settings, init, init_on, locate, locate_root, plan_init};
+pub use recall::{
+    Comparison, Duplicate, DuplicateGroup, EmbedProgress, Inbound, LinkReport, Recall, ReminderOutcome,
+    Reminders, WhyReport, sort_newest_first,
+};
+pub use write_guard::{
+    AuditResult, ExternalWrites, PreviousMemory, audit_external_writes, guard, guard_by_name,
+};
 
 use crate::backend::Backend;
 use crate::captures::Captures;
@@ -38,7 +44,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders};
 use crate::index::Index;
 use crate::ledger::Ledger;
-use crate::model::Meaning;
+use crate::model::Embedder;
 use lane::Lane;
 use lanes::Lanes;
 use lorelane_core::dialect::notes::Notes;
@@ -46,7 +52,7 @@ use lorelane_core::dialect::records::Records;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
 use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::policy::{DEFAULT_ROOT, Policy};
-use lorelane_core::recall::weigh::Weights;
+use lorelane_core::recall::score::Weights;
 use lorelane_core::time::Timestamp;
 use open::{notes, trust};
 use project::Project;
@@ -67,13 +73,13 @@ pub struct Workspace {
     project: Project,
     lanes: Lanes,
     /// Where notes lie, or would lie.
-    notes: Option<notes::Place>,
+    notes: Option<notes::NotesLocation>,
     disk: Arc<dyn Disk>,
     policy: Policy,
     config: ConfigFiles,
     folders: Option<Folders>,
     /// The added model, in a process that lives long.
-    model: Option<Arc<dyn Meaning>>,
+    model: Option<Arc<dyn Embedder>>,
     /// What each signal of recall counts.
     weights: Weights,
 }
@@ -103,8 +109,8 @@ impl Workspace {
     }
 
     /// Opens a project that was found before, on any disk.
-    pub fn open_on(disk: Arc<dyn Disk>, env: &Env, located: Located) -> Result<Workspace, Failure> {
-        let Located { project, lane, root_from_project, has_notes } = located;
+    pub fn open_on(disk: Arc<dyn Disk>, env: &Env, located: ProjectLocation) -> Result<Workspace, Failure> {
+        let ProjectLocation { project, lane, root_from_project, has_notes } = located;
         let folders = env.folders();
         let own = folders.as_ref().map(Folders::all).unwrap_or_default();
         let below = disk.below(&project, &own).map_err(|source| Failure::io("open", &project, source))?;
@@ -133,7 +139,7 @@ impl Workspace {
         let (now, weights) = (env.now, Weights::of(&policy));
         let mut workspace =
             Workspace { now, project, lanes, notes, disk, policy, config, folders, model: None, weights };
-        workspace.meet_notes();
+        workspace.open_notes_if_present();
         Ok(workspace)
     }
 
@@ -206,7 +212,7 @@ impl Workspace {
 
     /// Makes every index fresh if a folder changed since it was written.
     fn refresh(&mut self) -> Result<(), Failure> {
-        self.meet_notes();
+        self.open_notes_if_present();
         self.lanes.iter_mut().try_for_each(Lane::refresh)
     }
 

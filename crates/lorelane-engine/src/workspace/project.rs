@@ -9,7 +9,7 @@ use crate::env::Folders;
 use crate::finding::Finding;
 use crate::ledger::Ledger;
 use crate::state::{ProjectState, StateFolder};
-use crate::store::{Home, Store};
+use crate::store::{Store, StoreFolders};
 use lorelane_core::forget::Traces;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -104,9 +104,13 @@ impl Lane {
     pub(super) fn count_left_behind(&self, traces: &Traces) -> Option<(PathBuf, Result<usize, Failure>)> {
         let files = self.files.as_ref()?;
         let folder = files.state.left_behind()?.to_owned();
-        let home = Home { lane: files.root.clone(), marks: files.root.clone(), state: folder.clone().into() };
+        let home = StoreFolders {
+            lane: files.root.clone(),
+            marks: files.root.clone(),
+            state: folder.clone().into(),
+        };
         let store = Store::new(Arc::clone(&files.disk), home);
-        let count = self.with_unwanted(traces, |unwanted| store.count_in_journals(unwanted));
+        let count = self.with_unwanted(traces, |unwanted| store.count_in_log(unwanted));
         Some((folder, count.map_err(Failure::from)))
     }
 }

@@ -2,17 +2,19 @@
 
 use crate::store::Temp;
 use lorelane_core::change::{Change, Draft, Plan};
-use lorelane_core::lifecycle::Verb;
+use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
-use lorelane_engine::backend::{Backend, Edit, MemoryBackend, Outcome, Place, StoreError, Unwanted, Warning};
+use lorelane_engine::backend::{
+    Backend, ChangeState, ChangeTarget, Edit, ErasePredicate, MemoryBackend, StoreError, Warning,
+};
 use lorelane_engine::disk::sim::SimDisk;
-use lorelane_engine::disk::{Disk, Kind, RealDisk};
+use lorelane_engine::disk::{Disk, FileType, RealDisk};
 use lorelane_engine::env::Env;
-use lorelane_engine::store::{Home, Store};
+use lorelane_engine::store::{Store, StoreFolders};
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -32,10 +34,14 @@ struct Body {
 
 fn bodies() -> (Vec<Body>, Temp) {
     let temp = Temp::new();
-    let home =
-        Home { lane: temp.0.join("lane"), marks: temp.0.join("marks"), state: temp.0.join("state").into() };
+    let home = StoreFolders {
+        lane: temp.0.join("lane"),
+        marks: temp.0.join("marks"),
+        state: temp.0.join("state").into(),
+    };
     let sim = SimDisk::new(7);
-    let sim_home = Home { lane: "/p/lane".into(), marks: "/p/.lorelane".into(), state: "/s/lane".into() };
+    let sim_home =
+        StoreFolders { lane: "/p/lane".into(), marks: "/p/.lorelane".into(), state: "/s/lane".into() };
     let memory = Arc::new(MemoryBackend::default());
     let in_memory = Arc::clone(&memory);
     (
@@ -52,7 +58,7 @@ fn bodies() -> (Vec<Body>, Temp) {
     )
 }
 
-fn files(name: &'static str, disk: Arc<dyn Disk>, home: Home) -> Body {
+fn files(name: &'static str, disk: Arc<dyn Disk>, home: StoreFolders) -> Body {
     let root = home.lane.clone();
     let outside = Arc::clone(&disk);
     let write_outside = Box::new(move |path: &RelPath, bytes: Option<&[u8]>| {
@@ -91,9 +97,9 @@ fn text(backend: &dyn Backend, at: &str) -> Option<String> {
     backend.read(&path(at), MAX).unwrap().map(|bytes| String::from_utf8(bytes).unwrap())
 }
 
-fn names(backend: &dyn Backend, folder: &str) -> Vec<(String, Kind)> {
+fn names(backend: &dyn Backend, folder: &str) -> Vec<(String, FileType)> {
     let listed = backend.list(folder).unwrap().unwrap_or_default().into_iter();
-    let mut names: Vec<(String, Kind)> = listed.map(|listed| (listed.name, listed.kind)).collect();
+    let mut names: Vec<(String, FileType)> = listed.map(|listed| (listed.name, listed.kind)).collect();
     names.sort_by(|a, b| a.0.cmp(&b.0));
     names
 }
@@ -117,7 +123,7 @@ fn every_backend_passes_the_same_story() {
         assert_eq!(text(backend, "notes/deep/b.md").as_deref(), Some("two"), "{name}");
         assert_eq!(
             names(backend, "notes"),
-            [("a.md".to_owned(), Kind::File), ("deep".to_owned(), Kind::Folder)],
+            [("a.md".to_owned(), FileType::File), ("deep".to_owned(), FileType::Folder)],
             "{name}"
         );
         assert_eq!(backend.stat("notes/a.md").unwrap().unwrap().len, 3, "{name}");
@@ -148,10 +154,14 @@ fn every_backend_passes_the_same_story() {
         let told: Vec<_> =
             recent.entries.iter().map(|entry| (entry.number, entry.because.as_deref())).collect();
         assert_eq!(told, [(3, Some("third")), (2, Some("second"))], "{name}");
-        assert!(recent.entries.iter().all(|entry| entry.outcome == Outcome::Done), "{name}");
+        assert!(recent.entries.iter().all(|entry| entry.outcome == ChangeState::Done), "{name}");
         let places: Vec<_> =
             recent.entries[1].changes.iter().filter_map(|changed| changed.place.clone()).collect();
-        assert_eq!(places, [Place::Lane(path("notes/a.md")), Place::Lane(path("notes/deep/b.md"))], "{name}");
+        assert_eq!(
+            places,
+            [ChangeTarget::Lane(path("notes/a.md")), ChangeTarget::Lane(path("notes/deep/b.md"))],
+            "{name}"
+        );
         assert_eq!(backend.log().next_undo().unwrap().entry.unwrap().number, 3, "{name}");
         let last = backend.log().last_writes(&[&path("notes/a.md"), &path("notes/deep/b.md")]).unwrap();
         assert_eq!(last, BTreeMap::from([(path("notes/a.md"), b"12".to_vec())]), "{name}");
@@ -197,21 +207,21 @@ fn every_backend_passes_the_same_story() {
 
         // Erasing leaves nothing of it in documents, log and marks, and the log still verifies.
         let unwanted = unwanted();
-        assert!(backend.log().count_in_journals(&unwanted).unwrap() > 0, "{name}");
+        assert!(backend.log().count_in_log(&unwanted).unwrap() > 0, "{name}");
         assert_eq!(backend.log().count_in_marks(&unwanted).unwrap(), 1, "{name}");
         let mut transaction = backend.begin().unwrap();
         let newest = transaction.newest();
-        assert_eq!(transaction.tell("erase a memory", NOW).unwrap(), newest + 1, "{name}");
+        assert_eq!(transaction.log_erasure("erase a memory", NOW).unwrap(), newest + 1, "{name}");
         assert_eq!(
-            transaction.remove_for_good(&BTreeSet::from([path("secrets/key.md")])).unwrap(),
+            transaction.erase_documents(&BTreeSet::from([path("secrets/key.md")])).unwrap(),
             1,
             "{name}"
         );
-        assert!(transaction.purge(&unwanted).unwrap() > 0, "{name}");
-        assert_eq!(transaction.purge_marks(&unwanted).unwrap(), 1, "{name}");
+        assert!(transaction.erase_from_log(&unwanted).unwrap() > 0, "{name}");
+        assert_eq!(transaction.erase_from_marks(&unwanted).unwrap(), 1, "{name}");
         assert!(transaction.has_erased(), "{name}");
         transaction.finish().unwrap();
-        assert_eq!(backend.log().count_in_journals(&unwanted).unwrap(), 0, "{name}");
+        assert_eq!(backend.log().count_in_log(&unwanted).unwrap(), 0, "{name}");
         assert_eq!(backend.log().count_in_marks(&unwanted).unwrap(), 0, "{name}");
         assert_eq!(text(backend, "secrets/key.md"), None, "{name}");
         assert_eq!(backend.log().verify(), [], "{name}");
@@ -222,8 +232,8 @@ fn mark(line: &str) -> Edit {
     Edit::Mark { lines: line.into() }
 }
 
-fn unwanted<'u>() -> Unwanted<'u> {
-    Unwanted {
+fn unwanted<'u>() -> ErasePredicate<'u> {
+    ErasePredicate {
         is_path: &|path| path.folder() == Some("secrets"),
         until_left: &|_| None,
         in_reason: &|reason| reason.contains("hunter2"),
@@ -280,8 +290,11 @@ fn a_workspace_needs_no_files() {
     // What one changes, the other sees; undo takes it back in the right lane.
     let pinned = Change::Mark { address: jwt.clone(), kind: MarkKind::Pin };
     other.commit(&Plan { changes: vec![pinned], because: "pin".to_owned() }).unwrap();
-    let retired =
-        Change::Step { address: jwt.clone(), verb: Verb::Retire, reason: "moved to mTLS".to_owned() };
+    let retired = Change::Transition {
+        address: jwt.clone(),
+        verb: LifecycleVerb::Retire,
+        reason: "moved to mTLS".to_owned(),
+    };
     other.commit(&Plan { changes: vec![retired], because: "retire".to_owned() }).unwrap();
     assert!(workspace.files().marks().pinned.contains(&jwt));
     assert_ne!(best(&mut workspace, "how does service auth work"), Some(jwt.clone()));

@@ -4,8 +4,8 @@ use crate::store::Temp;
 use lorelane_core::bench::Measure;
 use lorelane_core::memory::Address;
 use lorelane_core::recall::Query;
-use lorelane_core::recall::sheet::Emphasis;
-use lorelane_core::recall::weigh::Weights;
+use lorelane_core::recall::doc_entry::FieldBoost;
+use lorelane_core::recall::score::Weights;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::Workspace;
@@ -93,7 +93,7 @@ fn other_weights_and_another_emphasis_measure_and_keep_nothing() {
     let asked = "restart the redis cache";
     assert_eq!(found(&mut bank.open(), asked)[0].name(), "cache");
     assert_eq!(found(&mut blinded(&bank), asked)[0].name(), "bread");
-    let plain = Emphasis { title: 0, lead: 0.0 };
+    let plain = FieldBoost { title: 0, lead: 0.0 };
     let mut measured = bank.open();
     measured.recall().set_field_boost(plain).unwrap();
     let score = |workspace: &mut Workspace| {

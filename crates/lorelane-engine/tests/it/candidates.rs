@@ -1,17 +1,17 @@
 //! The index leaves no memory out that would be an answer: a body that looks at every memory ranks the same.
 
 use crate::store::Temp;
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::embed::Table;
 use lorelane_core::memory::LaneId;
 use lorelane_core::recall::Query;
-use lorelane_core::recall::ask::Asked;
-use lorelane_core::recall::sheet::{self, Emphasis, Sheet};
+use lorelane_core::recall::doc_entry::{self, DocEntry, FieldBoost};
+use lorelane_core::recall::query::AnalyzedQuery;
 use lorelane_core::terms::Language;
 use lorelane_core::time::Timestamp;
-use lorelane_engine::disk::Seeded;
+use lorelane_engine::disk::SeededRng;
 use lorelane_engine::env::Env;
-use lorelane_engine::index::{CandidateRow, CandidateSet, Candidates, IndexError, Wanted, digest};
+use lorelane_engine::index::{CandidateRow, CandidateSet, Candidates, IndexError, ListFilter, digest};
 use lorelane_engine::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,19 +30,19 @@ struct Exhaustive(Vec<CandidateRow>);
 
 impl Exhaustive {
     fn of(workspace: &mut Workspace) -> Exhaustive {
-        let entries = workspace.recall().entries(Wanted::default()).unwrap();
-        let row = |(id, entry): (usize, Entry)| {
+        let entries = workspace.recall().entries(ListFilter::default()).unwrap();
+        let row = |(id, entry): (usize, MemorySummary)| {
             let loaded = workspace.load(&entry.address).unwrap();
             let passages = workspace.files().passages(&loaded);
-            let sheet = Sheet::of(&loaded.memory, &passages, &Table::built_in(), Emphasis::default());
+            let sheet = DocEntry::of(&loaded.memory, &passages, &Table::built_in(), FieldBoost::default());
             let digest = digest(loaded.text.as_bytes());
             CandidateRow { id: id as i64, entry, sheet: sheet.to_bytes(), digest, only_named: false }
         };
         Exhaustive(entries.into_iter().enumerate().map(row).collect())
     }
 
-    fn passages(&self) -> impl Iterator<Item = sheet::Part<'_>> {
-        self.0.iter().flat_map(|row| sheet::read(&row.sheet).passages)
+    fn passages(&self) -> impl Iterator<Item = doc_entry::PassageView<'_>> {
+        self.0.iter().flat_map(|row| doc_entry::read(&row.sheet).passages)
     }
 }
 
@@ -51,7 +51,7 @@ impl Candidates for Exhaustive {
         Ok(vec![Language::English])
     }
 
-    fn doc_freqs(&self, query: &Asked) -> Result<Vec<u64>, IndexError> {
+    fn doc_freqs(&self, query: &AnalyzedQuery) -> Result<Vec<u64>, IndexError> {
         let having =
             |variant| self.passages().filter(|passage| passage.count(variant).is_some()).count() as u64;
         Ok(query
@@ -61,7 +61,7 @@ impl Candidates for Exhaustive {
             .collect())
     }
 
-    fn candidates(&self, query: &Asked, filter: &Query) -> Result<CandidateSet, IndexError> {
+    fn candidates(&self, query: &AnalyzedQuery, filter: &Query) -> Result<CandidateSet, IndexError> {
         Ok(CandidateSet {
             passages: self.passages().count() as u64,
             terms: self.passages().map(|passage| passage.length as u64).sum(),
@@ -76,7 +76,7 @@ fn the_index_and_a_look_at_every_memory_rank_alike() {
     let temp = Temp::new();
     let notes = temp.0.join("project/.memories");
     fs::create_dir_all(&notes).unwrap();
-    let mut rng = Seeded::new(11);
+    let mut rng = SeededRng::new(11);
     let mut some = |count: usize| (0..count).map(|_| *rng.pick(&WORDS)).collect::<Vec<_>>().join(" ");
     for number in 0..120 {
         let text =

@@ -1,7 +1,7 @@
 //! What sessions left to be saved: private, bounded, and gone when nobody needs it.
 
 use crate::store::Temp;
-use lorelane_core::capture::{At, Capture, Item, Origin, Stage, words_digest};
+use lorelane_core::capture::{AskStage, Capture, CapturedItem, Origin, TranscriptPosition, words_digest};
 use lorelane_core::memory::Category;
 use lorelane_core::time::{DAY, Timestamp};
 use lorelane_engine::captures::Captures;
@@ -19,12 +19,16 @@ fn captures(temp: &Temp) -> Captures {
 }
 
 fn capture(session: &str, at: i64, categories: &[Category]) -> Capture {
-    let item = |category: &Category| Item {
+    let item = |category: &Category| CapturedItem {
         category: *category,
         score: 0.5,
         snippets: vec!["we decided".to_owned()],
         excerpt: "we decided".to_owned(),
-        origin: Origin { session: session.to_owned(), at: At::Line(1), words: words_digest("we decided") },
+        origin: Origin {
+            session: session.to_owned(),
+            at: TranscriptPosition::Line(1),
+            words: words_digest("we decided"),
+        },
         settled: false,
     };
     let mut capture = Capture::new(session, "claude-code", Timestamp(at));
@@ -44,7 +48,8 @@ fn a_session_is_remembered_and_offered_until_it_is_settled() {
     assert_eq!((captures.load("one"), captures.pending()), (None, Vec::new()));
     let one = capture("one", NOW, &[Category::Decision, Category::Runbook]);
     captures.save(&one).unwrap();
-    let two = Capture { stage: Stage::Asked, asked: true, ..capture("two", NOW + 1, &[Category::Decision]) };
+    let two =
+        Capture { stage: AskStage::Asked, asked: true, ..capture("two", NOW + 1, &[Category::Decision]) };
     captures.save(&two).unwrap();
     assert_eq!(captures.load("one"), Some(one.clone()));
     assert_eq!(captures.pending(), [two, one]);

@@ -7,9 +7,9 @@ use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
-use lorelane_engine::disk::Seeded;
+use lorelane_engine::disk::SeededRng;
 use lorelane_engine::env::{Env, Folders};
-use lorelane_engine::index::{Rebuild, Wanted};
+use lorelane_engine::index::{ListFilter, Rebuild};
 use lorelane_engine::workspace::{self, Workspace};
 use std::collections::BTreeMap;
 use std::fs;
@@ -57,7 +57,7 @@ impl Project {
         let notes = project.temp.0.join("project/.memories");
         fs::create_dir_all(&notes).unwrap();
         workspace::init(&project.env(), &project.env().cwd).unwrap();
-        let mut luck = Seeded::new(7);
+        let mut luck = SeededRng::new(7);
         let mut prose = |count: usize| -> String {
             (0..count).map(|_| format!("{} ", luck.pick(&WORDS))).collect::<String>().trim_end().to_owned()
         };
@@ -74,7 +74,7 @@ impl Project {
         // A file that is edited in place leaves the time of its folder.
         let edited = record("decision", "m7", "edited in place", &prose(40));
         fs::write(project.file("decisions", "m7"), edited).unwrap();
-        workspace.maintenance().look_at_every_file().unwrap();
+        workspace.maintenance().scan().unwrap();
         // What follows stands in the log. Each change is in a folder of its own: two within one tick of the file
         // system's clock would leave one time.
         for category in [Category::Constraint, Category::Preference, Category::TechDebt] {
@@ -144,9 +144,9 @@ type Question = fn(&mut Workspace) -> String;
 
 /// Everything that is answered from the index.
 const QUESTIONS: [(&str, Question); 9] = [
-    ("list", |workspace| format!("{:?}", workspace.recall().entries(Wanted::default()).unwrap())),
+    ("list", |workspace| format!("{:?}", workspace.recall().entries(ListFilter::default()).unwrap())),
     ("list active", |workspace| {
-        let wanted = Wanted { status: Some(Status::Active), ..Wanted::default() };
+        let wanted = ListFilter { status: Some(Status::Active), ..ListFilter::default() };
         format!("{:?}", workspace.recall().entries(wanted).unwrap())
     }),
     ("search", |workspace| recall(workspace, &["redis queue", "refund of an invoice", "edited in place"])),
@@ -177,7 +177,7 @@ fn recall(workspace: &mut Workspace, texts: &[&str]) -> String {
 }
 
 /// Harms a file in one of the ways that disks, crashes and programs have.
-fn harm(bytes: &mut Vec<u8>, luck: &mut Seeded) -> String {
+fn harm(bytes: &mut Vec<u8>, luck: &mut SeededRng) -> String {
     let at = match luck.below(3) {
         0 => luck.below(bytes.len() / PAGE + 1) * PAGE,
         _ => luck.below(bytes.len()),
@@ -223,7 +223,7 @@ fn damages_change_no_answer(count: usize, seed: u64) {
         project.put(&project.database, &project.log);
         question(&mut project.open())
     });
-    let mut luck = Seeded::new(seed);
+    let mut luck = SeededRng::new(seed);
     let mut rebuilt = 0;
     for number in 0..count {
         let (mut database, mut log) = (project.database.clone(), project.log.clone());

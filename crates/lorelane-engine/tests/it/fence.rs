@@ -8,7 +8,7 @@ use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
 use lorelane_engine::index::Rebuild;
-use lorelane_engine::workspace::{self, Examined, Former, Workspace, guard, guard_by_name};
+use lorelane_engine::workspace::{self, AuditResult, PreviousMemory, Workspace, guard, guard_by_name};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -163,12 +163,12 @@ fn a_file_is_examined_by_where_it_lies() {
     project.put(".claude/memory/decisions/fine.json", &record("fine"));
     project.put(".claude/memory/notes.md", "# Notes");
     project.put("src/x.json", "{}");
-    let mut examine = |path: &str| workspace.external_writes().examine(&project.at(path)).unwrap();
-    assert_eq!(examine(".claude/memory/decisions/fine.json"), Examined::Fine { address: address("fine") });
-    assert_eq!(examine(".claude/memory/memory-config.json"), Examined::Config);
-    assert_eq!(examine(".claude/memory/notes.md"), Examined::Foreign { name: "notes.md".to_owned() });
-    assert_eq!(examine("src/x.json"), Examined::Outside);
-    assert_eq!(examine(".claude/memory/decisions/gone.json"), Examined::Outside);
+    let mut examine = |path: &str| workspace.external_writes().audit_file(&project.at(path)).unwrap();
+    assert_eq!(examine(".claude/memory/decisions/fine.json"), AuditResult::Fine { address: address("fine") });
+    assert_eq!(examine(".claude/memory/memory-config.json"), AuditResult::Config);
+    assert_eq!(examine(".claude/memory/notes.md"), AuditResult::Foreign { name: "notes.md".to_owned() });
+    assert_eq!(examine("src/x.json"), AuditResult::Outside);
+    assert_eq!(examine(".claude/memory/decisions/gone.json"), AuditResult::Outside);
     assert_eq!(workspace.changes().recent(10).unwrap().1, 0, "nothing was changed");
 }
 
@@ -183,7 +183,7 @@ fn a_valid_file_that_was_edited_in_place_is_found_at_once() {
     };
     assert_eq!(hits(&mut workspace), 0);
     project.put(path, &record("a").replace("About a", "About sessions"));
-    workspace.external_writes().examine(&project.at(path)).unwrap();
+    workspace.external_writes().audit_file(&project.at(path)).unwrap();
     assert_eq!(hits(&mut workspace), 1);
 }
 
@@ -201,9 +201,9 @@ fn an_invalid_file_is_put_aside_and_what_it_overwrote_is_back() {
     let bytes = r#"{"title": "About a", "tags": ["auth"]}"#;
     project.put(".claude/memory/decisions/a.json", bytes);
     let examined =
-        workspace.external_writes().examine(&project.at(".claude/memory/decisions/a.json")).unwrap();
-    let Examined::Quarantined { from, to, why, former } = &examined else { panic!("{examined:?}") };
-    assert_eq!(*former, Former::Back);
+        workspace.external_writes().audit_file(&project.at(".claude/memory/decisions/a.json")).unwrap();
+    let AuditResult::Quarantined { from, to, why, former } = &examined else { panic!("{examined:?}") };
+    assert_eq!(*former, PreviousMemory::Back);
     assert_eq!(fs::read_to_string(project.at(".claude/memory/decisions/a.json")).unwrap(), before);
     assert_eq!(from.as_str(), "decisions/a.json");
     assert!(why.starts_with("Missing required fields: "), "{why}");
@@ -227,14 +227,14 @@ fn the_lane_is_examined_for_what_changed_and_no_more() {
     project.put(".claude/memory/decisions/old.json", "{}");
     project.put(".claude/memory/decisions/fine.json", &record("fine"));
     let mut workspace = project.open();
-    assert_eq!(workspace.external_writes().examine_lane().unwrap(), [], "nothing is known of before");
-    assert_eq!(workspace.external_writes().examine_lane().unwrap(), [], "nothing changed");
+    assert_eq!(workspace.external_writes().audit().unwrap(), [], "nothing is known of before");
+    assert_eq!(workspace.external_writes().audit().unwrap(), [], "nothing changed");
     project.put(".claude/memory/decisions/new.json", "{}");
     project.put(".claude/memory/decisions/other.json", &record("other"));
-    let examined = workspace.external_writes().examine_lane().unwrap();
-    assert_eq!(examined[..1], [Examined::Fine { address: address("other") }]);
+    let examined = workspace.external_writes().audit().unwrap();
+    assert_eq!(examined[..1], [AuditResult::Fine { address: address("other") }]);
     assert!(
-        matches!(&examined[1], Examined::Quarantined { from, .. } if from.as_str() == "decisions/new.json")
+        matches!(&examined[1], AuditResult::Quarantined { from, .. } if from.as_str() == "decisions/new.json")
     );
     assert!(project.at(".claude/memory/decisions/old.json").exists(), "it stood there before");
     assert_eq!(workspace.changes().recent(10).unwrap().1, 1, "one change for all of them");
@@ -252,7 +252,7 @@ fn what_others_indexed_meanwhile_is_examined_all_the_same() {
     type Scan = fn(&mut Workspace);
     let scans: [(&str, Scan); 5] = [
         ("nobody", |_| {}),
-        ("a look at every file", |other| other.maintenance().look_at_every_file().unwrap()),
+        ("a look at every file", |other| other.maintenance().scan().unwrap()),
         ("a prompt", |other| {
             other.external_writes().begin_turn().unwrap();
             other.reminders().brief("auth sessions").unwrap();
@@ -271,20 +271,16 @@ fn what_others_indexed_meanwhile_is_examined_all_the_same() {
             project.put(".claude/memory/decisions/new.json", damage);
             scan(&mut project.open());
             scan(&mut project.open());
-            let examined = workspace.external_writes().examine_lane().unwrap();
+            let examined = workspace.external_writes().audit().unwrap();
             let [
-                Examined::Quarantined { former: Former::Back, .. },
-                Examined::Quarantined { former: Former::None, .. },
+                AuditResult::Quarantined { former: PreviousMemory::Back, .. },
+                AuditResult::Quarantined { former: PreviousMemory::None, .. },
             ] = examined.as_slice()
             else {
                 panic!("{case}, {damage}: {examined:?}")
             };
             assert_eq!(fs::read(project.at(file)).unwrap(), before, "{case}, {damage}");
-            assert_eq!(
-                workspace.external_writes().examine_lane().unwrap(),
-                [],
-                "{case}, {damage}: once is enough"
-            );
+            assert_eq!(workspace.external_writes().audit().unwrap(), [], "{case}, {damage}: once is enough");
         }
     }
 }
@@ -294,10 +290,8 @@ fn what_others_indexed_meanwhile_is_examined_all_the_same() {
 fn a_memory_that_was_removed_is_back_and_said() {
     let file = ".claude/memory/decisions/a.json";
     type Scan = fn(&Project);
-    let scans: [(&str, Scan); 2] = [
-        ("nobody", |_| {}),
-        ("a scan", |project| project.open().maintenance().look_at_every_file().unwrap()),
-    ];
+    let scans: [(&str, Scan); 2] =
+        [("nobody", |_| {}), ("a scan", |project| project.open().maintenance().scan().unwrap())];
     for (case, scan) in scans {
         let project = Project::new();
         let mut workspace = project.open();
@@ -306,15 +300,15 @@ fn a_memory_that_was_removed_is_back_and_said() {
         let before = fs::read(project.at(file)).unwrap();
         fs::remove_dir_all(project.at(".claude/memory/decisions")).unwrap();
         scan(&project);
-        let examined = workspace.external_writes().examine_lane().unwrap();
+        let examined = workspace.external_writes().audit().unwrap();
         assert!(
-            matches!(examined.as_slice(), [Examined::Removed { former: Former::Back, .. }]),
+            matches!(examined.as_slice(), [AuditResult::Removed { former: PreviousMemory::Back, .. }]),
             "{case}: {examined:?}"
         );
         let objection = examined[0].objection().unwrap();
         assert!(objection.contains("`lorelane retire decision/a"), "{objection}");
         assert_eq!(fs::read(project.at(file)).unwrap(), before, "{case}");
-        assert_eq!(workspace.external_writes().examine_lane().unwrap(), [], "{case}");
+        assert_eq!(workspace.external_writes().audit().unwrap(), [], "{case}");
         assert_eq!(
             workspace.maintenance().index_dump().unwrap(),
             workspace.maintenance().rebuilt_dump().unwrap(),
@@ -331,15 +325,15 @@ fn a_removed_memory_that_the_journal_does_not_have_is_only_said() {
     let mut workspace = project.open();
     create(&mut workspace, "a");
     project.put(file, &record("a").replace("About a", "About something newer"));
-    workspace.external_writes().examine_lane().unwrap();
+    workspace.external_writes().audit().unwrap();
     fs::remove_file(project.at(file)).unwrap();
-    let examined = workspace.external_writes().examine_lane().unwrap();
-    let [Examined::Removed { former: Former::NotInJournal, .. }] = examined.as_slice() else {
+    let examined = workspace.external_writes().audit().unwrap();
+    let [AuditResult::Removed { former: PreviousMemory::NotInJournal, .. }] = examined.as_slice() else {
         panic!("{examined:?}")
     };
     assert!(examined[0].objection().unwrap().contains("`lorelane restore decision/a`"));
     assert!(!project.at(file).exists());
-    assert_eq!(workspace.external_writes().examine_lane().unwrap(), []);
+    assert_eq!(workspace.external_writes().audit().unwrap(), []);
 }
 
 // The files are theirs.
@@ -352,7 +346,7 @@ fn what_a_person_removed_before_they_speak_stays_away() {
     workspace.external_writes().begin_turn().unwrap();
     fs::remove_file(project.at(file)).unwrap();
     workspace.external_writes().begin_turn().unwrap();
-    assert_eq!(workspace.external_writes().examine_lane().unwrap(), []);
+    assert_eq!(workspace.external_writes().audit().unwrap(), []);
     assert!(!project.at(file).exists());
 }
 
@@ -391,8 +385,8 @@ fn what_git_took_away_stays_away() {
         }
         workspace.external_writes().begin_turn().unwrap();
         take_away(&project);
-        let examined = workspace.external_writes().examine_lane().unwrap();
-        let left = matches!(examined.as_slice(), [Examined::LeftToGit { .. }]);
+        let examined = workspace.external_writes().audit().unwrap();
+        let left = matches!(examined.as_slice(), [AuditResult::LeftToGit { .. }]);
         assert_eq!((left, project.at(file).exists()), (stays_away, !stays_away), "{case}: {examined:?}");
     }
 }
@@ -402,12 +396,12 @@ fn one_look_puts_a_bounded_number_of_files_aside() {
     let project = Project::new();
     project.put(".claude/memory/decisions/fine.json", &record("fine"));
     let mut workspace = project.open();
-    workspace.external_writes().examine_lane().unwrap();
+    workspace.external_writes().audit().unwrap();
     for number in 0..100 {
         project.put(&format!(".claude/memory/decisions/n{number}.json"), "{}");
     }
-    assert_eq!(workspace.external_writes().examine_lane().unwrap().len(), 64);
-    assert_eq!(workspace.external_writes().examine_lane().unwrap().len(), 36, "the next one goes on");
+    assert_eq!(workspace.external_writes().audit().unwrap().len(), 64);
+    assert_eq!(workspace.external_writes().audit().unwrap().len(), 36, "the next one goes on");
     assert_eq!(
         workspace.maintenance().unreadable().unwrap().len(),
         0,
@@ -423,11 +417,14 @@ fn only_the_memory_that_was_overwritten_comes_back() {
     let mut workspace = project.open();
     create(&mut workspace, "a");
     project.put(file, &record("a").replace("About a", "About something newer"));
-    workspace.external_writes().examine_lane().unwrap();
+    workspace.external_writes().audit().unwrap();
     project.put(file, "{}");
-    let examined = workspace.external_writes().examine_lane().unwrap();
+    let examined = workspace.external_writes().audit().unwrap();
     assert!(
-        matches!(examined.as_slice(), [Examined::Quarantined { former: Former::NotInJournal, .. }]),
+        matches!(
+            examined.as_slice(),
+            [AuditResult::Quarantined { former: PreviousMemory::NotInJournal, .. }]
+        ),
         "{examined:?}"
     );
     assert!(!project.at(file).exists());
@@ -486,12 +483,12 @@ fn what_git_explains_is_left_where_it_is() {
         let project = Project::new();
         project.put(".claude/memory/decisions/fine.json", &record("fine"));
         let mut workspace = project.open();
-        workspace.external_writes().examine_lane().unwrap();
+        workspace.external_writes().audit().unwrap();
         project.put(file, text);
         circumstances(&project);
-        let examined = workspace.external_writes().examine_lane().unwrap();
-        let left = matches!(examined.as_slice(), [Examined::LeftToGit { .. }]);
+        let examined = workspace.external_writes().audit().unwrap();
+        let left = matches!(examined.as_slice(), [AuditResult::LeftToGit { .. }]);
         assert_eq!((left, project.at(file).exists()), (is_left, is_left), "{case}: {examined:?}");
-        assert_eq!(workspace.external_writes().examine_lane().unwrap(), [], "{case}: once is enough");
+        assert_eq!(workspace.external_writes().audit().unwrap(), [], "{case}: once is enough");
     }
 }

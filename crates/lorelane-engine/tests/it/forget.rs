@@ -1,17 +1,17 @@
 //! A forgetting that is killed at any call, or loses its power, is completed by whoever comes next.
 
 use crate::index::{create, plan};
-use lorelane_core::capture::{At, Capture, Item, Origin, words_digest};
+use lorelane_core::capture::{Capture, CapturedItem, Origin, TranscriptPosition, words_digest};
 use lorelane_core::change::Change;
-use lorelane_core::ledger::{Event, LeftOut, Line};
+use lorelane_core::ledger::{DroppedMemory, LedgerEvent, LedgerLine};
 use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::time::Timestamp;
-use lorelane_engine::backend::Fault;
-use lorelane_engine::disk::sim::{Crash, SimDisk, When};
-use lorelane_engine::disk::{Disk, Kind};
+use lorelane_engine::backend::LogFault;
+use lorelane_engine::disk::sim::{Crash, CrashPoint, SimDisk};
+use lorelane_engine::disk::{Disk, FileType};
 use lorelane_engine::env::Env;
-use lorelane_engine::workspace::{Failure, Located, Workspace};
+use lorelane_engine::workspace::{Failure, ProjectLocation, Workspace};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const NAME: &str = "use-quokkastream";
 fn open(disk: &SimDisk) -> Result<Workspace, Failure> {
     let vars = BTreeMap::from([("LORELANE_HOME".to_owned(), "/dev/null/simulated".to_owned())]);
     let env = Env { now: NOW, cwd: "/p".into(), vars };
-    let located = Located {
+    let located = ProjectLocation {
         project: "/p".into(),
         lane: "/p/.claude/memory".into(),
         root_from_project: ".claude/memory".to_owned(),
@@ -47,12 +47,13 @@ fn store() -> SimDisk {
         let address = Address::record(Category::Decision, name);
         workspace.commit(&plan(Change::Mark { address, kind: MarkKind::Pin })).unwrap();
     }
-    let origin = Origin { session: "s-1".to_owned(), at: At::Line(3), words: words_digest("x") };
+    let origin =
+        Origin { session: "s-1".to_owned(), at: TranscriptPosition::Line(3), words: words_digest("x") };
     let kind = MarkKind::Origin(origin.clone());
     workspace.commit(&plan(Change::Mark { address: address(), kind })).unwrap();
     let mut capture = Capture::new("s-1", "claude-code", NOW);
     capture.asked = true;
-    capture.items.push(Item {
+    capture.items.push(CapturedItem {
         category: Category::TechDebt,
         score: 0.5,
         snippets: vec!["a quokkastream".to_owned()],
@@ -63,17 +64,17 @@ fn store() -> SimDisk {
     workspace.files().captures().save(&capture).unwrap();
     workspace.files().captures().put_beside("s-1", "context-tech_debt.txt", "a quokkastream").unwrap();
     for name in [NAME, "kept"] {
-        let left = LeftOut {
+        let left = DroppedMemory {
             address: Address::record(Category::Decision, name),
             score: 1,
             parts: Vec::new(),
-            rule: lorelane_core::briefing::Rule::Irrelevant,
+            rule: lorelane_core::briefing::DropRule::Irrelevant,
         };
-        let line = Line {
+        let line = LedgerLine {
             at: NOW,
             client: "c".to_owned(),
             session: "s".to_owned(),
-            event: Event::Prompt,
+            event: LedgerEvent::Prompt,
             query: format!("what is {name}"),
             shown: Vec::new(),
             left_out: vec![left],
@@ -94,7 +95,7 @@ fn files(disk: &SimDisk, folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     for listed in disk.peek_list(folder) {
         let path = folder.join(&listed.name);
         match listed.kind {
-            Kind::Folder => found.extend(files(disk, &path)),
+            FileType::Folder => found.extend(files(disk, &path)),
             _ => drop(found.insert(path.clone(), disk.peek(&path).unwrap_or_default())),
         }
     }
@@ -106,7 +107,7 @@ fn sync_all(disk: &SimDisk, folder: &Path) {
     for listed in disk.peek_list(folder) {
         let path = folder.join(&listed.name);
         match listed.kind {
-            Kind::Folder => sync_all(disk, &path),
+            FileType::Folder => sync_all(disk, &path),
             _ => disk.sync_file(&path).unwrap(),
         }
     }
@@ -128,7 +129,7 @@ fn check_the_rest(disk: &SimDisk, before: &BTreeMap<PathBuf, Vec<u8>>, why: &str
     let mut workspace = open(disk).unwrap();
     // The end of a `done` may be missing: the next change cuts what there is of it.
     let faults = workspace.changes().verify_logs();
-    assert!(faults.iter().all(|fault| matches!(fault, Fault::TornEnd { .. })), "{why}: {faults:?}");
+    assert!(faults.iter().all(|fault| matches!(fault, LogFault::TornEnd { .. })), "{why}: {faults:?}");
     assert!(workspace.files().marks().pinned.contains(&Address::record(Category::Decision, "kept")), "{why}");
     assert_eq!(workspace.files().ledger().lines().len(), 1, "{why}");
 }
@@ -153,7 +154,7 @@ fn a_forgetting_that_is_cut_short_anywhere_is_completed() {
             let disk = store();
             let before = files(&disk, Path::new("/"));
             let dying = disk.process();
-            disk.crash_at(When::Call(disk.calls() + step), crash);
+            disk.crash_at(CrashPoint::Call(disk.calls() + step), crash);
             let died = open(&dying)
                 .and_then(|mut workspace| workspace.maintenance().forget(&address(), ""))
                 .is_err();

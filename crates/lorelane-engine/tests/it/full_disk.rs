@@ -6,10 +6,10 @@ use lorelane_core::mark::MarkKind;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::sim::SimDisk;
-use lorelane_engine::disk::{Disk, Kind};
+use lorelane_engine::disk::{Disk, FileType};
 use lorelane_engine::env::Env;
 use lorelane_engine::index::Rebuild;
-use lorelane_engine::workspace::{Located, Workspace, init_on};
+use lorelane_engine::workspace::{ProjectLocation, Workspace, init_on};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// A workspace on a simulated disk; without a home its index lives in memory.
 pub fn open(disk: &SimDisk) -> Workspace {
     let env = Env { now: Timestamp(1_772_000_000), cwd: "/p".into(), vars: BTreeMap::new() };
-    let located = Located {
+    let located = ProjectLocation {
         project: "/p".into(),
         lane: "/p/.claude/memory".into(),
         root_from_project: ".claude/memory".to_owned(),
@@ -39,7 +39,7 @@ fn a_new_store_survives_a_power_cut() {
         let config = disk.peek(Path::new("/p/.claude/memory/memory-config.json")).unwrap();
         disk.power_cut();
         let listed = disk.peek_list(Path::new("/p/.claude/memory"));
-        let folders = listed.iter().filter(|listed| listed.kind == Kind::Folder).count();
+        let folders = listed.iter().filter(|listed| listed.kind == FileType::Folder).count();
         assert_eq!(folders, Category::ALL.len(), "seed {seed}: {listed:?}");
         assert_eq!(disk.peek(Path::new("/p/.claude/memory/memory-config.json")), Some(config), "seed {seed}");
     }
@@ -49,7 +49,8 @@ fn a_new_store_survives_a_power_cut() {
 fn kept(disk: &SimDisk) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut kept = BTreeMap::new();
     for folder in ["/p/.claude/memory/decisions", "/p/.lorelane"] {
-        for listed in disk.peek_list(Path::new(folder)).iter().filter(|listed| listed.kind == Kind::File) {
+        for listed in disk.peek_list(Path::new(folder)).iter().filter(|listed| listed.kind == FileType::File)
+        {
             let path = Path::new(folder).join(&listed.name);
             kept.insert(path.clone(), disk.peek(&path).unwrap());
         }

@@ -4,15 +4,15 @@ use crate::full_disk;
 use crate::store::Temp;
 use lorelane_core::change::{Assignment, Change, Draft, Notice, Plan};
 use lorelane_core::graph::Scope;
-use lorelane_core::lifecycle::{Status, Verb};
+use lorelane_core::lifecycle::{LifecycleVerb, Status};
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::{self, Query, Signal};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::sim::{self, SimDisk};
-use lorelane_engine::disk::{Disk, Seeded};
+use lorelane_engine::disk::{Disk, SeededRng};
 use lorelane_engine::env::Env;
-use lorelane_engine::index::{By, FolderTimes, Index, Rebuild, Row, Seen, Wanted};
+use lorelane_engine::index::{FileStamp, FolderTimes, Index, ListFilter, Rebuild, Row, RowSource};
 use lorelane_engine::workspace::{self, Failure, Workspace};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -90,8 +90,8 @@ fn revise(name: &str, path: &str, value: &str) -> Plan {
     plan(Change::Revise { address: decision(name), expects: None, draft })
 }
 
-fn step(name: &str, verb: Verb) -> Plan {
-    plan(Change::Step { address: decision(name), verb, reason: String::new() })
+fn step(name: &str, verb: LifecycleVerb) -> Plan {
+    plan(Change::Transition { address: decision(name), verb, reason: String::new() })
 }
 
 /// The index as it is, and as it would be made anew.
@@ -104,7 +104,7 @@ fn assert_equal_to_a_rebuild(workspace: &mut Workspace, after: &str) {
 }
 
 fn titles(workspace: &mut Workspace) -> Vec<String> {
-    workspace.recall().entries(Wanted::default()).unwrap().into_iter().map(|entry| entry.title).collect()
+    workspace.recall().entries(ListFilter::default()).unwrap().into_iter().map(|entry| entry.title).collect()
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_p
     for seed in 0..4 {
         let project = Project::new();
         let mut processes = [project.open(), project.open()];
-        let mut luck = Seeded::new(seed);
+        let mut luck = SeededRng::new(seed);
         let mut made = 0;
         for turn in 0..60 {
             let name = format!("m{}", luck.below(12));
@@ -126,8 +126,8 @@ fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_p
                 0..=2 => write(&create(&name)),
                 3 => write(&revise(&name, "context", &format!("turn {turn}"))),
                 4 => write(&revise(&name, "title", &format!("Quite another name {turn} {seed}"))),
-                5 => write(&step(&name, Verb::Retire)),
-                6 => write(&step(&name, Verb::Restore { from: None })),
+                5 => write(&step(&name, LifecycleVerb::Retire)),
+                6 => write(&step(&name, LifecycleVerb::Restore { from: None })),
                 7 => process.changes().undo().is_ok(),
                 8 => {
                     made += 1;
@@ -137,7 +137,7 @@ fn index_and_listing_equal_a_rebuild_after_every_change_of_two_processes_and_a_p
                 9 => fs::remove_file(project.file(&name)).is_err(),
                 _ if project.file(&name).exists() => {
                     project.by_hand(&name, &format!("Edited in place {turn}"));
-                    process.maintenance().look_at_every_file().unwrap();
+                    process.maintenance().scan().unwrap();
                     false
                 }
                 _ => false,
@@ -176,11 +176,11 @@ fn the_files_of_a_folder_are_counted_without_those_below_it() {
     let rows = paths.map(|path| Row::Unreadable {
         path: RelPath::parse(path).unwrap(),
         what: "no text".to_owned(),
-        seen: Seen { size: 1, mtime_ns: 1 },
+        seen: FileStamp { size: 1, mtime_ns: 1 },
     });
     let mut index = Index::in_memory();
     let no_text = |_: &_| unreachable!("no row has a text");
-    index.update(By::Scan, rows.into_iter(), &FolderTimes::new(), &no_text).unwrap();
+    index.update(RowSource::Scan, rows.into_iter(), &FolderTimes::new(), &no_text).unwrap();
     let table: [(&str, &[&str], usize); 5] = [
         ("", &["plans", "plans-2"], 3),
         ("plans", &["plans/deep"], 1),
@@ -195,7 +195,7 @@ fn the_files_of_a_folder_are_counted_without_those_below_it() {
 }
 
 /// Names that share words in every way: with titles, tags, beginnings, other scripts, and very many alike.
-fn by_hand_with_names(project: &Project, luck: &mut Seeded, count: usize) {
+fn by_hand_with_names(project: &Project, luck: &mut SeededRng, count: usize) {
     let vocabulary = ["redis", "cache", "auth", "authentication", "limit", "rate", "認証", "queue", "Café"];
     for number in 0..count {
         let mut some = |most: usize, between: &str| {
@@ -213,12 +213,12 @@ fn by_hand_with_names(project: &Project, luck: &mut Seeded, count: usize) {
 fn what_is_found_by_names_is_what_a_look_at_all_memories_finds() {
     for seed in 0..3 {
         let project = Project::new();
-        let mut luck = Seeded::new(seed);
+        let mut luck = SeededRng::new(seed);
         by_hand_with_names(&project, &mut luck, 400);
         let mut workspace = project.open();
-        workspace.commit(&step("n7", Verb::Retire)).unwrap();
+        workspace.commit(&step("n7", LifecycleVerb::Retire)).unwrap();
         workspace.commit(&revise("n8", "title", "Rate of the queue")).unwrap();
-        let entries = workspace.recall().entries(Wanted::default()).unwrap();
+        let entries = workspace.recall().entries(ListFilter::default()).unwrap();
         for asked in
             ["redis", "auth", "rate limit of the cache", "cafe 認証", "queue 17 authentication auth", "x"]
         {
@@ -270,8 +270,8 @@ fn the_newest_memories_are_those_that_a_look_at_all_of_them_gives() {
             .replace(r#""updated_at": "2026-02-01T"#, &format!(r#""updated_at": "2026-02-0{day}T"#));
         fs::write(project.file(&format!("m{number}")), text).unwrap();
     }
-    workspace.commit(&step("m0", Verb::Retire)).unwrap();
-    let wanted = Wanted { status: Some(Status::Active), ..Wanted::default() };
+    workspace.commit(&step("m0", LifecycleVerb::Retire)).unwrap();
+    let wanted = ListFilter { status: Some(Status::Active), ..ListFilter::default() };
     let mut all = workspace.recall().entries(wanted).unwrap();
     workspace::sort_newest_first(&mut all);
     for limit in 0..6 {
@@ -351,7 +351,7 @@ fn what_was_filed_with_others_is_found_by_what_it_says_now_and_by_nothing_else()
             if at % 4 == 0 {
                 // It gets another number, and another memory may get its own.
                 fs::remove_file(project.file(&name(at))).unwrap();
-                workspace.recall().entries(Wanted::default()).unwrap();
+                workspace.recall().entries(ListFilter::default()).unwrap();
                 by_hand(at, turn);
             } else {
                 workspace.commit(&revise(&name(at), "content.decision", &word(at, turn))).unwrap();
@@ -440,7 +440,7 @@ fn a_session_that_did_very_much_leaves_and_names_what_nobody_remembers() {
         project.by_hand(&format!("n{number}"), &format!("thing{number} quickly decided"));
     }
     let mut workspace = project.open();
-    workspace.commit(&step("n0", Verb::Retire)).unwrap();
+    workspace.commit(&step("n0", LifecycleVerb::Retire)).unwrap();
     let completed: Vec<String> = (0..3_000).map(|n| format!("did thing{n} quickly there")).collect();
     workspace.commit(&plan(session("old", &completed))).unwrap();
     let receipt = workspace.commit(&plan(session("new", &["nothing".to_owned()]))).unwrap();
@@ -469,7 +469,7 @@ fn a_file_that_could_not_be_read_once_is_reported_and_tried_again() {
             disk.create_new(&Path::new(FOLDER).join("second.json"), text.as_bytes(), None).unwrap();
             let mut calls = 0;
             disk.fail_when(move |call| {
-                let is_meant = call.verb == sim::Verb::Read && call.path == Path::new(failing);
+                let is_meant = call.verb == sim::DiskVerb::Read && call.path == Path::new(failing);
                 calls += usize::from(is_meant);
                 (is_meant && calls > skipped).then_some(ErrorKind::Other)
             });
@@ -611,10 +611,10 @@ fn a_memory_that_came_back_while_gc_was_asked_for_stays() {
     let (mut collector, mut other) = (project.open(), project.open());
     for name in ["a", "b"] {
         other.commit(&create(name)).unwrap();
-        other.commit(&step(name, Verb::Retire)).unwrap();
+        other.commit(&step(name, LifecycleVerb::Retire)).unwrap();
     }
     assert_eq!(collector.changes().garbage().unwrap().over.len(), 2);
-    other.commit(&step("a", Verb::Restore { from: None })).unwrap();
+    other.commit(&step("a", LifecycleVerb::Restore { from: None })).unwrap();
     let receipt = collector.changes().collect_garbage().unwrap();
     assert_eq!(receipt.outcomes.len(), 1);
     assert!(project.file("a").exists() && !project.file("b").exists());

@@ -6,8 +6,8 @@ use lorelane_core::recall::{Hit, Query, Signal};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
 use lorelane_engine::index::Rebuild;
-use lorelane_engine::model::Meaning;
-use lorelane_engine::workspace::{Learned, Workspace};
+use lorelane_engine::model::Embedder;
+use lorelane_engine::workspace::{EmbedProgress, Workspace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -23,12 +23,12 @@ struct Believer {
     word: &'static str,
 }
 
-impl Meaning for Believer {
+impl Embedder for Believer {
     fn id(&self) -> &str {
         self.id
     }
 
-    fn direction(&self, text: &str) -> Option<Vec<f32>> {
+    fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let believed = text == QUESTION || text.contains(self.word);
         Some(if believed {
             vec![0.8, 0.6, 0.0, 0.0, 0.0, 0.0]
@@ -116,8 +116,11 @@ fn what_a_model_has_read_is_ordered_by_it() {
         let id: &'static str = word;
         let mut workspace = project.with(id, word);
         assert_eq!(hits(&mut workspace), plain, "nothing is read yet");
-        assert_eq!(workspace.recall().learn(usize::MAX).unwrap(), Learned { memories: 3, passages: 3 });
-        assert_eq!(workspace.recall().learn(usize::MAX).unwrap(), Learned::default());
+        assert_eq!(
+            workspace.recall().embed_missing(usize::MAX).unwrap(),
+            EmbedProgress { memories: 3, passages: 3 }
+        );
+        assert_eq!(workspace.recall().embed_missing(usize::MAX).unwrap(), EmbedProgress::default());
         assert_eq!(best(&mut workspace), format!("notes/{word}"));
         // Whoever has no model answers as before.
         assert_eq!(hits(&mut project.open()), plain);
@@ -129,20 +132,20 @@ fn a_few_at_a_time_is_the_same_as_all() {
     let project = Project::new();
     let mut workspace = project.with("a", "green");
     for _ in 0..3 {
-        assert_eq!(workspace.recall().learn(1).unwrap(), Learned { memories: 1, passages: 1 });
+        assert_eq!(workspace.recall().embed_missing(1).unwrap(), EmbedProgress { memories: 1, passages: 1 });
     }
-    assert_eq!(workspace.recall().learn(1).unwrap(), Learned::default());
+    assert_eq!(workspace.recall().embed_missing(1).unwrap(), EmbedProgress::default());
     assert_eq!(best(&mut workspace), "notes/green");
 }
 
 #[test]
 fn directions_of_two_models_are_never_mixed() {
     let project = Project::new();
-    project.with("a", "green").recall().learn(usize::MAX).unwrap();
+    project.with("a", "green").recall().embed_missing(usize::MAX).unwrap();
     let mut other = project.with("b", "blue");
     assert!(!asks_the_model(&mut other));
-    assert_eq!(other.recall().learn(2).unwrap().memories, 2);
-    assert_eq!(other.recall().learn(2).unwrap().memories, 1);
+    assert_eq!(other.recall().embed_missing(2).unwrap().memories, 2);
+    assert_eq!(other.recall().embed_missing(2).unwrap().memories, 1);
     assert_eq!(best(&mut other), "notes/blue");
     // One model at a time: what the first said is gone.
     assert!(!asks_the_model(&mut project.with("a", "green")));
@@ -153,12 +156,15 @@ fn a_changed_text_is_not_judged_by_what_it_said_before() {
     let project = Project::new();
     project.write("green", "The cache is restarted by a quartz timer.");
     let mut workspace = project.with("a", "quartz");
-    workspace.recall().learn(usize::MAX).unwrap();
+    workspace.recall().embed_missing(usize::MAX).unwrap();
     assert_eq!(best(&mut workspace), "notes/green");
     project.write("green", "The cache is restarted by a plain timer.");
     project.write("red", "The cache is restarted by a quartz timer.");
-    workspace.maintenance().look_at_every_file().unwrap();
-    assert_eq!(workspace.recall().learn(usize::MAX).unwrap(), Learned { memories: 2, passages: 2 });
+    workspace.maintenance().scan().unwrap();
+    assert_eq!(
+        workspace.recall().embed_missing(usize::MAX).unwrap(),
+        EmbedProgress { memories: 2, passages: 2 }
+    );
     assert_eq!(best(&mut workspace), "notes/red");
 }
 
@@ -166,7 +172,7 @@ fn a_changed_text_is_not_judged_by_what_it_said_before() {
 fn rows_go_with_their_memory_and_leave_no_byte() {
     let project = Project::new();
     let mut workspace = project.with("a", "green");
-    workspace.recall().learn(usize::MAX).unwrap();
+    workspace.recall().embed_missing(usize::MAX).unwrap();
     assert!(project.has_trace("red") && project.has_trace("blue"));
     for (name, others) in [("red", true), ("blue", false)] {
         let address = Address::note(name).unwrap();
@@ -179,10 +185,10 @@ fn rows_go_with_their_memory_and_leave_no_byte() {
 fn a_rebuild_keeps_what_still_holds_and_a_full_one_starts_over() {
     let project = Project::new();
     let mut workspace = project.with("a", "green");
-    workspace.recall().learn(usize::MAX).unwrap();
+    workspace.recall().embed_missing(usize::MAX).unwrap();
     for (extent, left) in [(Rebuild::Changed, 0), (Rebuild::All, 3)] {
         workspace.maintenance().reindex(extent).unwrap();
-        assert_eq!(workspace.recall().learn(usize::MAX).unwrap().memories, left, "{extent:?}");
+        assert_eq!(workspace.recall().embed_missing(usize::MAX).unwrap().memories, left, "{extent:?}");
         assert_eq!(
             workspace.maintenance().index_dump().unwrap(),
             workspace.maintenance().rebuilt_dump().unwrap()

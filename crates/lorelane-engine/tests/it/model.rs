@@ -5,7 +5,7 @@ use crate::tiny_model;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::RealDisk;
 use lorelane_engine::env::{Env, Folders};
-use lorelane_engine::model::{Meaning, ModelError, Shelf};
+use lorelane_engine::model::{Embedder, ModelError, ModelStore};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -31,8 +31,8 @@ impl Place {
         Env { now: Timestamp(0), cwd: self.0.0.clone(), vars }.folders().unwrap()
     }
 
-    fn shelf(&self) -> Shelf {
-        Shelf::new(Arc::new(RealDisk), Some(&self.folders())).unwrap()
+    fn shelf(&self) -> ModelStore {
+        ModelStore::new(Arc::new(RealDisk), Some(&self.folders())).unwrap()
     }
 
     /// The copies, by their paths from the models' folder.
@@ -54,7 +54,7 @@ impl Place {
         found
     }
 
-    fn load(&self) -> Arc<dyn Meaning> {
+    fn load(&self) -> Arc<dyn Embedder> {
         self.shelf().load().unwrap().unwrap()
     }
 }
@@ -72,17 +72,17 @@ fn the_forward_pass_says_what_another_one_says() {
     place.shelf().add(&place.path("model")).unwrap();
     let model = place.load();
     for (text, expected) in EXPECTED {
-        let direction = model.direction(text).unwrap();
+        let direction = model.embed(text).unwrap();
         let apart =
             direction.iter().zip(expected).map(|(own, other)| (own - other).abs()).fold(0.0, f32::max);
         assert!(direction.len() == 8 && apart < 2e-4, "{text}: {direction:?}");
     }
     // Words that it does not know say nothing, however many they are.
-    assert_eq!(model.direction("unheard of"), None);
-    assert_eq!(model.direction(""), None);
+    assert_eq!(model.embed("unheard of"), None);
+    assert_eq!(model.embed(""), None);
     // It reads no further than it has positions.
-    let long = model.direction(&"restart the cache ".repeat(1_000)).unwrap();
-    assert_eq!(long, model.direction(&"restart the cache ".repeat(5)).unwrap());
+    let long = model.embed(&"restart the cache ".repeat(1_000)).unwrap();
+    assert_eq!(long, model.embed(&"restart the cache ".repeat(5)).unwrap());
 }
 
 #[test]

@@ -2,15 +2,15 @@
 
 use crate::store::Temp;
 use lorelane_core::change::{Change, Draft, Plan};
-use lorelane_core::lifecycle::Verb;
+use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::memory::Address;
 use lorelane_core::policy::NotesStorage;
 use lorelane_core::recall::Query;
 use lorelane_core::time::Timestamp;
-use lorelane_engine::disk::Seeded;
+use lorelane_engine::disk::SeededRng;
 use lorelane_engine::env::Env;
-use lorelane_engine::index::Wanted;
-use lorelane_engine::workspace::{Failure, Merge, Workspace};
+use lorelane_engine::index::ListFilter;
+use lorelane_engine::workspace::{Failure, NoteMerge, Workspace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -58,8 +58,8 @@ fn create(name: &str, text: &str) -> Plan {
     plan(Change::Create { address: note(name), text: text.to_owned() })
 }
 
-fn step(address: Address, verb: Verb) -> Plan {
-    plan(Change::Step { address, verb, reason: String::new() })
+fn step(address: Address, verb: LifecycleVerb) -> Plan {
+    plan(Change::Transition { address, verb, reason: String::new() })
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn index_equals_a_rebuild_after_every_change_of_two_processes_and_a_person() {
     for seed in 0..4 {
         let bank = Bank::new();
         let mut processes = [bank.open(), bank.open()];
-        let mut luck = Seeded::new(seed);
+        let mut luck = SeededRng::new(seed);
         for turn in 0..60 {
             let name = NAMES[luck.below(NAMES.len())];
             let process = &mut processes[luck.below(2)];
-            let deleted = process.recall().entries(Wanted::default()).unwrap().into_iter();
+            let deleted = process.recall().entries(ListFilter::default()).unwrap().into_iter();
             let deleted = deleted.map(|entry| entry.address).find(Address::is_trash);
             let mut write = |plan: &Plan| match process.commit(plan) {
                 Ok(_) | Err(Failure::Refused(_)) => {}
@@ -84,10 +84,10 @@ fn index_equals_a_rebuild_after_every_change_of_two_processes_and_a_person() {
                     let draft = Draft::Append { text: format!("turn {turn}") };
                     write(&plan(Change::Revise { address: note(name), expects: None, draft }));
                 }
-                4 => write(&step(note(name), Verb::Retire)),
+                4 => write(&step(note(name), LifecycleVerb::Retire)),
                 5 => {
                     if let Some(deleted) = deleted {
-                        write(&step(deleted, Verb::Restore { from: None }));
+                        write(&step(deleted, LifecycleVerb::Restore { from: None }));
                     }
                 }
                 6 => drop(process.changes().undo()),
@@ -96,7 +96,7 @@ fn index_equals_a_rebuild_after_every_change_of_two_processes_and_a_person() {
                 _ => {
                     if bank.file(name).exists() {
                         bank.by_hand(name, &format!("---\ntags: [t{turn}]\n---\nedited in place"));
-                        process.maintenance().look_at_every_file().unwrap();
+                        process.maintenance().scan().unwrap();
                     }
                 }
             }
@@ -123,7 +123,7 @@ fn files_of_other_names_in_another_order_answer_the_same() {
         "billing", "importer", "cache", "deploy", "queue", "token", "audit", "parser", "export", "worker",
         "gateway", "schema", "backup", "latency", "rollback", "doc",
     ];
-    let mut luck = Seeded::new(7);
+    let mut luck = SeededRng::new(7);
     let texts: Vec<String> = (0..NOTES)
         .map(|number| {
             let words: Vec<&str> = (0..6).map(|_| WORDS[luck.below(WORDS.len())]).collect();
@@ -163,7 +163,7 @@ fn a_folder_that_came_with_files_is_seen_also_behind_our_own_change() {
     workspace.commit(&create("a", "one")).unwrap();
     bank.by_hand("new/deep/b", "two");
     workspace.commit(&create("c", "three")).unwrap();
-    let found = workspace.recall().entries(Wanted::default()).unwrap();
+    let found = workspace.recall().entries(ListFilter::default()).unwrap();
     let found: Vec<String> = found.into_iter().map(|entry| entry.address.to_string()).collect();
     assert_eq!(found, ["notes/a", "notes/c", "notes/new/deep/b"]);
 }
@@ -177,7 +177,7 @@ fn a_merge_says_which_of_its_notes_is_wrong_and_does_nothing() {
     }
     let record = Address::record(lorelane_core::memory::Category::Decision, "x");
     let mut merge = |sources: Vec<Address>, target: &str| {
-        let merge = Merge { sources, target: note(target), text: None };
+        let merge = NoteMerge { sources, target: note(target), text: None };
         workspace
             .changes()
             .merge(&merge)
@@ -204,7 +204,7 @@ fn a_move_that_was_cut_short_goes_on() {
     fs::copy(bank.file("a"), there.join("a.md")).unwrap();
     assert_eq!(workspace.changes().move_notes(NotesStorage::User).unwrap().files.len(), 2);
     assert!(there.join("a.md").exists() && there.join("b.md").exists() && !bank.file("a").exists());
-    let found = workspace.recall().entries(Wanted::default()).unwrap();
+    let found = workspace.recall().entries(ListFilter::default()).unwrap();
     assert_eq!(found.len(), 2);
 }
 
@@ -214,7 +214,11 @@ fn a_plan_for_two_lanes_is_refused() {
     let mut workspace = bank.open();
     let record = Address::record(lorelane_core::memory::Category::Decision, "x");
     let mut plan = create("a", "one");
-    plan.changes.push(Change::Step { address: record, verb: Verb::Retire, reason: String::new() });
+    plan.changes.push(Change::Transition {
+        address: record,
+        verb: LifecycleVerb::Retire,
+        reason: String::new(),
+    });
     assert!(matches!(workspace.commit(&plan), Err(Failure::TwoLanes)));
     assert!(!bank.file("a").exists());
 }

@@ -4,12 +4,12 @@ use crate::index::create;
 use lorelane_core::change::Plan;
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
-use lorelane_engine::backend::{Edit, Fault, Transaction};
+use lorelane_engine::backend::{Edit, LogFault, Transaction};
 use lorelane_engine::disk::Disk;
-use lorelane_engine::disk::sim::{Crash, Job, SimDisk, Verb, When};
+use lorelane_engine::disk::sim::{Crash, CrashPoint, DiskVerb, SimDisk, SimProcess};
 use lorelane_engine::env::{Env, Folders};
-use lorelane_engine::store::{Home, Store};
-use lorelane_engine::workspace::{Failure, Located, Workspace};
+use lorelane_engine::store::{Store, StoreFolders};
+use lorelane_engine::workspace::{Failure, ProjectLocation, Workspace};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn file(disk: &SimDisk, path: &str, text: &str) {
 fn open(disk: &SimDisk, root: &str) -> Result<Workspace, Failure> {
     let vars = BTreeMap::from([("LORELANE_HOME".to_owned(), "/h".to_owned())]);
     let env = Env { now: NOW, cwd: root.into(), vars };
-    let located = Located {
+    let located = ProjectLocation {
         project: root.into(),
         lane: lane(root),
         root_from_project: ".claude/memory".to_owned(),
@@ -72,7 +72,8 @@ fn commit(disk: &SimDisk, root: &str, name: &str) -> Result<(), Failure> {
 fn log(disk: &SimDisk, root: &str) -> Vec<String> {
     let mut workspace = open(disk, root).unwrap();
     // A `done` and a head that were not synced.
-    let is_usual = |fault: &Fault| matches!(fault, Fault::TornEnd { .. } | Fault::UnreadableHead { .. });
+    let is_usual =
+        |fault: &LogFault| matches!(fault, LogFault::TornEnd { .. } | LogFault::UnreadableHead { .. });
     assert!(
         workspace.changes().verify_logs().iter().all(is_usual),
         "{:?}",
@@ -100,7 +101,7 @@ fn crash_everywhere(
         for call in 1.. {
             let disk = prepare(call);
             let dying = disk.process();
-            disk.crash_at(When::Call(disk.calls() + call), crash);
+            disk.crash_at(CrashPoint::Call(disk.calls() + call), crash);
             let done = work(&dying);
             if dying.alive() {
                 done.unwrap();
@@ -162,7 +163,7 @@ fn former_project(seed: u64, git: bool) -> SimDisk {
 }
 
 fn log_formerly(disk: &SimDisk, folder: &str, name: &str) {
-    let home = Home { lane: lane(PROJECT), marks: "/p/.lorelane".into(), state: folder.into() };
+    let home = StoreFolders { lane: lane(PROJECT), marks: "/p/.lorelane".into(), state: folder.into() };
     let store = Store::new(Arc::new(disk.clone()), home);
     let path = RelPath::parse(&format!("decisions/{name}.json")).unwrap();
     let mut writer = store.begin().unwrap();
@@ -329,8 +330,10 @@ fn without_a_place_for_an_id_the_path_is_the_key() {
         let disk = project(1, git);
         let folder = Path::new(id).parent().unwrap().to_owned();
         disk.fail_when(move |call| {
-            let writes =
-                matches!(call.verb, Verb::CreateNew | Verb::CreateDir | Verb::Rename | Verb::SyncDir);
+            let writes = matches!(
+                call.verb,
+                DiskVerb::CreateNew | DiskVerb::CreateDir | DiskVerb::Rename | DiskVerb::SyncDir
+            );
             (writes && call.path.starts_with(&folder)).then_some(ErrorKind::ReadOnlyFilesystem)
         });
         commit(&disk, PROJECT, "first").unwrap();
@@ -352,7 +355,7 @@ fn processes_that_write_at_once_agree_on_one_id() {
             let disk = if former { former_project(seed, true) } else { project(seed, true) };
             let job = |name: &'static str| {
                 let disk = disk.process();
-                let job: Job<'_, ()> = Box::new({
+                let job: SimProcess<'_, ()> = Box::new({
                     let disk = disk.clone();
                     move || commit(&disk, PROJECT, name).unwrap()
                 });

@@ -1,7 +1,8 @@
 //! What the store promises, one table or story each.
 
 use lorelane_engine::backend::{
-    ChangeLog, Edit, Erase, Fault, Outcome, Place, StoreError, Transaction, Unwanted, Warning,
+    ChangeLog, ChangeState, ChangeTarget, Edit, Erase, ErasePredicate, LogFault, StoreError, Transaction,
+    Warning,
 };
 use std::fs;
 use std::io::ErrorKind;
@@ -12,9 +13,9 @@ use std::time::Duration;
 
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
-use lorelane_engine::disk::sim::{Call, Job, SimDisk, Verb};
-use lorelane_engine::disk::{Disk, Kind, RealDisk};
-use lorelane_engine::store::{Home, Store};
+use lorelane_engine::disk::sim::{DiskCall, DiskVerb, SimDisk, SimProcess};
+use lorelane_engine::disk::{Disk, FileType, RealDisk};
+use lorelane_engine::store::{Store, StoreFolders};
 use proptest::prelude::*;
 
 const NOW: Timestamp = Timestamp(1_700_000_000);
@@ -31,8 +32,8 @@ fn mark(line: &str) -> Edit {
     Edit::Mark { lines: line.into() }
 }
 
-fn sim_home() -> Home {
-    Home { lane: "/p/lane".into(), marks: "/p/.lorelane".into(), state: "/s/lane".into() }
+fn sim_home() -> StoreFolders {
+    StoreFolders { lane: "/p/lane".into(), marks: "/p/.lorelane".into(), state: "/s/lane".into() }
 }
 
 fn sim_store(disk: &SimDisk) -> Store {
@@ -54,8 +55,8 @@ fn undo(store: &Store) -> Result<(), StoreError> {
 }
 
 /// What is wanted nowhere any more: files of `secrets`, and whatever says `hunter2`.
-fn unwanted<'u>() -> Unwanted<'u> {
-    Unwanted {
+fn unwanted<'u>() -> ErasePredicate<'u> {
+    ErasePredicate {
         is_path: &|path| path.folder() == Some("secrets"),
         until_left: &|path| Some(path.clone()).filter(|path| path.as_str() == "old.json"),
         in_reason: &|reason| reason.contains("hunter2"),
@@ -85,7 +86,7 @@ impl Temp {
     }
 
     fn store(&self) -> Store {
-        let home = Home {
+        let home = StoreFolders {
             lane: self.0.join("lane"),
             marks: self.0.join(".lorelane"),
             state: self.0.join("state/x").into(),
@@ -202,8 +203,11 @@ fn a_refused_change_is_never_made_later() {
     let seen = |disk: &SimDisk| {
         let marks = disk.peek(Path::new("/p/.lorelane/marks.jsonl"));
         let entries = ["/p/lane", "/p/lane/new"].map(|folder| disk.peek_list(Path::new(folder))).concat();
-        let files: Vec<String> =
-            entries.into_iter().filter(|entry| entry.kind == Kind::File).map(|entry| entry.name).collect();
+        let files: Vec<String> = entries
+            .into_iter()
+            .filter(|entry| entry.kind == FileType::File)
+            .map(|entry| entry.name)
+            .collect();
         let texts = ["a.json", "b.json", "new/c.json"].map(|at| in_lane(disk, at));
         (texts, marks.filter(|marks| !marks.is_empty()), files)
     };
@@ -221,7 +225,8 @@ fn a_refused_change_is_never_made_later() {
                 let before = seen(&disk);
                 let at = disk.calls() + failing;
                 disk.fail_when(move |call| {
-                    let writes = kind == ErrorKind::Other || !matches!(call.verb, Verb::Read | Verb::Lock);
+                    let writes =
+                        kind == ErrorKind::Other || !matches!(call.verb, DiskVerb::Read | DiskVerb::Lock);
                     let due = if one_call { call.number == at } else { call.number >= at };
                     (due && writes && call.path.starts_with(below)).then_some(kind)
                 });
@@ -267,7 +272,7 @@ fn a_folder_that_cannot_be_written_is_named() {
     let store = sim_store(&disk);
     commit(&store, vec![put("a.json", "old")]).unwrap();
     disk.fail_when(|call| {
-        let creates = call.verb == Verb::CreateNew && call.path.starts_with("/p/lane");
+        let creates = call.verb == DiskVerb::CreateNew && call.path.starts_with("/p/lane");
         creates.then_some(ErrorKind::PermissionDenied)
     });
     let error = commit(&store, vec![put("a.json", "new")]).unwrap_err();
@@ -298,7 +303,7 @@ fn many_writers_take_turns_and_one_that_hangs_is_given_up() {
     let jobs = (0..16).map(|writer| {
         let disk = machine.process();
         let process = disk.clone();
-        let job: Job<'_, Vec<StoreError>> = Box::new(move || {
+        let job: SimProcess<'_, Vec<StoreError>> = Box::new(move || {
             let mut refusals = Vec::new();
             for number in 0..8 {
                 let at = format!("{writer}-{number}.json");
@@ -432,7 +437,7 @@ fn a_journal_inside_the_lane_that_is_a_link_is_neither_read_nor_taken_over() {
             assert!(matches!(outcome, Err(StoreError::Symlink { .. })), "{case}: {outcome:?}");
             assert!(matches!(store.changes(), Err(StoreError::Symlink { .. })), "{case}");
             assert!(matches!(store.changed_outside(), Err(StoreError::Symlink { .. })), "{case}");
-            assert!(matches!(&store.verify()[..], [Fault::Unreadable { .. }]), "{case}");
+            assert!(matches!(&store.verify()[..], [LogFault::Unreadable { .. }]), "{case}");
             assert!(shelter.is_symlink() || shelter.join(linked).is_symlink(), "{case}");
             assert_eq!(bytes(), before, "{case}");
             assert!(!temp.0.join("lane/b.json").exists(), "{case}");
@@ -485,7 +490,7 @@ fn any_flipped_byte_of_the_journal_is_named() {
         let line = whole[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end as u64 + 1);
         let faults = store.verify();
         let named = matches!(&faults[..],
-            [Fault::BrokenChain { offset, .. } | Fault::TornEnd { offset, .. }, ..] if *offset == line);
+            [LogFault::BrokenChain { offset, .. } | LogFault::TornEnd { offset, .. }, ..] if *offset == line);
         assert!(named, "byte {at}: {faults:?}");
         disk.overwrite_at(journal, at as u64, &[*byte]).unwrap();
     }
@@ -497,7 +502,7 @@ fn without_a_state_folder_the_journal_lives_in_the_lane_until_it_can_move() {
     let disk = SimDisk::new(1);
     let store = sim_store(&disk);
     disk.fail_when(|call| {
-        let writes = call.verb != Verb::Read && call.path.starts_with("/s");
+        let writes = call.verb != DiskVerb::Read && call.path.starts_with("/s");
         writes.then_some(ErrorKind::ReadOnlyFilesystem)
     });
     for content in ["1", "2"] {
@@ -515,7 +520,10 @@ fn without_a_state_folder_the_journal_lives_in_the_lane_until_it_can_move() {
     assert!(disk.peek_list(Path::new("/p/lane")).iter().all(|entry| entry.name == "a.json"));
     let told: Vec<_> =
         store.changes().unwrap().into_iter().map(|e| (e.number, e.undoes, e.outcome)).collect();
-    assert_eq!(told, [(1, None, Outcome::Done), (2, None, Outcome::Done), (3, Some(2), Outcome::Done)]);
+    assert_eq!(
+        told,
+        [(1, None, ChangeState::Done), (2, None, ChangeState::Done), (3, Some(2), ChangeState::Done)]
+    );
     undo(&store).unwrap();
     assert_eq!(in_lane(&disk, "a.json"), None);
     assert_eq!(store.verify(), []);
@@ -524,8 +532,8 @@ fn without_a_state_folder_the_journal_lives_in_the_lane_until_it_can_move() {
 // A clone brought a journal inside the lane, and its receipts became this user's (issue 10).
 #[test]
 fn a_journal_inside_the_lane_that_came_with_a_repository_is_not_taken_over() {
-    let read_only = |call: &Call<'_>| {
-        let writes = call.verb != Verb::Read && call.path.starts_with("/s");
+    let read_only = |call: &DiskCall<'_>| {
+        let writes = call.verb != DiskVerb::Read && call.path.starts_with("/s");
         writes.then_some(ErrorKind::ReadOnlyFilesystem)
     };
     let theirs = SimDisk::new(1);
@@ -562,7 +570,7 @@ fn what_is_undone_is_told_per_journal_and_as_undo_does_it() {
     commit(&store, vec![put("a.json", "2")]).unwrap();
     undo(&store).unwrap();
     disk.fail_when(|call| {
-        let writes = call.verb != Verb::Read && call.path.starts_with("/s");
+        let writes = call.verb != DiskVerb::Read && call.path.starts_with("/s");
         writes.then_some(ErrorKind::ReadOnlyFilesystem)
     });
     commit(&store, vec![put("b.json", "1")]).unwrap();
@@ -666,7 +674,7 @@ fn a_preview_of_an_undo_says_what_the_undo_says() {
         commit(&store, vec![put("a.json", "1"), mark("{\"n\":1}")]).unwrap();
         // A third change was interrupted: whoever writes next takes it back first.
         let dying = disk.process();
-        disk.fail_when(|call| (call.verb == Verb::CreateNew).then_some(ErrorKind::Other));
+        disk.fail_when(|call| (call.verb == DiskVerb::CreateNew).then_some(ErrorKind::Other));
         commit(&sim_store(&dying), vec![put("c.json", "1")]).unwrap_err();
         disk.heal();
         let journal = disk.peek(Path::new("/s/lane/journal")).unwrap();
@@ -702,7 +710,7 @@ fn a_journal_without_its_end_is_named() {
     for cut in cuts {
         let disk = filled();
         disk.truncate(Path::new("/s/lane/journal"), *cut as u64).unwrap();
-        let cut_off = [Fault::Cut { journal: "/s/lane/journal".into() }];
+        let cut_off = [LogFault::Cut { journal: "/s/lane/journal".into() }];
         assert_eq!(sim_store(&disk).verify(), cut_off, "cut at {cut}");
         // A change after that does not hide it.
         commit(&sim_store(&disk), vec![put("b.json", "1")]).unwrap();
@@ -715,7 +723,11 @@ fn a_journal_without_its_end_is_named() {
     for gone in [&["journal"] as &[&str], &["journal", "head"]] {
         let disk = filled();
         gone.iter().for_each(|name| disk.remove_file(&Path::new("/s/lane").join(name)).unwrap());
-        assert_eq!(sim_store(&disk).verify(), [Fault::Cut { journal: "/s/lane/journal".into() }], "{gone:?}");
+        assert_eq!(
+            sim_store(&disk).verify(),
+            [LogFault::Cut { journal: "/s/lane/journal".into() }],
+            "{gone:?}"
+        );
     }
 }
 
@@ -726,7 +738,7 @@ fn a_damaged_name_of_the_newest_line_is_a_fault_and_stops_no_writer() {
     let disk = SimDisk::new(1);
     let store = sim_store(&disk);
     commit(&store, vec![put("a.json", "1")]).unwrap();
-    let unreadable = [Fault::UnreadableHead { head: head.into() }];
+    let unreadable = [LogFault::UnreadableHead { head: head.into() }];
     for at in 0..disk.peek(head).unwrap().len() {
         let byte = disk.peek(head).unwrap()[at];
         disk.overwrite_at(head, at as u64, &[byte ^ 1]).unwrap();
@@ -746,7 +758,7 @@ fn a_damaged_name_of_the_newest_line_is_a_fault_and_stops_no_writer() {
     // The next change names its line again.
     commit(&store, vec![put("a.json", "3")]).unwrap();
     disk.truncate(Path::new("/s/lane/journal"), 0).unwrap();
-    assert_eq!(store.verify(), [Fault::Cut { journal: "/s/lane/journal".into() }]);
+    assert_eq!(store.verify(), [LogFault::Cut { journal: "/s/lane/journal".into() }]);
 }
 
 #[test]
@@ -757,7 +769,7 @@ fn an_interrupted_change_is_taken_back_where_a_person_has_gone_on() {
     let dying = disk.process();
     let mut dead = false;
     disk.fail_when(move |call| {
-        dead |= call.verb == Verb::Rename && call.path.ends_with("b.json");
+        dead |= call.verb == DiskVerb::Rename && call.path.ends_with("b.json");
         dead.then_some(ErrorKind::Other)
     });
     let outcome = commit(&sim_store(&dying), vec![put("a.json", "new a"), put("b.json", "new b")]);
@@ -768,7 +780,10 @@ fn an_interrupted_change_is_taken_back_where_a_person_has_gone_on() {
     let store = sim_store(&disk);
     let transaction = store.begin().unwrap();
     assert!(matches!(transaction.warnings(), [Warning::TakenBack { number: 2, .. }]));
-    assert_eq!(transaction.recovered(), [Place::Lane(path("a.json")), Place::Lane(path("b.json"))]);
+    assert_eq!(
+        transaction.recovered(),
+        [ChangeTarget::Lane(path("a.json")), ChangeTarget::Lane(path("b.json"))]
+    );
     drop(transaction);
     assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("old a"));
     assert_eq!(in_lane(&disk, "b.json").as_deref(), Some("old b, edited"));
@@ -782,7 +797,7 @@ fn purging_leaves_no_byte_and_a_chain_that_verifies() {
     commit(&store, vec![put("secrets/token.json", "hunter2")]).unwrap();
     commit(&store, vec![put("a.json", "kept")]).unwrap();
     commit(&store, vec![Edit::Remove { path: path("secrets/token.json") }]).unwrap();
-    store.begin().unwrap().purge(&unwanted()).unwrap();
+    store.begin().unwrap().erase_from_log(&unwanted()).unwrap();
     let pack = String::from_utf8_lossy(&disk.peek(Path::new("/s/lane/blobs")).unwrap()).into_owned();
     assert!(!pack.contains("hunter2") && !pack.contains("token.json") && pack.contains("kept"));
     assert_eq!(store.verify(), []);
@@ -800,7 +815,7 @@ fn purging_overwrites_what_a_dead_writer_left_in_the_pack() {
     disk.append(pack, b"hunter2 before its line").unwrap();
     commit(&store, vec![put("b.json", "kept too")]).unwrap();
     disk.append(pack, b"hunter2 again").unwrap();
-    store.begin().unwrap().purge(&unwanted()).unwrap();
+    store.begin().unwrap().erase_from_log(&unwanted()).unwrap();
     let left = String::from_utf8_lossy(&disk.peek(pack).unwrap()).into_owned();
     assert!(!left.contains("hunter2") && left.contains("kept too"), "{left}");
     assert_eq!(store.verify(), []);
@@ -816,7 +831,7 @@ fn purging_spares_what_came_to_a_path_later() {
     commit(&store, vec![Edit::Remove { path: path("old.json") }, put("secrets/new.json", "moved away")])
         .unwrap();
     commit(&store, vec![put("old.json", "a newcomer")]).unwrap();
-    store.begin().unwrap().purge(&unwanted()).unwrap();
+    store.begin().unwrap().erase_from_log(&unwanted()).unwrap();
     let pack = String::from_utf8_lossy(&disk.peek(Path::new("/s/lane/blobs")).unwrap()).into_owned();
     assert!(!pack.contains("moved away") && pack.contains("a newcomer"), "{pack}");
     undo(&store).unwrap();
@@ -847,7 +862,7 @@ fn of_marks_that_a_crash_cut_short_none_stays() {
         commit(&store, vec![mark("{\"n\":1}")]).unwrap();
         let dying = disk.process();
         disk.fail_when(move |call| {
-            (call.verb == Verb::Append && call.path.ends_with("marks.jsonl")).then_some(ErrorKind::Other)
+            (call.verb == DiskVerb::Append && call.path.ends_with("marks.jsonl")).then_some(ErrorKind::Other)
         });
         let outcome = commit(&sim_store(&dying), vec![mark(lines)]);
         disk.heal();

@@ -5,7 +5,7 @@ use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::backend::{Edit, Transaction};
 use lorelane_engine::disk::{Disk as _, RealDisk};
-use lorelane_engine::store::{Home, Store};
+use lorelane_engine::store::{Store, StoreFolders};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn nothing_is_written_outside_while_a_folder_is_swapped_with_a_link() {
     fs::create_dir_all(&outside).unwrap();
     fs::write(outside.join("0.json"), "theirs").unwrap();
     let disk = RealDisk.below(&temp.0.join("project"), &[]).unwrap().expect("a disk with links");
-    let home = Home {
+    let home = StoreFolders {
         lane: lane.clone(),
         marks: temp.0.join("project/.lorelane"),
         state: temp.0.join("state").into(),

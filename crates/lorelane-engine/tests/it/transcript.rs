@@ -1,8 +1,8 @@
 //! The end of a transcript, whatever stands before it.
 
 use crate::store::Temp;
-use lorelane_core::capture::At;
-use lorelane_core::conversation::{Conversation, Format, Message};
+use lorelane_core::capture::TranscriptPosition;
+use lorelane_core::conversation::{Conversation, Message, TranscriptFormat};
 use lorelane_engine::transcript::{lines_at, read};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -20,18 +20,18 @@ fn tool_result(length: usize) -> String {
 }
 
 fn last(temp: &Temp, path: &Path, max_messages: usize) -> io::Result<Conversation> {
-    read(path, Format::ClaudeCode, max_messages, std::slice::from_ref(&temp.0))
+    read(path, TranscriptFormat::ClaudeCode, max_messages, std::slice::from_ref(&temp.0))
 }
 
-fn said(conversation: &Conversation) -> Vec<(At, &str)> {
+fn said(conversation: &Conversation) -> Vec<(TranscriptPosition, &str)> {
     conversation.messages.iter().map(|message| (message.at, message.text.as_str())).collect()
 }
 
 /// The same with the numbers of the lines.
 fn said_in_lines<'c>(path: &Path, conversation: &'c Conversation) -> Vec<(u64, &'c str)> {
     let byte = |message: &Message| match message.at {
-        At::Byte(byte) => byte,
-        At::Line(_) => panic!("bytes only"),
+        TranscriptPosition::Byte(byte) => byte,
+        TranscriptPosition::Line(_) => panic!("bytes only"),
     };
     let places: Vec<u64> = conversation.messages.iter().map(byte).collect();
     let lines = lines_at(path, &places).unwrap().into_iter().map(Option::unwrap);
@@ -93,9 +93,12 @@ fn of_a_large_transcript_only_the_end_is_read() {
     file.write_all(format!("torn\n{}{}", user("a"), user("b")).as_bytes()).unwrap();
     let conversation = last(&temp, &path, 9).unwrap();
     let second = end + 5 + user("a").len() as u64;
-    assert_eq!(said(&conversation), [(At::Byte(end + 5), "a"), (At::Byte(second), "b")]);
+    assert_eq!(
+        said(&conversation),
+        [(TranscriptPosition::Byte(end + 5), "a"), (TranscriptPosition::Byte(second), "b")]
+    );
     let enough = last(&temp, &path, 1).unwrap();
-    assert_eq!(said(&enough), [(At::Byte(second), "b")]);
+    assert_eq!(said(&enough), [(TranscriptPosition::Byte(second), "b")]);
     assert_eq!(lines_at(&path, &[0, second]).unwrap(), [Some(1), None], "too far to count");
 }
 

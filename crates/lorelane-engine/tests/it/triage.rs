@@ -1,14 +1,16 @@
 //! What a stopping session leaves to be saved, as the project's settings say.
 
 use crate::store::Temp;
-use lorelane_core::capture::{At, Capture, Stage};
+use lorelane_core::capture::{AskStage, Capture, TranscriptPosition};
 use lorelane_core::consolidate;
-use lorelane_core::conversation::{Conversation, Format};
+use lorelane_core::conversation::{Conversation, TranscriptFormat};
 use lorelane_core::memory::Category;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::Env;
 use lorelane_engine::transcript;
-use lorelane_engine::workspace::{Asking, Desk, How, MayAsk, Spoken, Turn, Workspace};
+use lorelane_engine::workspace::{
+    AskPolicy, ItemOutcome, StopContext, StopRequest, TranscriptSource, Turn, Workspace,
+};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -58,29 +60,30 @@ fn what_a_transcript_holds_is_kept_and_asked_for_once() {
     let mut workspace = project.open();
     let path = project.transcript();
     let mut stop = |may_ask| {
-        let spoken = Spoken::Transcript { path: &path, format: Format::ClaudeCode, last: "" };
+        let spoken =
+            TranscriptSource::Transcript { path: &path, format: TranscriptFormat::ClaudeCode, last: "" };
         workspace
             .capture()
-            .stop(&project.env, &Turn { client: "claude-code", session: "s", spoken, may_ask })
+            .stop(&project.env, &Turn { client: "claude-code", session: "s", transcript: spoken, may_ask })
             .unwrap()
     };
-    assert!(matches!(stop(MayAsk::Yes), Some(Asking::Save(text)) if text.contains("[DECISION]")));
-    let captures = Desk::open(&project.env, &project.env.cwd).captures;
+    assert!(matches!(stop(AskPolicy::Yes), Some(StopRequest::Save(text)) if text.contains("[DECISION]")));
+    let captures = StopContext::open(&project.env, &project.env.cwd).captures;
     let item = captures.load("s").unwrap().items.remove(0);
-    assert_eq!((item.category, item.origin.at), (Category::Decision, At::Line(2)));
+    assert_eq!((item.category, item.origin.at), (Category::Decision, TranscriptPosition::Line(2)));
     assert_eq!(item.origin.session, "s");
     // The same words again are nothing new; more of them are kept, and nobody is asked twice.
-    assert_eq!(stop(MayAsk::Yes), None);
+    assert_eq!(stop(AskPolicy::Yes), None);
     let more = DECIDES.replace("pnpm", "vite").replace('\n', "\\n");
     let line = format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{more}\"}}}}\n");
     fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(line.as_bytes()).unwrap();
-    assert_eq!(stop(MayAsk::Yes), None);
+    assert_eq!(stop(AskPolicy::Yes), None);
     let capture = captures.load("s").unwrap();
     assert_eq!(
         capture.items.iter().map(|item| item.origin.at).collect::<Vec<_>>(),
-        [At::Line(2), At::Line(3)]
+        [TranscriptPosition::Line(2), TranscriptPosition::Line(3)]
     );
-    assert_eq!((capture.asked, capture.stage), (true, Stage::Pending));
+    assert_eq!((capture.asked, capture.stage), (true, AskStage::Pending));
 }
 
 #[test]
@@ -96,8 +99,9 @@ fn nobody_is_asked_who_is_not_there() {
         if let Some(var) = var {
             project.env.vars.insert("LORELANE_STOP_UNATTENDED".to_owned(), var.to_owned());
         }
-        let spoken = Spoken::Last { assistant: DECIDES };
-        let turn = Turn { client: "gemini", session: "s", spoken, may_ask: MayAsk::Unattended };
+        let spoken = TranscriptSource::Last { assistant: DECIDES };
+        let turn =
+            Turn { client: "gemini", session: "s", transcript: spoken, may_ask: AskPolicy::Unattended };
         project.open().settings().trust().unwrap();
         let mut workspace = project.open();
         assert_eq!(workspace.capture().stop(&project.env, &turn).unwrap().is_some(), asked, "{toml} {var:?}");
@@ -144,8 +148,12 @@ fn a_client_is_asked_only_where_its_transcript_tells_that_somebody_is_there() {
     ] {
         let mut project = Project::new("{}");
         let path = attended(&project, client, &tells);
-        let spoken = Spoken::Transcript { path: &path, format: Format::of_client(client).unwrap(), last: "" };
-        let turn = |session| Turn { client, session, spoken, may_ask: MayAsk::IfAttended };
+        let spoken = TranscriptSource::Transcript {
+            path: &path,
+            format: TranscriptFormat::of_client(client).unwrap(),
+            last: "",
+        };
+        let turn = |session| Turn { client, session, transcript: spoken, may_ask: AskPolicy::IfAttended };
         assert_eq!(
             project.open().capture().stop(&project.env, &turn("s")).unwrap().is_some(),
             asked,
@@ -167,8 +175,8 @@ fn what_a_transcript_did_not_have_at_the_stop_is_read_at_the_next_start() {
     let path = project.temp.0.join("events.jsonl");
     let asked = "{\"type\":\"user.message\",\"data\":{\"content\":\"which package manager?\"}}\n";
     fs::write(&path, asked).unwrap();
-    let spoken = Spoken::Transcript { path: &path, format: Format::Copilot, last: "" };
-    let turn = Turn { client: "copilot", session: "s", spoken, may_ask: MayAsk::IfAttended };
+    let spoken = TranscriptSource::Transcript { path: &path, format: TranscriptFormat::Copilot, last: "" };
+    let turn = Turn { client: "copilot", session: "s", transcript: spoken, may_ask: AskPolicy::IfAttended };
     assert_eq!(project.open().capture().stop(&project.env, &turn).unwrap(), None);
     let pending = || {
         let mut workspace = project.open();
@@ -219,11 +227,11 @@ fn what_a_full_category_cannot_take_waits() {
     let turn = Turn {
         client: "gemini",
         session: "s",
-        spoken: Spoken::Last { assistant: DECIDES },
-        may_ask: MayAsk::Yes,
+        transcript: TranscriptSource::Last { assistant: DECIDES },
+        may_ask: AskPolicy::Yes,
     };
     let said = || project.open().capture().stop(&project.env, &turn).unwrap();
-    assert!(matches!(said(), Some(Asking::Full(text)) if text.contains("[DECISION] waits")));
+    assert!(matches!(said(), Some(StopRequest::Full(text)) if text.contains("[DECISION] waits")));
     assert_eq!(said(), None, "it is said once");
     let kept = project.open().files().captures().load("s").unwrap();
     assert_eq!(kept.open_items().map(|item| item.category).collect::<Vec<_>>(), [Category::Decision]);
@@ -264,7 +272,7 @@ fn what_came_of_these_words_and_was_rejected_is_not_found_again() {
         "tags": ["npm"], "content": {"context": "c", "decision": "d", "rationale": ["r"]}}}"#;
     let answers = vec![consolidate::read(answer).unwrap()];
     let report = workspace.capture().consolidate(answers, None, false).unwrap().unwrap();
-    let How::Saved { address, .. } = &report.ends[0].how else { panic!("{report:?}") };
+    let ItemOutcome::Saved { address, .. } = &report.ends[0].how else { panic!("{report:?}") };
     workspace.changes().reject(address, "nobody uses it").unwrap();
     assert_eq!(project.found(DECIDES, &[]), []);
     workspace.changes().undo().unwrap();
@@ -275,8 +283,8 @@ fn what_came_of_these_words_and_was_rejected_is_not_found_again() {
 fn a_transcript_elsewhere_is_refused_with_its_name() {
     let project = Project::new("{}");
     let gone = project.temp.0.join("gone.jsonl");
-    let spoken = Spoken::Transcript { path: &gone, format: Format::ClaudeCode, last: "" };
-    let turn = Turn { client: "claude-code", session: "s", spoken, may_ask: MayAsk::Yes };
+    let spoken = TranscriptSource::Transcript { path: &gone, format: TranscriptFormat::ClaudeCode, last: "" };
+    let turn = Turn { client: "claude-code", session: "s", transcript: spoken, may_ask: AskPolicy::Yes };
     let fault = project.open().capture().stop(&project.env, &turn).unwrap_err();
     assert!(fault.to_string().starts_with("cannot read the transcript ") && !fault.hint().is_empty());
 }

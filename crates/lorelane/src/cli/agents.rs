@@ -1,10 +1,10 @@
 //! Agents: connecting them, taking it back, and how fast their hooks are.
 
-use super::args::Setup as Args;
-use super::{Ending, Outcome, Session, Trouble, say, this_program};
+use super::args::SetupArgs as Args;
+use super::{CliError, CliResult, Exit, Session, output, this_program};
 use crate::view::{AgentsView, ClientSetupView, LatencyView, SetupView};
 use lorelane_core::text::cut;
-use lorelane_engine::setup::{self, Aim, Client, FileStep, NAME, RUNS, Setup, SetupError, SetupPlan};
+use lorelane_engine::setup::{self, Client, FileStep, NAME, RUNS, Setup, SetupError, SetupMode, SetupPlan};
 use lorelane_engine::workspace::Finding;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -12,26 +12,26 @@ use std::io::IsTerminal;
 /// How many lines of a change are shown.
 const DIFF_LINES: usize = 12;
 
-fn open(session: &Session<'_>) -> Result<Setup, Trouble> {
+fn open(session: &Session<'_>) -> Result<Setup, CliError> {
     Ok(Setup::new(session.env, &this_program()?)?)
 }
 
 /// What one client got.
-struct Did {
+struct SetupAction {
     client: Client,
     result: Result<SetupPlan, SetupError>,
 }
 
-pub(super) fn setup(session: &Session<'_>, args: &Args) -> Outcome {
+pub(super) fn setup(session: &Session<'_>, args: &Args) -> CliResult {
     let agents = open(session)?;
-    let aim = if args.remove { Aim::Remove } else { Aim::Install };
+    let aim = if args.remove { SetupMode::Remove } else { SetupMode::Install };
     let wanted = if args.clients.is_empty() {
         let Some(wanted) = choose(session, &agents, args, aim) else { return list(session, &agents) };
         wanted
     } else {
         named(&args.clients)?
     };
-    let did: Vec<Did> = wanted
+    let did: Vec<SetupAction> = wanted
         .into_iter()
         .map(|client| {
             let planned = agents.plan(client, aim);
@@ -41,24 +41,24 @@ pub(super) fn setup(session: &Session<'_>, args: &Args) -> Outcome {
                 }
                 Ok(plan)
             });
-            Did { client, result }
+            SetupAction { client, result }
         })
         .collect();
     let ending = report(session, &did, args.change.dry_run);
     let called = setup::called(session.env);
-    if aim == Aim::Install && called != NAME {
-        say::err(&format!(
+    if aim == SetupMode::Install && called != NAME {
+        output::err(&format!(
             "note: no `{NAME}` is on the PATH; agents are told to run {called}\nhint: leave it there, or put its folder on the PATH"
         ));
     }
     ending
 }
 
-fn named(names: &[String]) -> Result<Vec<Client>, Trouble> {
+fn named(names: &[String]) -> Result<Vec<Client>, CliError> {
     let read = |name: &String| {
         Client::parse(name).ok_or_else(|| {
             let known = Client::ALL.map(Client::name).join(", ");
-            Trouble::usage(format!("there is no client `{name}`"), format!("choose from {known}"))
+            CliError::usage(format!("there is no client `{name}`"), format!("choose from {known}"))
         })
     };
     let mut clients = names.iter().map(read).collect::<Result<Vec<_>, _>>()?;
@@ -67,10 +67,10 @@ fn named(names: &[String]) -> Result<Vec<Client>, Trouble> {
 }
 
 /// The clients that a person agreed to; `None` when nobody can be asked.
-fn choose(session: &Session<'_>, setup: &Setup, args: &Args, aim: Aim) -> Option<Vec<Client>> {
+fn choose(session: &Session<'_>, setup: &Setup, args: &Args, aim: SetupMode) -> Option<Vec<Client>> {
     let candidates: Vec<Client> = match aim {
-        Aim::Remove => Client::ALL.into_iter().filter(|client| setup.is_installed(*client)).collect(),
-        Aim::Install => setup.found().into_iter().map(|found| found.client).collect(),
+        SetupMode::Remove => Client::ALL.into_iter().filter(|client| setup.is_installed(*client)).collect(),
+        SetupMode::Install => setup.found().into_iter().map(|found| found.client).collect(),
     };
     if candidates.is_empty() {
         return None;
@@ -82,19 +82,19 @@ fn choose(session: &Session<'_>, setup: &Setup, args: &Args, aim: Aim) -> Option
         return None;
     }
     let question = |client: &Client| match aim {
-        Aim::Install => format!("set up {}?", client.name()),
-        Aim::Remove => format!("take lorelane out of {}?", client.name()),
+        SetupMode::Install => format!("set up {}?", client.name()),
+        SetupMode::Remove => format!("take lorelane out of {}?", client.name()),
     };
-    Some(candidates.into_iter().filter(|client| say::ask(&question(client))).collect())
+    Some(candidates.into_iter().filter(|client| output::ask(&question(client))).collect())
 }
 
 /// Nobody can be asked: what was found, and the commands to run.
-fn list(session: &Session<'_>, setup: &Setup) -> Outcome {
+fn list(session: &Session<'_>, setup: &Setup) -> CliResult {
     let found = setup.found();
     if session.json {
-        say::document(&AgentsView::of(&found));
+        output::document(&AgentsView::of(&found));
     } else if found.is_empty() {
-        say::err(
+        output::err(
             "no agent was found on this machine\nhint: `lorelane setup CLIENT` sets one up all the same",
         );
     } else {
@@ -107,17 +107,17 @@ fn list(session: &Session<'_>, setup: &Setup) -> Outcome {
             };
             let _ = writeln!(text, "{name:<12} {next}  ({})", found.because.display());
         }
-        say::out(&text);
+        output::out(&text);
     }
-    Ok(if found.is_empty() { Ending::Nothing } else { Ending::Done })
+    Ok(if found.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-fn report(session: &Session<'_>, did: &[Did], dry_run: bool) -> Outcome {
+fn report(session: &Session<'_>, did: &[SetupAction], dry_run: bool) -> CliResult {
     if session.json {
         let clients = did.iter().map(|did| ClientSetupView::of(did.client, &did.result)).collect();
-        say::document(&SetupView { dry_run, clients });
+        output::document(&SetupView { dry_run, clients });
     } else {
-        say::out(
+        output::out(
             &did.iter()
                 .filter_map(|did| did.result.as_ref().ok())
                 .map(|plan| told(plan, dry_run))
@@ -130,22 +130,22 @@ fn report(session: &Session<'_>, did: &[Did], dry_run: bool) -> Outcome {
         match &did.result {
             Ok(plan) => {
                 for warning in &plan.warnings {
-                    say::err(&format!("warning: {warning}"));
+                    output::err(&format!("warning: {warning}"));
                 }
                 for left in &plan.left {
-                    say::err(&format!("left alone: {left}\nhint: delete it yourself if nobody needs it"));
+                    output::err(&format!("left alone: {left}\nhint: delete it yourself if nobody needs it"));
                     refused = true;
                 }
             }
             Err(fault) => {
                 let hint = fault.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-                say::err(&format!("error: {fault}{hint}"));
+                output::err(&format!("error: {fault}{hint}"));
                 refused = true;
-                failed = failed.or((!fault.is_refusal()).then_some(Ending::Failed));
+                failed = failed.or((!fault.is_refusal()).then_some(Exit::Failed));
             }
         }
     }
-    Ok(failed.unwrap_or(if refused { Ending::Nothing } else { Ending::Done }))
+    Ok(failed.unwrap_or(if refused { Exit::Nothing } else { Exit::Done }))
 }
 
 /// What was done for one client, or would be.
@@ -153,15 +153,15 @@ fn told(plan: &SetupPlan, dry_run: bool) -> String {
     let name = plan.client.name();
     if plan.steps.is_empty() {
         return match plan.aim {
-            Aim::Install => format!("{name} is set up already\n"),
-            Aim::Remove => format!("{name} has nothing of lorelane\n"),
+            SetupMode::Install => format!("{name} is set up already\n"),
+            SetupMode::Remove => format!("{name} has nothing of lorelane\n"),
         };
     }
     let mut text = match (plan.aim, dry_run) {
-        (Aim::Install, false) => format!("set up {name}\n"),
-        (Aim::Install, true) => format!("would set up {name}\n"),
-        (Aim::Remove, false) => format!("took lorelane out of {name}\n"),
-        (Aim::Remove, true) => format!("would take lorelane out of {name}\n"),
+        (SetupMode::Install, false) => format!("set up {name}\n"),
+        (SetupMode::Install, true) => format!("would set up {name}\n"),
+        (SetupMode::Remove, false) => format!("took lorelane out of {name}\n"),
+        (SetupMode::Remove, true) => format!("would take lorelane out of {name}\n"),
     };
     // Files in our own folder are many and nobody else's.
     let own = plan.steps.iter().filter(|step| step.within.is_some()).count();
@@ -179,7 +179,7 @@ fn told(plan: &SetupPlan, dry_run: bool) -> String {
             text.push_str(&difference(step));
         }
     }
-    if let (Aim::Install, false) = (plan.aim, dry_run) {
+    if let (SetupMode::Install, false) = (plan.aim, dry_run) {
         let _ = writeln!(text, "  next     {}", next(plan.client));
     }
     text
@@ -224,13 +224,13 @@ pub(super) fn findings(session: &Session<'_>) -> Vec<Finding> {
     open(session).map(|setup| setup.examine()).unwrap_or_default()
 }
 
-pub(super) fn latency(session: &Session<'_>) -> Outcome {
+pub(super) fn latency(session: &Session<'_>) -> CliResult {
     let Some(timings) = open(session)?.latency(&session.env.cwd, RUNS)? else {
-        say::err("no hook is installed\nhint: `lorelane setup` connects the agents on this machine");
-        return Ok(Ending::Nothing);
+        output::err("no hook is installed\nhint: `lorelane setup` connects the agents on this machine");
+        return Ok(Exit::Nothing);
     };
     if session.json {
-        say::document(&LatencyView::of(&timings));
+        output::document(&LatencyView::of(&timings));
     } else {
         let mut text =
             format!("{:<12} {:<14} {:>8} {:>8}   wall ms of {RUNS} runs\n", "client", "hook", "p50", "p99");
@@ -244,17 +244,17 @@ pub(super) fn latency(session: &Session<'_>) -> Outcome {
                 ms(timing.p99)
             );
         }
-        say::out(&text);
+        output::out(&text);
     }
-    let mut ending = Ending::Done;
+    let mut ending = Exit::Done;
     for timing in &timings {
         if let Some(why) = &timing.failed {
             let name = timing.client.name();
-            say::err(&format!(
+            output::err(&format!(
                 "warning: the hook {} of {name} failed: {why}\nhint: `lorelane doctor` looks for why",
                 timing.event
             ));
-            ending = Ending::Nothing;
+            ending = Exit::Nothing;
         }
     }
     Ok(ending)

@@ -69,7 +69,7 @@ pub enum Command {
     /// Creates `.claude/memory/` with a folder per category and a configuration that says every default. What
     /// exists stays as it is, so it can be run again.
     #[command(after_help = "Example:\n  lorelane init")]
-    Init(Change),
+    Init(ChangeArgs),
     /// See in a minute what lorelane does, in a scratch folder
     #[command(after_help = "Example:\n  lorelane tour")]
     Tour,
@@ -88,7 +88,7 @@ pub enum Command {
     ///
     /// Opens a draft in $VISUAL or $EDITOR. A draft that is refused is kept, and its path is printed.
     #[command(after_help = "Example:\n  lorelane edit use-jwt-for-service-auth")]
-    Edit(Edit),
+    Edit(EditArgs),
     /// Change some fields of a memory
     ///
     /// Only what is given changes, and the memory's history gets an entry for it. `path+=value` appends to a
@@ -110,7 +110,7 @@ pub enum Command {
     /// However they write it: with `./`, an anchor, another case. A file that was renamed in git is found by its former
     /// names too. Exit code 1 says that no memory links to it.
     #[command(after_help = "Example:\n  lorelane links src/auth.py\n  lorelane links notes/auth-plan")]
-    Links(Links),
+    Links(LinksArgs),
     /// Find the memories that have to do with one
     ///
     /// By links both ways, files that both speak of, shared tags, and nearly the same meaning; each with its reasons.
@@ -119,17 +119,17 @@ pub enum Command {
     Related(RelatedTo),
     /// Keep a memory in every session's standing context
     #[command(after_help = "Example:\n  lorelane pin use-jwt-for-service-auth")]
-    Pin(One),
+    Pin(AddressArgs),
     /// Take a memory out of the standing context
     #[command(after_help = "Example:\n  lorelane unpin use-jwt-for-service-auth")]
-    Unpin(One),
+    Unpin(AddressArgs),
     /// Show what was put into prompts, and why
     ///
     /// `last`, or nothing, shows the last prompt or session start that was answered: what was shown with the parts of
     /// each score, and what was left out with the rule that dropped it. An address shows what became of that
     /// memory. Exit code 1 says that it was not shown.
     #[command(after_help = "Example:\n  lorelane why\n  lorelane why use-jwt-for-service-auth")]
-    Why(Why),
+    Why(WhyArgs),
     /// Add a text to the end of a note
     ///
     /// One empty line lies between what stood there and what comes. A record takes no appended text.
@@ -144,13 +144,13 @@ pub enum Command {
     #[command(
         after_help = "Example:\n  lorelane retire use-jwt-for-service-auth --reason \"moved to PASETO\""
     )]
-    Retire(Step),
+    Retire(StepArgs),
     /// Take a memory out of recall and keep it for good
     #[command(after_help = "Example:\n  lorelane archive old-deploy-runbook --reason \"cluster is gone\"")]
-    Archive(Step),
+    Archive(StepArgs),
     /// Bring a retired or archived memory back
     #[command(after_help = "Example:\n  lorelane restore use-jwt-for-service-auth")]
-    Restore(One),
+    Restore(AddressArgs),
     /// Retire a memory and never capture the same thing again
     ///
     /// What it says is marked by value: the same title, the same words or the same source are not captured under
@@ -173,24 +173,24 @@ pub enum Command {
     /// The target is a new note, or one of them. It says all that they say, each under its own heading, or what --from
     /// gives. The others go to `.trash/`. All of this is one change: it happens as a whole, and one `undo` takes it back.
     #[command(after_help = "Example:\n  lorelane merge notes/auth-plan notes/auth-ideas --into notes/auth")]
-    Merge(Merge),
+    Merge(MergeArgs),
     /// Find memories that say nearly the same
     ///
     /// Groups of active memories whose meanings nearly agree, and for notes the command that makes one of them. Exit
     /// code 1 says that there are none.
     #[command(after_help = "Example:\n  lorelane duplicates --type journal --threshold 0.9")]
-    Duplicates(Duplicates),
+    Duplicates(DuplicatesArgs),
     /// Print memories, the files they speak of, and their tags as a graph
     #[command(after_help = "Example:\n  lorelane graph --format mermaid")]
-    Graph(Graph),
+    Graph(GraphArgs),
     /// Show what was changed, newest first
     #[command(after_help = "Example:\n  lorelane log -n 5\n  lorelane log --verify")]
-    Log(Log),
+    Log(LogArgs),
     /// Take back the last change
     ///
     /// Each undo takes back one change more. It is refused when a file was changed without lorelane since.
     #[command(after_help = "Example:\n  lorelane undo --dry-run")]
-    Undo(Change),
+    Undo(ChangeArgs),
     /// Show counts, health and the folders that are written to
     #[command(after_help = "Example:\n  lorelane status")]
     Status,
@@ -225,10 +225,10 @@ pub enum Command {
     /// shows it without asking. Trust is remembered for this repository and these values: when one of them changes, it
     /// is held back again.
     #[command(after_help = "Example:\n  lorelane trust\n  lorelane trust --remove")]
-    Trust(Trust),
+    Trust(TrustArgs),
     /// Move the notes between the project and your data folder
     #[command(subcommand, after_help = "Example:\n  lorelane notes move --to user --dry-run")]
-    Notes(Notes),
+    Notes(NotesCommand),
     /// Add a second model that knows better what texts mean, list it, or take it away
     ///
     /// Search knows meanings from a table inside the program. A sentence model such as all-MiniLM-L6-v2 knows them
@@ -238,7 +238,7 @@ pub enum Command {
         subcommand,
         after_help = "Example:\n  lorelane model add ~/models/all-MiniLM-L6-v2\n  lorelane model list"
     )]
-    Model(Model),
+    Model(ModelCommand),
     /// Connect agents with lorelane, or take it back
     ///
     /// Alone it finds the agents on this machine and asks for each. What is installed calls this program by its full
@@ -246,7 +246,7 @@ pub enum Command {
     #[command(
         after_help = "Example:\n  lorelane setup claude-code --dry-run\n  lorelane setup --remove claude-code"
     )]
-    Setup(Setup),
+    Setup(SetupArgs),
     /// Serve memories to an agent over the Model Context Protocol
     ///
     /// Speaks over standard input and output, as clients start it; `setup` registers it. With --http it listens on this
@@ -260,7 +260,7 @@ pub enum Command {
     #[command(
         after_help = "Example:\n  echo '{\"prompt\": \"how does service auth work\"}' | lorelane hook prompt --client claude-code"
     )]
-    Hook(Hook),
+    Hook(HookArgs),
     /// Turn what sessions left to be saved into memories
     ///
     /// `prepare` prints what is to be drafted; the agent drafts and has each draft verified; `commit` decides and
@@ -276,7 +276,7 @@ pub enum Command {
     #[command(
         after_help = "Example:\n  lorelane candidate decision --new-info \"auth moved from JWT to PASETO\""
     )]
-    Candidate(Candidate),
+    Candidate(CandidateArgs),
     /// Behave as one of the first system's seven scripts
     ///
     /// memory_write, memory_candidate, memory_index, and the hooks memory_triage, memory_retrieve,
@@ -292,14 +292,14 @@ pub enum Command {
 
 /// What every command that changes something takes.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct Change {
+pub struct ChangeArgs {
     /// Say what would be done and do nothing
     #[arg(long)]
     pub dry_run: bool,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
-pub struct Trust {
+pub struct TrustArgs {
     /// Trust it without being asked
     #[arg(long)]
     pub yes: bool,
@@ -334,7 +334,7 @@ pub struct Create {
     #[arg(long)]
     pub edit: bool,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -347,11 +347,11 @@ pub struct Show {
 }
 
 #[derive(Debug, Args)]
-pub struct Edit {
+pub struct EditArgs {
     /// An address such as decision/use-jwt, or a unique name
     pub address: String,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -374,7 +374,7 @@ pub struct Update {
     #[arg(long, value_name = "HASH")]
     pub expect: Option<String>,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -453,7 +453,7 @@ pub struct Search {
 }
 
 #[derive(Debug, Args)]
-pub struct Links {
+pub struct LinksArgs {
     /// A file's path, or a memory's address or name
     pub file: String,
     /// Links of retired and archived memories too
@@ -471,7 +471,7 @@ pub struct RelatedTo {
 }
 
 #[derive(Debug, Args)]
-pub struct Graph {
+pub struct GraphArgs {
     /// For Graphviz, for programs, or for Markdown pages
     #[arg(long, value_enum, default_value = "dot")]
     pub format: GraphFormat,
@@ -488,7 +488,7 @@ pub enum GraphFormat {
 }
 
 #[derive(Debug, Args)]
-pub struct Duplicates {
+pub struct DuplicatesArgs {
     /// How much alike two memories must be, up to 1
     #[arg(long, value_name = "SHARE", default_value = "0.85")]
     pub threshold: f64,
@@ -524,7 +524,7 @@ pub struct Bench {
     #[arg(long)]
     pub accept: bool,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -533,33 +533,33 @@ pub struct Reindex {
     #[arg(long)]
     pub full: bool,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct One {
+pub struct AddressArgs {
     /// An address such as decision/use-jwt, or a unique name
     pub address: String,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Why {
+pub struct WhyArgs {
     /// `last`, an address such as decision/use-jwt, or a unique name
     #[arg(default_value = "last", value_name = "last|ADDRESS")]
     pub what: String,
 }
 
 #[derive(Debug, Args)]
-pub struct Step {
+pub struct StepArgs {
     /// An address such as decision/use-jwt, or a unique name
     pub address: String,
     /// Why, for whoever looks for it later
     #[arg(long, default_value = "", allow_hyphen_values = true, value_parser = free_text)]
     pub reason: String,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -570,11 +570,11 @@ pub struct Append {
     #[arg(default_value = "-", value_name = "TEXT|-", allow_hyphen_values = true, value_parser = free_text)]
     pub text: String,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Merge {
+pub struct MergeArgs {
     /// Addresses such as notes/auth-plan, or unique names
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<String>,
@@ -585,11 +585,11 @@ pub struct Merge {
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Notes {
+pub enum NotesCommand {
     /// Move every note, and have the settings name the new place
     ///
     /// Nothing is overwritten: a name that is taken there stops all. Files that are no notes stay.
@@ -599,12 +599,12 @@ pub enum Notes {
         #[arg(long, value_enum)]
         to: Storage,
         #[command(flatten)]
-        change: Change,
+        change: ChangeArgs,
     },
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Model {
+pub enum ModelCommand {
     /// Copy a model into your data folder, if it can be run
     ///
     /// A BERT model as three files: config.json, vocab.txt, model.safetensors. Their digests are shown and kept: a file
@@ -642,7 +642,7 @@ pub struct Reject {
     #[arg(long, value_name = "REASON", allow_hyphen_values = true, value_parser = free_text)]
     pub because: String,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -656,11 +656,11 @@ pub struct Forget {
     #[arg(long)]
     pub yes: bool,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Log {
+pub struct LogArgs {
     /// At most this many
     #[arg(short = 'n', value_name = "COUNT", default_value = "20")]
     pub limit: usize,
@@ -683,7 +683,7 @@ pub struct Doctor {
 }
 
 #[derive(Debug, Args)]
-pub struct Setup {
+pub struct SetupArgs {
     /// claude-code, codex, gemini, copilot, opencode, cursor, windsurf or zed; none means those that are found
     #[arg(value_name = "CLIENT")]
     pub clients: Vec<String>,
@@ -694,7 +694,7 @@ pub struct Setup {
     #[arg(long)]
     pub yes: bool,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -703,7 +703,7 @@ pub struct Gc {
     #[arg(long)]
     pub yes: bool,
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -716,7 +716,7 @@ pub enum Config {
         #[arg(allow_negative_numbers = true)]
         value: String,
         #[command(flatten)]
-        change: Change,
+        change: ChangeArgs,
     },
     /// Print every key with its value and where it comes from
     List,
@@ -746,12 +746,12 @@ pub enum Consolidate {
         #[arg(long, value_name = "SESSION")]
         session: Option<String>,
         #[command(flatten)]
-        change: Change,
+        change: ChangeArgs,
     },
 }
 
 #[derive(Debug, Args)]
-pub struct Candidate {
+pub struct CandidateArgs {
     /// session_summary, decision, runbook, constraint, tech_debt or preference
     pub category: String,
     /// What was learned
@@ -763,7 +763,7 @@ pub struct Candidate {
 }
 
 #[derive(Debug, Args)]
-pub struct Hook {
+pub struct HookArgs {
     /// session-start, prompt, before-tool, after-tool, stop, pre-compact or session-end
     pub event: String,
     /// claude-code, codex, gemini, copilot or opencode

@@ -1,12 +1,12 @@
 //! How well recall finds the memories of this project.
 
 use super::args::Bench;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{BenchView, miss_text};
-use lorelane_core::bench::{Asked, Measure, Measures, Report};
+use lorelane_core::bench::{BenchQuestion, BenchReport, Measure, Measures};
 use lorelane_core::memory::Address;
 use lorelane_core::text::{cut, one_line};
-use lorelane_engine::workspace::Benched;
+use lorelane_engine::workspace::BenchOutcome;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -14,12 +14,12 @@ use std::path::PathBuf;
 const WORST: usize = 5;
 const QUERY_MAX: usize = 80;
 
-pub(super) fn run(session: &Session<'_>, args: &Bench) -> Outcome {
+pub(super) fn run(session: &Session<'_>, args: &Bench) -> CliResult {
     let mut workspace = session.open()?;
     let given: Vec<PathBuf> = args.expect.iter().map(|path| session.env.cwd.join(path)).collect();
     let mut benched = workspace.maintenance().bench(&given)?;
     if benched.report.is_empty() {
-        return Err(Trouble::usage(
+        return Err(CliError::usage(
             "cannot measure recall: no memory says enough to be asked about, and nothing is expected",
             "write some memories, or expectations in .lorelane/expectations.jsonl",
         ));
@@ -31,15 +31,15 @@ pub(super) fn run(session: &Session<'_>, args: &Bench) -> Outcome {
         workspace.maintenance().keep_bench(&benched.report.kept)?;
     }
     if session.json {
-        say::document(&BenchView::of(&benched, !args.change.dry_run));
+        output::document(&BenchView::of(&benched, !args.change.dry_run));
     } else {
-        say::out(&shown(&benched, args));
+        output::out(&shown(&benched, args));
     }
-    Ok(if benched.report.is_fine() { Ending::Done } else { Ending::Nothing })
+    Ok(if benched.report.is_fine() { Exit::Done } else { Exit::Nothing })
 }
 
-fn shown(benched: &Benched, args: &Bench) -> String {
-    let Benched { report, memories, median, .. } = benched;
+fn shown(benched: &BenchOutcome, args: &Bench) -> String {
+    let BenchOutcome { report, memories, median, .. } = benched;
     let Measures { answerable, unanswerable, .. } = report.measures;
     let mut text = format!(
         "memories      {memories}\n\
@@ -69,7 +69,7 @@ fn shown(benched: &Benched, args: &Bench) -> String {
 }
 
 /// The measures of all questions; beside them those of the questions that the baseline asked, then and now.
-fn table(report: &Report) -> String {
+fn table(report: &BenchReport) -> String {
     let mut text = String::new();
     let heading = if report.compared.is_some() { "       before  the same now" } else { "" };
     let _ = writeln!(text, "           all{heading}");
@@ -88,7 +88,7 @@ fn points(measures: &Measures, measure: Measure) -> String {
     measures.value(measure).map_or_else(|| "     -".to_owned(), |share| format!("{:>6.1}", share * 100.0))
 }
 
-fn went_wrong(asked: &Asked) -> String {
+fn went_wrong(asked: &BenchQuestion) -> String {
     let came = listed(&asked.came);
     match (&asked.question.wanted, asked.place) {
         (Some(wanted), Some(place)) => format!("{wanted} came in place {place}; first came: {came}"),
@@ -97,7 +97,7 @@ fn went_wrong(asked: &Asked) -> String {
     }
 }
 
-fn verdict(report: &Report, args: &Bench) -> String {
+fn verdict(report: &BenchReport, args: &Bench) -> String {
     let kept = if args.change.dry_run { ", not kept" } else { "" };
     let unmet = report.tried.iter().filter(|tried| !tried.misses.is_empty()).count();
     let mut wrong: Vec<String> = Vec::new();

@@ -1,33 +1,33 @@
 //! Keeping a store in order.
 
-use super::args::{Change, Doctor, Gc, Log, One, Reindex, Reject, Step};
+use super::args::{AddressArgs, ChangeArgs, Doctor, Gc, LogArgs, Reindex, Reject, StepArgs};
 use super::everyday::finish;
-use super::{Ending, Outcome, Session, Trouble, agents, say, trust};
+use super::{CliError, CliResult, Exit, Session, agents, output, trust};
 use crate::view::{
     DiagnosisView, LogCheckView, LogView, NextUndoView, NoGarbageView, ReindexPlanView, ReindexView,
     StatusView, health,
 };
 use lorelane_core::change::{self, Plan};
-use lorelane_core::lifecycle::{Status, Verb};
+use lorelane_core::lifecycle::{LifecycleVerb, Status};
 use lorelane_core::mark::MarkKind;
-use lorelane_core::memory::{Category, Kind};
+use lorelane_core::memory::{Category, MemoryKind};
 use lorelane_core::text::{cut, one_line};
-use lorelane_engine::backend::{Fault, Outcome as Settled};
+use lorelane_engine::backend::{ChangeState as Settled, LogFault};
 use lorelane_engine::index::Rebuild;
-use lorelane_engine::workspace::{Diagnosis, Failure, Finding, Logged, Sync, Workspace};
+use lorelane_engine::workspace::{Diagnosis, Failure, Finding, LaneLogEntry, Sync, Workspace};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
-pub(super) fn pin(session: &Session<'_>, args: &One) -> Outcome {
+pub(super) fn pin(session: &Session<'_>, args: &AddressArgs) -> CliResult {
     mark(session, args, MarkKind::Pin)
 }
 
-pub(super) fn unpin(session: &Session<'_>, args: &One) -> Outcome {
+pub(super) fn unpin(session: &Session<'_>, args: &AddressArgs) -> CliResult {
     mark(session, args, MarkKind::Unpin)
 }
 
-fn mark(session: &Session<'_>, args: &One, kind: MarkKind) -> Outcome {
+fn mark(session: &Session<'_>, args: &AddressArgs, kind: MarkKind) -> CliResult {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
     let because = format!("{} {address}", kind.name());
@@ -35,23 +35,23 @@ fn mark(session: &Session<'_>, args: &One, kind: MarkKind) -> Outcome {
     finish(session, &mut workspace, &plan, args.change)
 }
 
-pub(super) fn retire(session: &Session<'_>, args: &Step) -> Outcome {
-    step(session, &args.address, Verb::Retire, &args.reason, args.change)
+pub(super) fn retire(session: &Session<'_>, args: &StepArgs) -> CliResult {
+    step(session, &args.address, LifecycleVerb::Retire, &args.reason, args.change)
 }
 
-pub(super) fn archive(session: &Session<'_>, args: &Step) -> Outcome {
-    step(session, &args.address, Verb::Archive, &args.reason, args.change)
+pub(super) fn archive(session: &Session<'_>, args: &StepArgs) -> CliResult {
+    step(session, &args.address, LifecycleVerb::Archive, &args.reason, args.change)
 }
 
-pub(super) fn restore(session: &Session<'_>, args: &One) -> Outcome {
-    step(session, &args.address, Verb::Restore { from: None }, "", args.change)
+pub(super) fn restore(session: &Session<'_>, args: &AddressArgs) -> CliResult {
+    step(session, &args.address, LifecycleVerb::Restore { from: None }, "", args.change)
 }
 
-pub(super) fn reject(session: &Session<'_>, args: &Reject) -> Outcome {
+pub(super) fn reject(session: &Session<'_>, args: &Reject) -> CliResult {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
     if args.because.trim().is_empty() {
-        return Err(Trouble::usage(
+        return Err(CliError::usage(
             format!("cannot reject {address} without a reason"),
             "say why with --because \"…\"",
         ));
@@ -63,47 +63,55 @@ pub(super) fn reject(session: &Session<'_>, args: &Reject) -> Outcome {
         }
         false => workspace.changes().reject(&address, &args.because)?,
     };
-    say::receipt(&receipt, session.json, args.change.dry_run);
-    Ok(Ending::Done)
+    output::receipt(&receipt, session.json, args.change.dry_run);
+    Ok(Exit::Done)
 }
 
-fn step(session: &Session<'_>, typed: &str, verb: Verb, reason: &str, change: Change) -> Outcome {
+fn step(
+    session: &Session<'_>,
+    typed: &str,
+    verb: LifecycleVerb,
+    reason: &str,
+    change: ChangeArgs,
+) -> CliResult {
     let mut workspace = session.open()?;
     let address = match verb {
-        Verb::Restore { .. } => workspace.changes().find_to_restore(typed)?,
+        LifecycleVerb::Restore { .. } => workspace.changes().find_to_restore(typed)?,
         _ => workspace.find(typed)?,
     };
     let mut because = format!("{} {address}", verb.name());
     if !reason.trim().is_empty() {
         let _ = write!(because, ": {}", cut(&one_line(reason), 200));
     }
-    let plan =
-        Plan { changes: vec![change::Change::Step { address, verb, reason: reason.to_owned() }], because };
+    let plan = Plan {
+        changes: vec![change::Change::Transition { address, verb, reason: reason.to_owned() }],
+        because,
+    };
     finish(session, &mut workspace, &plan, change)
 }
 
-pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
+pub(super) fn log(session: &Session<'_>, args: &LogArgs) -> CliResult {
     let mut workspace = session.open()?;
     if args.verify {
         let faults = workspace.changes().verify_logs();
         if session.json {
-            say::document(&LogCheckView::of(&faults));
+            output::document(&LogCheckView::of(&faults));
         } else if faults.is_empty() {
             let (_, count) = workspace.changes().recent(0)?;
-            say::out(&format!("the log holds: {count} changes, chained and complete\n"));
+            output::out(&format!("the log holds: {count} changes, chained and complete\n"));
         } else {
-            say::out(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
-            let hints: BTreeSet<_> = faults.iter().map(Fault::hint).collect();
-            hints.iter().for_each(|hint| say::err(&format!("hint: {hint}")));
+            output::out(&faults.iter().map(|fault| format!("{fault}\n")).collect::<String>());
+            let hints: BTreeSet<_> = faults.iter().map(LogFault::hint).collect();
+            hints.iter().for_each(|hint| output::err(&format!("hint: {hint}")));
         }
-        return Ok(if faults.is_empty() { Ending::Done } else { Ending::Nothing });
+        return Ok(if faults.is_empty() { Exit::Done } else { Exit::Nothing });
     }
     let (logged, total) = workspace.changes().recent(args.limit)?;
     if session.json {
-        say::document(&LogView::of(&logged, total));
+        output::document(&LogView::of(&logged, total));
     } else {
         let mut text = String::new();
-        for Logged { entry, .. } in &logged {
+        for LaneLogEntry { entry, .. } in &logged {
             let state = match (entry.undone, entry.outcome) {
                 (true, _) => " (undone)",
                 (_, Settled::Void) => " (taken back)",
@@ -116,39 +124,40 @@ pub(super) fn log(session: &Session<'_>, args: &Log) -> Outcome {
             }
             let _ = writeln!(text, "{:<4} {}  {}{state}", entry.number, entry.at, one_line(&because));
         }
-        say::out(&text);
+        output::out(&text);
     }
-    Ok(if total == 0 { Ending::Nothing } else { Ending::Done })
+    Ok(if total == 0 { Exit::Nothing } else { Exit::Done })
 }
 
-pub(super) fn undo(session: &Session<'_>, change: Change) -> Outcome {
+pub(super) fn undo(session: &Session<'_>, change: ChangeArgs) -> CliResult {
     let mut workspace = session.open()?;
     if change.dry_run {
         let (next, notices) = workspace.changes().next_undo()?;
-        say::notices(&notices);
+        output::notices(&notices);
         if session.json {
-            say::document(&NextUndoView::of(&next));
+            output::document(&NextUndoView::of(&next));
         } else {
             let because = next.entry.because.as_deref().unwrap_or("(purged)");
-            say::out(&format!("would undo {}: {}\n", next.entry.number, one_line(because)));
+            output::out(&format!("would undo {}: {}\n", next.entry.number, one_line(because)));
         }
-        return Ok(Ending::Done);
+        return Ok(Exit::Done);
     }
     let next = workspace.changes().next_undo().ok();
     let receipt = workspace.changes().undo()?;
-    say::receipt(&receipt, session.json, false);
+    output::receipt(&receipt, session.json, false);
     // Marks have no outcome of their own.
     let because = next.and_then(|(next, _)| next.entry.because).filter(|_| receipt.outcomes.is_empty());
     if let Some(because) = because.filter(|_| !session.json) {
-        say::out(&format!("undone: {}\n", one_line(&because)));
+        output::out(&format!("undone: {}\n", one_line(&because)));
     }
-    Ok(Ending::Done)
+    Ok(Exit::Done)
 }
 
-pub(super) fn status(session: &Session<'_>) -> Outcome {
+pub(super) fn status(session: &Session<'_>) -> CliResult {
     let mut workspace = session.open()?;
     let seen = workspace.maintenance().overview()?;
-    let count = |category, status| seen.counts.get(&(Kind::Record(category), status)).copied().unwrap_or(0);
+    let count =
+        |category, status| seen.counts.get(&(MemoryKind::Record(category), status)).copied().unwrap_or(0);
     let notes = Status::ALL.map(|status| seen.count(status, |kind| kind.note_type().is_some()));
     let policy = workspace.policy();
     let mut attention: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
@@ -168,8 +177,8 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
         attention.push(format!("{} heavily updated memories: worth a review", seen.heavily_revised.len()));
     }
     if session.json {
-        say::document(&StatusView::of(&seen, &attention, &workspace));
-        return Ok(Ending::Done);
+        output::document(&StatusView::of(&seen, &attention, &workspace));
+        return Ok(Exit::Done);
     }
     let mut text =
         format!("{}\n\n                  active  retired  archived\n", workspace.project().display());
@@ -210,11 +219,11 @@ pub(super) fn status(session: &Session<'_>) -> Outcome {
     for (path, what) in &workspace.files().declared_folders() {
         let _ = writeln!(text, "  {}  ({what})", path.display());
     }
-    say::out(&text);
-    Ok(Ending::Done)
+    output::out(&text);
+    Ok(Exit::Done)
 }
 
-pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
+pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> CliResult {
     if args.latency {
         return agents::latency(session);
     }
@@ -236,81 +245,81 @@ pub(super) fn doctor(session: &Session<'_>, args: &Doctor) -> Outcome {
     };
     let Diagnosis { findings, notes } = &diagnosis;
     if !session.json {
-        notes.iter().for_each(|note| say::err(&format!("note: {note}")));
+        notes.iter().for_each(|note| output::err(&format!("note: {note}")));
     }
     if session.json {
-        say::document(&DiagnosisView::of(&diagnosis));
+        output::document(&DiagnosisView::of(&diagnosis));
     } else if findings.is_empty() {
-        say::out("everything is as it should be\n");
+        output::out("everything is as it should be\n");
     } else {
         let mut text = String::new();
         for finding in findings {
             let _ =
                 writeln!(text, "{}: {}\n  hint: {}", finding.check, one_line(&finding.what), finding.hint);
         }
-        say::out(&text);
+        output::out(&text);
     }
-    Ok(if findings.is_empty() { Ending::Done } else { Ending::Nothing })
+    Ok(if findings.is_empty() { Exit::Done } else { Exit::Nothing })
 }
 
-pub(super) fn reindex(session: &Session<'_>, args: &Reindex) -> Outcome {
+pub(super) fn reindex(session: &Session<'_>, args: &Reindex) -> CliResult {
     let mut workspace = session.open()?;
     if args.change.dry_run {
         let differs = matches!(workspace.maintenance().overview()?.listing, Sync::Missing | Sync::Differs);
         let listing = if differs { "would change" } else { "would stay as it is" };
         if session.json {
-            say::document(&ReindexPlanView { listing_differs: differs, dry_run: true });
+            output::document(&ReindexPlanView { listing_differs: differs, dry_run: true });
         } else {
-            say::out(&format!("would make the index anew; the listing {listing}\n"));
+            output::out(&format!("would make the index anew; the listing {listing}\n"));
         }
-        return Ok(Ending::Done);
+        return Ok(Exit::Done);
     }
     let extent = if args.full { Rebuild::All } else { Rebuild::Changed };
     let (listed, notices) = workspace.maintenance().reindex(extent)?;
-    say::notices(&notices);
+    output::notices(&notices);
     if session.json {
-        say::document(&ReindexView { listed });
+        output::document(&ReindexView { listed });
     } else {
-        say::out(&format!("index and listing are made anew: {listed} active memories\n"));
+        output::out(&format!("index and listing are made anew: {listed} active memories\n"));
     }
-    Ok(Ending::Done)
+    Ok(Exit::Done)
 }
 
-pub(super) fn gc(session: &Session<'_>, args: &Gc) -> Outcome {
+pub(super) fn gc(session: &Session<'_>, args: &Gc) -> CliResult {
     let mut workspace = session.open()?;
     let garbage = workspace.changes().garbage()?;
     for entry in &garbage.undated {
-        say::err(&format!("warning: {} is retired but does not say since when; it stays", entry.address));
+        output::err(&format!("warning: {} is retired but does not say since when; it stays", entry.address));
     }
-    let deletes = garbage.changes.iter().any(|change| matches!(change, change::Change::Purge { .. }));
+    let deletes = garbage.changes.iter().any(|change| matches!(change, change::Change::Delete { .. }));
     if deletes && !args.yes && !args.change.dry_run {
         let count = garbage.over.len();
         let days = workspace.policy().grace_period_days();
         if session.json || !std::io::stdin().is_terminal() {
-            return Err(Trouble::usage(
+            return Err(CliError::usage(
                 format!(
                     "cannot delete {count} memories that were retired more than {days} days ago: nobody can be asked"
                 ),
                 "nothing was changed; `--yes` deletes them, `--dry-run` shows them",
             ));
         }
-        if !say::ask(&format!("delete {count} memories that were retired more than {days} days ago?")) {
-            say::err("nothing was deleted");
-            return Ok(Ending::Nothing);
+        if !output::ask(&format!("delete {count} memories that were retired more than {days} days ago?")) {
+            output::err("nothing was deleted");
+            return Ok(Exit::Nothing);
         }
     }
     if garbage.changes.is_empty() {
         if session.json {
-            say::document(&NoGarbageView::default());
+            output::document(&NoGarbageView::default());
         } else {
-            say::out("nothing to collect\n");
+            output::out("nothing to collect\n");
         }
-        return Ok(Ending::Done);
+        return Ok(Exit::Done);
     }
     let receipt = match args.change.dry_run {
         true => workspace.preview(&Plan { changes: garbage.changes, because: "gc".to_owned() })?,
         false => workspace.changes().collect_garbage()?,
     };
-    say::receipt(&receipt, session.json, args.change.dry_run);
-    Ok(Ending::Done)
+    output::receipt(&receipt, session.json, args.change.dry_run);
+    Ok(Exit::Done)
 }

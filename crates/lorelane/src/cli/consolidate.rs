@@ -2,22 +2,24 @@
 
 use super::args::Consolidate;
 use super::everyday::read_input;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{CommitView, DATA, NoWorkView, WorkView, candidate_of, fields_line};
 use lorelane_core::candidate::Action;
 use lorelane_core::capture::session_option;
-use lorelane_core::consolidate::{self, Answer, Unclear};
-use lorelane_core::json::Format;
+use lorelane_core::consolidate::{self, AgentAnswer, UnusableItem};
+use lorelane_core::json::JsonFormat;
 use lorelane_core::memory::Category;
-use lorelane_core::refusal::Fault;
+use lorelane_core::refusal::FieldFault;
 use lorelane_core::secret;
 use lorelane_core::text::{cut, escaped, one_line};
 use lorelane_engine::setup;
-use lorelane_engine::workspace::{End, How, Report, Task, Work, Workspace};
+use lorelane_engine::workspace::{
+    ConsolidationReport, DraftRequest, ItemOutcome, ItemResult, Task, Workspace,
+};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-pub(super) fn run(session: &Session<'_>, command: &Consolidate) -> Outcome {
+pub(super) fn run(session: &Session<'_>, command: &Consolidate) -> CliResult {
     let mut workspace = session.open()?;
     match command {
         Consolidate::Prepare { session: named } => prepare(session, &mut workspace, named.as_deref()),
@@ -27,30 +29,30 @@ pub(super) fn run(session: &Session<'_>, command: &Consolidate) -> Outcome {
     }
 }
 
-fn prepare(session: &Session<'_>, workspace: &mut Workspace, named: Option<&str>) -> Outcome {
+fn prepare(session: &Session<'_>, workspace: &mut Workspace, named: Option<&str>) -> CliResult {
     let (work, notices) = workspace.capture().prepare(named)?;
-    say::notices(&notices);
+    output::notices(&notices);
     let parallel = workspace.policy().parallel();
     let Some(work) = work else {
         if session.json {
-            say::document(&NoWorkView::default());
+            output::document(&NoWorkView::default());
         } else {
-            say::out("nothing is open to be saved\n");
+            output::out("nothing is open to be saved\n");
         }
-        return Ok(Ending::Nothing);
+        return Ok(Exit::Nothing);
     };
     if session.json {
         let called = setup::called(session.env);
         let commit = format!("{called} consolidate commit{}", session_option(&work.session));
-        say::document(&WorkView::of(&work, &parallel, commit));
+        output::document(&WorkView::of(&work, &parallel, commit));
     } else {
-        say::out(&setup::calling(&page(&work, parallel.verification_model), &setup::called(session.env)));
+        output::out(&setup::calling(&page(&work, parallel.verification_model), &setup::called(session.env)));
     }
-    Ok(Ending::Done)
+    Ok(Exit::Done)
 }
 
 /// The work for an agent that reads: short, and nothing in it that could be taken for our own words.
-fn page(work: &Work, verifier: &str) -> String {
+fn page(work: &DraftRequest, verifier: &str) -> String {
     let mut page = format!("Session {}: {} to save", one_line(&work.session), items(work.tasks.len()));
     if work.waiting > 0 {
         let _ = write!(page, ", {} more after it", work.waiting);
@@ -68,7 +70,7 @@ fn page(work: &Work, verifier: &str) -> String {
          Give target and revision with UPDATE and DELETE only. An UPDATE says only the fields that change: lists are given whole, tags are added.\n\
          Verify each draft against its context with {verifier}: PASS, ADVISORY (saved, with its issues) or FAIL (not saved). An item without a verdict is refused.\n\
          Then run `lorelane consolidate commit{}`: it takes the answer files, or the FILEs that follow it, or `-` for standard input.\n",
-        example.render(Format::LINE),
+        example.render(JsonFormat::LINE),
         session_option(&work.session)
     );
     page
@@ -115,32 +117,32 @@ fn commit(
     files: &[PathBuf],
     named: Option<&str>,
     dry_run: bool,
-) -> Outcome {
+) -> CliResult {
     let answers = if files.is_empty() {
         answers(session, &workspace.capture().answer_files(named))?
     } else {
         answers(session, files)?
     };
     let Some(report) = workspace.capture().consolidate(answers, named, dry_run)? else {
-        return Err(Trouble::usage(
+        return Err(CliError::usage(
             "cannot consolidate: no session has anything open that this answers",
             "`lorelane consolidate prepare` shows what is open; `lorelane create` saves anything else",
         ));
     };
-    say::notices(&report.notices);
+    output::notices(&report.notices);
     if session.json {
-        say::document(&CommitView::of(&report, dry_run));
+        output::document(&CommitView::of(&report, dry_run));
     } else {
-        say_ends(&report, dry_run);
+        print_results(&report, dry_run);
     }
     let settled = report.ends.iter().all(|end| end.how.is_settled());
-    Ok(if settled { Ending::Done } else { Ending::Nothing })
+    Ok(if settled { Exit::Done } else { Exit::Nothing })
 }
 
 /// Reads every answer. One that cannot be read is named and stops no other; with none left nothing can be done.
-fn answers(session: &Session<'_>, files: &[PathBuf]) -> Result<Vec<Answer>, Trouble> {
+fn answers(session: &Session<'_>, files: &[PathBuf]) -> Result<Vec<AgentAnswer>, CliError> {
     if files.is_empty() {
-        return Err(Trouble::usage(
+        return Err(CliError::usage(
             "cannot consolidate: there is no answer in the files that were prepared",
             "write them as `lorelane consolidate prepare` says, name other files, or give `-` for standard input",
         ));
@@ -154,43 +156,45 @@ fn answers(session: &Session<'_>, files: &[PathBuf]) -> Result<Vec<Answer>, Trou
                 let name =
                     if file == Path::new("-") { "standard input".into() } else { file.to_string_lossy() };
                 unread.push(format!("cannot use the answer in {name}{}", listed(&faults)));
-                let items = vec![Err(Unclear { category: None, faults })];
-                answers.push(Answer { session: None, items });
+                let items = vec![Err(UnusableItem { category: None, faults })];
+                answers.push(AgentAnswer { session: None, items });
             }
         }
     }
     if unread.len() == files.len() {
         let hint = "answer as `lorelane consolidate prepare` shows; nothing was saved";
-        return Err(Trouble::usage(unread.join("\n"), hint));
+        return Err(CliError::usage(unread.join("\n"), hint));
     }
     Ok(answers)
 }
 
-fn listed(faults: &[Fault]) -> String {
+fn listed(faults: &[FieldFault]) -> String {
     let mut text = String::new();
     for fault in faults {
-        let Fault { field, expected, got, fix } = fault;
+        let FieldFault { field, expected, got, fix } = fault;
         let _ = write!(text, "\n  {field}: {expected}\n    got: {got}\n    fix: {fix}");
     }
     text
 }
 
 /// One line for each item; what is wrong with one, and what to do, goes where errors go.
-fn say_ends(report: &Report, dry_run: bool) {
+fn print_results(report: &ConsolidationReport, dry_run: bool) {
     let would = if dry_run { "would " } else { "" };
     let mut text = String::new();
     for end in &report.ends {
         let name = named(end);
         let _ = match &end.how {
-            How::Saved { action, address, why, .. } => {
+            ItemOutcome::Saved { action, address, why, .. } => {
                 writeln!(text, "{would}{} {address}: {why}", action.name())
             }
-            How::Noop { why } => writeln!(text, "{would}{} {name}: {why}", Action::Noop.name()),
-            How::Postponed { why } => writeln!(text, "{would}POSTPONE {name}: {why}"),
-            How::Failed { issues } => writeln!(text, "FAIL {name}: {}", shown_issues(issues)),
-            How::Unclear(faults) => writeln!(text, "REFUSED {name}: {} wrong", wrong_fields(faults.len())),
-            How::Unfit { what, .. } => writeln!(text, "REFUSED {name}: {what}"),
-            How::Refused(failure) => {
+            ItemOutcome::Noop { why } => writeln!(text, "{would}{} {name}: {why}", Action::Noop.name()),
+            ItemOutcome::Postponed { why } => writeln!(text, "{would}POSTPONE {name}: {why}"),
+            ItemOutcome::Failed { issues } => writeln!(text, "FAIL {name}: {}", shown_issues(issues)),
+            ItemOutcome::Unclear(faults) => {
+                writeln!(text, "REFUSED {name}: {} wrong", wrong_fields(faults.len()))
+            }
+            ItemOutcome::Unfit { what, .. } => writeln!(text, "REFUSED {name}: {what}"),
+            ItemOutcome::Refused(failure) => {
                 let first = failure.to_string();
                 writeln!(text, "REFUSED {name}: {}", first.lines().next().unwrap_or_default())
             }
@@ -200,29 +204,31 @@ fn say_ends(report: &Report, dry_run: bool) {
         let still = if report.open == 1 { "is" } else { "are" };
         let _ = writeln!(text, "{} {still} open: lorelane consolidate prepare", items(report.open));
     }
-    say::out(&text);
-    report.ends.iter().for_each(say_trouble);
+    output::out(&text);
+    report.ends.iter().for_each(print_error);
 }
 
-fn say_trouble(end: &End) {
+fn print_error(end: &ItemResult) {
     let name = named(end);
     match &end.how {
-        How::Saved { issues, .. } if !issues.is_empty() => {
-            say::err(&format!("warning: {name}: {}", shown_issues(issues)));
+        ItemOutcome::Saved { issues, .. } if !issues.is_empty() => {
+            output::err(&format!("warning: {name}: {}", shown_issues(issues)));
         }
-        How::Unclear(faults) => {
-            say::err(&format!("error: cannot use the answer for {name}{}", listed(faults)))
+        ItemOutcome::Unclear(faults) => {
+            output::err(&format!("error: cannot use the answer for {name}{}", listed(faults)))
         }
-        How::Unfit { what, hint } => say::err(&format!("error: cannot save {name}: {what}\nhint: {hint}")),
-        How::Refused(failure) => say::failure(failure),
-        How::Failed { .. } => {
-            say::err(&format!("hint: {name} stays open; mend the draft from its context, or answer NOOP"));
+        ItemOutcome::Unfit { what, hint } => {
+            output::err(&format!("error: cannot save {name}: {what}\nhint: {hint}"))
         }
-        How::Saved { .. } | How::Noop { .. } | How::Postponed { .. } => {}
+        ItemOutcome::Refused(failure) => output::failure(failure),
+        ItemOutcome::Failed { .. } => {
+            output::err(&format!("hint: {name} stays open; mend the draft from its context, or answer NOOP"));
+        }
+        ItemOutcome::Saved { .. } | ItemOutcome::Noop { .. } | ItemOutcome::Postponed { .. } => {}
     }
 }
 
-fn named(end: &End) -> &'static str {
+fn named(end: &ItemResult) -> &'static str {
     end.category.map_or("an item", Category::name)
 }
 

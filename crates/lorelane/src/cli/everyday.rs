@@ -1,28 +1,28 @@
 //! Saving, showing and finding.
 
-use super::args::{Candidate, Change, Create, Edit, List, Show, Sort, StatusFilter, Update};
-use super::{Ending, Outcome, Session, Trouble, notes, say};
+use super::args::{CandidateArgs, ChangeArgs, Create, EditArgs, List, Show, Sort, StatusFilter, Update};
+use super::{CliError, CliResult, Exit, Session, notes, output};
 use crate::view::{EntryView, ListView, MemoryView, StoreView};
-use lorelane_core::change::{self, Assignment, Draft, Given, Plan};
-use lorelane_core::corpus::Entry;
+use lorelane_core::change::{self, Assignment, Draft, PartialInput, Plan};
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::records::{RECORD_MAX_BYTES, draft};
 use lorelane_core::digest::Revision;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::lifecycle::{Lifecycle, Status};
-use lorelane_core::memory::{Body, Category, Kind, Memory, NoteType};
+use lorelane_core::memory::{Body, Category, Memory, MemoryKind, NoteType};
 use lorelane_core::refusal::unknown_category;
 use lorelane_core::text::{cut, fold, one_line};
 use lorelane_core::time::Timestamp;
 use lorelane_engine::disk::open_given;
 use lorelane_engine::drafts;
 use lorelane_engine::env::Var;
-use lorelane_engine::index::Wanted;
-use lorelane_engine::workspace::{self, Loaded, Workspace, sort_newest_first};
+use lorelane_engine::index::ListFilter;
+use lorelane_engine::workspace::{self, LoadedMemory, Workspace, sort_newest_first};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-pub(super) fn init(session: &Session<'_>, change: Change) -> Outcome {
+pub(super) fn init(session: &Session<'_>, change: ChangeArgs) -> CliResult {
     let founding = if change.dry_run {
         workspace::plan_init(&session.env.cwd)?
     } else {
@@ -30,25 +30,25 @@ pub(super) fn init(session: &Session<'_>, change: Change) -> Outcome {
     };
     let lane = founding.lane.display();
     if session.json {
-        say::document(&StoreView::of(&founding, change.dry_run));
+        output::document(&StoreView::of(&founding, change.dry_run));
     } else if founding.made.is_empty() {
-        say::out(&format!("the store in {lane} is complete\n"));
+        output::out(&format!("the store in {lane} is complete\n"));
     } else {
         let (made, next) = match change.dry_run {
             true => ("would make", ""),
             false => ("made", "next: lorelane create decision --title \"…\"\n"),
         };
-        say::out(&format!("{made} a memory store in {lane}\n{next}"));
+        output::out(&format!("{made} a memory store in {lane}\n{next}"));
     }
-    Ok(Ending::Done)
+    Ok(Exit::Done)
 }
 
-pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
+pub(super) fn create(session: &Session<'_>, args: &Create) -> CliResult {
     if notes::is_meant(&args.category) {
         return notes::create(session, args);
     }
     if args.text.is_some() || args.note_type.is_some() {
-        return Err(Trouble::usage(
+        return Err(CliError::usage(
             format!("cannot create a {} with --text or --type", one_line(&args.category)),
             "these are for notes: `lorelane create note`; a record is set with --set",
         ));
@@ -59,7 +59,7 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
         Some(path) => {
             let text = read_input(session, path)?;
             let read = draft::read(&text).map_err(|why| {
-                Trouble::usage(
+                CliError::usage(
                     format!("cannot use {} for a new {category}: {why}", path.display()),
                     "give one JSON object",
                 )
@@ -73,12 +73,12 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
         draft::begin(category, args.title.as_deref(), from, &args.tags, &set, workspace.now());
     // A title of another type is for the validator, which names it beside all other errors.
     if record.text("title").is_some_and(|title| title.trim().is_empty()) {
-        return Err(Trouble::usage(
+        return Err(CliError::usage(
             format!("cannot create a {category} without a title"),
             "add --title \"…\"",
         ));
     }
-    let mut text = format!("{}\n", record.render(Format::FILE));
+    let mut text = format!("{}\n", record.render(JsonFormat::FILE));
     let mut kept = None;
     if args.edit {
         let worked = edited(session, &workspace, address.name(), &text)?;
@@ -91,7 +91,7 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
     settle_draft(kept, done, args.change)
 }
 
-pub(super) fn update(session: &Session<'_>, args: &Update) -> Outcome {
+pub(super) fn update(session: &Session<'_>, args: &Update) -> CliResult {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
     let from = args.from.as_ref().map(|path| match address.is_note() {
@@ -100,20 +100,20 @@ pub(super) fn update(session: &Session<'_>, args: &Update) -> Outcome {
     });
     let from = from.transpose()?;
     if from.is_none() && args.set.is_empty() && args.add_tag.is_empty() {
-        return Err(Trouble::usage(
+        return Err(CliError::usage(
             format!("nothing to change in {address}"),
             "give --set PATH=VALUE, --add-tag TAG or --from FILE",
         ));
     }
     let draft = Draft::Partial {
-        from: from.map(Given::Text),
+        from: from.map(PartialInput::Text),
         set: assignments(&args.set)?,
         add_tags: args.add_tag.clone(),
         because: args.because.clone(),
     };
     let expects = match &args.expect {
         Some(text) => Some(Revision::parse(text).ok_or_else(|| {
-            Trouble::usage(
+            CliError::usage(
                 format!("`{text}` is no hash"),
                 "give 32 or 64 hex digits, as `show --json` prints them",
             )
@@ -128,7 +128,7 @@ pub(super) fn update(session: &Session<'_>, args: &Update) -> Outcome {
     finish(session, &mut workspace, &plan, args.change)
 }
 
-pub(super) fn edit(session: &Session<'_>, args: &Edit) -> Outcome {
+pub(super) fn edit(session: &Session<'_>, args: &EditArgs) -> CliResult {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
     let loaded = workspace.load(&address)?;
@@ -142,25 +142,25 @@ pub(super) fn edit(session: &Session<'_>, args: &Edit) -> Outcome {
 }
 
 /// A draft as the editor left it.
-pub(super) struct Worked {
+pub(super) struct EditedDraft {
     path: PathBuf,
     pub(super) text: String,
     /// Whether there is work in it that could be lost.
     touched: bool,
 }
 
-impl Worked {
+impl EditedDraft {
     pub(super) fn is_untouched(&self) -> bool {
         !self.touched
     }
 }
 
 /// A draft that went in is removed, and so is one without work in it; any other is somebody's work and stays.
-pub(super) fn settle_draft(draft: Option<Worked>, done: Outcome, change: Change) -> Outcome {
+pub(super) fn settle_draft(draft: Option<EditedDraft>, done: CliResult, change: ChangeArgs) -> CliResult {
     match (draft, &done) {
         (Some(draft), _) if draft.is_untouched() => drafts::discard(&draft.path),
         (Some(draft), Ok(_)) if !change.dry_run => drafts::discard(&draft.path),
-        (Some(draft), _) => say::err(&format!("note: your draft is kept in {}", draft.path.display())),
+        (Some(draft), _) => output::err(&format!("note: your draft is kept in {}", draft.path.display())),
         (None, _) => {}
     }
     done
@@ -171,48 +171,48 @@ pub(super) fn edited(
     workspace: &Workspace,
     name: &str,
     before: &str,
-) -> Result<Worked, Trouble> {
+) -> Result<EditedDraft, CliError> {
     let path = drafts::write(&workspace.files().drafts_folder(), name, before)?;
     let editor = session.env.var(Var::Visual).or_else(|| session.env.var(Var::Editor)).unwrap_or("vi");
     let text = drafts::edit(editor, &path).map_err(|why| {
-        Trouble::usage(
+        CliError::usage(
             format!("cannot edit {}: {why}", path.display()),
             format!("set EDITOR; the draft is kept in {}", path.display()),
         )
     })?;
-    Ok(Worked { touched: text != before, path, text })
+    Ok(EditedDraft { touched: text != before, path, text })
 }
 
 pub(super) fn finish(
     session: &Session<'_>,
     workspace: &mut Workspace,
     plan: &Plan,
-    change: Change,
-) -> Outcome {
+    change: ChangeArgs,
+) -> CliResult {
     let receipt = if change.dry_run { workspace.preview(plan)? } else { workspace.commit(plan)? };
-    say::receipt(&receipt, session.json, change.dry_run);
-    Ok(Ending::Done)
+    output::receipt(&receipt, session.json, change.dry_run);
+    Ok(Exit::Done)
 }
 
-pub(super) fn show(session: &Session<'_>, args: &Show) -> Outcome {
+pub(super) fn show(session: &Session<'_>, args: &Show) -> CliResult {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
     let loaded = workspace.load(&address)?;
     if args.raw {
-        say::out_raw(&loaded.text);
+        output::out_raw(&loaded.text);
     } else if session.json {
-        say::document(&MemoryView::of(&address, &loaded, &workspace));
+        output::document(&MemoryView::of(&address, &loaded, &workspace));
     } else {
-        say::out(&page(&loaded, &workspace.files().listed_path(&address)));
+        output::out(&page(&loaded, &workspace.files().listed_path(&address)));
         for problem in &loaded.problems {
-            say::err(&format!("warning: {}", problem.what));
+            output::err(&format!("warning: {}", problem.what));
         }
     }
-    Ok(Ending::Done)
+    Ok(Exit::Done)
 }
 
 /// A memory for reading.
-fn page(loaded: &Loaded, path: &str) -> String {
+fn page(loaded: &LoadedMemory, path: &str) -> String {
     let memory = &loaded.memory;
     let mut page = format!("{}\n{} · {path}\n", one_line(&memory.title), memory.address);
     let mut line = |name: &str, value: String| {
@@ -265,7 +265,7 @@ fn paragraph(page: &mut String, value: &Json, indent: &str) {
         }
     } else if let Some(items) = value.as_list() {
         for item in items {
-            let item = item.as_text().map_or_else(|| item.render(Format::LINE), one_line);
+            let item = item.as_text().map_or_else(|| item.render(JsonFormat::LINE), one_line);
             let _ = writeln!(page, "{indent}- {item}");
         }
     } else if let Some(object) = value.as_object() {
@@ -274,11 +274,11 @@ fn paragraph(page: &mut String, value: &Json, indent: &str) {
             paragraph(page, value, &format!("{indent}  "));
         }
     } else {
-        let _ = writeln!(page, "{indent}{}", value.render(Format::LINE));
+        let _ = writeln!(page, "{indent}{}", value.render(JsonFormat::LINE));
     }
 }
 
-pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
+pub(super) fn list(session: &Session<'_>, args: &List) -> CliResult {
     let mut workspace = session.open()?;
     let only_notes = args.category.as_deref() == Some(notes::LANE);
     let kind = args.category.as_deref().filter(|_| !only_notes).map(kind).transpose()?;
@@ -294,7 +294,7 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
     let (entries, total) = match (args.sort, args.limit, status) {
         (Sort::Updated, Some(limit), Some(status)) if is_plain => workspace.recall().newest(status, limit)?,
         _ => {
-            let mut entries = workspace.recall().entries(Wanted { kind, status })?;
+            let mut entries = workspace.recall().entries(ListFilter { kind, status })?;
             entries.retain(|entry| {
                 tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
                     && since.is_none_or(|since| entry.dated().is_some_and(|changed| changed >= since))
@@ -306,12 +306,12 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
             (entries, total)
         }
     };
-    say::not_read(&mut workspace)?;
+    output::not_read(&mut workspace)?;
     let pinned = workspace.files().marks().pinned;
     if session.json {
         let memories =
             entries.iter().map(|entry| EntryView::of(entry, pinned.contains(&entry.address), &workspace));
-        say::document(&ListView { total, memories: memories.collect() });
+        output::document(&ListView { total, memories: memories.collect() });
     } else {
         let width =
             entries.iter().map(|entry| entry.address.to_string().chars().count()).max().unwrap_or(0).min(48);
@@ -328,15 +328,15 @@ pub(super) fn list(session: &Session<'_>, args: &List) -> Outcome {
         if total > entries.len() {
             let _ = writeln!(text, "  … {} more", total - entries.len());
         }
-        say::out(&text);
+        output::out(&text);
         if total == 0 {
-            say::err("nothing is remembered here yet, or nothing matches");
+            output::err("nothing is remembered here yet, or nothing matches");
         }
     }
-    Ok(if total == 0 { Ending::Nothing } else { Ending::Done })
+    Ok(if total == 0 { Exit::Nothing } else { Exit::Done })
 }
 
-fn sort(entries: &mut [Entry], by: Sort) {
+fn sort(entries: &mut [MemorySummary], by: Sort) {
     match by {
         Sort::Updated => sort_newest_first(entries),
         Sort::Created => {
@@ -347,46 +347,46 @@ fn sort(entries: &mut [Entry], by: Sort) {
     }
 }
 
-pub(super) fn candidate(session: &Session<'_>, args: &Candidate) -> Outcome {
+pub(super) fn candidate(session: &Session<'_>, args: &CandidateArgs) -> CliResult {
     let category = category(&args.category)?;
     let mut workspace = session.open()?;
     let verdict = workspace.recall().candidate(category, &args.new_info, args.lifecycle_event.as_deref())?;
-    say::document(&verdict);
-    Ok(Ending::Done)
+    output::document(&verdict);
+    Ok(Exit::Done)
 }
 
 /// A category of records, or a type of notes.
-pub(super) fn kind(name: &str) -> Result<Kind, Trouble> {
+pub(super) fn kind(name: &str) -> Result<MemoryKind, CliError> {
     match NoteType::parse(name) {
-        Some(note_type) => Ok(Kind::Note(note_type)),
-        None => category(name).map(Kind::Record),
+        Some(note_type) => Ok(MemoryKind::Note(note_type)),
+        None => category(name).map(MemoryKind::Record),
     }
 }
 
-pub(super) fn category(name: &str) -> Result<Category, Trouble> {
+pub(super) fn category(name: &str) -> Result<Category, CliError> {
     Category::parse(name)
-        .ok_or_else(|| Trouble::usage(unknown_category(name), "`lorelane create --help` has an example"))
+        .ok_or_else(|| CliError::usage(unknown_category(name), "`lorelane create --help` has an example"))
 }
 
-pub(super) fn assignments(set: &[String]) -> Result<Vec<Assignment>, Trouble> {
+pub(super) fn assignments(set: &[String]) -> Result<Vec<Assignment>, CliError> {
     let read = |text: &String| match text.split_once('=') {
         Some((path, value)) if !path.trim().is_empty() => {
             Ok(Assignment { path: path.trim().to_owned(), value: value.to_owned() })
         }
-        _ => Err(Trouble::usage(format!("`--set {text}` sets nothing"), "write --set PATH=VALUE")),
+        _ => Err(CliError::usage(format!("`--set {text}` sets nothing"), "write --set PATH=VALUE")),
     };
     set.iter().map(read).collect()
 }
 
 /// A moment in the past: `12h`, `30d`, `2w` or a date.
-pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
+pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, CliError> {
     Timestamp::typed(text, now).map_err(|fault| {
-        Trouble::usage(format!("`{text}` is {fault}"), "write 12h, 30d, 2w or a date such as 2026-01-31")
+        CliError::usage(format!("`{text}` is {fault}"), "write 12h, 30d, 2w or a date such as 2026-01-31")
     })
 }
 
 /// Reads a file or standard input, no more than a record can be.
-pub(super) fn read_input(session: &Session<'_>, path: &Path) -> Result<String, Trouble> {
+pub(super) fn read_input(session: &Session<'_>, path: &Path) -> Result<String, CliError> {
     read_text(session, path, RECORD_MAX_BYTES, "give a file with one JSON object")
 }
 
@@ -395,9 +395,9 @@ pub(super) fn read_text(
     path: &Path,
     max_bytes: usize,
     hint: &str,
-) -> Result<String, Trouble> {
+) -> Result<String, CliError> {
     let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
-    let fault = |why: String| Trouble::usage(format!("cannot read {name}: {why}"), hint);
+    let fault = |why: String| CliError::usage(format!("cannot read {name}: {why}"), hint);
     let limit = max_bytes as u64 + 1;
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {

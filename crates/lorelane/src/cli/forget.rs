@@ -1,11 +1,11 @@
 //! Forgetting, and the account of it: every place with what was done there, and what git still holds.
 
 use super::args::Forget;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::ForgottenView;
 use lorelane_core::memory::Address;
-use lorelane_engine::git::{Commit, Held};
-use lorelane_engine::workspace::{Checked, Did, Forgotten, InGit};
+use lorelane_engine::git::{Commit, GitTraces};
+use lorelane_engine::workspace::{EraseCheck, EraseResult, ForgetReport, RepositoryTraces};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -13,58 +13,58 @@ use std::path::Path;
 /// The others are counted; `--json` has them all.
 const COMMITS_SHOWN: usize = 10;
 
-pub(super) fn run(session: &Session<'_>, args: &Forget) -> Outcome {
+pub(super) fn run(session: &Session<'_>, args: &Forget) -> CliResult {
     let mut workspace = session.open()?;
     let address = workspace.maintenance().find_forgettable(&args.address)?;
     let dry_run = args.change.dry_run;
     if !dry_run && !args.yes && !agreed(session, &address)? {
-        say::err("nothing was forgotten");
-        return Ok(Ending::Nothing);
+        output::err("nothing was forgotten");
+        return Ok(Exit::Nothing);
     }
     let told = match dry_run {
         true => workspace.maintenance().preview_forgetting(&address)?,
         false => workspace.maintenance().forget(&address, args.because.as_deref().unwrap_or_default())?,
     };
-    say::notices(&told.notices);
+    output::notices(&told.notices);
     match session.json {
-        true => say::document(&ForgottenView::of(&told, dry_run)),
-        false => say::out(&text(&told, dry_run)),
+        true => output::document(&ForgottenView::of(&told, dry_run)),
+        false => output::out(&text(&told, dry_run)),
     }
     warn(&told);
-    let left = told.places.iter().any(|checked| matches!(checked.did, Did::Stays(_)));
-    Ok(if left { Ending::Nothing } else { Ending::Done })
+    let left = told.places.iter().any(|checked| matches!(checked.did, EraseResult::Stays(_)));
+    Ok(if left { Exit::Nothing } else { Exit::Done })
 }
 
-fn agreed(session: &Session<'_>, address: &Address) -> Result<bool, Trouble> {
+fn agreed(session: &Session<'_>, address: &Address) -> Result<bool, CliError> {
     if session.json || !std::io::stdin().is_terminal() {
-        return Err(Trouble::usage(
+        return Err(CliError::usage(
             format!("cannot forget {address}: nobody can be asked, and it cannot be undone"),
             "nothing was changed; `--yes` forgets it, `--dry-run` shows what would go",
         ));
     }
-    Ok(say::ask(&format!("forget {address} for good? This cannot be undone.")))
+    Ok(output::ask(&format!("forget {address} for good? This cannot be undone.")))
 }
 
-fn text(told: &Forgotten, dry_run: bool) -> String {
+fn text(told: &ForgetReport, dry_run: bool) -> String {
     let address = &told.address;
     let mut text = match (dry_run, told.is_complete()) {
         (true, _) => format!("would forget {address}\n"),
         (false, true) => format!("forgot {address}\n"),
         (false, false) => format!("removed {address}, but it is not gone everywhere\n"),
     };
-    for Checked { place, path, did } in &told.places {
+    for EraseCheck { place, path, did } in &told.places {
         let did = match did {
-            Did::Removed(count) if dry_run => format!("{count} to remove"),
-            Did::Removed(count) => format!("removed {count}"),
-            Did::Nothing => "nothing found".to_owned(),
-            Did::Stays(_) => "cannot be changed".to_owned(),
+            EraseResult::Removed(count) if dry_run => format!("{count} to remove"),
+            EraseResult::Removed(count) => format!("removed {count}"),
+            EraseResult::Nothing => "nothing found".to_owned(),
+            EraseResult::Stays(_) => "cannot be changed".to_owned(),
         };
         let _ = writeln!(text, "  {place:<13} {did:<18} {}", path.display());
     }
     if told.git.is_empty() {
         let _ = writeln!(text, "  {:<13} no repository", "git");
     }
-    for InGit { repository, held } in &told.git {
+    for RepositoryTraces { repository, held } in &told.git {
         let (did, commits) = match held {
             Ok(held) if held.is_empty() => ("nothing found".to_owned(), String::new()),
             Ok(held) => (holding(held), commits(held)),
@@ -75,7 +75,7 @@ fn text(told: &Forgotten, dry_run: bool) -> String {
     text
 }
 
-fn holding(held: &Held) -> String {
+fn holding(held: &GitTraces) -> String {
     let mut text = match held.commits.len() {
         0 => "holds it".to_owned(),
         1 => "holds it in 1 commit".to_owned(),
@@ -87,7 +87,7 @@ fn holding(held: &Held) -> String {
     text
 }
 
-fn commits(held: &Held) -> String {
+fn commits(held: &GitTraces) -> String {
     let mut text = String::new();
     for Commit { id, date } in held.commits.iter().take(COMMITS_SHOWN) {
         let _ = write!(text, "\n    {} {date}", id.get(..12).unwrap_or(id));
@@ -99,32 +99,32 @@ fn commits(held: &Held) -> String {
 }
 
 /// What is left to do for the person who wants it gone.
-fn warn(told: &Forgotten) {
-    for Checked { place, did, .. } in &told.places {
-        if let Did::Stays(why) = did {
-            say::err(&format!("warning: {place}: {why}\nhint: run it again; the next change tries too"));
+fn warn(told: &ForgetReport) {
+    for EraseCheck { place, did, .. } in &told.places {
+        if let EraseResult::Stays(why) = did {
+            output::err(&format!("warning: {place}: {why}\nhint: run it again; the next change tries too"));
         }
     }
     if !told.mentioned_by.is_empty() {
         let names: Vec<String> = told.mentioned_by.iter().map(ToString::to_string).collect();
-        say::err(&format!(
+        output::err(&format!(
             "warning: other memories name or repeat it, and stay as they are: {}\nhint: `lorelane edit` changes them",
             names.join(", ")
         ));
     }
-    for InGit { repository, held } in &told.git {
+    for RepositoryTraces { repository, held } in &told.git {
         match held {
             Ok(held) if held.is_empty() => {}
-            Ok(held) => say::err(&format!(
+            Ok(held) => output::err(&format!(
                 "warning: git still holds it: it is not forgotten\n{}",
                 hint(repository, held)
             )),
-            Err(why) => say::err(&format!("warning: git could not be asked what it still holds: {why}")),
+            Err(why) => output::err(&format!("warning: git could not be asked what it still holds: {why}")),
         }
     }
 }
 
-fn hint(repository: &Path, held: &Held) -> String {
+fn hint(repository: &Path, held: &GitTraces) -> String {
     if held.commits.is_empty() {
         return "hint: `git rm --cached` takes it out of git's index, `git gc --prune=now` its bytes"
             .to_owned();

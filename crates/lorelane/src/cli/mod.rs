@@ -10,7 +10,7 @@ mod forget;
 mod graph;
 mod model;
 mod notes;
-mod say;
+mod output;
 mod search;
 mod settings;
 mod tour;
@@ -33,7 +33,7 @@ use std::process::ExitCode;
 
 /// How a command ended, apart from failing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
+enum Exit {
     Done,
     /// Nothing found, or a check failed.
     Nothing,
@@ -43,7 +43,7 @@ enum Ending {
 
 /// What a command could not do: the engine's failure, or a wish that cannot be understood.
 #[derive(Debug, thiserror::Error)]
-enum Trouble {
+enum CliError {
     #[error(transparent)]
     Failure(#[from] Failure),
     #[error(transparent)]
@@ -54,30 +54,30 @@ enum Trouble {
     Usage { what: String, hint: String },
 }
 
-impl Trouble {
-    fn usage(what: impl Into<String>, hint: impl Into<String>) -> Trouble {
-        Trouble::Usage { what: what.into(), hint: hint.into() }
+impl CliError {
+    fn usage(what: impl Into<String>, hint: impl Into<String>) -> CliError {
+        CliError::Usage { what: what.into(), hint: hint.into() }
     }
 
     fn hint(&self) -> Cow<'_, str> {
         match self {
-            Trouble::Failure(failure) => failure.hint(),
-            Trouble::Setup(fault) => fault.hint().unwrap_or_default().into(),
-            Trouble::Model(fault) => fault.hint().into(),
-            Trouble::Usage { hint, .. } => hint.into(),
+            CliError::Failure(failure) => failure.hint(),
+            CliError::Setup(fault) => fault.hint().unwrap_or_default().into(),
+            CliError::Model(fault) => fault.hint().into(),
+            CliError::Usage { hint, .. } => hint.into(),
         }
     }
 }
 
 /// This program, for whoever starts it again.
-fn this_program() -> Result<PathBuf, Trouble> {
+fn this_program() -> Result<PathBuf, CliError> {
     std::env::current_exe()
-        .map_err(|why| Trouble::usage(format!("cannot find this program: {why}"), FULL_PATH_HINT))
+        .map_err(|why| CliError::usage(format!("cannot find this program: {why}"), FULL_PATH_HINT))
 }
 
 const FULL_PATH_HINT: &str = "run it by its full path";
 
-type Outcome = Result<Ending, Trouble>;
+type CliResult = Result<Exit, CliError>;
 
 /// What every command gets: the world, and how to print.
 struct Session<'e> {
@@ -86,9 +86,9 @@ struct Session<'e> {
 }
 
 impl Session<'_> {
-    fn open(&self) -> Result<Workspace, Trouble> {
+    fn open(&self) -> Result<Workspace, CliError> {
         let mut workspace = Workspace::open(self.env, &self.env.cwd)?;
-        say::notices(workspace.settings().trust_notice().as_slice());
+        output::notices(workspace.settings().trust_notice().as_slice());
         Ok(workspace)
     }
 }
@@ -99,7 +99,7 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
     {
         Ok(cli) => cli,
         Err(fault) if fault.use_stderr() => {
-            say::err(&without_secrets(fault.to_string().trim_end(), &words));
+            output::err(&without_secrets(fault.to_string().trim_end(), &words));
             return ExitCode::from(2);
         }
         Err(fault) => fault.exit(),
@@ -110,11 +110,11 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
     }
     let session = Session { env: &env, json: cli.json };
     match dispatch(&session, cli.command) {
-        Ok(Ending::Done) => ExitCode::SUCCESS,
-        Ok(Ending::Nothing) => ExitCode::from(1),
-        Ok(Ending::Failed) => ExitCode::from(2),
-        Err(Trouble::Failure(failure)) => {
-            say::failure(&failure);
+        Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::Nothing) => ExitCode::from(1),
+        Ok(Exit::Failed) => ExitCode::from(2),
+        Err(CliError::Failure(failure)) => {
+            output::failure(&failure);
             ExitCode::from(match failure {
                 Failure::Unclear(_) | Failure::Refused(Refusal::Missing { .. }) => 1,
                 // 2 promises that it did not happen and will not.
@@ -123,7 +123,7 @@ pub fn run(env: &Env, arguments: Vec<OsString>) -> ExitCode {
             })
         }
         Err(trouble) => {
-            say::err(&format!("error: {trouble}\nhint: {}", trouble.hint()));
+            output::err(&format!("error: {trouble}\nhint: {}", trouble.hint()));
             ExitCode::from(2)
         }
     }
@@ -141,7 +141,7 @@ fn without_secrets(said: &str, words: &[OsString]) -> String {
     })
 }
 
-fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
+fn dispatch(session: &Session<'_>, command: Command) -> CliResult {
     match command {
         Command::Init(change) => everyday::init(session, change),
         Command::Tour => tour::run(),
@@ -180,15 +180,15 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
         Command::Consolidate(command) => consolidate::run(session, &command),
         Command::Candidate(args) => everyday::candidate(session, &args),
         // `main` answers these three before the parser; here they only have their help.
-        Command::Mcp(_) => Err(Trouble::usage(
+        Command::Mcp(_) => Err(CliError::usage(
             "`mcp` takes no options before it but -C",
             "write `lorelane mcp [--http ADDR]`",
         )),
-        Command::Hook(_) => Err(Trouble::usage(
+        Command::Hook(_) => Err(CliError::usage(
             "`hook` takes no options before it but -C",
             "write `lorelane hook EVENT --client CLIENT`",
         )),
-        Command::Compat(_) => Err(Trouble::usage(
+        Command::Compat(_) => Err(CliError::usage(
             "`compat` takes a script and no options before it but -C",
             "write `lorelane compat SCRIPT …`",
         )),
@@ -196,8 +196,8 @@ fn dispatch(session: &Session<'_>, command: Command) -> Outcome {
             // Into memory first: the generator takes a reader that went away for a fault of ours.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut args::command(), "lorelane", &mut script);
-            say::out_raw(&String::from_utf8_lossy(&script));
-            Ok(Ending::Done)
+            output::out_raw(&String::from_utf8_lossy(&script));
+            Ok(Exit::Done)
         }
     }
 }

@@ -1,80 +1,80 @@
 //! The second model: added, listed, taken away.
 
-use super::args::Model;
-use super::{Ending, Outcome, Session, say};
+use super::args::ModelCommand;
+use super::{CliResult, Exit, Session, output};
 use crate::view::{LearnedView, ModelAddedView, ModelRemovedView, ModelsView};
 use lorelane_core::embed::MODEL_ID;
 use lorelane_engine::disk::RealDisk;
-use lorelane_engine::model::{Added, ModelError, Shelf};
+use lorelane_engine::model::{AddedModel, ModelError, ModelStore};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) fn run(session: &Session<'_>, command: &Model) -> Outcome {
-    let shelf = Shelf::new(Arc::new(RealDisk), session.env.folders().as_ref())?;
+pub(super) fn run(session: &Session<'_>, command: &ModelCommand) -> CliResult {
+    let shelf = ModelStore::new(Arc::new(RealDisk), session.env.folders().as_ref())?;
     match command {
-        Model::Add { from } => add(session, &shelf, from),
-        Model::List => list(session, &shelf),
-        Model::Learn => learn(session, &shelf),
-        Model::Remove => remove(session, &shelf),
+        ModelCommand::Add { from } => add(session, &shelf, from),
+        ModelCommand::List => list(session, &shelf),
+        ModelCommand::Learn => embed_missing(session, &shelf),
+        ModelCommand::Remove => remove(session, &shelf),
     }
 }
 
-fn add(session: &Session<'_>, shelf: &Shelf, from: &Path) -> Outcome {
+fn add(session: &Session<'_>, shelf: &ModelStore, from: &Path) -> CliResult {
     let added = shelf.add(&session.env.cwd.join(from))?;
     if session.json {
-        say::document(&ModelAddedView::of(&added));
+        output::document(&ModelAddedView::of(&added));
     } else {
-        say::out(&format!(
+        output::out(&format!(
             "added {}The MCP server and `search --batch` use it from now on.\n",
             shown(&added)
         ));
     }
-    Ok(Ending::Done)
+    Ok(Exit::Done)
 }
 
-fn list(session: &Session<'_>, shelf: &Shelf) -> Outcome {
+fn list(session: &Session<'_>, shelf: &ModelStore) -> CliResult {
     let verified = shelf.verified();
     let added = verified.as_ref().map_or_else(|_| shelf.added().ok().flatten(), Clone::clone);
     let fault = verified.err();
     if session.json {
-        say::document(&ModelsView::of(added.as_ref(), fault.as_ref()));
+        output::document(&ModelsView::of(added.as_ref(), fault.as_ref()));
     } else {
         let mut text = format!("{MODEL_ID}  built in\n");
         added.iter().for_each(|added| text.push_str(&shown(added)));
-        say::out(&text);
+        output::out(&text);
     }
-    let Some(fault) = fault else { return Ok(Ending::Done) };
-    say::err(&format!("warning: {fault}\nhint: {}", fault.hint()));
-    Ok(Ending::Nothing)
+    let Some(fault) = fault else { return Ok(Exit::Done) };
+    output::err(&format!("warning: {fault}\nhint: {}", fault.hint()));
+    Ok(Exit::Nothing)
 }
 
-fn learn(session: &Session<'_>, shelf: &Shelf) -> Outcome {
+fn embed_missing(session: &Session<'_>, shelf: &ModelStore) -> CliResult {
     let model = shelf.load()?.ok_or(ModelError::NoneAdded)?;
     let id = model.id().to_owned();
     let mut workspace = session.open()?;
     workspace.recall().set_reranker(model);
-    let learned = workspace.recall().learn(usize::MAX)?;
+    let learned = workspace.recall().embed_missing(usize::MAX)?;
     if session.json {
-        say::document(&LearnedView::of(&id, &learned));
+        output::document(&LearnedView::of(&id, &learned));
     } else {
-        say::out(&format!("{id} has read {} memories, {} passages\n", learned.memories, learned.passages));
+        output::out(&format!("{id} has read {} memories, {} passages\n", learned.memories, learned.passages));
     }
-    Ok(Ending::Done)
+    Ok(Exit::Done)
 }
 
-fn remove(session: &Session<'_>, shelf: &Shelf) -> Outcome {
+fn remove(session: &Session<'_>, shelf: &ModelStore) -> CliResult {
     let removed = shelf.remove()?;
     if session.json {
-        say::document(&ModelRemovedView::of(removed.as_ref()));
+        output::document(&ModelRemovedView::of(removed.as_ref()));
     } else {
         let name = removed.map_or_else(|| "the second model".to_owned(), |removed| removed.id);
-        say::out(&format!("removed {name}\n"));
+        output::out(&format!("removed {name}\n"));
     }
-    Ok(Ending::Done)
+    Ok(Exit::Done)
 }
 
-fn shown(added: &Added) -> String {
+fn shown(added: &AddedModel) -> String {
     let mut text = format!("{}  from {}\n", added.id, added.from);
     for file in &added.files {
         let _ = writeln!(text, "  {:<18}{:>12} bytes  blake3 {}", file.name, file.bytes, file.blake3);

@@ -1,8 +1,8 @@
 //! What only notes have: names of their own, appended text, merging, two places to lie in.
 
-use super::args::{Append, Create, Merge, Notes, Storage};
+use super::args::{Append, Create, MergeArgs, NotesCommand, Storage};
 use super::everyday::{assignments, edited, finish, read_text, settle_draft};
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::MoveView;
 use lorelane_core::change::{Change, Draft, Plan};
 use lorelane_core::dialect::notes::{self, NOTE_MAX_BYTES};
@@ -22,7 +22,7 @@ pub(super) fn is_meant(what: &str) -> bool {
     what == NOTE || what == LANE || what.starts_with("notes/") || what.starts_with(".memories/")
 }
 
-pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
+pub(super) fn create(session: &Session<'_>, args: &Create) -> CliResult {
     let address = address(args)?;
     let note_type = args.note_type.as_deref().map(note_type).transpose()?;
     let mut workspace = session.open()?;
@@ -41,7 +41,7 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
     if args.edit {
         let worked = edited(session, &workspace, address.name(), &text)?;
         if worked.is_untouched() && content.trim().is_empty() {
-            let nothing = Trouble::usage(
+            let nothing = CliError::usage(
                 format!("cannot create {address}: the editor left the template as it was"),
                 "write the note below its frontmatter and save the file, or give --text",
             );
@@ -57,30 +57,30 @@ pub(super) fn create(session: &Session<'_>, args: &Create) -> Outcome {
 }
 
 /// The address that was typed, or that the title asks for.
-fn address(args: &Create) -> Result<Address, Trouble> {
+fn address(args: &Create) -> Result<Address, CliError> {
     let typed = args.category.strip_prefix("notes/").or(args.category.strip_prefix(".memories/"));
     match (typed, &args.title) {
         (Some(name), _) => named(name),
         (None, Some(title)) if !title.trim().is_empty() => Ok(notes::for_title(title)),
-        (None, _) => Err(Trouble::usage(
+        (None, _) => Err(CliError::usage(
             "cannot create a note without a name",
             "add --title \"…\", or name it as in `lorelane create notes/auth-plan`",
         )),
     }
 }
 
-fn named(name: &str) -> Result<Address, Trouble> {
-    notes::named(name).map_err(|fault| Trouble::usage(fault.to_string(), fault.hint()))
+fn named(name: &str) -> Result<Address, CliError> {
+    notes::named(name).map_err(|fault| CliError::usage(fault.to_string(), fault.hint()))
 }
 
-fn note_type(name: &str) -> Result<NoteType, Trouble> {
+fn note_type(name: &str) -> Result<NoteType, CliError> {
     NoteType::parse(name).ok_or_else(|| {
         let known = NoteType::ALL.map(NoteType::name).join(", ");
-        Trouble::usage(format!("`{}` is no type of notes", one_line(name)), format!("choose one of {known}"))
+        CliError::usage(format!("`{}` is no type of notes", one_line(name)), format!("choose one of {known}"))
     })
 }
 
-pub(super) fn append(session: &Session<'_>, args: &Append) -> Outcome {
+pub(super) fn append(session: &Session<'_>, args: &Append) -> CliResult {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
     let text = match args.text.as_str() {
@@ -92,7 +92,7 @@ pub(super) fn append(session: &Session<'_>, args: &Append) -> Outcome {
     finish(session, &mut workspace, &Plan { changes: vec![change], because }, args.change)
 }
 
-pub(super) fn merge(session: &Session<'_>, args: &Merge) -> Outcome {
+pub(super) fn merge(session: &Session<'_>, args: &MergeArgs) -> CliResult {
     let mut workspace = session.open()?;
     let sources = args.sources.iter().map(|typed| workspace.find(typed)).collect::<Result<Vec<_>, _>>()?;
     let target = match workspace.find(&args.into) {
@@ -100,7 +100,7 @@ pub(super) fn merge(session: &Session<'_>, args: &Merge) -> Outcome {
         _ => named(args.into.strip_prefix("notes/").unwrap_or(&args.into))?,
     };
     let text = args.from.as_ref().map(|path| read(session, path)).transpose()?;
-    let merge = workspace::Merge { sources, target, text };
+    let merge = workspace::NoteMerge { sources, target, text };
     let receipt = match args.change.dry_run {
         true => {
             let plan = workspace.changes().merging(&merge)?;
@@ -108,12 +108,12 @@ pub(super) fn merge(session: &Session<'_>, args: &Merge) -> Outcome {
         }
         false => workspace.changes().merge(&merge)?,
     };
-    say::receipt(&receipt, session.json, args.change.dry_run);
-    Ok(Ending::Done)
+    output::receipt(&receipt, session.json, args.change.dry_run);
+    Ok(Exit::Done)
 }
 
-pub(super) fn run(session: &Session<'_>, command: &Notes) -> Outcome {
-    let Notes::Move { to, change } = command;
+pub(super) fn run(session: &Session<'_>, command: &NotesCommand) -> CliResult {
+    let NotesCommand::Move { to, change } = command;
     let to = match to {
         Storage::Project => NotesStorage::Project,
         Storage::User => NotesStorage::User,
@@ -124,17 +124,17 @@ pub(super) fn run(session: &Session<'_>, command: &Notes) -> Outcome {
     } else {
         workspace.changes().move_notes(to)?
     };
-    say::notices(&moved.notices);
+    output::notices(&moved.notices);
     if session.json {
-        say::document(&MoveView::of(&moved, change.dry_run));
+        output::document(&MoveView::of(&moved, change.dry_run));
     } else {
         let did = if change.dry_run { "would move" } else { "moved" };
         let (from, into) = (moved.from.display(), moved.to.display());
-        say::out(&format!("{did} {} notes from {from} to {into}\n", moved.files.len()));
+        output::out(&format!("{did} {} notes from {from} to {into}\n", moved.files.len()));
     }
-    Ok(Ending::Done)
+    Ok(Exit::Done)
 }
 
-pub(super) fn read(session: &Session<'_>, path: &Path) -> Result<String, Trouble> {
+pub(super) fn read(session: &Session<'_>, path: &Path) -> Result<String, CliError> {
     read_text(session, path, NOTE_MAX_BYTES, "give a file with Markdown")
 }

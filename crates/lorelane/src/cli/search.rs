@@ -2,12 +2,12 @@
 
 use super::args::Search;
 use super::everyday::{category, moment};
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{BatchHitView, BatchView, HitView, SearchView};
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::NoteType;
-use lorelane_core::recall::{Choice, Hit, Part, Query};
+use lorelane_core::recall::{Hit, Query, ScorePart, SearchResults};
 use lorelane_core::text::{cut, one_line};
 use lorelane_engine::disk::open_given;
 use lorelane_engine::model::ModelError;
@@ -19,27 +19,27 @@ use std::path::Path;
 /// The longest line of a file of questions.
 const QUESTION_MAX: u64 = 4 << 20;
 
-pub(super) fn search(session: &Session<'_>, args: &Search) -> Outcome {
+pub(super) fn search(session: &Session<'_>, args: &Search) -> CliResult {
     if let Some(questions) = &args.batch {
         return batch(session, args, questions);
     }
     let mut workspace = session.open()?;
     let text = args.query.join(" ");
     let query = query(&text, args, &workspace)?;
-    let Choice { hits, total } = found(&mut workspace, &query, args)?;
-    say::not_read(&mut workspace)?;
+    let SearchResults { hits, total } = found(&mut workspace, &query, args)?;
+    output::not_read(&mut workspace)?;
     if session.json {
         let hits = hits.iter().map(|hit| HitView::of(hit, &workspace)).collect();
-        say::document(&SearchView { query: &text, total, hits });
+        output::document(&SearchView { query: &text, total, hits });
     } else if hits.is_empty() {
-        say::out("nothing relevant\n");
+        output::out("nothing relevant\n");
     } else {
-        say::out(&shown(&hits, args, &workspace));
+        output::out(&shown(&hits, args, &workspace));
     }
-    Ok(if hits.is_empty() { Ending::Nothing } else { Ending::Done })
+    Ok(if hits.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-fn found(workspace: &mut Workspace, query: &Query, args: &Search) -> Result<Choice, Failure> {
+fn found(workspace: &mut Workspace, query: &Query, args: &Search) -> Result<SearchResults, Failure> {
     if args.passages {
         workspace.recall().search_passages(query, args.limit)
     } else {
@@ -47,7 +47,7 @@ fn found(workspace: &mut Workspace, query: &Query, args: &Search) -> Result<Choi
     }
 }
 
-fn query(text: &str, args: &Search, workspace: &Workspace) -> Result<Query, Trouble> {
+fn query(text: &str, args: &Search, workspace: &Workspace) -> Result<Query, CliError> {
     let now = workspace.now();
     let mut query = Query::of_person(text, now);
     query.include_retired = args.include_retired;
@@ -60,10 +60,10 @@ fn query(text: &str, args: &Search, workspace: &Workspace) -> Result<Query, Trou
     Ok(query)
 }
 
-fn note_type(name: &str) -> Result<NoteType, Trouble> {
+fn note_type(name: &str) -> Result<NoteType, CliError> {
     NoteType::ALL.into_iter().find(|of| of.name() == name).ok_or_else(|| {
         let all = NoteType::ALL.map(NoteType::name).join(", ");
-        Trouble::usage(format!("`{name}` is no type of note"), format!("write one of {all}"))
+        CliError::usage(format!("`{name}` is no type of note"), format!("write one of {all}"))
     })
 }
 
@@ -89,7 +89,7 @@ fn shown(hits: &[Hit], args: &Search, workspace: &Workspace) -> String {
 }
 
 /// `3 tag (auth) + 2 title (jwt)`: the parts sum to the score.
-pub(super) fn explained(parts: &[Part]) -> String {
+pub(super) fn explained(parts: &[ScorePart]) -> String {
     let mut text = String::new();
     for part in parts {
         let sign = match (text.is_empty(), part.points < 0) {
@@ -108,17 +108,17 @@ pub(super) fn explained(parts: &[Part]) -> String {
 
 /// Answers one line after the other. A line that is no question is answered with what is wrong with it, and the
 /// others are answered all the same.
-fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
+fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> CliResult {
     let mut workspace = session.open()?;
     // Many questions are worth the time that the model takes to load.
     match workspace.maintenance().shelf().and_then(|shelf| shelf.load()) {
         Ok(model) => model.into_iter().for_each(|model| workspace.recall().set_reranker(model)),
         Err(ModelError::NoHome) => {}
-        Err(fault) => say::err(&format!("warning: {fault}\nhint: {}", fault.hint())),
+        Err(fault) => output::err(&format!("warning: {fault}\nhint: {}", fault.hint())),
     }
     let fault = |why: std::io::Error| {
         let what = format!("cannot read {}: {why}", questions.display());
-        Trouble::usage(
+        CliError::usage(
             what,
             "give a file with one {\"id\", \"query\"} object to a line, or - for standard input",
         )
@@ -148,14 +148,14 @@ fn batch(session: &Session<'_>, args: &Search, questions: &Path) -> Outcome {
             }
             Err(why) => {
                 all_answered = false;
-                say::err(&format!("line {number} is no question: {why}"));
+                output::err(&format!("line {number} is no question: {why}"));
                 BatchView::NoQuestion { line: number, error: why }
             }
         };
-        say::line(&answer);
+        output::line(&answer);
     }
-    say::not_read(&mut workspace)?;
-    Ok(if all_answered { Ending::Done } else { Ending::Nothing })
+    output::not_read(&mut workspace)?;
+    Ok(if all_answered { Exit::Done } else { Exit::Nothing })
 }
 
 fn question(line: &[u8]) -> Result<(Json, String), String> {

@@ -1,19 +1,19 @@
 //! Settings: every key with its value and where it comes from.
 
 use super::args::Config;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::{ConfigChangeView, OneSettingView, SettingsView};
-use lorelane_core::json::Format;
+use lorelane_core::json::JsonFormat;
 use lorelane_core::policy::{self, Setting, Weakening};
 use std::fmt::Write as _;
 use std::path::Path;
 
-pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
+pub(super) fn run(session: &Session<'_>, config: &Config) -> CliResult {
     let mut workspace = session.open()?;
     match config {
         Config::List => {
             if session.json {
-                say::document(&SettingsView::of(workspace.policy()));
+                output::document(&SettingsView::of(workspace.policy()));
             } else {
                 let mut text = String::new();
                 for setting in workspace.policy().settings() {
@@ -24,53 +24,57 @@ pub(super) fn run(session: &Session<'_>, config: &Config) -> Outcome {
                         inside.map_or_else(|| "default".to_owned(), |file| file.display().to_string());
                     let _ = writeln!(text, "{} = {}  ({origin})", setting.key, shown(setting));
                 }
-                say::out(&text);
+                output::out(&text);
             }
             for problem in &workspace.policy().problems {
-                say::err(&format!("warning: {problem}"));
+                output::err(&format!("warning: {problem}"));
             }
-            say_held(&workspace.policy().held_back);
+            print_held_back(&workspace.policy().held_back);
         }
         Config::Get { key } => {
             let Some(setting) = workspace.policy().get(key) else {
-                return Err(Trouble::usage(
+                return Err(CliError::usage(
                     format!("there is no key `{key}`"),
                     "`lorelane config list` shows all",
                 ));
             };
-            say_held(workspace.policy().held_back.iter().filter(|held| held.key == *key));
+            print_held_back(workspace.policy().held_back.iter().filter(|held| held.key == *key));
             if session.json {
-                say::document(&OneSettingView::of(setting));
+                output::document(&OneSettingView::of(setting));
             } else {
-                say::out(&format!("{}\n", shown(setting)));
+                output::out(&format!("{}\n", shown(setting)));
             }
         }
         Config::Set { key, value, change } => {
             let (known, value) = policy::check(key, value).map_err(|why| {
-                Trouble::usage(
+                CliError::usage(
                     format!("cannot set `{key}`: {why}"),
                     "`lorelane config list` shows every key with its value",
                 )
             })?;
             let (file, notices) = workspace.settings().set_config(known.home, key, &value, change.dry_run)?;
-            say::notices(&notices);
+            output::notices(&notices);
             let did = if change.dry_run { "would set" } else { "set" };
             if session.json {
-                say::document(&ConfigChangeView::of(key, &value, &file));
+                output::document(&ConfigChangeView::of(key, &value, &file));
             } else {
-                say::out(&format!("{did} {key} = {} in {}\n", value.render(Format::LINE), file.display()));
+                output::out(&format!(
+                    "{did} {key} = {} in {}\n",
+                    value.render(JsonFormat::LINE),
+                    file.display()
+                ));
             }
         }
     }
-    Ok(Ending::Done)
+    Ok(Exit::Done)
 }
 
-fn say_held<'h>(held_back: impl IntoIterator<Item = &'h Weakening>) {
+fn print_held_back<'h>(held_back: impl IntoIterator<Item = &'h Weakening>) {
     for held in held_back {
-        say::err(&format!("warning: held back until `lorelane trust`: {held}"));
+        output::err(&format!("warning: held back until `lorelane trust`: {held}"));
     }
 }
 
 fn shown(setting: &Setting) -> String {
-    setting.value.as_ref().map_or_else(|| "not set".to_owned(), |value| value.render(Format::LINE))
+    setting.value.as_ref().map_or_else(|| "not set".to_owned(), |value| value.render(JsonFormat::LINE))
 }

@@ -1,18 +1,18 @@
 //! The product in a minute: real commands, run as processes in a scratch home and folder.
 
-use super::{Ending, FULL_PATH_HINT, Outcome, Trouble, say, this_program};
+use super::{CliError, CliResult, Exit, FULL_PATH_HINT, output, this_program};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// One step: what it shows, and the words typed after `lorelane`.
-struct Stop {
+struct TourStep {
     story: &'static str,
     words: &'static [&'static str],
 }
 
-const STOPS: &[Stop] = &[
-    Stop { story: "A store is a folder of plain files in your repository.", words: &["init"] },
-    Stop {
+const STOPS: &[TourStep] = &[
+    TourStep { story: "A store is a folder of plain files in your repository.", words: &["init"] },
+    TourStep {
         story: "Save a decision. What is missing or wrong would be named all at once.",
         words: &[
             "create",
@@ -29,7 +29,7 @@ const STOPS: &[Stop] = &[
             "rationale=No session store to run",
         ],
     },
-    Stop {
+    TourStep {
         story: "And a constraint that an agent keeps running into.",
         words: &[
             "create",
@@ -48,7 +48,7 @@ const STOPS: &[Stop] = &[
             "impact=Batch jobs lose writes",
         ],
     },
-    Stop {
+    TourStep {
         story: "Secrets stay out: this one is refused, and the value is masked.",
         words: &[
             "create",
@@ -64,25 +64,31 @@ const STOPS: &[Stop] = &[
             "verification=Upload works",
         ],
     },
-    Stop { story: "Later, a prompt asks.", words: &["search", "how do services authenticate to each other"] },
-    Stop {
+    TourStep {
+        story: "Later, a prompt asks.",
+        words: &["search", "how do services authenticate to each other"],
+    },
+    TourStep {
         story: "Why was that shown? Every point is accounted for.",
         words: &["search", "service auth", "--explain"],
     },
-    Stop {
+    TourStep {
         story: "It stopped being true, so it is retired with a reason.",
         words: &["retire", "use-jwt-for-service-auth", "--reason", "moved to mTLS"],
     },
-    Stop { story: "Gone from recall.", words: &["search", "service auth"] },
-    Stop { story: "But nothing is lost: the log knows, and undo brings it back.", words: &["log"] },
-    Stop { story: "", words: &["undo"] },
-    Stop { story: "Two active memories, in sync, and every folder that is written to.", words: &["status"] },
+    TourStep { story: "Gone from recall.", words: &["search", "service auth"] },
+    TourStep { story: "But nothing is lost: the log knows, and undo brings it back.", words: &["log"] },
+    TourStep { story: "", words: &["undo"] },
+    TourStep {
+        story: "Two active memories, in sync, and every folder that is written to.",
+        words: &["status"],
+    },
 ];
 
-pub(super) fn run() -> Outcome {
+pub(super) fn run() -> CliResult {
     let binary = this_program()?;
-    let scratch = Scratch::new().map_err(|why| {
-        Trouble::usage(
+    let scratch = TourFolder::new().map_err(|why| {
+        CliError::usage(
             format!("cannot make a scratch folder: {why}"),
             "set TMPDIR to a folder you may write in",
         )
@@ -91,12 +97,12 @@ pub(super) fn run() -> Outcome {
     // The marker of a worktree seals the tour off: no store is looked for above it, and `.git` is only asked whether
     // it is there.
     std::fs::create_dir_all(project.join(".git"))
-        .map_err(|why| Trouble::usage(format!("cannot make {}: {why}", project.display()), "set TMPDIR"))?;
+        .map_err(|why| CliError::usage(format!("cannot make {}: {why}", project.display()), "set TMPDIR"))?;
     for stop in STOPS {
         if !stop.story.is_empty() {
-            say::out(&format!("\n# {}\n", stop.story));
+            output::out(&format!("\n# {}\n", stop.story));
         }
-        say::out(&format!("$ lorelane {}\n", typed(stop.words)));
+        output::out(&format!("$ lorelane {}\n", typed(stop.words)));
         let ran = Command::new(&binary)
             .args(stop.words)
             .current_dir(&project)
@@ -105,15 +111,15 @@ pub(super) fn run() -> Outcome {
             .stdin(Stdio::null())
             .output();
         let output = ran.map_err(|why| {
-            Trouble::usage(format!("cannot run {}: {why}", binary.display()), FULL_PATH_HINT)
+            CliError::usage(format!("cannot run {}: {why}", binary.display()), FULL_PATH_HINT)
         })?;
         for stream in [&output.stdout, &output.stderr] {
             let text = String::from_utf8_lossy(stream).replace(&scratch.0.display().to_string(), "~");
-            say::out(&text);
+            output::out(&text);
         }
     }
-    say::out("\nThe scratch folder is removed. In your project: lorelane init\n");
-    Ok(Ending::Done)
+    output::out("\nThe scratch folder is removed. In your project: lorelane init\n");
+    Ok(Exit::Done)
 }
 
 /// The words as one would type them in a shell.
@@ -123,16 +129,16 @@ fn typed(words: &[&str]) -> String {
 }
 
 /// A private folder that goes away with the tour.
-struct Scratch(PathBuf);
+struct TourFolder(PathBuf);
 
-impl Scratch {
-    fn new() -> std::io::Result<Scratch> {
+impl TourFolder {
+    fn new() -> std::io::Result<TourFolder> {
         let base = std::fs::canonicalize(std::env::temp_dir())?;
         let mut tries = 0;
         loop {
             let path = base.join(format!("lorelane-tour-{}-{tries}", std::process::id()));
             match make_private(&path) {
-                Ok(()) => return Ok(Scratch(path)),
+                Ok(()) => return Ok(TourFolder(path)),
                 Err(fault) if fault.kind() == std::io::ErrorKind::AlreadyExists && tries < 100 => tries += 1,
                 Err(fault) => return Err(fault),
             }
@@ -151,7 +157,7 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     std::fs::create_dir(path)
 }
 
-impl Drop for Scratch {
+impl Drop for TourFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

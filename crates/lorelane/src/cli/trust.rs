@@ -1,9 +1,9 @@
 //! Whether the settings that come with a project may weaken the user's own.
 
-use super::args::Trust;
-use super::{Ending, Outcome, Session, Trouble, say};
+use super::args::TrustArgs;
+use super::{CliError, CliResult, Exit, Session, output};
 use crate::view::TrustView;
-use lorelane_core::json::Format;
+use lorelane_core::json::JsonFormat;
 use lorelane_core::policy::Weakening;
 use lorelane_core::text::one_line;
 use lorelane_engine::workspace::Workspace;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
 
-pub(super) fn run(session: &Session<'_>, args: Trust) -> Outcome {
+pub(super) fn run(session: &Session<'_>, args: TrustArgs) -> CliResult {
     let mut workspace = session.open()?;
     if args.remove {
         let removed = workspace.settings().distrust()?;
@@ -29,16 +29,16 @@ pub(super) fn run(session: &Session<'_>, args: Trust) -> Outcome {
         if session.json {
             return Ok(shown(session, &mut workspace, ""));
         }
-        say::out(&listed(&workspace));
+        output::out(&listed(&workspace));
         if !std::io::stdin().is_terminal() {
-            return Err(Trouble::usage(
+            return Err(CliError::usage(
                 "cannot trust this project: it needs confirmation, and there is no terminal",
                 "nothing was changed; `lorelane trust --yes` trusts it",
             ));
         }
-        if !say::ask("trust this project with these settings?") {
-            say::err("nothing was changed");
-            return Ok(Ending::Nothing);
+        if !output::ask("trust this project with these settings?") {
+            output::err("nothing was changed");
+            return Ok(Exit::Nothing);
         }
     }
     workspace.settings().trust()?;
@@ -47,14 +47,14 @@ pub(super) fn run(session: &Session<'_>, args: Trust) -> Outcome {
 }
 
 /// Ends with a document for machines or words for people.
-fn shown(session: &Session<'_>, workspace: &mut Workspace, words: &str) -> Ending {
+fn shown(session: &Session<'_>, workspace: &mut Workspace, words: &str) -> Exit {
     if session.json {
         let repository = workspace.settings().repository();
-        say::document(&TrustView::of(workspace.project(), &repository, workspace.policy()));
+        output::document(&TrustView::of(workspace.project(), &repository, workspace.policy()));
     } else {
-        say::out(words);
+        output::out(words);
     }
-    Ending::Done
+    Exit::Done
 }
 
 /// What is held back, in full: whoever trusts it must have seen it.
@@ -63,7 +63,7 @@ fn listed(workspace: &Workspace) -> String {
     for Weakening { key, value, file, effect, .. } in &workspace.policy().held_back {
         let file = Path::new(file);
         let file = file.strip_prefix(workspace.project()).unwrap_or(file).display();
-        let value = one_line(&value.render(Format::LINE));
+        let value = one_line(&value.render(JsonFormat::LINE));
         let _ = writeln!(text, "  {key} = {value}  ({file})\n    {effect}");
     }
     text

@@ -1,16 +1,16 @@
 //! Why an agent saw a memory, or did not.
 
-use super::args::Why;
+use super::args::WhyArgs;
 use super::search::explained;
-use super::{Ending, Outcome, Session, say};
+use super::{CliResult, Exit, Session, output};
 use crate::view::{LastPromptView, WhyView};
-use lorelane_core::ledger::{Line, Reason};
+use lorelane_core::ledger::{LedgerLine, ShownReason};
 use lorelane_core::memory::Address;
 use lorelane_core::text::one_line;
-use lorelane_engine::workspace::{Account, Fate, Workspace};
+use lorelane_engine::workspace::{ReminderOutcome, WhyReport, Workspace};
 use std::fmt::Write as _;
 
-pub(super) fn run(session: &Session<'_>, args: &Why) -> Outcome {
+pub(super) fn run(session: &Session<'_>, args: &WhyArgs) -> CliResult {
     let mut workspace = session.open()?;
     if args.what == "last" {
         return last(session, &workspace);
@@ -18,43 +18,43 @@ pub(super) fn run(session: &Session<'_>, args: &Why) -> Outcome {
     let address = named(&mut workspace, &args.what)?;
     let account = workspace.reminders().why(&address)?;
     if session.json {
-        say::document(&WhyView::of(&address, &account));
+        output::document(&WhyView::of(&address, &account));
     } else {
-        say::out(&told(&address, &account));
+        output::out(&told(&address, &account));
     }
-    Ok(if account.fate == Fate::Shown { Ending::Done } else { Ending::Nothing })
+    Ok(if account.outcome == ReminderOutcome::Shown { Exit::Done } else { Exit::Nothing })
 }
 
 /// The ledger may know a memory that is gone.
-fn named(workspace: &mut Workspace, typed: &str) -> Result<Address, super::Trouble> {
+fn named(workspace: &mut Workspace, typed: &str) -> Result<Address, super::CliError> {
     match workspace.find(typed) {
         Ok(address) => Ok(address),
         Err(failure) => {
             let address = Address::parse(typed);
             let known = |address: &Address| {
-                workspace.files().ledger().lines().iter().any(|line| line.speaks_of(address))
+                workspace.files().ledger().lines().iter().any(|line| line.mentions(address))
             };
             address.filter(known).ok_or_else(|| failure.into())
         }
     }
 }
 
-fn last(session: &Session<'_>, workspace: &Workspace) -> Outcome {
+fn last(session: &Session<'_>, workspace: &Workspace) -> CliResult {
     let line = workspace.files().ledger().lines().into_iter().next();
     if session.json {
-        say::document(&LastPromptView::of(line.as_ref()));
+        output::document(&LastPromptView::of(line.as_ref()));
     } else {
         match &line {
-            Some(line) => say::out(&whole(line)),
-            None => {
-                say::out("No prompt was answered in this project yet; `lorelane setup` connects an agent.\n")
-            }
+            Some(line) => output::out(&whole(line)),
+            None => output::out(
+                "No prompt was answered in this project yet; `lorelane setup` connects an agent.\n",
+            ),
         }
     }
-    Ok(if line.is_some() { Ending::Done } else { Ending::Nothing })
+    Ok(if line.is_some() { Exit::Done } else { Exit::Nothing })
 }
 
-fn whole(line: &Line) -> String {
+fn whole(line: &LedgerLine) -> String {
     let mut text = asked(line);
     if line.shown.is_empty() {
         text.push_str("shown: nothing\n");
@@ -63,10 +63,10 @@ fn whole(line: &Line) -> String {
     }
     for shown in &line.shown {
         match &shown.reason {
-            Reason::Asked { score, parts, .. } => {
+            ShownReason::Asked { score, parts, .. } => {
                 let _ = writeln!(text, "{score:>5}  {}\n       = {}", shown.address, explained(parts));
             }
-            Reason::Standing { because } => {
+            ShownReason::Standing { because } => {
                 let _ = writeln!(text, "       {} ({because})", shown.address);
             }
         }
@@ -80,7 +80,7 @@ fn whole(line: &Line) -> String {
     text
 }
 
-fn asked(line: &Line) -> String {
+fn asked(line: &LedgerLine) -> String {
     let mut text = format!("{} {}, {}, session {}\n", line.at, line.client, line.event.name(), line.session);
     if !line.query.is_empty() {
         let _ = writeln!(text, "prompt: {}", one_line(&line.query));
@@ -88,11 +88,11 @@ fn asked(line: &Line) -> String {
     text
 }
 
-fn told(address: &Address, account: &Account) -> String {
-    let mut text = match account.fate {
-        Fate::Shown => format!("{address} was shown\n"),
-        Fate::Dropped(rule) => format!("{address} was not shown: {}\n", rule.says()),
-        Fate::WouldShow => {
+fn told(address: &Address, account: &WhyReport) -> String {
+    let mut text = match account.outcome {
+        ReminderOutcome::Shown => format!("{address} was shown\n"),
+        ReminderOutcome::Dropped(rule) => format!("{address} was not shown: {}\n", rule.says()),
+        ReminderOutcome::WouldShow => {
             format!("{address} was not shown: it or the settings changed since; now it would be\n")
         }
     };
@@ -102,8 +102,8 @@ fn told(address: &Address, account: &Account) -> String {
     };
     for shown in line.shown.iter().filter(|shown| shown.address == *address) {
         let _ = match &shown.reason {
-            Reason::Asked { score, parts, .. } => writeln!(text, "{score} = {}", explained(parts)),
-            Reason::Standing { because } => writeln!(text, "{because}"),
+            ShownReason::Asked { score, parts, .. } => writeln!(text, "{score} = {}", explained(parts)),
+            ShownReason::Standing { because } => writeln!(text, "{because}"),
         };
     }
     // A session's start has no scores.

@@ -1,6 +1,6 @@
 //! Arguments as Python's `argparse` reads them.
 
-use super::Said;
+use super::ScriptOutput;
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
@@ -12,12 +12,12 @@ pub(super) struct Script {
 #[derive(Debug)]
 pub(super) struct Flag {
     pub(super) name: &'static str,
-    pub(super) takes: Takes,
-    pub(super) need: Need,
+    pub(super) takes: OptionValue,
+    pub(super) need: OptionNeed,
 }
 
 #[derive(Debug)]
-pub(super) enum Takes {
+pub(super) enum OptionValue {
     Nothing,
     /// Any text, called so in the usage line.
     Text(&'static str),
@@ -25,7 +25,7 @@ pub(super) enum Takes {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum OptionNeed {
     Optional,
     Required,
     /// Exactly one of all that need this.
@@ -34,9 +34,9 @@ pub(super) enum Need {
 
 /// The options that were given, the last one of each.
 #[derive(Debug, Default)]
-pub(super) struct Given(BTreeMap<&'static str, String>);
+pub(super) struct ScriptOptions(BTreeMap<&'static str, String>);
 
-impl Given {
+impl ScriptOptions {
     pub(super) fn has(&self, option: &str) -> bool {
         self.0.contains_key(option)
     }
@@ -45,7 +45,7 @@ impl Given {
         self.0.get(option).map(String::as_str)
     }
 
-    /// Like [`Given::text`]; the scripts took an empty text for none.
+    /// Like [`ScriptOptions::text`]; the scripts took an empty text for none.
     pub(super) fn filled(&self, option: &str) -> Option<&str> {
         self.text(option).filter(|text| !text.is_empty())
     }
@@ -53,8 +53,8 @@ impl Given {
 
 impl Script {
     /// Reads the arguments, or says what is wrong with them.
-    pub(super) fn read(&self, arguments: &[String]) -> Result<Given, Said> {
-        let mut given = Given::default();
+    pub(super) fn read(&self, arguments: &[String]) -> Result<ScriptOptions, ScriptOutput> {
+        let mut given = ScriptOptions::default();
         let mut unrecognized = Vec::new();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
@@ -63,15 +63,15 @@ impl Script {
                 _ => (argument.as_str(), None),
             };
             if typed == "-h" || typed == "--help" {
-                return Err(Said { out: self.usage(), ..Said::default() });
+                return Err(ScriptOutput { out: self.usage(), ..ScriptOutput::default() });
             }
             let Some(flag) = self.find(typed)? else {
                 unrecognized.push(argument.as_str());
                 continue;
             };
             let value = match (&flag.takes, explicit) {
-                (Takes::Nothing, None) => String::new(),
-                (Takes::Nothing, Some(value)) => {
+                (OptionValue::Nothing, None) => String::new(),
+                (OptionValue::Nothing, Some(value)) => {
                     return Err(self.wrong_value(flag, &format!("ignored explicit argument '{value}'")));
                 }
                 (_, Some(value)) => value.to_owned(),
@@ -94,7 +94,7 @@ impl Script {
     }
 
     /// The flag of this name, or the only one that begins so.
-    fn find(&self, typed: &str) -> Result<Option<&Flag>, Said> {
+    fn find(&self, typed: &str) -> Result<Option<&Flag>, ScriptOutput> {
         if let Some(flag) = self.options.iter().find(|flag| flag.name == typed) {
             return Ok(Some(flag));
         }
@@ -117,62 +117,64 @@ impl Script {
         argument.len() > 1 && argument.starts_with('-') && !number && !argument.contains(' ')
     }
 
-    fn check(&self, flag: &Flag, value: &str, given: &Given) -> Result<(), Said> {
-        if let Takes::Choice(choices) = flag.takes
+    fn check(&self, flag: &Flag, value: &str, given: &ScriptOptions) -> Result<(), ScriptOutput> {
+        if let OptionValue::Choice(choices) = flag.takes
             && !choices().contains(&value)
         {
             let quoted: Vec<String> = choices().iter().map(|choice| format!("'{choice}'")).collect();
             let what = format!("invalid choice: '{value}' (choose from {})", quoted.join(", "));
             return Err(self.wrong_value(flag, &what));
         }
-        let is_rival =
-            |other: &&Flag| flag.need == Need::OneOf && other.need == Need::OneOf && other.name != flag.name;
+        let is_rival = |other: &&Flag| {
+            flag.need == OptionNeed::OneOf && other.need == OptionNeed::OneOf && other.name != flag.name
+        };
         match self.options.iter().filter(is_rival).find(|rival| given.has(rival.name)) {
             Some(rival) => Err(self.wrong_value(flag, &format!("not allowed with argument {}", rival.name))),
             None => Ok(()),
         }
     }
 
-    fn check_needs(&self, given: &Given) -> Result<(), Said> {
-        let names = |need: Need| -> Vec<&str> {
+    fn check_needs(&self, given: &ScriptOptions) -> Result<(), ScriptOutput> {
+        let names = |need: OptionNeed| -> Vec<&str> {
             self.options.iter().filter(|flag| flag.need == need).map(|flag| flag.name).collect()
         };
-        let missing: Vec<&str> = names(Need::Required).into_iter().filter(|name| !given.has(name)).collect();
+        let missing: Vec<&str> =
+            names(OptionNeed::Required).into_iter().filter(|name| !given.has(name)).collect();
         if !missing.is_empty() {
             return Err(self.wrong(&format!("the following arguments are required: {}", missing.join(", "))));
         }
-        let one_of = names(Need::OneOf);
+        let one_of = names(OptionNeed::OneOf);
         if !one_of.is_empty() && !one_of.iter().any(|name| given.has(name)) {
             return Err(self.wrong(&format!("one of the arguments {} is required", one_of.join(" "))));
         }
         Ok(())
     }
 
-    fn wrong_value(&self, flag: &Flag, what: &str) -> Said {
+    fn wrong_value(&self, flag: &Flag, what: &str) -> ScriptOutput {
         self.wrong(&format!("argument {}: {what}", flag.name))
     }
 
-    fn wrong(&self, what: &str) -> Said {
+    fn wrong(&self, what: &str) -> ScriptOutput {
         let err = format!("{}{}: error: {what}\n", self.usage(), self.name);
-        Said { out: String::new(), err, code: 2 }
+        ScriptOutput { out: String::new(), err, code: 2 }
     }
 
     fn usage(&self) -> String {
         let shown = |flag: &Flag| match flag.takes {
-            Takes::Nothing => flag.name.to_owned(),
-            Takes::Text(called) => format!("{} {called}", flag.name),
-            Takes::Choice(choices) => format!("{} {{{}}}", flag.name, choices().join(",")),
+            OptionValue::Nothing => flag.name.to_owned(),
+            OptionValue::Text(called) => format!("{} {called}", flag.name),
+            OptionValue::Choice(choices) => format!("{} {{{}}}", flag.name, choices().join(",")),
         };
         let mut usage = format!("usage: {} [-h]", self.name);
-        for flag in self.options.iter().filter(|flag| flag.need != Need::OneOf) {
+        for flag in self.options.iter().filter(|flag| flag.need != OptionNeed::OneOf) {
             let flag_shown = shown(flag);
             usage.push_str(&match flag.need {
-                Need::Required => format!(" {flag_shown}"),
+                OptionNeed::Required => format!(" {flag_shown}"),
                 _ => format!(" [{flag_shown}]"),
             });
         }
         let one_of: Vec<String> =
-            self.options.iter().filter(|flag| flag.need == Need::OneOf).map(shown).collect();
+            self.options.iter().filter(|flag| flag.need == OptionNeed::OneOf).map(shown).collect();
         if !one_of.is_empty() {
             usage.push_str(&format!(" ({})", one_of.join(" | ")));
         }

@@ -1,6 +1,6 @@
 //! Error blocks: a head, then one `key: value` per line.
 
-use super::Said;
+use super::ScriptOutput;
 
 #[derive(Debug)]
 pub(super) struct Block(String);
@@ -24,8 +24,8 @@ impl Block {
     }
 }
 
-impl From<Block> for Said {
-    fn from(Block(text): Block) -> Said {
-        Said::failed(text)
+impl From<Block> for ScriptOutput {
+    fn from(Block(text): Block) -> ScriptOutput {
+        ScriptOutput::failed(text)
     }
 }

@@ -1,15 +1,15 @@
 //! `memory_index`: the listing, the state of the store, and garbage collection.
 
-use super::Said;
-use super::arguments::{Flag, Given, Need, Script, Takes};
-use lorelane_core::care::Collection;
+use super::ScriptOutput;
+use super::arguments::{Flag, OptionNeed, OptionValue, Script, ScriptOptions};
 use lorelane_core::change::{Change, Plan};
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::records::Drift;
 use lorelane_core::json::Json;
-use lorelane_core::lifecycle::{Status, Verb};
+use lorelane_core::lifecycle::{LifecycleVerb, Status};
 use lorelane_core::memory::Address;
 use lorelane_core::policy::DEFAULT_ROOT;
+use lorelane_core::retention::GarbageCollection;
 use lorelane_core::text::one_line;
 use lorelane_engine::backend::StoreError;
 use lorelane_engine::env::Env;
@@ -21,16 +21,16 @@ use std::path::Path;
 const SCRIPT: Script = Script {
     name: "memory_index.py",
     options: &[
-        Flag { name: "--root", takes: Takes::Text("ROOT"), need: Need::Optional },
-        Flag { name: "--rebuild", takes: Takes::Nothing, need: Need::OneOf },
-        Flag { name: "--validate", takes: Takes::Nothing, need: Need::OneOf },
-        Flag { name: "--query", takes: Takes::Text("KEYWORD"), need: Need::OneOf },
-        Flag { name: "--health", takes: Takes::Nothing, need: Need::OneOf },
-        Flag { name: "--gc", takes: Takes::Nothing, need: Need::OneOf },
+        Flag { name: "--root", takes: OptionValue::Text("ROOT"), need: OptionNeed::Optional },
+        Flag { name: "--rebuild", takes: OptionValue::Nothing, need: OptionNeed::OneOf },
+        Flag { name: "--validate", takes: OptionValue::Nothing, need: OptionNeed::OneOf },
+        Flag { name: "--query", takes: OptionValue::Text("KEYWORD"), need: OptionNeed::OneOf },
+        Flag { name: "--health", takes: OptionValue::Nothing, need: OptionNeed::OneOf },
+        Flag { name: "--gc", takes: OptionValue::Nothing, need: OptionNeed::OneOf },
     ],
 };
 
-pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
+pub(super) fn run(env: &Env, arguments: &[String]) -> ScriptOutput {
     let given = match SCRIPT.read(arguments) {
         Ok(given) => given,
         Err(said) => return said,
@@ -38,20 +38,20 @@ pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
     let typed = given.text("--root").unwrap_or(DEFAULT_ROOT);
     let root = env.cwd.join(typed);
     if !root.is_dir() {
-        return Said::error(&format!("Memory root '{typed}' is not a directory."));
+        return ScriptOutput::error(&format!("Memory root '{typed}' is not a directory."));
     }
     match answer(env, &root, Path::new(typed), &given) {
         Ok(said) => said,
-        Err(failure) => Said::error(&failure.to_string()),
+        Err(failure) => ScriptOutput::error(&failure.to_string()),
     }
 }
 
-fn answer(env: &Env, root: &Path, typed: &Path, given: &Given) -> Result<Said, Failure> {
+fn answer(env: &Env, root: &Path, typed: &Path, given: &ScriptOptions) -> Result<ScriptOutput, Failure> {
     let mut workspace = Workspace::open_root(env, root)?;
     if let Some(keyword) = given.text("--query") {
         return query(&mut workspace, keyword);
     }
-    let mut said = Said::default();
+    let mut said = ScriptOutput::default();
     for problem in workspace.maintenance().unreadable()? {
         let file = typed.join(problem.path.as_str());
         said.warn(&format!("WARNING: Could not parse {}: {}", file.display(), problem.what));
@@ -68,8 +68,8 @@ fn answer(env: &Env, root: &Path, typed: &Path, given: &Given) -> Result<Said, F
     Ok(said)
 }
 
-fn query(workspace: &mut Workspace, keyword: &str) -> Result<Said, Failure> {
-    let mut said = Said::default();
+fn query(workspace: &mut Workspace, keyword: &str) -> Result<ScriptOutput, Failure> {
+    let mut said = ScriptOutput::default();
     if keyword.is_empty() {
         return Ok(said);
     }
@@ -85,7 +85,7 @@ fn query(workspace: &mut Workspace, keyword: &str) -> Result<Said, Failure> {
     Ok(said)
 }
 
-fn rebuild(workspace: &mut Workspace, typed: &Path, said: &mut Said) -> Result<(), Failure> {
+fn rebuild(workspace: &mut Workspace, typed: &Path, said: &mut ScriptOutput) -> Result<(), Failure> {
     let (entries, notices) = workspace.maintenance().reindex(Rebuild::Changed)?;
     said.notices(&notices);
     if entries == 0 {
@@ -97,7 +97,7 @@ fn rebuild(workspace: &mut Workspace, typed: &Path, said: &mut Said) -> Result<(
     Ok(())
 }
 
-fn validate(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
+fn validate(workspace: &mut Workspace, said: &mut ScriptOutput) -> Result<(), Failure> {
     let files = workspace.maintenance().listing_lines()?.len();
     let Some(drift) = workspace.maintenance().listing_drift()? else {
         said.print("ERROR: index.md does not exist. Run --rebuild first.");
@@ -121,13 +121,13 @@ fn validate(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
     Ok(())
 }
 
-fn health(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
+fn health(workspace: &mut Workspace, said: &mut ScriptOutput) -> Result<(), Failure> {
     let overview = workspace.maintenance().overview()?;
     let drift = workspace.maintenance().listing_drift()?;
     said.print("Memory Health Report");
     said.print(&"=".repeat(50));
     report_counts(&overview, said);
-    let named = |entry: &Entry| format!("[{}] {}", entry.kind.display(), one_line(&entry.title));
+    let named = |entry: &MemorySummary| format!("[{}] {}", entry.kind.display(), one_line(&entry.title));
     said.print("\n--- Heavily Updated (times_updated > 5) ---");
     or_none(said, &overview.heavily_revised, |entry| {
         format!("{} (updated {} times)", named(entry), entry.revised)
@@ -151,7 +151,7 @@ fn health(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
     Ok(())
 }
 
-fn report_counts(overview: &Overview, said: &mut Said) {
+fn report_counts(overview: &Overview, said: &mut ScriptOutput) {
     let mut active: BTreeMap<&str, usize> = BTreeMap::new();
     let mut total: BTreeMap<Status, usize> = BTreeMap::new();
     for ((kind, status), count) in &overview.counts {
@@ -173,7 +173,7 @@ fn report_counts(overview: &Overview, said: &mut Said) {
     }
 }
 
-fn report_sync(drift: Option<&Drift>, said: &mut Said) {
+fn report_sync(drift: Option<&Drift>, said: &mut ScriptOutput) {
     said.print("\n--- Index Sync Status ---");
     let Some(drift) = drift else {
         return said.print("  WARNING: index.md does not exist!");
@@ -192,14 +192,14 @@ fn report_sync(drift: Option<&Drift>, said: &mut Said) {
     said.print("  Run --rebuild to fix.");
 }
 
-fn or_none<T>(said: &mut Said, items: &[T], line: impl Fn(&T) -> String) {
+fn or_none<T>(said: &mut ScriptOutput, items: &[T], line: impl Fn(&T) -> String) {
     if items.is_empty() {
         said.print("  None.");
     }
     items.iter().for_each(|item| said.print(&format!("  {}", line(item))));
 }
 
-fn collect_garbage(workspace: &mut Workspace, said: &mut Said) -> Result<(), Failure> {
+fn collect_garbage(workspace: &mut Workspace, said: &mut ScriptOutput) -> Result<(), Failure> {
     let collection = workspace.changes().garbage()?;
     let mut skipped = Vec::new();
     for entry in &collection.undated {
@@ -211,8 +211,8 @@ fn collect_garbage(workspace: &mut Workspace, said: &mut Said) -> Result<(), Fai
     said.print(&format!("Garbage Collection (grace period: {grace} days)"));
     said.print(&"=".repeat(50));
     said.print("");
-    let done = |entry: &Entry| !failed.contains_key(&entry.address);
-    let over: Vec<&(Entry, i64)> = collection.over.iter().filter(|(entry, _)| done(entry)).collect();
+    let done = |entry: &MemorySummary| !failed.contains_key(&entry.address);
+    let over: Vec<&(MemorySummary, i64)> = collection.over.iter().filter(|(entry, _)| done(entry)).collect();
     let (heading, verb) =
         if workspace.policy().archive_retired() { ("Archived", "ARCHIVED") } else { ("Deleted", "DELETED") };
     if over.is_empty() {
@@ -223,7 +223,7 @@ fn collect_garbage(workspace: &mut Workspace, said: &mut Said) -> Result<(), Fai
     for (entry, days) in &over {
         said.print(&format!("  {verb} {} (retired {days} days ago)", entry.path.file_name()));
     }
-    let expired: Vec<&Entry> = collection.expired.iter().filter(|entry| done(entry)).collect();
+    let expired: Vec<&MemorySummary> = collection.expired.iter().filter(|entry| done(entry)).collect();
     if !expired.is_empty() {
         said.print(&format!("Retired {} file(s):", expired.len()));
     }
@@ -246,8 +246,8 @@ fn collect_garbage(workspace: &mut Workspace, said: &mut Said) -> Result<(), Fai
 /// could not be done.
 fn carry_out(
     workspace: &mut Workspace,
-    collection: &Collection,
-    said: &mut Said,
+    collection: &GarbageCollection,
+    said: &mut ScriptOutput,
 ) -> Result<BTreeMap<Address, String>, Failure> {
     let mut failed = BTreeMap::new();
     if collection.changes.is_empty() {
@@ -271,9 +271,9 @@ fn carry_out(
     }
     for change in &collection.changes {
         let (attempt, address) = match change {
-            Change::Purge { address } => ("deleting", address),
-            Change::Step { address, verb: Verb::Shelve, .. } => ("archiving", address),
-            Change::Step { address, .. } => ("retiring", address),
+            Change::Delete { address } => ("deleting", address),
+            Change::Transition { address, verb: LifecycleVerb::ArchiveRetired, .. } => ("archiving", address),
+            Change::Transition { address, .. } => ("retiring", address),
             _ => continue,
         };
         match workspace.commit(&plan(std::slice::from_ref(change))) {

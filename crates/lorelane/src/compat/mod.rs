@@ -42,7 +42,7 @@ pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
         "memory_validate_hook" => validate_hook::run(env),
         _ => {
             let err = format!("usage: lorelane compat {{{SCRIPTS}}} [arguments]\n");
-            Said { out: String::new(), err, code: 2 }
+            ScriptOutput { out: String::new(), err, code: 2 }
         }
     }
     .say()
@@ -50,21 +50,21 @@ pub(crate) fn run(env: &Env, arguments: &[String]) -> ExitCode {
 
 /// What a script says, and how it ends.
 #[derive(Debug, Default)]
-struct Said {
+struct ScriptOutput {
     out: String,
     err: String,
     code: u8,
 }
 
-impl Said {
+impl ScriptOutput {
     /// Ends with an error that is printed where results are: callers of the scripts look for it there.
-    fn failed(out: impl Into<String>) -> Said {
-        Said { out: out.into(), err: String::new(), code: 1 }
+    fn failed(out: impl Into<String>) -> ScriptOutput {
+        ScriptOutput { out: out.into(), err: String::new(), code: 1 }
     }
 
     /// Ends with an error in one line on stderr.
-    fn error(text: &str) -> Said {
-        Said { out: String::new(), err: format!("ERROR: {text}\n"), code: 1 }
+    fn error(text: &str) -> ScriptOutput {
+        ScriptOutput { out: String::new(), err: format!("ERROR: {text}\n"), code: 1 }
     }
 
     fn print(&mut self, line: &str) {

@@ -6,18 +6,18 @@ use lorelane_engine::env::Env;
 use std::path::PathBuf;
 
 #[derive(Debug)]
-pub(super) struct Payload {
+pub(super) struct ScriptPayload {
     /// Where the tool runs.
     pub(super) folder: PathBuf,
     pub(super) uses: Vec<ToolUse>,
 }
 
-impl Payload {
+impl ScriptPayload {
     /// `None` when nothing was said that could be read: then the tool is left alone.
-    pub(super) fn read(env: &Env) -> Option<Payload> {
+    pub(super) fn read(env: &Env) -> Option<ScriptPayload> {
         let said = crate::stdin::read_value()?;
         let folder = said.at("cwd").and_then(Json::as_text).unwrap_or_default();
-        Some(Payload { folder: env.cwd.join(folder), uses: uses(&said) })
+        Some(ScriptPayload { folder: env.cwd.join(folder), uses: uses(&said) })
     }
 }
 

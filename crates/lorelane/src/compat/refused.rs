@@ -2,8 +2,8 @@
 
 use super::block::Block;
 use super::input::unusable;
-use super::target::Target;
-use super::write::Action;
+use super::target::ScriptTarget;
+use super::write::ScriptAction;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::refusal::Refusal;
 use lorelane_engine::backend::StoreError;
@@ -11,16 +11,16 @@ use lorelane_engine::workspace::Failure;
 
 /// What was asked, for the words of the answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scene<'a> {
-    pub(super) action: Action,
-    pub(super) target: &'a Target,
+pub(super) struct RefusalContext<'a> {
+    pub(super) action: ScriptAction,
+    pub(super) target: &'a ScriptTarget,
     /// Empty when the stored memory is what is being read.
     pub(super) input_path: &'a str,
 }
 
-impl Scene<'_> {
+impl RefusalContext<'_> {
     pub(super) fn while_reading(self) -> Self {
-        Scene { input_path: "", ..self }
+        RefusalContext { input_path: "", ..self }
     }
 
     fn block(&self, head: &str) -> Block {
@@ -33,7 +33,7 @@ impl Scene<'_> {
     }
 }
 
-pub(super) fn refused(failure: &Failure, scene: &Scene<'_>) -> Block {
+pub(super) fn refused(failure: &Failure, scene: &RefusalContext<'_>) -> Block {
     match failure {
         Failure::Refused(refusal) => by_rule(refusal, scene),
         Failure::Outside { .. } => scene.target.outside(),
@@ -52,7 +52,7 @@ pub(super) fn refused(failure: &Failure, scene: &Scene<'_>) -> Block {
     }
 }
 
-fn by_rule(refusal: &Refusal, scene: &Scene<'_>) -> Block {
+fn by_rule(refusal: &Refusal, scene: &RefusalContext<'_>) -> Block {
     match refusal {
         Refusal::Unreadable { why, .. } if scene.input_path.is_empty() => {
             scene.block("READ_ERROR").line("error", why)
@@ -90,7 +90,8 @@ fn by_rule(refusal: &Refusal, scene: &Scene<'_>) -> Block {
                 "This file was retired less than 24 hours ago. Wait or use a different target path.",
             ),
         Refusal::Missing { .. } => {
-            let instead = if scene.action == Action::Update { " Use --action create instead." } else { "" };
+            let instead =
+                if scene.action == ScriptAction::Update { " Use --action create instead." } else { "" };
             scene.own_error().line("fix", &format!("File does not exist.{instead}"))
         }
         Refusal::Lifecycle { status, .. } => not_from(*status, scene),
@@ -105,15 +106,15 @@ fn by_rule(refusal: &Refusal, scene: &Scene<'_>) -> Block {
     }
 }
 
-fn not_from(status: Status, scene: &Scene<'_>) -> Block {
+fn not_from(status: Status, scene: &RefusalContext<'_>) -> Block {
     let fix = match scene.action {
-        Action::Delete => {
+        ScriptAction::Delete => {
             let fix = "Archived memories must be unarchived before retiring. Use --action unarchive first.";
             return scene.own_error().line("fix", fix);
         }
-        Action::Archive => "Only active memories can be archived.",
-        Action::Unarchive => "Only archived memories can be unarchived.",
-        Action::Create | Action::Update | Action::Restore => {
+        ScriptAction::Archive => "Only active memories can be archived.",
+        ScriptAction::Unarchive => "Only archived memories can be unarchived.",
+        ScriptAction::Create | ScriptAction::Update | ScriptAction::Restore => {
             "Only retired memories can be restored. Use --action unarchive for archived memories."
         }
     };

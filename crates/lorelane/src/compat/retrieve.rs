@@ -1,8 +1,8 @@
 //! `memory_retrieve`: the memories for a prompt, as the first system's hook printed them.
 
-use super::Said;
+use super::ScriptOutput;
 use crate::stdin;
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::fence;
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::Status;
@@ -10,7 +10,7 @@ use lorelane_core::memory::{Category, Memory};
 use lorelane_core::policy::{DEFAULT_ROOT, Policy};
 use lorelane_core::recall::{self, Query};
 use lorelane_engine::env::Env;
-use lorelane_engine::index::Wanted;
+use lorelane_engine::index::ListFilter;
 use lorelane_engine::workspace::{Failure, Workspace};
 
 /// Shorter prompts ask for nothing.
@@ -18,8 +18,8 @@ const PROMPT_MIN: usize = 10;
 const TITLE_MAX: usize = 120;
 
 /// Whatever goes wrong, a prompt is not held up.
-pub(super) fn run(env: &Env) -> Said {
-    let mut said = Said::default();
+pub(super) fn run(env: &Env) -> ScriptOutput {
+    let mut said = ScriptOutput::default();
     let Some(payload) = stdin::read_value() else { return said };
     let text = |key: &str| payload.at(key).and_then(Json::as_text).unwrap_or_default();
     // Clients send `prompt`; the first system listened for the other.
@@ -35,7 +35,7 @@ pub(super) fn run(env: &Env) -> Said {
     said
 }
 
-fn warn_of_config(policy: &Policy, said: &mut Said) {
+fn warn_of_config(policy: &Policy, said: &mut ScriptOutput) {
     let whole = |what: &str| what.contains("is not a whole number");
     let unusable = |key: &str, what: &str| key == "retrieval.max_inject" && whole(what);
     for problem in policy.problems.iter().filter(|problem| unusable(&problem.key, &problem.what)) {
@@ -49,7 +49,7 @@ fn context(workspace: &mut Workspace, prompt: &str) -> Result<String, Failure> {
     if !workspace.policy().retrieval_enabled() || limit == 0 || !workspace.files().records_root().is_dir() {
         return Ok(String::new());
     }
-    let entries = workspace.recall().entries(Wanted { kind: None, status: Some(Status::Active) })?;
+    let entries = workspace.recall().entries(ListFilter { kind: None, status: Some(Status::Active) })?;
     let policy = workspace.policy().clone();
     let describe = |category| policy.description(category).map(str::to_owned);
     let hits = recall::keyword(&Query::new(prompt, workspace.now()), &entries, &describe);
@@ -70,7 +70,7 @@ fn context(workspace: &mut Workspace, prompt: &str) -> Result<String, Failure> {
 
 /// What stands in the file now decides, not what the index says.
 fn may_be_shown(workspace: &Workspace, memory: &Memory, path: &lorelane_core::path::RelPath) -> bool {
-    let entry = Entry::of(memory, path);
+    let entry = MemorySummary::of(memory, path);
     lorelane_core::briefing::barred(&entry, workspace.policy(), workspace.now()).is_none()
 }
 

@@ -9,7 +9,7 @@ use lorelane_engine::config::RECORDS_CONFIG;
 use std::path::{Component, Path, PathBuf};
 
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct ScriptTarget {
     pub(super) typed: String,
     absolute: PathBuf,
     /// The first `.claude/memory` in the path.
@@ -18,8 +18,8 @@ pub(super) struct Target {
     inside: PathBuf,
 }
 
-impl Target {
-    pub(super) fn parse(cwd: &Path, typed: &str) -> Result<Target, Block> {
+impl ScriptTarget {
+    pub(super) fn parse(cwd: &Path, typed: &str) -> Result<ScriptTarget, Block> {
         let absolute = cwd.join(typed);
         let parts: Vec<Component<'_>> = absolute.components().collect();
         let is_marker =
@@ -30,7 +30,7 @@ impl Target {
         };
         let (root, inside) = parts.split_at(at + 2);
         let (root, inside) = (root.iter().collect(), inside.iter().collect());
-        Ok(Target { typed: typed.to_owned(), root, inside, absolute })
+        Ok(ScriptTarget { typed: typed.to_owned(), root, inside, absolute })
     }
 
     /// The memory that has this target as its one place.

@@ -1,21 +1,21 @@
 //! `memory_triage`: asks an agent to save what its session decided, before it stops.
 
-use super::Said;
+use super::ScriptOutput;
 use super::arguments::Script;
 use crate::stdin;
 use crate::view::Members;
-use lorelane_core::capture::{Capture, Stage};
-use lorelane_core::conversation::Format as Transcript;
-use lorelane_core::json::{Format, Json, to_string};
+use lorelane_core::capture::{AskStage, Capture};
+use lorelane_core::conversation::TranscriptFormat as Transcript;
+use lorelane_core::json::{Json, JsonFormat, to_string};
 use lorelane_core::memory::Category;
-use lorelane_core::policy::{Parallel, Policy};
+use lorelane_core::policy::{ModelChoices, Policy};
 use lorelane_core::text::{escaped, printable};
 use lorelane_core::time::Timestamp;
-use lorelane_core::triage::{self, Activity, Assessment, Finding, SCRIPTS};
+use lorelane_core::triage::{self, Activity, Assessment, SCRIPTS, TriageFinding};
 use lorelane_engine::captures::Captures;
 use lorelane_engine::env::Env;
 use lorelane_engine::transcript;
-use lorelane_engine::workspace::Desk;
+use lorelane_engine::workspace::StopContext;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ const TRUNCATED: &str = "\n</transcript_data>\n[Truncated: context exceeded 50KB
 const SCRIPT: Script = Script { name: "memory_triage.py", options: &[] };
 
 /// Whatever goes wrong, the agent may stop. Arguments mean nothing: the exit code that calls them wrong would keep it.
-pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
+pub(super) fn run(env: &Env, arguments: &[String]) -> ScriptOutput {
     match SCRIPT.read(arguments) {
         Err(help) if help.code == 0 => help,
         _ => asked(env).unwrap_or_default(),
@@ -37,11 +37,11 @@ pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
 }
 
 /// What the agent is asked, or `None` when it may stop.
-fn asked(env: &Env) -> Option<Said> {
+fn asked(env: &Env) -> Option<ScriptOutput> {
     let payload = stdin::read_value()?;
     let payload = payload.as_object()?;
     let start = payload.text("cwd").map_or_else(|| env.cwd.clone(), |cwd| env.cwd.join(cwd));
-    let Desk { policy, captures } = Desk::open(env, &start);
+    let StopContext { policy, captures } = StopContext::open(env, &start);
     let stops_again = payload.get("stop_hook_active").and_then(Json::as_bool) == Some(true);
     if !policy.triage_enabled() || stops_again {
         return None;
@@ -62,7 +62,7 @@ fn asked(env: &Env) -> Option<Said> {
         return None;
     }
     remember(&captures, session, env.now);
-    let context = |finding: &Finding| {
+    let context = |finding: &TriageFinding| {
         let text = context(finding, activity, policy.description(finding.category));
         let name = format!("context-{}.txt", finding.category);
         // The request is complete without it.
@@ -72,7 +72,7 @@ fn asked(env: &Env) -> Option<Said> {
         .iter()
         .map(|finding| TriageItem::of(finding, policy.description(finding.category), context(finding)));
     let data = TriageData { categories: categories.collect(), parallel_config: ParallelConfig::of(&policy) };
-    Some(Said { out: String::new(), err: request(&findings, &policy, &data), code: 2 })
+    Some(ScriptOutput { out: String::new(), err: request(&findings, &policy, &data), code: 2 })
 }
 
 /// Whether this session was asked a moment ago. It passes once.
@@ -86,12 +86,12 @@ fn passes(captures: &Captures, session: &str, now: Timestamp) -> bool {
 
 fn remember(captures: &Captures, session: &str, now: Timestamp) {
     let mut capture = captures.load(session).unwrap_or_else(|| Capture::new(session, "compat", now));
-    (capture.asked, capture.stage, capture.at) = (true, Stage::Asked, now);
+    (capture.asked, capture.stage, capture.at) = (true, AskStage::Asked, now);
     // Without it, `stop_hook_active` still keeps the agent from being asked for ever.
     let _ = captures.save(&capture);
 }
 
-fn request(findings: &[Finding], policy: &Policy, data: &TriageData<'_>) -> String {
+fn request(findings: &[TriageFinding], policy: &Policy, data: &TriageData<'_>) -> String {
     let mut text = String::from("The following items should be saved as memories before stopping:\n");
     for finding in findings {
         let description = policy.description(finding.category).map(|text| escaped(text, SNIPPET_MAX));
@@ -103,7 +103,7 @@ fn request(findings: &[Finding], policy: &Policy, data: &TriageData<'_>) -> Stri
         text.push_str(&format!("- [{name}]{description} {snippet} (score: {:.2})\n", finding.score));
     }
     // Inside JSON only texts have angle brackets: written so, none of them ends the element.
-    let data = to_string(data, Format::SCRIPT).replace('<', "\\u003c").replace('>', "\\u003e");
+    let data = to_string(data, JsonFormat::SCRIPT).replace('<', "\\u003c").replace('>', "\\u003e");
     text.push_str(&format!(
         "\nUse the memory-management skill to save each item. After saving, you may stop.\n\n\
          <triage_data>\n{data}\n</triage_data>\n"
@@ -137,7 +137,7 @@ struct ParallelConfig<'p> {
 }
 
 impl TriageItem {
-    fn of(finding: &Finding, description: Option<&str>, context: Option<PathBuf>) -> TriageItem {
+    fn of(finding: &TriageFinding, description: Option<&str>, context: Option<PathBuf>) -> TriageItem {
         TriageItem {
             category: finding.category.name(),
             score: four_places(finding.score),
@@ -154,7 +154,7 @@ fn four_places(score: f64) -> f64 {
 
 impl<'p> ParallelConfig<'p> {
     fn of(policy: &'p Policy) -> ParallelConfig<'p> {
-        let Parallel { enabled, category_models, verification_model, default_model } = policy.parallel();
+        let ModelChoices { enabled, category_models, verification_model, default_model } = policy.parallel();
         let category_models = category_models.into_iter().map(|(category, model)| (category.name(), model));
         ParallelConfig {
             enabled,
@@ -166,7 +166,7 @@ impl<'p> ParallelConfig<'p> {
 }
 
 /// The file that a drafting agent reads. The conversation in it is foreign text: no line of it ends its element.
-fn context(finding: &Finding, activity: Activity, description: Option<&str>) -> String {
+fn context(finding: &TriageFinding, activity: Activity, description: Option<&str>) -> String {
     let mut lines = vec![format!("Category: {}", finding.category), format!("Score: {:.2}", finding.score)];
     lines.extend(description.map(|text| format!("Description: {}", escaped(text, DESCRIPTION_MAX))));
     lines.extend(["", "<transcript_data>"].map(str::to_owned));

@@ -1,17 +1,17 @@
 //! `memory_validate_hook`: examines what got into the folder of memories past the guard.
 
-use super::Said;
-use super::payload::Payload;
+use super::ScriptOutput;
+use super::payload::ScriptPayload;
 use crate::view::HookReply;
 use lorelane_core::guard::ToolUse;
-use lorelane_core::json::{Format, to_string};
+use lorelane_core::json::{JsonFormat, to_string};
 use lorelane_engine::env::Env;
-use lorelane_engine::workspace::{Examined, Failure, Workspace, guard_by_name};
+use lorelane_engine::workspace::{AuditResult, Failure, Workspace, guard_by_name};
 use std::path::Path;
 
-pub(super) fn run(env: &Env) -> Said {
-    let mut said = Said::default();
-    let Some(payload) = Payload::read(env) else { return said };
+pub(super) fn run(env: &Env) -> ScriptOutput {
+    let mut said = ScriptOutput::default();
+    let Some(payload) = ScriptPayload::read(env) else { return said };
     let mut reasons = Vec::new();
     // What the guard has nothing to say about needs no workspace.
     for tool in payload.uses.iter().filter(|tool| guard_by_name(env, &payload.folder, tool).is_some()) {
@@ -22,10 +22,10 @@ pub(super) fn run(env: &Env) -> Said {
                     "WARNING: Write to memory file bypassed PreToolUse guard: {}",
                     path.display()
                 ));
-                examine(env, &path).map(|examined| vec![examined])
+                validate_file(env, &path).map(|examined| vec![examined])
             }
             ToolUse::Shell { .. } => Workspace::open(env, &payload.folder)
-                .and_then(|mut workspace| workspace.external_writes().examine_lane()),
+                .and_then(|mut workspace| workspace.external_writes().audit()),
             ToolUse::Other => continue,
         };
         match examined {
@@ -40,27 +40,27 @@ pub(super) fn run(env: &Env) -> Said {
     }
     if !reasons.is_empty() {
         // The scripts answered with a permission, which nobody asks for after the tool has run.
-        said.out = to_string(&HookReply::decide("block", reasons.join(" ")), Format::SCRIPT_LINE);
+        said.out = to_string(&HookReply::decide("block", reasons.join(" ")), JsonFormat::SCRIPT_LINE);
     }
     said
 }
 
 /// The store is that of the file, wherever the tool ran.
-fn examine(env: &Env, path: &Path) -> Result<Examined, Failure> {
+fn validate_file(env: &Env, path: &Path) -> Result<AuditResult, Failure> {
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
-    Workspace::open(env, folder)?.external_writes().examine(path)
+    Workspace::open(env, folder)?.external_writes().audit_file(path)
 }
 
 fn report(
-    examined: &Examined,
-    payload: &Payload,
+    examined: &AuditResult,
+    payload: &ScriptPayload,
     tool: &ToolUse,
-    said: &mut Said,
+    said: &mut ScriptOutput,
     reasons: &mut Vec<String>,
 ) {
     match examined {
-        Examined::Outside | Examined::Config | Examined::LeftToGit { .. } => {}
-        Examined::Fine { address } => {
+        AuditResult::Outside | AuditResult::Config | AuditResult::LeftToGit { .. } => {}
+        AuditResult::Fine { address } => {
             let written = match tool {
                 ToolUse::Write { path } => payload.folder.join(path).display().to_string(),
                 _ => address.to_string(),
@@ -69,11 +69,11 @@ fn report(
                 "WARNING: File is valid but was written directly (bypassed guard): {written}"
             ));
         }
-        Examined::Removed { .. } => reasons.extend(examined.objection()),
-        Examined::Foreign { name } => reasons.push(format!(
+        AuditResult::Removed { .. } => reasons.extend(examined.objection()),
+        AuditResult::Foreign { name } => reasons.push(format!(
             "Direct write to non-JSON memory file blocked: {name}. Use memory_write.py instead."
         )),
-        Examined::Quarantined { to, why, .. } => {
+        AuditResult::Quarantined { to, why, .. } => {
             let reason = format!(
                 "Schema validation failed: {why}. File quarantined to {}. Use memory_write.py instead.",
                 to.file_name()

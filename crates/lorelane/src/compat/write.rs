@@ -1,15 +1,15 @@
 //! `memory_write`: one change of one memory.
 
-use super::Said;
-use super::arguments::{Flag, Given, Need, Script, Takes};
+use super::ScriptOutput;
+use super::arguments::{Flag, OptionNeed, OptionValue, Script, ScriptOptions};
 use super::block::Block;
 use super::input::Input;
-use super::refused::{Scene, refused};
-use super::target::Target;
-use lorelane_core::change::{Change, Deed, Draft, Outcome, Plan, Receipt};
+use super::refused::{RefusalContext, refused};
+use super::target::ScriptTarget;
+use lorelane_core::change::{Change, Draft, Effect, Outcome, Plan, Receipt};
 use lorelane_core::digest::Revision;
-use lorelane_core::json::{Format, to_string};
-use lorelane_core::lifecycle::{Status, Verb};
+use lorelane_core::json::{JsonFormat, to_string};
+use lorelane_core::lifecycle::{LifecycleVerb, Status};
 use lorelane_core::memory::{Address, Category};
 use lorelane_engine::env::Env;
 use lorelane_engine::workspace::{Failure, Workspace};
@@ -19,12 +19,16 @@ use std::borrow::Cow;
 const SCRIPT: Script = Script {
     name: "memory_write.py",
     options: &[
-        Flag { name: "--action", takes: Takes::Choice(Action::names), need: Need::Required },
-        Flag { name: "--category", takes: Takes::Choice(categories), need: Need::Optional },
-        Flag { name: "--target", takes: Takes::Text("TARGET"), need: Need::Required },
-        Flag { name: "--input", takes: Takes::Text("INPUT"), need: Need::Optional },
-        Flag { name: "--hash", takes: Takes::Text("HASH"), need: Need::Optional },
-        Flag { name: "--reason", takes: Takes::Text("REASON"), need: Need::Optional },
+        Flag {
+            name: "--action",
+            takes: OptionValue::Choice(ScriptAction::names),
+            need: OptionNeed::Required,
+        },
+        Flag { name: "--category", takes: OptionValue::Choice(categories), need: OptionNeed::Optional },
+        Flag { name: "--target", takes: OptionValue::Text("TARGET"), need: OptionNeed::Required },
+        Flag { name: "--input", takes: OptionValue::Text("INPUT"), need: OptionNeed::Optional },
+        Flag { name: "--hash", takes: OptionValue::Text("HASH"), need: OptionNeed::Optional },
+        Flag { name: "--reason", takes: OptionValue::Text("REASON"), need: OptionNeed::Optional },
     ],
 };
 
@@ -35,7 +39,7 @@ pub(super) fn categories() -> Vec<&'static str> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum ScriptAction {
     Create,
     Update,
     Delete,
@@ -44,57 +48,57 @@ pub(super) enum Action {
     Restore,
 }
 
-impl Action {
+impl ScriptAction {
     /// `retire` is what later versions of the script call `delete`.
-    const ALL: [(&'static str, Action); 7] = [
-        ("create", Action::Create),
-        ("update", Action::Update),
-        ("delete", Action::Delete),
-        ("archive", Action::Archive),
-        ("unarchive", Action::Unarchive),
-        ("restore", Action::Restore),
-        ("retire", Action::Delete),
+    const ALL: [(&'static str, ScriptAction); 7] = [
+        ("create", ScriptAction::Create),
+        ("update", ScriptAction::Update),
+        ("delete", ScriptAction::Delete),
+        ("archive", ScriptAction::Archive),
+        ("unarchive", ScriptAction::Unarchive),
+        ("restore", ScriptAction::Restore),
+        ("retire", ScriptAction::Delete),
     ];
 
     fn names() -> Vec<&'static str> {
-        Action::ALL.map(|(name, _)| name).to_vec()
+        ScriptAction::ALL.map(|(name, _)| name).to_vec()
     }
 
     pub(super) fn name(self) -> &'static str {
-        Action::ALL.iter().find(|(_, action)| *action == self).map_or("", |(name, _)| name)
+        ScriptAction::ALL.iter().find(|(_, action)| *action == self).map_or("", |(name, _)| name)
     }
 
     fn reads_input(self) -> bool {
-        matches!(self, Action::Create | Action::Update)
+        matches!(self, ScriptAction::Create | ScriptAction::Update)
     }
 }
 
-pub(super) fn run(env: &Env, arguments: &[String]) -> Said {
+pub(super) fn run(env: &Env, arguments: &[String]) -> ScriptOutput {
     let given = match SCRIPT.read(arguments) {
         Ok(given) => given,
         Err(said) => return said,
     };
     let typed = given.text("--action").unwrap_or_default();
-    let Some((_, action)) = Action::ALL.into_iter().find(|(name, _)| *name == typed) else {
-        return Said::default();
+    let Some((_, action)) = ScriptAction::ALL.into_iter().find(|(name, _)| *name == typed) else {
+        return ScriptOutput::default();
     };
     if action.reads_input() && given.filled("--input").is_none() {
-        return Said::failed("ERROR: --input is required for create and update actions.\n");
+        return ScriptOutput::failed("ERROR: --input is required for create and update actions.\n");
     }
-    if action == Action::Create && !given.has("--category") {
-        return Said::failed("ERROR: --category is required for create action.\n");
+    if action == ScriptAction::Create && !given.has("--category") {
+        return ScriptOutput::failed("ERROR: --category is required for create action.\n");
     }
-    perform(env, action, &given).unwrap_or_else(Said::from)
+    perform(env, action, &given).unwrap_or_else(ScriptOutput::from)
 }
 
-fn perform(env: &Env, action: Action, given: &Given) -> Result<Said, Block> {
-    let target = Target::parse(&env.cwd, given.text("--target").unwrap_or_default())?;
+fn perform(env: &Env, action: ScriptAction, given: &ScriptOptions) -> Result<ScriptOutput, Block> {
+    let target = ScriptTarget::parse(&env.cwd, given.text("--target").unwrap_or_default())?;
     let category = given.text("--category").and_then(Category::parse);
     let input_path = given.text("--input").unwrap_or_default();
-    let scene = Scene { action, target: &target, input_path };
+    let scene = RefusalContext { action, target: &target, input_path };
     // In the order of the script: what it complained of first is complained of first.
     let (input, address) = match action {
-        Action::Create => {
+        ScriptAction::Create => {
             let input = Input::read(&env.cwd, input_path)?;
             (Some(input), target.address(category)?)
         }
@@ -103,7 +107,7 @@ fn perform(env: &Env, action: Action, given: &Given) -> Result<Said, Block> {
     let mut workspace =
         Workspace::open_root(env, &target.root).map_err(|failure| refused(&failure, &scene))?;
     let input = match action {
-        Action::Update => {
+        ScriptAction::Update => {
             workspace.load(&address).map_err(|failure| refused(&failure, &scene.while_reading()))?;
             Some(Input::read(&env.cwd, input_path)?)
         }
@@ -115,38 +119,38 @@ fn perform(env: &Env, action: Action, given: &Given) -> Result<Said, Block> {
         changes: vec![change(action, address, draft, given)],
     };
     let receipt = carry_out(&mut workspace, &plan).map_err(|failure| refused(&failure, &scene))?;
-    let mut said = Said::default();
+    let mut said = ScriptOutput::default();
     said.notices(&receipt.notices);
-    if action == Action::Update && given.filled("--hash").is_none() {
+    if action == ScriptAction::Update && given.filled("--hash").is_none() {
         said.warn(NO_HASH);
     }
     if let Some(input) = input {
         // The draft has served. One that cannot be removed does no harm.
         let _ = workspace.files().disk().remove_file(&input.file);
     }
-    said.print(&to_string(&WriteResult::of(action, &target, &receipt), Format::SCRIPT_LINE));
+    said.print(&to_string(&WriteResult::of(action, &target, &receipt), JsonFormat::SCRIPT_LINE));
     Ok(said)
 }
 
-fn change(action: Action, address: Address, draft: String, given: &Given) -> Change {
+fn change(action: ScriptAction, address: Address, draft: String, given: &ScriptOptions) -> Change {
     let verb = match action {
-        Action::Create => return Change::Create { address, text: draft },
-        Action::Update => {
+        ScriptAction::Create => return Change::Create { address, text: draft },
+        ScriptAction::Update => {
             // A hash that is none is nobody's: it conflicts, and the answer says which one the file has.
             let expects = given
                 .filled("--hash")
                 .map(|hash| Revision::parse(hash).unwrap_or_else(|| Revision::Md5(hash.to_owned())));
             return Change::Revise { address, expects, draft: Draft::Whole(draft) };
         }
-        Action::Delete => Verb::Retire,
-        Action::Archive => Verb::Archive,
-        Action::Unarchive => Verb::Restore { from: Some(Status::Archived) },
-        Action::Restore => Verb::Restore { from: Some(Status::Retired) },
+        ScriptAction::Delete => LifecycleVerb::Retire,
+        ScriptAction::Archive => LifecycleVerb::Archive,
+        ScriptAction::Unarchive => LifecycleVerb::Restore { from: Some(Status::Archived) },
+        ScriptAction::Restore => LifecycleVerb::Restore { from: Some(Status::Retired) },
     };
-    Change::Step { address, verb, reason: given.text("--reason").unwrap_or_default().to_owned() }
+    Change::Transition { address, verb, reason: given.text("--reason").unwrap_or_default().to_owned() }
 }
 
-fn because(action: Action, address: &Address, given: &Given) -> String {
+fn because(action: ScriptAction, address: &Address, given: &ScriptOptions) -> String {
     let what = format!("{} {address} (memory_write)", action.name());
     match given.filled("--reason") {
         Some(reason) if !action.reads_input() => format!("{what}: {reason}"),
@@ -180,7 +184,7 @@ struct WriteResult<'r> {
 }
 
 impl<'r> WriteResult<'r> {
-    fn of(action: Action, target: &'r Target, receipt: &'r Receipt) -> WriteResult<'r> {
+    fn of(action: ScriptAction, target: &'r ScriptTarget, receipt: &'r Receipt) -> WriteResult<'r> {
         let bare = |status: Cow<'static, str>| WriteResult {
             status,
             target: target.typed.as_str().into(),
@@ -195,22 +199,24 @@ impl<'r> WriteResult<'r> {
             ..bare(status.into())
         };
         match deed {
-            Deed::Created => named("created"),
-            Deed::Revised { revised, renamed_from: None } => {
+            Effect::Created => named("created"),
+            Effect::Revised { revised, renamed_from: None } => {
                 WriteResult { times_updated: Some(*revised), ..named("updated") }
             }
-            Deed::Revised { revised, renamed_from: Some(_) } => WriteResult {
+            Effect::Revised { revised, renamed_from: Some(_) } => WriteResult {
                 target: target.sibling(path).into(),
                 times_updated: Some(*revised),
                 renamed_from: Some(&target.typed),
                 ..named("updated")
             },
-            Deed::Stepped { to: Status::Active, .. } => {
-                bare(if action == Action::Unarchive { "unarchived" } else { "restored" }.into())
+            Effect::Transitioned { to: Status::Active, .. } => {
+                bare(if action == ScriptAction::Unarchive { "unarchived" } else { "restored" }.into())
             }
-            Deed::Stepped { to, reason } => WriteResult { reason: Some(reason), ..bare(to.name().into()) },
-            Deed::Already(status) => bare(format!("already_{status}").into()),
-            Deed::Purged | Deed::Marked(_) | Deed::Undone => bare("done".into()),
+            Effect::Transitioned { to, reason } => {
+                WriteResult { reason: Some(reason), ..bare(to.name().into()) }
+            }
+            Effect::Already(status) => bare(format!("already_{status}").into()),
+            Effect::Deleted | Effect::Marked(_) | Effect::Undone => bare("done".into()),
         }
     }
 }

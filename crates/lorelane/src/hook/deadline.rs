@@ -4,7 +4,7 @@
 //! turn, and a reminder that comes late is better than none. The clock only bounds what does not work at all, such
 //! as a disk that hangs.
 
-use super::call::Event;
+use super::payload::HookEvent;
 use lorelane_engine::env::{Env, Var};
 use lorelane_engine::hooklog;
 use std::sync::Arc;
@@ -26,31 +26,31 @@ pub(super) struct Limits {
 
 /// What was spent since the payload had come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Spent {
+struct TimeSpent {
     work: Duration,
     wall: Duration,
 }
 
 impl Limits {
-    pub(super) fn of(event: Event, env: &Env) -> Limits {
+    pub(super) fn of(event: HookEvent, env: &Env) -> Limits {
         // A slow machine, or a test on a busy one, may allow more.
         let set =
             env.var(Var::LorelaneHookDeadlineMs).and_then(|ms| ms.parse().ok()).map(Duration::from_millis);
         Limits::new(event, set.unwrap_or(WORK))
     }
 
-    fn new(event: Event, work: Duration) -> Limits {
+    fn new(event: HookEvent, work: Duration) -> Limits {
         let wall = work.saturating_mul(WAIT_FACTOR);
         match event {
             // It protects: that a machine is slow is no reason to let a tool pass.
-            Event::BeforeTool => Limits { work: wall, wall },
+            HookEvent::BeforeTool => Limits { work: wall, wall },
             _ => Limits { work, wall },
         }
     }
 
     /// How long nothing can be exceeded: a process with one thread at work does not work faster than the clock.
     /// `None` once something is.
-    fn left(&self, spent: Spent) -> Option<Duration> {
+    fn left(&self, spent: TimeSpent) -> Option<Duration> {
         let work = self.work.checked_sub(spent.work)?;
         let wall = self.wall.checked_sub(spent.wall)?;
         Some(work.min(wall)).filter(|left| !left.is_zero())
@@ -108,10 +108,10 @@ impl Watch {
 /// Sleeps until a limit is exceeded; says which.
 fn outlast(limits: Limits) -> String {
     let (begun, before) = (Instant::now(), worked());
-    let mut spent = Spent::default();
+    let mut spent = TimeSpent::default();
     while let Some(left) = limits.left(spent) {
         std::thread::sleep(left);
-        spent = Spent { work: worked().saturating_sub(before), wall: begun.elapsed() };
+        spent = TimeSpent { work: worked().saturating_sub(before), wall: begun.elapsed() };
     }
     format!("not done after {} ms of work in {} ms", spent.work.as_millis(), spent.wall.as_millis())
 }
@@ -137,18 +137,18 @@ mod tests {
     fn a_busy_machine_ends_no_hook_and_a_hanging_disk_does() {
         let ms = Duration::from_millis;
         for (event, work, wall, left) in [
-            (Event::Prompt, 0, 0, Some(200)),
-            (Event::Prompt, 20, 300, Some(180)),
-            (Event::Prompt, 150, 1_990, Some(10)),
-            (Event::Prompt, 200, 200, None),
-            (Event::SessionStart, 201, 1_000, None),
-            (Event::AfterTool, 10, 2_000, None),
-            (Event::BeforeTool, 500, 900, Some(1_100)),
-            (Event::BeforeTool, 3, 2_500, None),
+            (HookEvent::Prompt, 0, 0, Some(200)),
+            (HookEvent::Prompt, 20, 300, Some(180)),
+            (HookEvent::Prompt, 150, 1_990, Some(10)),
+            (HookEvent::Prompt, 200, 200, None),
+            (HookEvent::SessionStart, 201, 1_000, None),
+            (HookEvent::AfterTool, 10, 2_000, None),
+            (HookEvent::BeforeTool, 500, 900, Some(1_100)),
+            (HookEvent::BeforeTool, 3, 2_500, None),
         ] {
-            let spent = Spent { work: ms(work), wall: ms(wall) };
+            let spent = TimeSpent { work: ms(work), wall: ms(wall) };
             assert_eq!(Limits::new(event, WORK).left(spent), left.map(ms), "{event:?} {spent:?}");
         }
-        assert_eq!(Limits::new(Event::Stop, ms(50)), Limits { work: ms(50), wall: ms(500) });
+        assert_eq!(Limits::new(HookEvent::Stop, ms(50)), Limits { work: ms(50), wall: ms(500) });
     }
 }

@@ -3,26 +3,26 @@
 //! One implementation, an adapter per client. A hook never breaks its agent: whatever goes wrong, it ends with
 //! exit code 0, says nothing to the client and leaves a line in the log.
 
-mod call;
 mod clients;
 mod deadline;
-mod job;
+mod handlers;
+mod payload;
 
-use call::{Call, Event};
-use clients::Client;
+use clients::HookClient;
 use deadline::{Limits, Watch};
 use lorelane_core::secret;
 use lorelane_core::text::printable;
 use lorelane_engine::env::Env;
 use lorelane_engine::hooklog;
 use lorelane_engine::setup;
+use payload::{HookCall, HookEvent};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
 /// What the client is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Answer {
+enum HookAnswer {
     Nothing,
     /// Text for the model, beside what it gets anyway.
     Context(String),
@@ -36,32 +36,32 @@ enum Answer {
     Tell(String),
 }
 
-impl Answer {
+impl HookAnswer {
     /// With commands that work where they are read: `setup` does not need a program on the PATH, nor do agents.
-    fn calling(self, env: &Env, client: Client) -> Answer {
+    fn calling(self, env: &Env, client: HookClient) -> HookAnswer {
         let called = || if client.has_own_path() { setup::called_by_path() } else { setup::called(env) };
         let spell = |text: String| setup::calling(&text, &called());
         match self {
-            Answer::Nothing => Answer::Nothing,
-            Answer::Context(text) => Answer::Context(spell(text)),
-            Answer::Deny(text) => Answer::Deny(spell(text)),
-            Answer::Object(text) => Answer::Object(spell(text)),
-            Answer::Continue(text) => Answer::Continue(spell(text)),
-            Answer::Tell(text) => Answer::Tell(spell(text)),
+            HookAnswer::Nothing => HookAnswer::Nothing,
+            HookAnswer::Context(text) => HookAnswer::Context(spell(text)),
+            HookAnswer::Deny(text) => HookAnswer::Deny(spell(text)),
+            HookAnswer::Object(text) => HookAnswer::Object(spell(text)),
+            HookAnswer::Continue(text) => HookAnswer::Continue(spell(text)),
+            HookAnswer::Tell(text) => HookAnswer::Tell(spell(text)),
         }
     }
 }
 
 /// The answer in a client's own form.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Said {
+struct HookOutput {
     out: String,
     err: String,
     code: u8,
 }
 
-impl Said {
-    fn say(self) -> ExitCode {
+impl HookOutput {
+    fn print(self) -> ExitCode {
         let _ = std::io::stderr().write_all(self.err.as_bytes());
         let _ = std::io::stdout().write_all(self.out.as_bytes());
         ExitCode::from(self.code)
@@ -90,7 +90,7 @@ pub(crate) fn run(env: &Env, arguments: &[OsString]) -> ExitCode {
     let answered = answer(env, event, client, &watch);
     watch.end();
     match answered {
-        Ok(said) => said.say(),
+        Ok(said) => said.print(),
         Err(why) => {
             hooklog::write(env, &name, &why);
             ExitCode::SUCCESS
@@ -98,24 +98,24 @@ pub(crate) fn run(env: &Env, arguments: &[OsString]) -> ExitCode {
     }
 }
 
-fn answer(env: &Env, event: Event, client: Client, watch: &Watch) -> Result<Said, String> {
+fn answer(env: &Env, event: HookEvent, client: HookClient, watch: &Watch) -> Result<HookOutput, String> {
     let payload = crate::stdin::read_value();
     watch.payload_came();
     let Some(payload) = payload else { return Err("the payload is not JSON".to_owned()) };
-    let call = Call::read(env, event, client, &payload);
-    let answer = job::run(env, &call).map_err(|failure| failure.to_string())?;
-    Ok(client.say(event, answer.calling(env, client)))
+    let call = HookCall::read(env, event, client, &payload);
+    let answer = handlers::run(env, &call).map_err(|failure| failure.to_string())?;
+    Ok(client.render(event, answer.calling(env, client)))
 }
 
-fn wanted(words: &[String]) -> Option<(Event, Client)> {
+fn wanted(words: &[String]) -> Option<(HookEvent, HookClient)> {
     let mut event = None;
-    let mut client = Client::ClaudeCode;
+    let mut client = HookClient::ClaudeCode;
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.strip_prefix("--client") {
-            Some("") => client = Client::parse(words.next()?)?,
-            Some(value) => client = Client::parse(value.strip_prefix('=')?)?,
-            None if event.is_none() => event = Some(Event::parse(word)?),
+            Some("") => client = HookClient::parse(words.next()?)?,
+            Some(value) => client = HookClient::parse(value.strip_prefix('=')?)?,
+            None if event.is_none() => event = Some(HookEvent::parse(word)?),
             None => return None,
         }
     }
@@ -123,8 +123,8 @@ fn wanted(words: &[String]) -> Option<(Event, Client)> {
 }
 
 fn usage() -> String {
-    let events: Vec<&str> = Event::ALL.iter().map(|event| event.name()).collect();
-    let clients: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
+    let events: Vec<&str> = HookEvent::ALL.iter().map(|event| event.name()).collect();
+    let clients: Vec<&str> = HookClient::ALL.iter().map(|client| client.name()).collect();
     format!("usage: lorelane hook {} [--client {}]", events.join("|"), clients.join("|"))
 }
 

@@ -15,7 +15,7 @@ const TEXT_MAX: usize = 40_000;
 pub(super) const LISTED: &str = "result";
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Answer {
+pub(super) enum ToolAnswer {
     Text(String),
     /// JSON that a model shall read.
     Document(Value),
@@ -28,40 +28,40 @@ pub(super) enum Answer {
 
 /// What was attempted, why not, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Trouble {
+pub(super) struct ToolError {
     what: String,
     hint: String,
 }
 
-pub(super) type Outcome = Result<Answer, Trouble>;
+pub(super) type ToolResult = Result<ToolAnswer, ToolError>;
 
-impl Answer {
+impl ToolAnswer {
     /// Words of memories between our own: fenced, so that a model can tell them apart.
-    pub(super) fn fenced(head: &str, inside: &str, tail: &str) -> Answer {
+    pub(super) fn fenced(head: &str, inside: &str, tail: &str) -> ToolAnswer {
         let mut text = String::new();
         if !head.is_empty() {
             text.push_str(&format!("{head}\n"));
         }
         text.push_str(&Fence::Memory.around(inside));
         text.push_str(tail);
-        Answer::Text(text)
+        ToolAnswer::Text(text)
     }
 
     /// A document in which no text can pretend to be anything else.
-    pub(super) fn document(document: &impl Serialize) -> Answer {
+    pub(super) fn document(document: &impl Serialize) -> ToolAnswer {
         let mut document = view::tree(document);
         map_texts(&mut document, &|text| fence::block(text, TEXT_MAX));
-        Answer::Document(document)
+        ToolAnswer::Document(document)
     }
 
     /// A document of exact values. What is structured has to be an object, so a list is one's only member.
-    pub(super) fn verbatim(document: &impl Serialize) -> Answer {
+    pub(super) fn verbatim(document: &impl Serialize) -> ToolAnswer {
         let text = fence::json(&view::line(document));
         let document = match view::tree(document) {
             list @ Value::Array(_) => [(LISTED.to_owned(), list)].into_iter().collect(),
             object => object,
         };
-        Answer::Verbatim { text, document }
+        ToolAnswer::Verbatim { text, document }
     }
 }
 
@@ -80,23 +80,23 @@ pub(super) fn whole(text: &str) -> (String, bool) {
     (fence::block(text, TEXT_MAX), text.chars().nth(TEXT_MAX).is_none())
 }
 
-impl Answer {
-    pub(super) fn naming(mut self, tools: Tools) -> Answer {
-        if let Answer::Document(document) = &mut self {
+impl ToolAnswer {
+    pub(super) fn naming(mut self, tools: Tools) -> ToolAnswer {
+        if let ToolAnswer::Document(document) = &mut self {
             hints::with_tools_in(document, tools);
         }
         self
     }
 }
 
-impl Trouble {
-    pub(super) fn naming(self, tools: Tools) -> Trouble {
-        let Trouble { what, hint } = self;
-        Trouble { what: hints::with_tools_in_fixes(&what, tools), hint: hints::with_tools(&hint, tools) }
+impl ToolError {
+    pub(super) fn naming(self, tools: Tools) -> ToolError {
+        let ToolError { what, hint } = self;
+        ToolError { what: hints::with_tools_in_fixes(&what, tools), hint: hints::with_tools(&hint, tools) }
     }
 
-    pub(super) fn new(what: impl Into<String>, hint: impl Into<String>) -> Trouble {
-        Trouble { what: what.into(), hint: hint.into() }
+    pub(super) fn new(what: impl Into<String>, hint: impl Into<String>) -> ToolError {
+        ToolError { what: what.into(), hint: hint.into() }
     }
 
     pub(super) fn document(&self) -> String {
@@ -110,14 +110,14 @@ impl Trouble {
     }
 }
 
-impl From<Failure> for Trouble {
-    fn from(failure: Failure) -> Trouble {
-        Trouble::from(&failure)
+impl From<Failure> for ToolError {
+    fn from(failure: Failure) -> ToolError {
+        ToolError::from(&failure)
     }
 }
 
-impl From<&Failure> for Trouble {
-    fn from(failure: &Failure) -> Trouble {
-        Trouble::new(failure.to_string(), failure.hint())
+impl From<&Failure> for ToolError {
+    fn from(failure: &Failure) -> ToolError {
+        ToolError::new(failure.to_string(), failure.hint())
     }
 }

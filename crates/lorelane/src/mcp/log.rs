@@ -11,15 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether one client wants warnings: until it asks for graver messages only.
 #[derive(Clone, Debug)]
-pub(super) struct Log(Arc<AtomicBool>);
+pub(super) struct ClientLog(Arc<AtomicBool>);
 
-impl Default for Log {
-    fn default() -> Log {
-        Log(Arc::new(AtomicBool::new(true)))
+impl Default for ClientLog {
+    fn default() -> ClientLog {
+        ClientLog(Arc::new(AtomicBool::new(true)))
     }
 }
 
-impl Log {
+impl ClientLog {
     pub(super) fn set_level(&self, request: &SetLevelRequestParams) {
         use LoggingLevel::{Alert, Critical, Debug, Emergency, Error, Info, Notice, Warning};
         let wanted = match request.level {

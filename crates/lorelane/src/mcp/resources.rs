@@ -2,10 +2,10 @@
 
 use super::cursor;
 use crate::serve::WorkspaceFactory;
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::fence;
 use lorelane_core::memory::Address;
-use lorelane_engine::index::Wanted;
+use lorelane_engine::index::ListFilter;
 use lorelane_engine::workspace::Failure;
 
 const RECORDS: &str = "lorelane://records/";
@@ -20,7 +20,7 @@ const TITLE_MAX: usize = 200;
 
 /// A memory in the list.
 #[derive(Debug)]
-pub(super) struct Listed {
+pub(super) struct ListedResource {
     pub(super) uri: String,
     pub(super) address: Address,
     pub(super) title: String,
@@ -28,7 +28,7 @@ pub(super) struct Listed {
 }
 
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum ResourceError {
     /// Not a cursor of ours.
     Cursor,
     /// No memory of this name.
@@ -36,13 +36,13 @@ pub(super) enum Fault {
     Failure(Failure),
 }
 
-impl From<Failure> for Fault {
-    fn from(failure: Failure) -> Fault {
+impl From<Failure> for ResourceError {
+    fn from(failure: Failure) -> ResourceError {
         match failure {
             Failure::Unclear(_) | Failure::Refused(lorelane_core::refusal::Refusal::Missing { .. }) => {
-                Fault::Missing
+                ResourceError::Missing
             }
-            other => Fault::Failure(other),
+            other => ResourceError::Failure(other),
         }
     }
 }
@@ -79,21 +79,21 @@ fn escaped(path: &str) -> String {
 pub(super) fn list(
     factory: &WorkspaceFactory,
     after: Option<&str>,
-) -> Result<(Vec<Listed>, Option<String>), Fault> {
+) -> Result<(Vec<ListedResource>, Option<String>), ResourceError> {
     let last = match after {
-        Some(text) => Some(cursor::key(text).ok_or(Fault::Cursor)?),
+        Some(text) => Some(cursor::key(text).ok_or(ResourceError::Cursor)?),
         None => None,
     };
     let mut entries = match factory.open() {
-        Ok(mut workspace) => workspace.recall().entries(Wanted { kind: None, status: None })?,
+        Ok(mut workspace) => workspace.recall().entries(ListFilter { kind: None, status: None })?,
         // A project without memories has none to list.
         Err(Failure::NoStore { .. }) => Vec::new(),
         Err(failure) => return Err(failure.into()),
     };
-    let key = |entry: &Entry| entry.address.to_string();
+    let key = |entry: &MemorySummary| entry.address.to_string();
     entries.sort_by_cached_key(key);
     let (page, next) = cursor::page(entries, last.as_deref(), PAGE, key);
-    let listed = page.into_iter().map(|entry| Listed {
+    let listed = page.into_iter().map(|entry| ListedResource {
         uri: uri(&entry.address),
         title: fence::inline(&entry.title, TITLE_MAX),
         about: format!("{} ({})", entry.kind.display(), entry.status),
@@ -103,8 +103,8 @@ pub(super) fn list(
 }
 
 /// The text of a memory's file, and what sort of text that is.
-pub(super) fn read(factory: &WorkspaceFactory, uri: &str) -> Result<(String, &'static str), Fault> {
-    let address = address(uri).ok_or(Fault::Missing)?;
+pub(super) fn read(factory: &WorkspaceFactory, uri: &str) -> Result<(String, &'static str), ResourceError> {
+    let address = address(uri).ok_or(ResourceError::Missing)?;
     Ok((factory.open()?.load(&address)?.text, mime(&address)))
 }
 

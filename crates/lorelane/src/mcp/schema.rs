@@ -3,7 +3,7 @@
 //! Schemas stay within what every model vendor accepts: one type each, no `format`, no `default`, no references.
 
 use crate::view::Members;
-use lorelane_core::dialect::records::draft::{self, Wanted};
+use lorelane_core::dialect::records::draft::{self, DraftField};
 use lorelane_core::json::{Json, Object};
 use lorelane_core::memory::Category;
 use serde::Serialize;
@@ -12,14 +12,14 @@ use serde::Serialize;
 pub(super) struct Parameter {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: ArgumentType,
     pub(super) required: bool,
     /// What is said of a value that cannot be; `None` for the usual words.
     complaint: Option<fn(&Json) -> String>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum ArgumentType {
     Text {
         max: usize,
     },
@@ -42,11 +42,11 @@ pub(super) enum Kind {
     Content,
 }
 
-pub(super) const fn required(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+pub(super) const fn required(name: &'static str, kind: ArgumentType, about: &'static str) -> Parameter {
     Parameter { name, about, kind, required: true, complaint: None }
 }
 
-pub(super) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+pub(super) const fn optional(name: &'static str, kind: ArgumentType, about: &'static str) -> Parameter {
     Parameter { name, about, kind, required: false, complaint: None }
 }
 
@@ -93,7 +93,7 @@ pub(super) struct Schema {
 pub(super) fn input(parameters: &[Parameter]) -> Schema {
     let properties = parameters.iter().map(|parameter| {
         let about = match parameter.kind {
-            Kind::Content => format!("{}: {}", parameter.about, needed()),
+            ArgumentType::Content => format!("{}: {}", parameter.about, needed()),
             _ => parameter.about.to_owned(),
         };
         (parameter.name, Schema { description: Some(about), ..parameter.kind.schema() })
@@ -135,57 +135,59 @@ fn within(type_name: &'static str, min: u64, max: u64) -> Schema {
     Schema { minimum: Some(min), maximum: Some(max), ..of_type(type_name) }
 }
 
-impl Kind {
+impl ArgumentType {
     fn schema(self) -> Schema {
         match self {
             // Its length is checked when it comes: no model counts characters.
-            Kind::Text { .. } => of_type("string"),
-            Kind::Category => one_of(Category::ALL.map(Category::name)),
-            Kind::Choice(names) => one_of(names.iter().copied()),
-            Kind::Choices(names) => list_of(one_of(names.iter().copied())),
-            Kind::Whole { min, max } => within("integer", min, max),
-            Kind::Fraction => within("number", 0, 1),
-            Kind::Flag => of_type("boolean"),
-            Kind::Texts => list_of(of_type("string")),
-            Kind::Numbers => list_of(of_type("integer")),
-            Kind::Categories => list_of(one_of(Category::ALL.map(Category::name))),
-            Kind::Objects => list_of(of_type("object")),
-            Kind::Content => content(),
+            ArgumentType::Text { .. } => of_type("string"),
+            ArgumentType::Category => one_of(Category::ALL.map(Category::name)),
+            ArgumentType::Choice(names) => one_of(names.iter().copied()),
+            ArgumentType::Choices(names) => list_of(one_of(names.iter().copied())),
+            ArgumentType::Whole { min, max } => within("integer", min, max),
+            ArgumentType::Fraction => within("number", 0, 1),
+            ArgumentType::Flag => of_type("boolean"),
+            ArgumentType::Texts => list_of(of_type("string")),
+            ArgumentType::Numbers => list_of(of_type("integer")),
+            ArgumentType::Categories => list_of(one_of(Category::ALL.map(Category::name))),
+            ArgumentType::Objects => list_of(of_type("object")),
+            ArgumentType::Content => content(),
         }
     }
 
     /// What a value should have been; `None` when it is fine.
     fn fault(self, value: &Json) -> Option<String> {
         let (fine, expected) = match self {
-            Kind::Text { max } => (
+            ArgumentType::Text { max } => (
                 value.as_text().is_some_and(|text| text.chars().nth(max).is_none()),
                 format!("text of at most {max} characters"),
             ),
-            Kind::Category => (category(value), format!("one of {}", names())),
-            Kind::Choice(known) => (
+            ArgumentType::Category => (category(value), format!("one of {}", names())),
+            ArgumentType::Choice(known) => (
                 value.as_text().is_some_and(|text| known.contains(&text)),
                 format!("one of {}", known.join(", ")),
             ),
-            Kind::Choices(known) => (
+            ArgumentType::Choices(known) => (
                 every(value, |item| item.as_text().is_some_and(|text| known.contains(&text))),
                 format!("a list of some of {}", known.join(", ")),
             ),
-            Kind::Whole { min, max } => (
+            ArgumentType::Whole { min, max } => (
                 value.as_u64().is_some_and(|number| (min..=max).contains(&number)),
                 format!("a whole number from {min} to {max}"),
             ),
-            Kind::Fraction => (
+            ArgumentType::Fraction => (
                 value.as_f64().is_some_and(|number| (0.0..=1.0).contains(&number)),
                 "a number from 0 to 1".to_owned(),
             ),
-            Kind::Flag => (value.as_bool().is_some(), "true or false".to_owned()),
-            Kind::Texts => (every(value, |item| item.as_text().is_some()), "a list of texts".to_owned()),
-            Kind::Numbers => (every(value, whole), "a list of whole numbers".to_owned()),
-            Kind::Categories => (every(value, category), format!("a list of some of {}", names())),
-            Kind::Objects => {
+            ArgumentType::Flag => (value.as_bool().is_some(), "true or false".to_owned()),
+            ArgumentType::Texts => {
+                (every(value, |item| item.as_text().is_some()), "a list of texts".to_owned())
+            }
+            ArgumentType::Numbers => (every(value, whole), "a list of whole numbers".to_owned()),
+            ArgumentType::Categories => (every(value, category), format!("a list of some of {}", names())),
+            ArgumentType::Objects => {
                 (every(value, |item| item.as_object().is_some()), "a list of objects".to_owned())
             }
-            Kind::Content => (value.as_object().is_some(), "an object".to_owned()),
+            ArgumentType::Content => (value.as_object().is_some(), "an object".to_owned()),
         };
         (!fine).then_some(expected)
     }
@@ -210,7 +212,7 @@ fn every(value: &Json, fine: impl Fn(&Json) -> bool) -> bool {
 /// The fields of a category. Only those that have to be chosen from a few words are listed, because all of them cost
 /// more than every other tool together; the others are named by [`needed`], and an answer lists all of one category.
 fn content() -> Schema {
-    let wanted: Vec<Wanted> = Category::ALL.into_iter().flat_map(draft::wanted).collect();
+    let wanted: Vec<DraftField> = Category::ALL.into_iter().flat_map(draft::wanted).collect();
     let chosen = wanted.iter().filter(|field| field.required && !field.choices.is_empty());
     object(chosen.map(|field| (in_content(field), one_of(field.choices.iter().copied()))))
 }
@@ -231,7 +233,7 @@ fn needed() -> String {
 
 const CONTENT: &str = "content.";
 
-fn in_content(field: &Wanted) -> &str {
+fn in_content(field: &DraftField) -> &str {
     field.path.strip_prefix(CONTENT).unwrap_or(&field.path)
 }
 

@@ -1,9 +1,9 @@
 //! The protocol's side of the server: what `rmcp` asks, answered from tools, resources and prompts.
 
-use super::answer::{Answer, Trouble};
-use super::log::Log;
-use super::resources::{self, Fault};
-use super::tools::{Effect, Profile, Progress, Tool, Voice};
+use super::answer::{ToolAnswer, ToolError};
+use super::log::ClientLog;
+use super::resources::{self, ResourceError};
+use super::tools::{ErrorFormat, Profile, Tool, ToolEffect, ToolProgress};
 use super::{bridge, prompts};
 use crate::serve::{self, WatchEvent, WatchWarning, WorkspaceFactory};
 use lorelane_core::fence;
@@ -40,7 +40,7 @@ pub(super) struct Server {
     changes: Sender<Arc<WatchEvent>>,
     /// The resources that this client wants to hear of.
     subscribed: Arc<Mutex<BTreeSet<String>>>,
-    log: Log,
+    log: ClientLog,
     /// Whether the client has hung up: who listens for it can stop.
     gone: Arc<watch::Sender<bool>>,
 }
@@ -59,7 +59,7 @@ impl Server {
             profile: self.profile,
             changes: self.changes.clone(),
             subscribed: Arc::default(),
-            log: Log::default(),
+            log: ClientLog::default(),
             gone: Arc::default(),
         }
     }
@@ -139,11 +139,11 @@ impl ServerHandler for Server {
             // A model can mend what it reads, and clients show it results only.
             let known: Vec<&str> = self.profile.tools().map(|tool| tool.name).collect();
             let what = format!("there is no tool `{}`", request.name);
-            let unknown = Trouble::new(what, format!("call one of {}", known.join(", ")));
-            return Ok(failed(&unknown, Voice::Plain).into());
+            let unknown = ToolError::new(what, format!("call one of {}", known.join(", ")));
+            return Ok(failed(&unknown, ErrorFormat::Plain).into());
         };
         let Some(sent) = bridge::from_client(request.arguments) else {
-            let unread = Trouble::new("cannot read the arguments", "nest them less deeply");
+            let unread = ToolError::new("cannot read the arguments", "nest them less deeply");
             return Ok(failed(&unread, tool.voice).into());
         };
         let (told, mut heard) = mpsc::unbounded_channel();
@@ -168,9 +168,9 @@ impl ServerHandler for Server {
             }
         };
         let result = match outcome {
-            Ok(Answer::Text(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            Ok(Answer::Document(document)) => CallToolResult::structured(document),
-            Ok(Answer::Verbatim { text, document }) => {
+            Ok(ToolAnswer::Text(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            Ok(ToolAnswer::Document(document)) => CallToolResult::structured(document),
+            Ok(ToolAnswer::Verbatim { text, document }) => {
                 let mut result = CallToolResult::structured(document);
                 result.content = vec![ContentBlock::text(text)];
                 result
@@ -375,9 +375,9 @@ fn described(tool: &Tool) -> rmcp::model::Tool {
     // that write. Whatever is written can be undone.
     let hints = ToolAnnotations::new().destructive(false).open_world(false);
     let hints = match tool.effect {
-        Effect::Reads => hints.read_only(true),
-        Effect::Writes => hints.read_only(false).idempotent(false),
-        Effect::Settles => hints.read_only(false).idempotent(true),
+        ToolEffect::Reads => hints.read_only(true),
+        ToolEffect::Writes => hints.read_only(false).idempotent(false),
+        ToolEffect::Settles => hints.read_only(false).idempotent(true),
     };
     let mut described =
         rmcp::model::Tool::new(tool.name, tool.about, Arc::new(bridge::schema_to_client(&tool.input())));
@@ -387,16 +387,16 @@ fn described(tool: &Tool) -> rmcp::model::Tool {
     described
 }
 
-fn told_as(token: ProgressToken, progress: Progress) -> ProgressNotificationParam {
+fn told_as(token: ProgressToken, progress: ToolProgress) -> ProgressNotificationParam {
     ProgressNotificationParam::new(token, f64::from(progress.done))
         .with_total(f64::from(progress.of))
         .with_message(progress.doing)
 }
 
-fn failed(trouble: &Trouble, voice: Voice) -> CallToolResult {
+fn failed(trouble: &ToolError, voice: ErrorFormat) -> CallToolResult {
     let text = match voice {
-        Voice::Plain => trouble.text(),
-        Voice::Json => trouble.document(),
+        ErrorFormat::Plain => trouble.text(),
+        ErrorFormat::Json => trouble.document(),
     };
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
@@ -413,14 +413,14 @@ fn bad_cursor() -> ErrorData {
     ErrorData::invalid_params("the cursor is none of ours: give `nextCursor` as it was, or none", None)
 }
 
-fn refused(fault: Fault, what: &str) -> ErrorData {
+fn refused(fault: ResourceError, what: &str) -> ErrorData {
     match fault {
-        Fault::Cursor => bad_cursor(),
-        Fault::Missing => {
+        ResourceError::Cursor => bad_cursor(),
+        ResourceError::Missing => {
             let uri = serde_json::json!({ "uri": what });
             ErrorData::resource_not_found(format!("there is no resource {what}"), Some(uri))
         }
-        Fault::Failure(failure) => ErrorData::internal_error(Trouble::from(&failure).text(), None),
+        ResourceError::Failure(failure) => ErrorData::internal_error(ToolError::from(&failure).text(), None),
     }
 }
 
@@ -436,7 +436,7 @@ async fn tell(context: &SubscriptionContext, changes: &WatchEvent) {
 
 fn worded(warning: &WatchWarning) -> String {
     match warning {
-        WatchWarning::Index(failure) => Trouble::from(failure).text(),
+        WatchWarning::Index(failure) => ToolError::from(failure).text(),
         WatchWarning::Model(fault) => format!("{fault}\nhint: {}", fault.hint()),
     }
 }
@@ -450,7 +450,7 @@ async fn forward(
     peer: Peer<RoleServer>,
     changes: Sender<Arc<WatchEvent>>,
     subscribed: Arc<Mutex<BTreeSet<String>>>,
-    log: Log,
+    log: ClientLog,
 ) {
     let mut changes = changes.subscribe();
     while !peer.is_transport_closed() {

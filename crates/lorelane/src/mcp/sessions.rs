@@ -14,11 +14,11 @@ const SESSIONS_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) struct Sessions {
     manager: Arc<LocalSessionManager>,
-    uses: Mutex<HashMap<SessionId, Use>>,
+    uses: Mutex<HashMap<SessionId, SessionUse>>,
 }
 
 #[derive(Debug)]
-struct Use {
+struct SessionUse {
     /// Requests whose answers are not sent yet.
     requests: usize,
     last: Instant,
@@ -39,7 +39,7 @@ impl Sessions {
     pub(super) fn using(self: &Arc<Sessions>, id: &str) -> InUse {
         let id = SessionId::from(id);
         let mut uses = self.uses();
-        uses.entry(Arc::clone(&id)).or_insert(Use { requests: 0, last: Instant::now() }).requests += 1;
+        uses.entry(Arc::clone(&id)).or_insert(SessionUse { requests: 0, last: Instant::now() }).requests += 1;
         InUse { id, sessions: Arc::clone(self) }
     }
 
@@ -66,7 +66,7 @@ impl Sessions {
         }
     }
 
-    fn uses(&self) -> MutexGuard<'_, HashMap<SessionId, Use>> {
+    fn uses(&self) -> MutexGuard<'_, HashMap<SessionId, SessionUse>> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -25,14 +25,14 @@ const AHEAD: usize = 64;
 /// Serves until the client closes its end.
 pub(super) async fn serve(server: Server) {
     let gone = server.gone();
-    let served = serve_directly(Greeted(server), Stdio::start(gone), None);
+    let served = serve_directly(BeforeInitialize(server), Stdio::start(gone), None);
     let _ = served.waiting().await;
 }
 
 /// Lets through what a client may ask before it has greeted us.
-struct Greeted(Server);
+struct BeforeInitialize(Server);
 
-impl Service<RoleServer> for Greeted {
+impl Service<RoleServer> for BeforeInitialize {
     async fn handle_request(
         &self,
         request: ClientRequest,

@@ -37,7 +37,7 @@ pub(super) struct Deadlines {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     Unproven,
     Idle,
     /// A request with the token is being read, worked on or answered.
@@ -47,7 +47,7 @@ enum State {
 /// All that are open. Taking one out of `open` closes it.
 #[derive(Debug)]
 pub(super) struct Connections {
-    open: Mutex<BTreeMap<u64, Entry>>,
+    open: Mutex<BTreeMap<u64, ConnectionEntry>>,
     /// Never given twice: one that was closed may still be there for a while.
     next_id: AtomicU64,
     freed: Notify,
@@ -55,8 +55,8 @@ pub(super) struct Connections {
 }
 
 #[derive(Debug)]
-struct Entry {
-    state: State,
+struct ConnectionEntry {
+    state: ConnectionState,
     since: Instant,
     /// Wakes the stream when it is dropped.
     _close: oneshot::Sender<()>,
@@ -68,13 +68,13 @@ impl Connections {
         Arc::new(Connections { open, next_id, freed, deadlines })
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Entry>> {
+    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, ConnectionEntry>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits while every place is taken by a request with the token: new clients wait in the system's queue meanwhile.
     async fn room(&self) {
-        while count(&self.open(), State::Busy) >= TRUSTED_MAX {
+        while count(&self.open(), ConnectionState::Busy) >= TRUSTED_MAX {
             self.freed.notified().await;
         }
     }
@@ -83,21 +83,21 @@ impl Connections {
         let (close, closed) = oneshot::channel();
         let since = Instant::now();
         let mut open = self.open();
-        if count(&open, State::Unproven) >= UNPROVEN_MAX {
-            close_longest(&mut open, State::Unproven);
+        if count(&open, ConnectionState::Unproven) >= UNPROVEN_MAX {
+            close_longest(&mut open, ConnectionState::Unproven);
         }
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        open.insert(id, Entry { state: State::Unproven, since, _close: close });
+        open.insert(id, ConnectionEntry { state: ConnectionState::Unproven, since, _close: close });
         let connection = Connection { id, all: Arc::clone(self) };
         TimedStream { stream, connection, closed: Some(closed), alarm: Box::pin(sleep_until(since)) }
     }
 }
 
-fn count(open: &BTreeMap<u64, Entry>, state: State) -> usize {
+fn count(open: &BTreeMap<u64, ConnectionEntry>, state: ConnectionState) -> usize {
     open.values().filter(|entry| entry.state == state).count()
 }
 
-fn close_longest(open: &mut BTreeMap<u64, Entry>, state: State) {
+fn close_longest(open: &mut BTreeMap<u64, ConnectionEntry>, state: ConnectionState) {
     let waiting = open.iter().filter(|(_, entry)| entry.state == state);
     if let Some(id) = waiting.min_by_key(|(_, entry)| entry.since).map(|(id, _)| *id) {
         open.remove(&id);
@@ -118,15 +118,15 @@ pub(super) struct BusyGuard(Connection);
 impl Connection {
     /// Tells that a request showed the token.
     pub(super) fn trust(&self) -> BusyGuard {
-        self.set(State::Busy);
+        self.set(ConnectionState::Busy);
         let mut open = self.all.open();
-        if count(&open, State::Busy) + count(&open, State::Idle) > TRUSTED_MAX {
-            close_longest(&mut open, State::Idle);
+        if count(&open, ConnectionState::Busy) + count(&open, ConnectionState::Idle) > TRUSTED_MAX {
+            close_longest(&mut open, ConnectionState::Idle);
         }
         BusyGuard(self.clone())
     }
 
-    fn set(&self, state: State) {
+    fn set(&self, state: ConnectionState) {
         if let Some(entry) = self.all.open().get_mut(&self.id) {
             (entry.state, entry.since) = (state, Instant::now());
         }
@@ -136,16 +136,16 @@ impl Connection {
         let open = self.all.open();
         let entry = open.get(&self.id)?;
         match entry.state {
-            State::Unproven => Some(entry.since + self.all.deadlines.proof),
-            State::Idle => Some(entry.since + self.all.deadlines.idle),
-            State::Busy => None,
+            ConnectionState::Unproven => Some(entry.since + self.all.deadlines.proof),
+            ConnectionState::Idle => Some(entry.since + self.all.deadlines.idle),
+            ConnectionState::Busy => None,
         }
     }
 }
 
 impl Drop for BusyGuard {
     fn drop(&mut self) {
-        self.0.set(State::Idle);
+        self.0.set(ConnectionState::Idle);
         self.0.all.freed.notify_one();
     }
 }

@@ -3,7 +3,7 @@
 use lorelane_core::time::Timestamp;
 use lorelane_engine::env::{Env, Var};
 use lorelane_engine::index;
-use lorelane_engine::model::Meaning;
+use lorelane_engine::model::Embedder;
 use lorelane_engine::workspace::{Failure, Workspace};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -12,7 +12,7 @@ pub(crate) struct WorkspaceFactory {
     env: Env,
     clock: fn() -> Timestamp,
     /// The second model, once it is loaded.
-    model: RwLock<Option<Arc<dyn Meaning>>>,
+    model: RwLock<Option<Arc<dyn Embedder>>>,
 }
 
 impl WorkspaceFactory {
@@ -35,12 +35,12 @@ impl WorkspaceFactory {
         &self.env
     }
 
-    pub(crate) fn model(&self) -> Option<Arc<dyn Meaning>> {
+    pub(crate) fn model(&self) -> Option<Arc<dyn Embedder>> {
         self.model.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Requests that come from here on are answered with it, or without.
-    pub(crate) fn set_model(&self, model: Option<Arc<dyn Meaning>>) {
+    pub(crate) fn set_model(&self, model: Option<Arc<dyn Embedder>>) {
         *self.model.write().unwrap_or_else(PoisonError::into_inner) = model;
     }
 }

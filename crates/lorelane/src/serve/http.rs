@@ -94,7 +94,7 @@ pub(crate) fn refused(status: StatusCode, text: impl Into<Body>) -> Response {
 
 /// Drops `guard` when the response is sent, or nobody is there to get it.
 pub(crate) fn until_sent<T: Send + Unpin + 'static>(response: Response, guard: T) -> Response {
-    response.map(|body| Body::new(Guarded { body, _guard: guard }))
+    response.map(|body| Body::new(GuardedBody { body, _guard: guard }))
 }
 
 /// Lets a request pass to the routes with all of its body.
@@ -224,12 +224,12 @@ fn generated(var: Var) -> Result<String, StartError> {
 }
 
 /// A body that takes something along until it is dropped.
-struct Guarded<T> {
+struct GuardedBody<T> {
     body: Body,
     _guard: T,
 }
 
-impl<T: Unpin> HttpBody for Guarded<T> {
+impl<T: Unpin> HttpBody for GuardedBody<T> {
     type Data = Bytes;
     type Error = axum::Error;
 

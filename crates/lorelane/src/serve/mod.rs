@@ -3,9 +3,9 @@
 //! No face: faces that stay up use it, and it names none of them. Nothing here knows a protocol above HTTP.
 
 mod connections;
+mod embed;
 mod factory;
 pub(crate) mod http;
-mod learn;
 mod watch;
 
 pub(crate) use factory::WorkspaceFactory;
@@ -48,6 +48,6 @@ pub(crate) fn run<T>(server: impl Future<Output = T>) -> Result<T, StartError> {
 /// Keeps index and second model in step with the files, and tells what changes, for as long as the process lives.
 pub(crate) fn follow_files(factory: &Arc<WorkspaceFactory>) -> Sender<Arc<WatchEvent>> {
     let changes = watch::start(Arc::clone(factory));
-    learn::start(Arc::clone(factory), changes.clone());
+    embed::start(Arc::clone(factory), changes.clone());
     changes
 }

@@ -6,7 +6,7 @@
 
 use super::factory::WorkspaceFactory;
 use lorelane_core::memory::Address;
-use lorelane_engine::index::Seen;
+use lorelane_engine::index::FileStamp;
 use lorelane_engine::model::ModelError;
 use lorelane_engine::workspace::Failure;
 use std::collections::BTreeMap;
@@ -42,13 +42,13 @@ pub(crate) enum WatchWarning {
     Model(ModelError),
 }
 
-type Sightings = BTreeMap<Address, Seen>;
+type WatchedMemories = BTreeMap<Address, FileStamp>;
 
 /// Starts looking, for as long as the process lives.
 pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<WatchEvent>> {
     let (sender, _) = broadcast::channel(WAITING);
     let told = sender.clone();
-    let mut before = look(&factory);
+    let mut before = scan(&factory);
     // Detached: it holds nothing that has to be put away, and ends with the process.
     std::thread::spawn(move || {
         let mut rest = SHORTEST;
@@ -56,11 +56,10 @@ pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<WatchEvent>> {
         loop {
             std::thread::sleep(rest);
             let begun = Instant::now();
-            let now = look(&factory);
+            let now = scan(&factory);
             if let Some(mut changes) = between(&before, &now) {
                 // Searches find it from here on.
-                let looked =
-                    factory.open().and_then(|mut workspace| workspace.maintenance().look_at_every_file());
+                let looked = factory.open().and_then(|mut workspace| workspace.maintenance().scan());
                 changes.warning = looked.err().map(WatchWarning::Index);
                 let _ = told.send(Arc::new(changes));
             }
@@ -77,11 +76,11 @@ pub(super) fn start(factory: Arc<WorkspaceFactory>) -> Sender<Arc<WatchEvent>> {
 }
 
 /// A project without a store has nothing to see, yet.
-fn look(factory: &WorkspaceFactory) -> Sightings {
+fn scan(factory: &WorkspaceFactory) -> WatchedMemories {
     factory.open().map(|workspace| workspace.files().sightings()).unwrap_or_default()
 }
 
-fn between(before: &Sightings, now: &Sightings) -> Option<WatchEvent> {
+fn between(before: &WatchedMemories, now: &WatchedMemories) -> Option<WatchEvent> {
     let mut changes = WatchEvent::default();
     for (address, seen) in before {
         if now.get(address) != Some(seen) {
@@ -100,8 +99,8 @@ mod tests {
 
     #[test]
     fn what_comes_goes_or_changes_is_told() {
-        let lane = |files: &[(&str, u64)]| -> Sightings {
-            let seen = |size| Seen { size, mtime_ns: 0 };
+        let lane = |files: &[(&str, u64)]| -> WatchedMemories {
+            let seen = |size| FileStamp { size, mtime_ns: 0 };
             files
                 .iter()
                 .map(|(slug, size)| (Address::record(Category::Decision, slug), seen(*size)))

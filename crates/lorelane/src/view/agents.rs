@@ -1,7 +1,7 @@
 //! Agents on this machine: which there are, what setting them up did, how fast their hooks are.
 
 use super::{Digits, path_text};
-use lorelane_engine::setup::{Client, Found, RUNS, SetupError, SetupPlan, Timing};
+use lorelane_engine::setup::{Client, DetectedClient, RUNS, SetupError, SetupPlan, Timing};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ struct AgentView {
 }
 
 impl AgentsView {
-    pub fn of(found: &[Found]) -> AgentsView {
-        let agent = |found: &Found| AgentView {
+    pub fn of(found: &[DetectedClient]) -> AgentsView {
+        let agent = |found: &DetectedClient| AgentView {
             client: found.client.name(),
             found: path_text(&found.because),
             installed: found.installed,

@@ -1,9 +1,9 @@
 //! How well recall finds the memories of a project.
 
 use super::{Digits, path_text, texts};
-use lorelane_core::bench::{Asked, Fall, Measures, Miss, Report, Tried};
+use lorelane_core::bench::{BenchQuestion, BenchReport, ExpectationResult, Measures, Miss, Regression};
 use lorelane_core::time::Timestamp;
-use lorelane_engine::workspace::Benched;
+use lorelane_engine::workspace::BenchOutcome;
 use serde::Serialize;
 
 /// How many questions that went wrong are in the document.
@@ -59,7 +59,7 @@ struct WrongView<'b> {
 }
 
 impl<'b> BenchView<'b> {
-    pub fn of(benched: &'b Benched, kept: bool) -> BenchView<'b> {
+    pub fn of(benched: &'b BenchOutcome, kept: bool) -> BenchView<'b> {
         let report = &benched.report;
         let unmet = report.tried.iter().filter(|tried| !tried.misses.is_empty());
         BenchView {
@@ -93,7 +93,7 @@ impl ComparedView {
 }
 
 impl FallView {
-    fn of(fall: &Fall) -> FallView {
+    fn of(fall: &Regression) -> FallView {
         FallView {
             measure: fall.measure.name(),
             before: Digits::shortest(fall.before),
@@ -104,7 +104,7 @@ impl FallView {
 }
 
 impl<'b> UnmetView<'b> {
-    fn of(report: &Report, tried: &'b Tried) -> UnmetView<'b> {
+    fn of(report: &BenchReport, tried: &'b ExpectationResult) -> UnmetView<'b> {
         UnmetView {
             query: &tried.expectation.query,
             misses: tried.misses.iter().map(|miss| miss_text(report, tried, miss)).collect(),
@@ -114,7 +114,7 @@ impl<'b> UnmetView<'b> {
 }
 
 impl<'b> WrongView<'b> {
-    fn of(asked: &'b Asked) -> WrongView<'b> {
+    fn of(asked: &'b BenchQuestion) -> WrongView<'b> {
         WrongView {
             query: &asked.question.text,
             wanted: asked.question.wanted.as_ref().map(ToString::to_string),
@@ -125,7 +125,7 @@ impl<'b> WrongView<'b> {
 }
 
 /// How an expectation was not met, in words.
-pub fn miss_text(report: &Report, tried: &Tried, miss: &Miss) -> String {
+pub fn miss_text(report: &BenchReport, tried: &ExpectationResult, miss: &Miss) -> String {
     match miss {
         Miss::Absent(address) => {
             let lost = report.lost.contains(&(tried.expectation.query.clone(), address.clone()));

@@ -1,16 +1,16 @@
 //! What sessions left to be saved: the work for an agent, and what became of its answers.
 
 use super::{Digits, Exact, Members, path_text};
-use lorelane_core::candidate::{Action, Candidate};
+use lorelane_core::candidate::{Action, UpdateCandidate};
 use lorelane_core::change::Notice;
 use lorelane_core::consolidate;
-use lorelane_core::dialect::records::draft::{self, Wanted};
+use lorelane_core::dialect::records::draft::{self, DraftField};
 use lorelane_core::digest::Revision;
 use lorelane_core::memory::{Address, Category};
-use lorelane_core::policy::Parallel;
-use lorelane_core::refusal::Fault;
+use lorelane_core::policy::ModelChoices;
+use lorelane_core::refusal::FieldFault;
 use lorelane_core::text::one_line;
-use lorelane_engine::workspace::{End, How, Report, Task, Work};
+use lorelane_engine::workspace::{ConsolidationReport, DraftRequest, ItemOutcome, ItemResult, Task};
 use serde::Serialize;
 
 /// Goes with every quotation.
@@ -40,7 +40,7 @@ pub struct WorkView<'w> {
 
 impl<'w> WorkView<'w> {
     /// `commit` is the command that takes the answers.
-    pub fn of(work: &'w Work, parallel: &Parallel<'w>, commit: String) -> WorkView<'w> {
+    pub fn of(work: &'w DraftRequest, parallel: &ModelChoices<'w>, commit: String) -> WorkView<'w> {
         WorkView {
             session: &work.session,
             client: &work.client,
@@ -73,7 +73,7 @@ struct QuotedWorkView<'w> {
 impl<'w> ReviewView<'w> {
     /// `context` reads what a task was drafted from, where it can be read.
     pub fn of(
-        work: Option<&'w Work>,
+        work: Option<&'w DraftRequest>,
         notices: &[Notice],
         context: impl Fn(&Task) -> Option<String>,
     ) -> ReviewView<'w> {
@@ -114,7 +114,7 @@ struct TaskView<'w> {
 #[derive(Debug, Serialize)]
 struct CandidateView<'w> {
     #[serde(flatten)]
-    found: &'w Candidate,
+    found: &'w UpdateCandidate,
     #[serde(flatten)]
     target: Option<TargetView>,
 }
@@ -175,8 +175,8 @@ struct FieldView {
 }
 
 impl FieldView {
-    fn of(field: Wanted) -> FieldView {
-        let Wanted { path, kind, required, choices, max } = field;
+    fn of(field: DraftField) -> FieldView {
+        let DraftField { path, kind, required, choices, max } = field;
         FieldView { name: path, kind, required, choices, max }
     }
 }
@@ -189,7 +189,7 @@ pub struct CommitView<'r> {
 }
 
 impl<'r> CommitView<'r> {
-    pub fn of(report: &'r Report, dry_run: bool) -> CommitView<'r> {
+    pub fn of(report: &'r ConsolidationReport, dry_run: bool) -> CommitView<'r> {
         CommitView { dry_run, items: report.ends.iter().map(EndView::of).collect(), open: report.open }
     }
 }
@@ -203,7 +203,7 @@ pub struct AnswersView<'r> {
 }
 
 impl<'r> AnswersView<'r> {
-    pub fn of(report: &'r Report) -> AnswersView<'r> {
+    pub fn of(report: &'r ConsolidationReport) -> AnswersView<'r> {
         AnswersView {
             items: report.ends.iter().map(EndView::of).collect(),
             open: report.open,
@@ -240,22 +240,22 @@ struct FaultView<'r> {
 }
 
 impl<'r> EndView<'r> {
-    fn of(end: &'r End) -> EndView<'r> {
+    fn of(end: &'r ItemResult) -> EndView<'r> {
         let (did, how) = match &end.how {
-            How::Saved { action, address, why, receipt, issues } => {
+            ItemOutcome::Saved { action, address, why, receipt, issues } => {
                 let address = address.to_string();
                 (action.name(), HowView::Saved { address, why, receipt: *receipt, issues })
             }
-            How::Noop { why } => (Action::Noop.name(), HowView::Decided { why }),
-            How::Postponed { why } => ("POSTPONE", HowView::Decided { why }),
-            How::Failed { issues } => ("FAIL", HowView::Failed { issues }),
-            How::Unclear(faults) => {
+            ItemOutcome::Noop { why } => (Action::Noop.name(), HowView::Decided { why }),
+            ItemOutcome::Postponed { why } => ("POSTPONE", HowView::Decided { why }),
+            ItemOutcome::Failed { issues } => ("FAIL", HowView::Failed { issues }),
+            ItemOutcome::Unclear(faults) => {
                 ("REFUSED", HowView::Unclear { faults: faults.iter().map(FaultView::of).collect() })
             }
-            How::Unfit { what, hint } => {
+            ItemOutcome::Unfit { what, hint } => {
                 ("REFUSED", HowView::Refused { why: what.clone(), hint: hint.clone() })
             }
-            How::Refused(failure) => {
+            ItemOutcome::Refused(failure) => {
                 ("REFUSED", HowView::Refused { why: failure.to_string(), hint: failure.hint().into_owned() })
             }
         };
@@ -264,15 +264,15 @@ impl<'r> EndView<'r> {
 }
 
 impl<'r> FaultView<'r> {
-    fn of(fault: &'r Fault) -> FaultView<'r> {
-        let Fault { field, expected, got, fix } = fault;
+    fn of(fault: &'r FieldFault) -> FaultView<'r> {
+        let FieldFault { field, expected, got, fix } = fault;
         FaultView { field, expected, got, fix }
     }
 }
 
 /// The fields of a category on one line; a star marks what is required.
 pub fn fields_line(category: Category) -> String {
-    let field = |field: &Wanted| {
+    let field = |field: &DraftField| {
         let star = if field.required { "*" } else { "" };
         let kind = if field.choices.is_empty() { field.kind.to_owned() } else { field.choices.join("|") };
         let max = field.max.map_or_else(String::new, |max| format!(" of at most {max} characters"));

@@ -1,9 +1,9 @@
 //! Changes: what was done, what the log holds, what can be undone.
 
 use super::texts;
-use lorelane_core::change::{Deed, Outcome, Receipt};
-use lorelane_engine::backend::{Fault, Outcome as Settled};
-use lorelane_engine::workspace::Logged;
+use lorelane_core::change::{Effect, Outcome, Receipt};
+use lorelane_engine::backend::{ChangeState as Settled, LogFault};
+use lorelane_engine::workspace::LaneLogEntry;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -38,13 +38,13 @@ impl<'r> ReceiptView<'r> {
 impl<'r> OutcomeView<'r> {
     fn of(outcome: &'r Outcome) -> OutcomeView<'r> {
         let (did, renamed_from) = match &outcome.deed {
-            Deed::Created => ("created", None),
-            Deed::Revised { renamed_from, .. } => ("updated", renamed_from.as_ref()),
-            Deed::Stepped { to, .. } => (to.name(), None),
-            Deed::Already(_) => ("unchanged", None),
-            Deed::Purged => ("deleted", None),
-            Deed::Marked(kind) => (kind.name(), None),
-            Deed::Undone => ("undone", None),
+            Effect::Created => ("created", None),
+            Effect::Revised { renamed_from, .. } => ("updated", renamed_from.as_ref()),
+            Effect::Transitioned { to, .. } => (to.name(), None),
+            Effect::Already(_) => ("unchanged", None),
+            Effect::Deleted => ("deleted", None),
+            Effect::Marked(kind) => (kind.name(), None),
+            Effect::Undone => ("undone", None),
         };
         OutcomeView {
             did,
@@ -82,13 +82,13 @@ struct LogEntryView<'l> {
 }
 
 impl<'l> LogView<'l> {
-    pub fn of(logged: &'l [Logged], total: usize) -> LogView<'l> {
+    pub fn of(logged: &'l [LaneLogEntry], total: usize) -> LogView<'l> {
         LogView { total, changes: logged.iter().map(LogEntryView::of).collect() }
     }
 }
 
 impl<'l> LogEntryView<'l> {
-    fn of(Logged { lane, entry }: &'l Logged) -> LogEntryView<'l> {
+    fn of(LaneLogEntry { lane, entry }: &'l LaneLogEntry) -> LogEntryView<'l> {
         LogEntryView {
             number: entry.number,
             lane: lane.name(),
@@ -117,7 +117,7 @@ pub struct LogCheckView {
 }
 
 impl LogCheckView {
-    pub fn of(faults: &[Fault]) -> LogCheckView {
+    pub fn of(faults: &[LogFault]) -> LogCheckView {
         LogCheckView { holds: faults.is_empty(), faults: texts(faults) }
     }
 }
@@ -130,7 +130,7 @@ pub struct NextUndoView<'l> {
 }
 
 impl<'l> NextUndoView<'l> {
-    pub fn of(Logged { lane, entry }: &'l Logged) -> NextUndoView<'l> {
+    pub fn of(LaneLogEntry { lane, entry }: &'l LaneLogEntry) -> NextUndoView<'l> {
         let because = entry.because.as_deref().unwrap_or("(purged)");
         NextUndoView { would_undo: entry.number, lane: lane.name(), because }
     }

@@ -1,8 +1,8 @@
 //! What was forgotten, place by place, and what git still holds.
 
 use super::{path_text, texts};
-use lorelane_engine::git::Held;
-use lorelane_engine::workspace::{Checked, Did, Forgotten};
+use lorelane_engine::git::GitTraces;
+use lorelane_engine::workspace::{EraseCheck, EraseResult, ForgetReport};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -37,8 +37,8 @@ struct HoldingCommitView<'f> {
 }
 
 impl<'f> ForgottenView<'f> {
-    pub fn of(forgotten: &'f Forgotten, dry_run: bool) -> ForgottenView<'f> {
-        let held: Vec<(&PathBuf, &Held)> =
+    pub fn of(forgotten: &'f ForgetReport, dry_run: bool) -> ForgottenView<'f> {
+        let held: Vec<(&PathBuf, &GitTraces)> =
             forgotten.git.iter().filter_map(|git| Some((&git.repository, git.held.as_ref().ok()?))).collect();
         let commits = held.iter().flat_map(|(repository, held)| {
             held.commits.iter().map(|commit| HoldingCommitView {
@@ -62,11 +62,11 @@ impl<'f> ForgottenView<'f> {
 }
 
 impl<'f> PlaceView<'f> {
-    fn of(checked: &'f Checked) -> PlaceView<'f> {
+    fn of(checked: &'f EraseCheck) -> PlaceView<'f> {
         let (did, count, why) = match &checked.did {
-            Did::Removed(count) => ("removed", *count, None),
-            Did::Nothing => ("nothing", 0, None),
-            Did::Stays(why) => ("stays", 0, Some(why.as_str())),
+            EraseResult::Removed(count) => ("removed", *count, None),
+            EraseResult::Nothing => ("nothing", 0, None),
+            EraseResult::Stays(why) => ("stays", 0, Some(why.as_str())),
         };
         PlaceView { place: checked.place, path: path_text(&checked.path), did, count, why }
     }

@@ -1,10 +1,10 @@
 //! How memories hang together: links to a file, what is related, what says nearly the same.
 
 use super::{Digits, texts};
-use lorelane_core::graph::{Reason, Related};
+use lorelane_core::graph::{Related, RelationReason};
 use lorelane_core::memory::Address;
 use lorelane_core::text::shell_word;
-use lorelane_engine::workspace::{Duplicate, Duplicates, Inbound, Links, Workspace};
+use lorelane_engine::workspace::{Duplicate, DuplicateGroup, Inbound, LinkReport, Workspace};
 use serde::Serialize;
 
 /// The decimal places of a share.
@@ -30,7 +30,7 @@ struct LinkView<'l> {
 }
 
 impl<'l> LinksView<'l> {
-    pub fn of(links: &'l Links, workspace: &Workspace) -> LinksView<'l> {
+    pub fn of(links: &'l LinkReport, workspace: &Workspace) -> LinksView<'l> {
         LinksView {
             target: links.target.to_string(),
             former: &links.former,
@@ -89,13 +89,15 @@ impl<'r> NeighboursView<'r> {
 }
 
 impl<'r> ReasonView<'r> {
-    fn of(reason: &'r Reason) -> ReasonView<'r> {
+    fn of(reason: &'r RelationReason) -> ReasonView<'r> {
         match reason {
-            Reason::LinksTo { edge, context } => ReasonView::LinksTo { edge: edge.name(), context },
-            Reason::LinkedFrom { edge, context } => ReasonView::LinkedFrom { edge: edge.name(), context },
-            Reason::File(path) => ReasonView::File { file: path },
-            Reason::Tag(tag) => ReasonView::Tag { tag },
-            Reason::Meaning(cosine) => {
+            RelationReason::LinksTo { edge, context } => ReasonView::LinksTo { edge: edge.name(), context },
+            RelationReason::LinkedFrom { edge, context } => {
+                ReasonView::LinkedFrom { edge: edge.name(), context }
+            }
+            RelationReason::File(path) => ReasonView::File { file: path },
+            RelationReason::Tag(tag) => ReasonView::Tag { tag },
+            RelationReason::Meaning(cosine) => {
                 ReasonView::Meaning { cosine: Digits::rounded(f64::from(*cosine), PLACES) }
             }
         }
@@ -127,8 +129,8 @@ struct DuplicateView<'d> {
 }
 
 impl<'d> DuplicatesView<'d> {
-    pub fn of(groups: &'d [Duplicates], threshold: f64) -> DuplicatesView<'d> {
-        let group = |(at, group): (usize, &'d Duplicates)| GroupView {
+    pub fn of(groups: &'d [DuplicateGroup], threshold: f64) -> DuplicatesView<'d> {
+        let group = |(at, group): (usize, &'d DuplicateGroup)| GroupView {
             cluster_id: at,
             score: Digits::rounded(group.score, PLACES),
             reason: format!("High vector similarity (>= {threshold})"),
@@ -152,7 +154,7 @@ impl<'d> DuplicateView<'d> {
 }
 
 /// What makes one note of those in a group. Records have fields of their own and are not merged by a command.
-pub fn merge_command(group: &Duplicates) -> Option<String> {
+pub fn merge_command(group: &DuplicateGroup) -> Option<String> {
     let notes = group.memories.iter().map(|memory| &memory.entry.address).filter(|address| address.is_note());
     let notes: Vec<String> = texts(notes).iter().map(|address| shell_word(address)).collect();
     let (first, true) = (notes.first()?, notes.len() > 1) else { return None };

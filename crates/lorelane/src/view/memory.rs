@@ -1,13 +1,13 @@
 //! Memories: one with all it says, and lists of them.
 
 use super::{Exact, path_text, texts};
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::digest::md5;
 use lorelane_core::fence;
 use lorelane_core::json::Json;
 use lorelane_core::memory::{Address, Body, Memory};
 use lorelane_core::time::Timestamp;
-use lorelane_engine::workspace::{Founding, Loaded, Workspace};
+use lorelane_engine::workspace::{InitReport, LoadedMemory, Workspace};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -18,7 +18,7 @@ pub struct StoreView {
 }
 
 impl StoreView {
-    pub fn of(founding: &Founding, dry_run: bool) -> StoreView {
+    pub fn of(founding: &InitReport, dry_run: bool) -> StoreView {
         let made = founding.made.iter().map(|path| path_text(path)).collect();
         StoreView { lane: path_text(&founding.lane), made, dry_run }
     }
@@ -45,7 +45,7 @@ pub struct EntryView<'e> {
 }
 
 impl<'e> EntryView<'e> {
-    pub fn of(entry: &'e Entry, pinned: bool, workspace: &Workspace) -> EntryView<'e> {
+    pub fn of(entry: &'e MemorySummary, pinned: bool, workspace: &Workspace) -> EntryView<'e> {
         EntryView {
             address: entry.address.to_string(),
             path: workspace.files().listed_path(&entry.address),
@@ -84,7 +84,7 @@ pub struct PageEntryView<'e> {
 }
 
 impl<'e> PageEntryView<'e> {
-    pub fn of(entry: &'e Entry, pinned: bool) -> PageEntryView<'e> {
+    pub fn of(entry: &'e MemorySummary, pinned: bool) -> PageEntryView<'e> {
         PageEntryView {
             address: fence::name(&entry.address.to_string()),
             title: &entry.title,
@@ -128,7 +128,7 @@ struct NoteView<'m> {
 }
 
 impl<'m> MemoryView<'m> {
-    pub fn of(address: &Address, loaded: &'m Loaded, workspace: &Workspace) -> MemoryView<'m> {
+    pub fn of(address: &Address, loaded: &'m LoadedMemory, workspace: &Workspace) -> MemoryView<'m> {
         MemoryView {
             address: address.to_string(),
             path: workspace.files().listed_path(address),
@@ -173,7 +173,7 @@ pub struct MoveView {
 }
 
 impl MoveView {
-    pub fn of(moved: &lorelane_engine::workspace::Moved, dry_run: bool) -> MoveView {
+    pub fn of(moved: &lorelane_engine::workspace::NotesMove, dry_run: bool) -> MoveView {
         MoveView {
             from: path_text(&moved.from),
             to: path_text(&moved.to),

@@ -1,8 +1,8 @@
 //! The second model.
 
 use lorelane_core::embed::MODEL_ID;
-use lorelane_engine::model::{Added, AddedFile, ModelError};
-use lorelane_engine::workspace::Learned;
+use lorelane_engine::model::{AddedFile, AddedModel, ModelError};
+use lorelane_engine::workspace::EmbedProgress;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -13,7 +13,7 @@ pub struct ModelsView<'m> {
 }
 
 impl<'m> ModelsView<'m> {
-    pub fn of(added: Option<&'m Added>, fault: Option<&ModelError>) -> ModelsView<'m> {
+    pub fn of(added: Option<&'m AddedModel>, fault: Option<&ModelError>) -> ModelsView<'m> {
         ModelsView {
             built_in: MODEL_ID,
             added: added.map(ModelView::of),
@@ -28,7 +28,7 @@ pub struct ModelAddedView<'m> {
 }
 
 impl<'m> ModelAddedView<'m> {
-    pub fn of(added: &'m Added) -> ModelAddedView<'m> {
+    pub fn of(added: &'m AddedModel) -> ModelAddedView<'m> {
         ModelAddedView { added: ModelView::of(added) }
     }
 }
@@ -39,7 +39,7 @@ pub struct ModelRemovedView<'m> {
 }
 
 impl<'m> ModelRemovedView<'m> {
-    pub fn of(removed: Option<&'m Added>) -> ModelRemovedView<'m> {
+    pub fn of(removed: Option<&'m AddedModel>) -> ModelRemovedView<'m> {
         ModelRemovedView { removed: removed.map(ModelView::of) }
     }
 }
@@ -59,7 +59,7 @@ struct ModelFileView<'m> {
 }
 
 impl<'m> ModelView<'m> {
-    fn of(added: &'m Added) -> ModelView<'m> {
+    fn of(added: &'m AddedModel) -> ModelView<'m> {
         let file =
             |AddedFile { name, bytes, blake3 }: &'m AddedFile| ModelFileView { name, bytes: *bytes, blake3 };
         ModelView { id: &added.id, from: &added.from, files: added.files.iter().map(file).collect() }
@@ -74,7 +74,7 @@ pub struct LearnedView<'m> {
 }
 
 impl<'m> LearnedView<'m> {
-    pub fn of(model: &'m str, learned: &Learned) -> LearnedView<'m> {
+    pub fn of(model: &'m str, learned: &EmbedProgress) -> LearnedView<'m> {
         LearnedView { model, memories: learned.memories, passages: learned.passages }
     }
 }

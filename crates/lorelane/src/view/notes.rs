@@ -1,10 +1,10 @@
 //! The answers of the tools of the first notes: a contract, field by field.
 
 use super::{Digits, Members, path_text};
-use lorelane_core::graph::Relation;
+use lorelane_core::graph::GraphRelation;
 use lorelane_core::memory::{Address, Memory};
 use lorelane_core::recall::Hit;
-use lorelane_engine::workspace::{Duplicates, Inbound, Workspace};
+use lorelane_engine::workspace::{DuplicateGroup, Inbound, Workspace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ struct MergeableNoteView {
 }
 
 impl MergeableView {
-    pub fn of(at: usize, group: &Duplicates, threshold: f64, workspace: &Workspace) -> MergeableView {
+    pub fn of(at: usize, group: &DuplicateGroup, threshold: f64, workspace: &Workspace) -> MergeableView {
         let memories = group.memories.iter().map(|memory| MergeableNoteView {
             id: memory_id(&memory.entry.address),
             file_path: file_path(workspace, &memory.entry.address),
@@ -166,7 +166,7 @@ pub struct RelationView {
 
 impl RelationView {
     /// `None` for a relation to something that is no memory.
-    pub fn of(relation: &Relation, workspace: &Workspace) -> Option<RelationView> {
+    pub fn of(relation: &GraphRelation, workspace: &Workspace) -> Option<RelationView> {
         let memory = relation.to.memory()?;
         Some(RelationView {
             memory_id: memory_id(memory),

@@ -1,7 +1,7 @@
 //! What a question finds, with every point of each score.
 
 use super::{Exact, texts};
-use lorelane_core::recall::{Hit, Part};
+use lorelane_core::recall::{Hit, ScorePart};
 use lorelane_engine::workspace::Workspace;
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ impl<'h> HitView<'h> {
 }
 
 impl<'h> PartView<'h> {
-    fn of(part: &'h Part) -> PartView<'h> {
+    fn of(part: &'h ScorePart) -> PartView<'h> {
         PartView { signal: part.signal.name(), points: part.points, matched: &part.matched }
     }
 }

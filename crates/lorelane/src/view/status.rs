@@ -3,7 +3,7 @@
 use super::{FindingView, Members, WeakeningView, path_text, texts};
 use lorelane_core::change::Notice;
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Category, Kind};
+use lorelane_core::memory::{Category, MemoryKind};
 use lorelane_engine::workspace::{Finding, Overview, Sync, Workspace};
 use serde::Serialize;
 
@@ -125,7 +125,7 @@ fn of_notes(seen: &Overview) -> CountsView {
     counts(seen, |kind| kind.note_type().is_some())
 }
 
-fn counts(seen: &Overview, of: impl Fn(Kind) -> bool) -> CountsView {
+fn counts(seen: &Overview, of: impl Fn(MemoryKind) -> bool) -> CountsView {
     let [active, retired, archived] = Status::ALL.map(|status| seen.count(status, &of));
     CountsView { active, retired, archived }
 }

@@ -1,19 +1,19 @@
 //! Why an agent saw a memory, or did not.
 
 use lorelane_core::fence;
-use lorelane_core::ledger::Line;
+use lorelane_core::ledger::LedgerLine;
 use lorelane_core::memory::Address;
-use lorelane_engine::workspace::{Account, Fate};
+use lorelane_engine::workspace::{ReminderOutcome, WhyReport};
 use serde::Serialize;
 
 /// The newest line of the ledger, as the ledger has it.
 #[derive(Debug, Serialize)]
 pub struct LastPromptView<'l> {
-    line: Option<&'l Line>,
+    line: Option<&'l LedgerLine>,
 }
 
 impl<'l> LastPromptView<'l> {
-    pub fn of(line: Option<&'l Line>) -> LastPromptView<'l> {
+    pub fn of(line: Option<&'l LedgerLine>) -> LastPromptView<'l> {
         LastPromptView { line }
     }
 }
@@ -24,18 +24,18 @@ pub struct WhyView<'l> {
     shown: bool,
     rule: Option<&'static str>,
     since: Option<&'static str>,
-    line: Option<&'l Line>,
+    line: Option<&'l LedgerLine>,
 }
 
 impl<'l> WhyView<'l> {
-    pub fn of(address: &Address, account: &'l Account) -> WhyView<'l> {
+    pub fn of(address: &Address, account: &'l WhyReport) -> WhyView<'l> {
         WhyView {
             address: address.to_string(),
-            shown: account.fate == Fate::Shown,
-            rule: match account.fate {
-                Fate::Shown => None,
-                Fate::Dropped(rule) => Some(rule.name()),
-                Fate::WouldShow => Some("new"),
+            shown: account.outcome == ReminderOutcome::Shown,
+            rule: match account.outcome {
+                ReminderOutcome::Shown => None,
+                ReminderOutcome::Dropped(rule) => Some(rule.name()),
+                ReminderOutcome::WouldShow => Some("new"),
             },
             since: account.since.map(|rule| rule.name()),
             line: account.line.as_ref(),
@@ -52,11 +52,11 @@ pub struct ExplanationView<'l> {
     shown: Option<bool>,
     says: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<&'l Line>,
+    prompt: Option<&'l LedgerLine>,
 }
 
 impl<'l> ExplanationView<'l> {
-    pub fn of_last(line: Option<&'l Line>) -> ExplanationView<'l> {
+    pub fn of_last(line: Option<&'l LedgerLine>) -> ExplanationView<'l> {
         let says = match line {
             Some(_) => "the last prompt or session start that was answered",
             None => "no prompt was answered in this project yet",
@@ -64,14 +64,14 @@ impl<'l> ExplanationView<'l> {
         ExplanationView { address: None, shown: None, says, prompt: line }
     }
 
-    pub fn of(address: &Address, account: &'l Account) -> ExplanationView<'l> {
+    pub fn of(address: &Address, account: &'l WhyReport) -> ExplanationView<'l> {
         ExplanationView {
             address: Some(fence::name(&address.to_string())),
-            shown: Some(account.fate == Fate::Shown),
-            says: match account.fate {
-                Fate::Shown => "it was shown",
-                Fate::Dropped(rule) => rule.says(),
-                Fate::WouldShow => "it was made or changed since; now it would be shown",
+            shown: Some(account.outcome == ReminderOutcome::Shown),
+            says: match account.outcome {
+                ReminderOutcome::Shown => "it was shown",
+                ReminderOutcome::Dropped(rule) => rule.says(),
+                ReminderOutcome::WouldShow => "it was made or changed since; now it would be shown",
             },
             prompt: account.line.as_ref(),
         }

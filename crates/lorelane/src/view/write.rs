@@ -1,17 +1,17 @@
 //! How documents are laid out: on several lines for people who look, on one for readers of lines.
 
-use lorelane_core::json::{Format, to_string};
+use lorelane_core::json::{JsonFormat, to_string};
 use serde::Serialize;
 use serde_json::Value;
 
 /// A document on several lines, two spaces for each level.
 pub fn pretty(document: &impl Serialize) -> String {
-    to_string(document, Format::FILE)
+    to_string(document, JsonFormat::FILE)
 }
 
 /// A document on one line, with a space after each comma and colon.
 pub fn line(document: &impl Serialize) -> String {
-    to_string(document, Format::LINE)
+    to_string(document, JsonFormat::LINE)
 }
 
 /// A document as the tree that the protocol's crate takes. A number that no float can hold makes it null.
@@ -32,7 +32,7 @@ mod tests {
             r#"{"a": [], "c": [1, {"d": 0.50}], "e": -1e3, "f": "é \u0000", "g": [[null], true]}"#,
         )
         .expect("JSON");
-        for format in [Format::FILE, Format::LINE, Format::SCRIPT_LINE, Format::SCRIPT] {
+        for format in [JsonFormat::FILE, JsonFormat::LINE, JsonFormat::SCRIPT_LINE, JsonFormat::SCRIPT] {
             assert_eq!(to_string(&Exact::from(&json), format), json.render(format));
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::scratch::{MARKS, Said, Scratch, USE_JWT, without_ids};
 use expect_test::{Expect, expect};
-use lorelane_core::capture::{At, Capture, Item, Origin, words_digest};
-use lorelane_core::json::{Format, Json};
+use lorelane_core::capture::{Capture, CapturedItem, Origin, TranscriptPosition, words_digest};
+use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::memory::Category;
 use lorelane_core::time::Timestamp;
 use lorelane_engine::captures::Captures;
@@ -24,12 +24,16 @@ fn check(seen: &str, expected: &Expect) {
 
 /// What the stop hook of a session found, a snippet for each category.
 pub(crate) fn capture(scratch: &Scratch, session: &str, found: &[(Category, &str)]) -> Captures {
-    let item = |(category, snippet): &(Category, &str)| Item {
+    let item = |(category, snippet): &(Category, &str)| CapturedItem {
         category: *category,
         score: 0.684_21,
         snippets: vec![(*snippet).to_owned()],
         excerpt: format!("before\n{snippet}\nafter"),
-        origin: Origin { session: session.to_owned(), at: At::Line(7), words: words_digest(snippet) },
+        origin: Origin {
+            session: session.to_owned(),
+            at: TranscriptPosition::Line(7),
+            words: words_digest(snippet),
+        },
         settled: false,
     };
     let (now, _) = Timestamp::parse(scratch.now).unwrap();
@@ -198,7 +202,7 @@ fn the_document_names_all_that_a_draft_depends_on() {
     assert!(Path::new(&text("context_file")).exists() && !Path::new(&text("draft_file")).exists());
     let title = task.at("fields").and_then(Json::as_list).unwrap().first().unwrap();
     assert_eq!(
-        title.render(Format::LINE),
+        title.render(JsonFormat::LINE),
         r#"{"name": "title", "kind": "text", "required": true, "max": 120}"#
     );
 
@@ -210,7 +214,7 @@ fn the_document_names_all_that_a_draft_depends_on() {
         "draft",
         Json::parse(r#"{"content": {"decision": "Tokens for an hour"}, "tags": ["sso"]}"#).unwrap(),
     );
-    fs::write(text("draft_file"), Json::Object(answer).render(Format::FILE)).unwrap();
+    fs::write(text("draft_file"), Json::Object(answer).render(JsonFormat::FILE)).unwrap();
     let said = scratch.lorelane("consolidate commit --json").expect(0);
     let report = Json::parse(&said.out).unwrap();
     assert_eq!(report.at("items.0.did").and_then(Json::as_text), Some("UPDATE"));
@@ -229,7 +233,7 @@ fn a_template_that_nobody_filled_in_is_refused_at_every_door() {
     let document = scratch.json("consolidate prepare");
     let mut answer = document.at("tasks.0.answer").unwrap().as_object().unwrap().clone();
     answer.set("verdict", Json::text("PASS"));
-    let unfilled = Json::Object(answer.clone()).render(Format::LINE);
+    let unfilled = Json::Object(answer.clone()).render(JsonFormat::LINE);
     // The fields of the draft were named only once the reason was filled in.
     let refused = commit(&scratch, &unfilled).expect(1);
     assert!(refused.err.contains("  reason: the reason in place of"), "{}", refused.err);
@@ -239,7 +243,7 @@ fn a_template_that_nobody_filled_in_is_refused_at_every_door() {
     answer.remove("reason");
     for action in ["UPDATE", "CREATE"] {
         answer.set("action", Json::text(action));
-        let refused = commit(&scratch, &Json::Object(answer.clone()).render(Format::LINE)).expect(1);
+        let refused = commit(&scratch, &Json::Object(answer.clone()).render(JsonFormat::LINE)).expect(1);
         for field in ["title", "tags", "content.context", "content.decision", "content.rationale"] {
             assert!(
                 refused.err.contains(&format!("\n  {field}: Field should say")),
@@ -250,7 +254,7 @@ fn a_template_that_nobody_filled_in_is_refused_at_every_door() {
     }
     assert_eq!((scratch.read(USE_JWT), open(&captures, SESSION)), (before.clone(), vec![Category::Decision]));
 
-    let template = answer.get("draft").unwrap().render(Format::LINE);
+    let template = answer.get("draft").unwrap().render(JsonFormat::LINE);
     scratch.put("draft.json", &template);
     for line in [
         "create decision --title Queues --from draft.json",

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::memory::Category;
-use lorelane_core::policy::{Home, KeyKind, all_keys};
+use lorelane_core::policy::{ConfigFile, KeyKind, all_keys};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
@@ -98,7 +98,7 @@ fn the_readme_leads_from_nothing_to_its_reminder() {
     let shown = blocks(&sections["In your agent"], "text");
     let prompt = shown.iter().find_map(|line| line.strip_prefix("> ")).unwrap();
     let payload = Json::Object([("prompt", Json::text(prompt))].into_iter().collect());
-    let said = scratch.run_with(&["hook", "prompt"], &payload.render(Format::LINE));
+    let said = scratch.run_with(&["hook", "prompt"], &payload.render(JsonFormat::LINE));
     let said = Json::parse(&said).unwrap_or_else(|_| panic!("`{prompt}` is answered with {said:?}"));
     let said = said.at("hookSpecificOutput.additionalContext").and_then(Json::as_text).unwrap();
     let without_date = |line: &str| {
@@ -142,7 +142,7 @@ fn every_key_is_documented_with_its_file_default_and_range() {
     let sections = sections(&document, "## ");
     let mut documented = BTreeSet::new();
     for (home, heading) in
-        [(Home::Records, "Keys of memory-config.json"), (Home::Lorelane, "Keys of lorelane.toml")]
+        [(ConfigFile::Records, "Keys of memory-config.json"), (ConfigFile::Lorelane, "Keys of lorelane.toml")]
     {
         for row in table(&sections[heading]) {
             let [name, default, range, ..] = row.as_slice() else { panic!("{row:?}") };

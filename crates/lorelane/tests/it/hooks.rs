@@ -2,8 +2,8 @@
 
 use crate::scratch::{DECISION, Said, Scratch, USE_JWT, without_ids};
 use expect_test::{Expect, expect};
-use lorelane_core::capture::{At, Capture, Item};
-use lorelane_core::json::{Format, Json};
+use lorelane_core::capture::{Capture, CapturedItem, TranscriptPosition};
+use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::memory::Category;
 use std::fs;
 
@@ -17,7 +17,7 @@ pub fn payload(scratch: &Scratch, members: &[(&str, Json)]) -> String {
     let mut object: lorelane_core::json::Object =
         [("session_id", Json::text("s-1")), ("cwd", Json::Text(project))].into_iter().collect();
     members.iter().for_each(|(key, value)| object.set(key, value.clone()));
-    Json::Object(object).render(Format::LINE)
+    Json::Object(object).render(JsonFormat::LINE)
 }
 
 impl Scratch {
@@ -593,7 +593,7 @@ fn what_was_settled_is_not_found_again_in_a_session_that_grew_beyond_what_is_rea
     scratch.transcript_with(&lines);
     scratch.stop_hook(&[], &[]).expect(2);
     let capture = scratch.capture_of("s-1");
-    assert_eq!(capture.items[0].origin.at, At::Line(21));
+    assert_eq!(capture.items[0].origin.at, TranscriptPosition::Line(21));
     scratch
         .lorelane_with_input("consolidate commit -", r#"{"category": "decision", "action": "NOOP"}"#)
         .expect(0);
@@ -602,14 +602,15 @@ fn what_was_settled_is_not_found_again_in_a_session_that_grew_beyond_what_is_rea
     scratch.transcript_with(&lines);
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
     let capture = scratch.capture_of("s-1");
-    let open: Vec<&Item> = capture.open_items().filter(|item| item.category == Category::Decision).collect();
-    assert_eq!(open, Vec::<&Item>::new());
+    let open: Vec<&CapturedItem> =
+        capture.open_items().filter(|item| item.category == Category::Decision).collect();
+    assert_eq!(open, Vec::<&CapturedItem>::new());
     // What is new is found, and has its line though only the end was read.
     lines.push(say(61, &DECIDED.replace("pnpm", "bun")));
     scratch.transcript_with(&lines);
     scratch.stop_hook(&[], &[]).expect(0);
     let capture = scratch.capture_of("s-1");
-    assert_eq!(capture.next_of(Category::Decision).unwrap().origin.at, At::Line(62));
+    assert_eq!(capture.next_of(Category::Decision).unwrap().origin.at, TranscriptPosition::Line(62));
 }
 
 #[test]
@@ -791,13 +792,13 @@ fn the_ways_into_the_lane_are_known_in_every_client() {
         let members = match client {
             // Its arguments are a text of JSON.
             "copilot" => {
-                [("toolName", Json::text(tool)), ("toolArgs", Json::Text(input.render(Format::LINE)))]
+                [("toolName", Json::text(tool)), ("toolArgs", Json::Text(input.render(JsonFormat::LINE)))]
             }
             _ => [("tool_name", Json::text(tool)), ("tool_input", input)],
         };
         let payload = Json::Object(members.into_iter().chain([("cwd", Json::text(&cwd))]).collect());
-        let said = scratch.hook_of(client, "before-tool", &payload.render(Format::LINE)).expect(0);
-        assert!(said.out.contains("\"deny\""), "{client} {}: {said:?}", payload.render(Format::LINE));
+        let said = scratch.hook_of(client, "before-tool", &payload.render(JsonFormat::LINE)).expect(0);
+        assert!(said.out.contains("\"deny\""), "{client} {}: {said:?}", payload.render(JsonFormat::LINE));
     }
     // A patch that came to the tool as its whole text.
     let bare = format!(

@@ -25,7 +25,7 @@ mod payloads;
 mod scratch;
 mod setup;
 mod stories;
-mod storm;
+mod stress;
 #[path = "../../../lorelane-engine/tests/it/tiny_model.rs"]
 mod tiny_model;
 mod trust;

@@ -1,7 +1,7 @@
 //! The server as clients meet it: its process, its lines, its HTTP.
 
 use crate::scratch::{MARKS, Scratch, USE_JWT};
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -91,7 +91,8 @@ impl Client {
     fn post(&mut self, method: &str, params: &str) -> u64 {
         self.next += 1;
         let id = self.next;
-        let params = Json::parse(params).unwrap_or_else(|why| panic!("{why}: {params}")).render(Format::LINE);
+        let params =
+            Json::parse(params).unwrap_or_else(|why| panic!("{why}: {params}")).render(JsonFormat::LINE);
         self.send(format!(r#"{{"jsonrpc": "2.0", "id": {id}, "method": "{method}", "params": {params}}}"#));
         id
     }

@@ -1,7 +1,7 @@
 //! The payloads that real clients sent (`cargo xtask clients --record`), and broken ones.
 
 use crate::scratch::{Said, Scratch};
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ fn each(scratch: &Scratch, call: &dyn Fn(&str, &mut Json), seen: &dyn Fn(&str, &
             let Some(event) = event(&name) else { continue };
             let mut payload = recorded(scratch, &file);
             call(event, &mut payload);
-            let said = scratch.hook_of(client, event, &payload.render(Format::LINE));
+            let said = scratch.hook_of(client, event, &payload.render(JsonFormat::LINE));
             seen(client, event, &name, &said);
             count += 1;
         }
@@ -160,7 +160,7 @@ fn every_client_that_can_go_on_is_asked_in_its_form() {
     ];
     for (key, client, line) in lines {
         let transcript = scratch.folder.join(format!("{client}.jsonl"));
-        let said = Json::text(SAID).render(Format::LINE);
+        let said = Json::text(SAID).render(JsonFormat::LINE);
         fs::write(&transcript, format!("{}\n", line.replace("SAID", &said))).unwrap();
         let stops = files(&folder().join(client));
         let stop =
@@ -174,7 +174,7 @@ fn every_client_that_can_go_on_is_asked_in_its_form() {
         payload.remove("prompt_response");
         let mut stop = |name: &str, vars: &[(&str, &str)]| {
             payload.set(session, Json::text(format!("{client}-{name}")));
-            let payload = Json::Object(payload.clone()).render(Format::LINE);
+            let payload = Json::Object(payload.clone()).render(JsonFormat::LINE);
             scratch.hook_with(client, "stop", &payload, vars)
         };
         // Nothing here tells that somebody is there, which only Claude Code would tell in another way.

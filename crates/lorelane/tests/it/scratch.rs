@@ -1,6 +1,6 @@
 //! A project of its own with a home of its own, and the real binary run in it.
 
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -182,7 +182,7 @@ impl Scratch {
 
     /// One field of a record, as a line of JSON.
     pub fn line(&self, path: &str, field: &str) -> String {
-        self.field(path, field).render(Format::LINE)
+        self.field(path, field).render(JsonFormat::LINE)
     }
 
     pub fn field(&self, path: &str, field: &str) -> Json {

@@ -5,7 +5,7 @@ use crate::scratch::{CONFIG, DECISION, LANE, MARKS, NOW, Scratch, USE_JWT, witho
 use expect_test::{Expect, expect};
 use lorelane_core::digest::{Revision, md5};
 use lorelane_core::json::Json;
-use lorelane_engine::disk::Seeded;
+use lorelane_engine::disk::SeededRng;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -322,7 +322,7 @@ fn an_update_changes_what_is_given_and_nothing_else() {
     let after = scratch.read(USE_JWT);
     assert_eq!(scratch.line(USE_JWT, "content.rationale"), r#"["Stateless", "Simple"]"#);
     check(
-        &scratch.field(USE_JWT, "changes").render(lorelane_core::json::Format::FILE),
+        &scratch.field(USE_JWT, "changes").render(lorelane_core::json::JsonFormat::FILE),
         &expect![[r#"
         [
           {
@@ -636,7 +636,7 @@ fn as_many_undos_as_changes_give_every_byte_back() {
         let mut scratch = Scratch::with_jwt();
         scratch.lorelane("pin use-jwt").expect(0);
         let before = project_of(&scratch);
-        let mut prng = Seeded::new(seed);
+        let mut prng = SeededRng::new(seed);
         let mut changes = 0;
         for turn in 0..30 {
             let days = ["2026-03-05T00:00:00Z", "2026-05-05T00:00:00Z", "2026-07-05T00:00:00Z"];

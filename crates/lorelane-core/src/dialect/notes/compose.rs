@@ -3,13 +3,13 @@
 use super::frontmatter::NoteDocument;
 use super::model::{invalid, memory, note_type, open, problems, tags, text_of, written};
 use super::{name, patch};
-use crate::change::{Assignment, Draft, Given, Notice};
-use crate::dialect::{Circumstances, Composed};
-use crate::json::{Format, Json, Object};
+use crate::change::{Assignment, Draft, Notice, PartialInput};
+use crate::dialect::{Composed, WriteContext};
+use crate::json::{Json, JsonFormat, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::markdown;
 use crate::memory::{Address, Memory, NoteType};
-use crate::refusal::{Fault, MergeFault, Refusal};
+use crate::refusal::{FieldFault, MergeFault, Refusal};
 use crate::text::{cut, fold, one_line};
 use crate::time::Timestamp;
 use crate::yaml::{BYTE_ORDER_MARK, FieldEdit, YamlEntry, YamlValue};
@@ -53,7 +53,7 @@ pub fn titled(draft: &str, title: &str) -> String {
 pub(super) fn create(
     address: &Address,
     draft: &Draft,
-    circumstances: &Circumstances,
+    circumstances: &WriteContext,
 ) -> Result<Composed, Refusal> {
     refuse_name(address)?;
     let (Draft::Whole(draft) | Draft::Edited { text: draft, .. }) = draft else {
@@ -82,14 +82,14 @@ pub(super) fn create(
         fresh = patch::set(&fresh, key, FieldEdit::Remove);
     }
     let memory = memory(&opened(&fresh, address)?, address.clone());
-    Ok(Composed { memory, template: Some(fresh), wants: None, notices })
+    Ok(Composed { memory, base_text: Some(fresh), rename_to: None, notices })
 }
 
 pub(super) fn revise(
     address: &Address,
     old: &str,
     draft: &Draft,
-    circumstances: &Circumstances,
+    circumstances: &WriteContext,
 ) -> Result<Composed, Refusal> {
     let document = opened(old, address)?;
     let before = memory(&document, address.clone());
@@ -104,7 +104,7 @@ pub(super) fn revise(
             let wants = Some(to.clone()).filter(|to| to != address);
             // A note without a title is called as its file.
             let memory = Memory { address: address.clone(), ..memory(&document, to.clone()) };
-            return Ok(Composed { memory, template: None, wants, notices });
+            return Ok(Composed { memory, base_text: None, rename_to: wants, notices });
         }
         Draft::Whole(text) => overlaid(&document, text, address)?,
         Draft::Append { text } => appended(&document, text, address)?,
@@ -114,9 +114,11 @@ pub(super) fn revise(
         },
         Draft::Partial { from, set, add_tags, .. } => {
             let mut text = match from {
-                Some(Given::Text(text)) => overlaid(&document, text, address)?,
-                Some(Given::Fields(fields)) if !fields.is_empty() => return Err(no_fields(address, fields)),
-                Some(Given::Fields(_)) | None => old.to_owned(),
+                Some(PartialInput::Text(text)) => overlaid(&document, text, address)?,
+                Some(PartialInput::Fields(fields)) if !fields.is_empty() => {
+                    return Err(no_fields(address, fields));
+                }
+                Some(PartialInput::Fields(_)) | None => old.to_owned(),
             };
             for assignment in set {
                 text = assigned(&text, assignment, address)?;
@@ -142,7 +144,7 @@ pub(super) fn revise(
     if after == before {
         // A comment is no memory, and still somebody's text.
         let template = (is_whole && text != old).then_some(text);
-        return Ok(Composed { memory: before, template, wants: None, notices });
+        return Ok(Composed { memory: before, base_text: template, rename_to: None, notices });
     }
     if document.get("created_at").is_some() && after.created != before.created {
         notices.push(Notice::warning("created_at stays: no update changes it"));
@@ -155,7 +157,7 @@ pub(super) fn revise(
     }
     // The draft's own text, as far as it goes: comments that somebody wrote into its frontmatter are in it.
     let template = is_whole.then(|| written(Some(&text), &after)).transpose()?;
-    Ok(Composed { memory: after, template, wants: None, notices })
+    Ok(Composed { memory: after, base_text: template, rename_to: None, notices })
 }
 
 /// A draft without a byte-order mark, and with one line end after its text. Without a frontmatter, no empty lines
@@ -252,8 +254,8 @@ pub fn no_fields(address: &Address, fields: &Object) -> Refusal {
             "content" => ("A note's content is text", "give it as text, not as fields"),
             _ => ("A note has no such field", "say it in the text"),
         };
-        let got = cut(&value.render(Format::LINE), 200);
-        Fault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
+        let got = cut(&value.render(JsonFormat::LINE), 200);
+        FieldFault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
     };
     Refusal::Invalid { address: address.clone(), faults: fields.iter().map(fault).collect() }
 }
@@ -269,10 +271,10 @@ fn refuse_new_problems(
     standing: &[String],
     new: &NoteDocument<'_>,
 ) -> Result<(), Refusal> {
-    let fresh: Vec<Fault> = problems(new)
+    let fresh: Vec<FieldFault> = problems(new)
         .into_iter()
         .filter(|what| !standing.contains(what))
-        .map(|what| Fault {
+        .map(|what| FieldFault {
             field: "frontmatter".to_owned(),
             expected: what,
             got: "null".to_owned(),

@@ -4,7 +4,7 @@
 //! sentence says nothing of the file in the next.
 
 use crate::markdown::{LineKind, lines};
-use crate::memory::link::{Edge, Link, Target};
+use crate::memory::link::{Edge, Link, LinkTarget};
 use crate::text::one_line;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -244,7 +244,7 @@ fn code_spans(text: &str, block: &Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// Target, alias and anchor; nothing when it points at nothing, or only into its own text.
-fn read(inside: &str) -> Option<(Target, Option<String>, Option<String>)> {
+fn read(inside: &str) -> Option<(LinkTarget, Option<String>, Option<String>)> {
     // In a table the bar before an alias is escaped.
     let (linked, alias) = match inside.split_once('|') {
         Some((linked, alias)) => (linked.strip_suffix('\\').unwrap_or(linked), Some(alias)),
@@ -252,7 +252,7 @@ fn read(inside: &str) -> Option<(Target, Option<String>, Option<String>)> {
     };
     let (path, anchor) = linked.split_once('#').map_or((linked, None), |(path, anchor)| (path, Some(anchor)));
     let said = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
-    Some((Target::parse(path)?, said(alias), said(anchor)))
+    Some((LinkTarget::parse(path)?, said(alias), said(anchor)))
 }
 
 /// The sentence that a link stands in: within its item of a list, up to a sign that ends a sentence.

@@ -15,10 +15,10 @@ pub use compose::{draft, no_fields, titled};
 pub use frontmatter::NoteDocument;
 pub use links::links;
 pub use merge::merged;
-pub use name::{NameFault, Why, for_title, named};
+pub use name::{NameFault, NameReason, for_title, named};
 pub use patch::{set, set_body};
 
-use super::{Circumstances, Composed, Dialect, Edit, Extent, ListingLine, Problem, Reading, edits};
+use super::{Composed, Dialect, Extent, ListingLine, ParsedFile, Problem, TextEdit, WriteContext, edits};
 use crate::change::Draft;
 use crate::memory::{Address, LaneId, Memory, trash};
 use crate::passage::{self, Passage};
@@ -51,7 +51,7 @@ impl Dialect for Notes {
     }
 
     /// Hidden files are none of ours.
-    fn looks_like_one(&self, file_name: &str) -> bool {
+    fn is_memory_name(&self, file_name: &str) -> bool {
         file_name.ends_with(EXTENSION) && !file_name.starts_with('.')
     }
 
@@ -70,8 +70,8 @@ impl Dialect for Notes {
         RelPath::parse(&format!("{}{EXTENSION}", address.name())).ok()
     }
 
-    fn read(&self, path: &RelPath, bytes: &[u8]) -> Reading {
-        let mut reading = Reading::default();
+    fn read(&self, path: &RelPath, bytes: &[u8]) -> ParsedFile {
+        let mut reading = ParsedFile::default();
         let problem = |what: String| Problem { path: path.clone(), what };
         let Some(address) = Notes::address_of(path) else {
             reading.problems.push(problem("it is not where a note may lie".to_owned()));
@@ -92,7 +92,7 @@ impl Dialect for Notes {
         address: &Address,
         old: Option<&str>,
         draft: &Draft,
-        circumstances: &Circumstances,
+        circumstances: &WriteContext,
     ) -> Result<Composed, Refusal> {
         match old {
             None => compose::create(address, draft, circumstances),
@@ -105,7 +105,7 @@ impl Dialect for Notes {
         old: Option<&str>,
         before: Option<&Memory>,
         after: Option<&Memory>,
-    ) -> Result<Vec<Edit>, Refusal> {
+    ) -> Result<Vec<TextEdit>, Refusal> {
         edits(self, old, before, after, model::written)
     }
 

@@ -5,8 +5,8 @@ use super::{NOTE_MAX_BYTES, links, name, patch};
 use crate::json::{Json, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::markdown;
-use crate::memory::{Address, Body, Kind, Memory, NoteType, trash};
-use crate::refusal::{Fault, Refusal};
+use crate::memory::{Address, Body, Memory, MemoryKind, NoteType, trash};
+use crate::refusal::{FieldFault, Refusal};
 use crate::text::{cut, one_line};
 use crate::time::{TimeFault, Timestamp};
 use crate::yaml::{BYTE_ORDER_MARK, FieldEdit, KEYS_MAX, ScalarStyle, YamlValue};
@@ -45,7 +45,7 @@ pub(super) fn memory(document: &NoteDocument<'_>, address: Address) -> Memory {
     let time = |key: &str| text_of(document, key).and_then(Timestamp::parse).map(|(at, _)| at);
     let title = text_of(document, "title").map(str::to_owned).filter(|title| !title.is_empty());
     Memory {
-        kind: Kind::Note(note_type(document).unwrap_or_default()),
+        kind: MemoryKind::Note(note_type(document).unwrap_or_default()),
         title: title.unwrap_or_else(|| title_without_key(&body, &address)),
         tags: tags(document),
         links: links::links(&body),
@@ -281,7 +281,7 @@ fn refuse_what_reads_differently(text: &str, after: &Memory) -> Result<(), Refus
 }
 
 pub(super) fn invalid(address: &Address, field: &str, expected: &str, got: &str, fix: &str) -> Refusal {
-    let fault = Fault {
+    let fault = FieldFault {
         field: field.to_owned(),
         expected: expected.to_owned(),
         got: got.to_owned(),

@@ -25,11 +25,11 @@ const DEVICES: [&str; 22] = [
 pub struct NameFault {
     pub name: String,
     #[source]
-    pub why: Why,
+    pub why: NameReason,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Why {
+pub enum NameReason {
     #[error(transparent)]
     Path(PathFault),
     /// A part begins with a dot, or the folder is one that lorelane leaves alone.
@@ -53,32 +53,32 @@ pub fn named(typed: &str) -> Result<Address, NameFault> {
     let fault = |why| NameFault { name: crate::text::cut(&crate::text::one_line(typed), 80), why };
     match why_not(&name) {
         Some(why) => Err(fault(why)),
-        None => Address::note(&name).ok_or(fault(Why::Hidden)),
+        None => Address::note(&name).ok_or(fault(NameReason::Hidden)),
     }
 }
 
 /// Why a new note may not have this name. Stricter than what is read: a name given by lorelane works on every
 /// system and inside every link.
-pub(super) fn why_not(name: &str) -> Option<Why> {
+pub(super) fn why_not(name: &str) -> Option<NameReason> {
     if let Err(fault) = RelPath::parse(name) {
         return Some(match fault {
-            PathFault::TooLong => Why::TooLong,
-            fault => Why::Path(fault),
+            PathFault::TooLong => NameReason::TooLong,
+            fault => NameReason::Path(fault),
         });
     }
     if let Some(sign) = name.chars().find(|c| "<>:\"|?*#^[]".contains(*c)) {
-        return Some(Why::Sign(sign));
+        return Some(NameReason::Sign(sign));
     }
     name.split('/').find_map(|part| {
         let device = part.split('.').next().unwrap_or_default().trim().to_lowercase();
         if part.starts_with('.') {
-            Some(Why::Hidden)
+            Some(NameReason::Hidden)
         } else if part.len() > PART_MAX {
-            Some(Why::TooLong)
+            Some(NameReason::TooLong)
         } else if part.starts_with(' ') || part.ends_with([' ', '.']) {
-            Some(Why::Edge)
+            Some(NameReason::Edge)
         } else if DEVICES.contains(&device.as_str()) {
-            Some(Why::Device)
+            Some(NameReason::Device)
         } else {
             None
         }
@@ -126,14 +126,16 @@ impl NameFault {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self.why {
-            Why::Path(PathFault::Empty) => "give it a name, such as `auth-plan`",
-            Why::Path(PathFault::Absolute | PathFault::Escapes) => {
+            NameReason::Path(PathFault::Empty) => "give it a name, such as `auth-plan`",
+            NameReason::Path(PathFault::Absolute | PathFault::Escapes) => {
                 "name it by its path inside the notes' folder, such as `plans/auth`"
             }
-            Why::TooLong => "say the rest in the note's first heading",
-            Why::Path(_) | Why::Hidden | Why::Edge | Why::Sign(_) | Why::Device => {
-                "use letters and digits of any script, and `-`, `_` or `.` between them"
-            }
+            NameReason::TooLong => "say the rest in the note's first heading",
+            NameReason::Path(_)
+            | NameReason::Hidden
+            | NameReason::Edge
+            | NameReason::Sign(_)
+            | NameReason::Device => "use letters and digits of any script, and `-`, `_` or `.` between them",
         }
     }
 }

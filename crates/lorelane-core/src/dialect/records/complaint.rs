@@ -6,7 +6,7 @@ use super::validate::validate;
 use crate::json::{Json, Object};
 use crate::memory::Category;
 use crate::path::RelPath;
-use crate::refusal::Fault;
+use crate::refusal::FieldFault;
 use crate::text::{cut, one_line};
 
 const COMPLAINT_MAX: usize = 400;
@@ -39,8 +39,8 @@ fn judged(path: &RelPath, bytes: &[u8]) -> Result<(), String> {
 }
 
 /// The first system's words where it had any: agents know them.
-fn told(faults: &[Fault], record: &Object, category: Category) -> String {
-    let is_missing = |fault: &&Fault| fault.expected == MISSING && !fault.field.contains('.');
+fn told(faults: &[FieldFault], record: &Object, category: Category) -> String {
+    let is_missing = |fault: &&FieldFault| fault.expected == MISSING && !fault.field.contains('.');
     let missing: Vec<&str> = faults.iter().filter(is_missing).map(|fault| fault.field.as_str()).collect();
     if !missing.is_empty() {
         return format!("Missing required fields: {}", missing.join(", "));

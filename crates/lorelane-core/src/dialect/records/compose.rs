@@ -3,21 +3,21 @@
 use super::fix::Occasion;
 use super::model::{memory, open, open_object};
 use super::revise::{self, Historian};
-use super::validate::{FAULTS_MAX, Faults, each_fault};
+use super::validate::{FAULTS_MAX, FaultList, each_fault};
 use super::{draft, fields, fix};
-use crate::change::{Draft, Given, Notice};
-use crate::dialect::{Circumstances, Composed};
-use crate::json::{Format, Json, Object};
+use crate::change::{Draft, Notice, PartialInput};
+use crate::dialect::{Composed, WriteContext};
+use crate::json::{Json, JsonFormat, Object};
 use crate::lifecycle::Status;
 use crate::memory::{Address, Category, HISTORY_MAX, drop_oldest};
-use crate::refusal::{Fault, MergeFault, Refusal};
+use crate::refusal::{FieldFault, MergeFault, Refusal};
 use crate::text::title_changed_enough_for_a_new_slug;
 use std::collections::HashSet;
 
 pub(super) fn create(
     address: &Address,
     draft: &Draft,
-    circumstances: &Circumstances,
+    circumstances: &WriteContext,
 ) -> Result<Composed, Refusal> {
     let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
     let (Draft::Whole(text) | Draft::Edited { text, .. }) = draft else {
@@ -34,7 +34,7 @@ pub(super) fn create(
         record.set("category", Json::text(category.name()));
         notices.push(Notice::fixed("category", format!("set to '{category}'")));
     }
-    let mut faults = Faults::default();
+    let mut faults = FaultList::default();
     each_fault(&record, category, &mut |found| faults.take(&found));
     draft::unfilled(&record).into_iter().for_each(|field| faults.take_unfilled(field));
     faults.refuse(address)?;
@@ -42,16 +42,16 @@ pub(super) fn create(
         record.set("id", Json::text(address.name()));
         notices.push(Notice::fixed("id", format!("set to match filename '{}'", address.name())));
     }
-    let template = format!("{}\n", Json::Object(record.clone()).render(Format::FILE));
+    let template = format!("{}\n", Json::Object(record.clone()).render(JsonFormat::FILE));
     let memory = memory(record, address.clone()).expect("a valid record is a memory");
-    Ok(Composed { memory, template: Some(template), wants: None, notices })
+    Ok(Composed { memory, base_text: Some(template), rename_to: None, notices })
 }
 
 pub(super) fn revise(
     address: &Address,
     old_text: &str,
     draft: &Draft,
-    circumstances: &Circumstances,
+    circumstances: &WriteContext,
 ) -> Result<Composed, Refusal> {
     let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
     refuse_protected(address, category, draft)?;
@@ -79,8 +79,8 @@ pub(super) fn revise(
         Draft::Partial { from, set, add_tags, because } => {
             let mut new = old.clone();
             match from {
-                Some(Given::Text(text)) => draft::overlay(&mut new, &open_draft(text, address)?),
-                Some(Given::Fields(fields)) => draft::overlay(&mut new, fields),
+                Some(PartialInput::Text(text)) => draft::overlay(&mut new, &open_draft(text, address)?),
+                Some(PartialInput::Fields(fields)) => draft::overlay(&mut new, fields),
                 None => {}
             }
             draft::assign(&mut new, category, set);
@@ -113,7 +113,7 @@ pub(super) fn revise(
     if let Some(before) = &unchanged {
         let idle = events.is_empty() && memory.history.len() == before.history.len();
         if idle && historian != Historian::Drafter {
-            return Ok(Composed { memory: before.clone(), template: None, wants: None, notices });
+            return Ok(Composed { memory: before.clone(), base_text: None, rename_to: None, notices });
         }
         // What stands in the history keeps its text, also where the draft writes it another way.
         memory.history.splice(..before.history.len(), before.history.iter().cloned());
@@ -128,7 +128,7 @@ pub(super) fn revise(
     let wanted = Address::for_title(category, &memory.title);
     let wants = (title_changed_enough_for_a_new_slug(old_title, &memory.title) && wanted != *address)
         .then_some(wanted);
-    Ok(Composed { memory, template: None, wants, notices })
+    Ok(Composed { memory, base_text: None, rename_to: wants, notices })
 }
 
 /// Fields that follow from the place, the clock or the lifecycle: to set one is a wish for another command.
@@ -168,14 +168,14 @@ fn open_draft(text: &str, address: &Address) -> Result<Object, Refusal> {
     let of_draft = |why: String| unreadable(why.replacen("it ", "the draft ", 1));
     let (document, _) = open(text.as_bytes()).map_err(of_draft)?;
     if !document.doubled.is_empty() {
-        let fault = |key: &String| Fault {
+        let fault = |key: &String| FieldFault {
             field: key.clone(),
             expected: "Each key should appear once".to_owned(),
             got: "null".to_owned(),
             fix: format!("keep one `{key}`"),
         };
-        let mut faults: Vec<Fault> = document.doubled.iter().map(fault).collect();
-        faults.extend(Fault::more(document.doubled_more));
+        let mut faults: Vec<FieldFault> = document.doubled.iter().map(fault).collect();
+        faults.extend(FieldFault::more(document.doubled_more));
         return Err(Refusal::Invalid { address: address.clone(), faults });
     }
     match document.root.into_json() {
@@ -205,7 +205,7 @@ fn refuse_new_faults(
         standing.insert((found.field(), found.expected));
     });
     let mut known = 0;
-    let mut faults = Faults::default();
+    let mut faults = FaultList::default();
     each_fault(&judged, category, &mut |found| {
         let place = (found.field(), found.expected.clone());
         let stood = match history_position(&place.0) {

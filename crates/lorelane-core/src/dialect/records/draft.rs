@@ -1,10 +1,10 @@
 //! Drafts from what a person typed: `--set path=value`, a file, a title.
 
-use super::fields::{self, Field, Kind, Need};
+use super::fields::{self, Field, FieldType, Requirement};
 use crate::change::Assignment;
 use crate::json::{Document, Json, Object};
 use crate::memory::{Address, Category};
-use crate::refusal::Fault;
+use crate::refusal::FieldFault;
 use crate::secret;
 use crate::text::cut;
 use crate::time::Timestamp;
@@ -87,7 +87,7 @@ fn usual_content(category: Category) -> Object {
 
 /// A field that a drafter can fill, from the table of fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct DraftField {
     /// Dotted; `[]` stands for each item of a list.
     pub path: String,
     pub kind: &'static str,
@@ -99,7 +99,7 @@ pub struct Wanted {
 }
 
 /// What a draft of this category says; the rest follows from the place, the clock or the lifecycle.
-pub fn wanted(category: Category) -> Vec<Wanted> {
+pub fn wanted(category: Category) -> Vec<DraftField> {
     const FREE: [&str; 4] = ["title", "tags", "related_files", "confidence"];
     let free = fields::BASE.fields.iter().filter(|field| FREE.contains(&field.name));
     let mut wanted = Vec::new();
@@ -111,23 +111,23 @@ pub fn wanted(category: Category) -> Vec<Wanted> {
 }
 
 /// What is `filled_in` for the drafter is not required of him.
-fn want(field: &Field, prefix: &str, filled_in: &[&str], wanted: &mut Vec<Wanted>) {
+fn want(field: &Field, prefix: &str, filled_in: &[&str], wanted: &mut Vec<DraftField>) {
     let path = format!("{prefix}{}", field.name);
-    let required = field.need == Need::Required && !filled_in.contains(&field.name);
+    let required = field.need == Requirement::Required && !filled_in.contains(&field.name);
     let (kind, choices, max): (_, &'static [&'static str], _) = match &field.kind {
-        Kind::Choice(choices) => ("choice", choices, None),
-        Kind::Text { max } => ("text", &[], *max),
-        Kind::Fraction => ("number from 0 to 1", &[], None),
-        Kind::Flag => ("true or false", &[], None),
-        Kind::List { of: Kind::Group(_), .. } => ("list of objects", &[], None),
-        Kind::List { .. } => ("list of texts", &[], None),
-        Kind::Group(_) => ("object", &[], None),
+        FieldType::Choice(choices) => ("choice", choices, None),
+        FieldType::Text { max } => ("text", &[], *max),
+        FieldType::Fraction => ("number from 0 to 1", &[], None),
+        FieldType::Flag => ("true or false", &[], None),
+        FieldType::List { of: FieldType::Group(_), .. } => ("list of objects", &[], None),
+        FieldType::List { .. } => ("list of texts", &[], None),
+        FieldType::Group(_) => ("object", &[], None),
         _ => ("value", &[], None),
     };
-    wanted.push(Wanted { path: path.clone(), kind, required, choices, max });
+    wanted.push(DraftField { path: path.clone(), kind, required, choices, max });
     let (inner, prefix) = match &field.kind {
-        Kind::List { of: Kind::Group(group), .. } => (group.fields, format!("{path}[].")),
-        Kind::Group(group) => (group.fields, format!("{path}.")),
+        FieldType::List { of: FieldType::Group(group), .. } => (group.fields, format!("{path}[].")),
+        FieldType::Group(group) => (group.fields, format!("{path}.")),
         _ => return,
     };
     inner.iter().for_each(|field| want(field, &prefix, &[], wanted));
@@ -156,7 +156,7 @@ pub(crate) fn unfilled(record: &Object) -> BTreeSet<String> {
 
 /// An agent's draft with empty texts where something is required, or where it would take the place of what a record
 /// says.
-pub fn emptied(given: &Object, replaced: &Object, category: Category) -> Vec<Fault> {
+pub fn emptied(given: &Object, replaced: &Object, category: Category) -> Vec<FieldFault> {
     let wanted = wanted(category);
     let says_something = |value: &Json| match value {
         Json::Text(text) => !text.trim().is_empty(),
@@ -175,12 +175,12 @@ pub fn emptied(given: &Object, replaced: &Object, category: Category) -> Vec<Fau
 }
 
 /// What is wrong with a field that is as the template has it.
-pub(crate) fn unfilled_fault(field: String) -> Fault {
+pub(crate) fn unfilled_fault(field: String) -> FieldFault {
     says_nothing(field, "it still has the placeholder of the template", PLACEHOLDER)
 }
 
-fn says_nothing(field: String, why: &str, got: &str) -> Fault {
-    Fault {
+fn says_nothing(field: String, why: &str, got: &str) -> FieldFault {
+    FieldFault {
         field,
         expected: format!("Field should say something: {why}"),
         got: format!("\"{got}\""),
@@ -263,22 +263,24 @@ pub fn assign(record: &mut Object, category: Category, set: &[Assignment]) {
         };
         let value = coerce(kind, &assignment.value);
         let collect = append || begun.contains(&path);
-        put(record, &path, value, collect && matches!(kind, Kind::List { .. }));
+        put(record, &path, value, collect && matches!(kind, FieldType::List { .. }));
         begun.push(path);
     }
 }
 
-fn coerce(kind: &Kind, value: &str) -> Json {
+fn coerce(kind: &FieldType, value: &str) -> Json {
     let parsed = || Json::parse(value).ok();
     match kind {
-        Kind::List { .. } => match parsed() {
+        FieldType::List { .. } => match parsed() {
             Some(list @ Json::List(_)) => list,
             Some(item @ Json::Object(_)) => Json::List(vec![item]),
             _ => Json::texts([value]),
         },
-        Kind::Group(_) | Kind::OwnContent | Kind::Fraction | Kind::Count | Kind::Flag => {
-            parsed().unwrap_or_else(|| Json::text(value))
-        }
+        FieldType::Group(_)
+        | FieldType::OwnContent
+        | FieldType::Fraction
+        | FieldType::Count
+        | FieldType::Flag => parsed().unwrap_or_else(|| Json::text(value)),
         _ => Json::text(value),
     }
 }

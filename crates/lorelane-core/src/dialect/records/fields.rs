@@ -12,12 +12,12 @@ pub const SCHEMA_VERSION: &str = "1.0";
 #[derive(Debug)]
 pub struct Field {
     pub name: &'static str,
-    pub kind: Kind,
-    pub need: Need,
+    pub kind: FieldType,
+    pub need: Requirement,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum Requirement {
     Required,
     /// May be absent or null.
     Optional,
@@ -26,7 +26,7 @@ pub enum Need {
 }
 
 #[derive(Debug)]
-pub enum Kind {
+pub enum FieldType {
     /// The version of the format.
     Version,
     /// The name of the category whose table this is.
@@ -45,74 +45,77 @@ pub enum Kind {
     Count,
     Flag,
     List {
-        of: &'static Kind,
+        of: &'static FieldType,
         min: usize,
         max: Option<usize>,
     },
-    Group(&'static Group),
+    Group(&'static FieldGroup),
     Any,
 }
 
 #[derive(Debug)]
-pub struct Group {
+pub struct FieldGroup {
     /// The name that validation messages use.
     pub model: &'static str,
     pub fields: &'static [Field],
 }
 
-const TEXT: Kind = Kind::Text { max: None };
-const TEXTS: Kind = Kind::List { of: &TEXT, min: 0, max: None };
-const SOME_TEXTS: Kind = Kind::List { of: &TEXT, min: 1, max: None };
+const TEXT: FieldType = FieldType::Text { max: None };
+const TEXTS: FieldType = FieldType::List { of: &TEXT, min: 0, max: None };
+const SOME_TEXTS: FieldType = FieldType::List { of: &TEXT, min: 1, max: None };
 
-const fn required(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, need: Need::Required }
+const fn required(name: &'static str, kind: FieldType) -> Field {
+    Field { name, kind, need: Requirement::Required }
 }
 
-const fn optional(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, need: Need::Optional }
+const fn optional(name: &'static str, kind: FieldType) -> Field {
+    Field { name, kind, need: Requirement::Optional }
 }
 
-const fn defaulted(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, need: Need::Defaulted }
+const fn defaulted(name: &'static str, kind: FieldType) -> Field {
+    Field { name, kind, need: Requirement::Defaulted }
 }
 
 /// The fields that every record has around its content.
-pub const BASE: Group = Group {
+pub const BASE: FieldGroup = FieldGroup {
     model: "Memory",
     fields: &[
-        required("schema_version", Kind::Version),
-        required("category", Kind::OwnCategory),
-        required("id", Kind::Slug),
-        required("title", Kind::Text { max: Some(TITLE_MAX) }),
-        defaulted("record_status", Kind::Choice(&["active", "retired", "archived"])),
-        required("created_at", Kind::Time),
-        required("updated_at", Kind::Time),
+        required("schema_version", FieldType::Version),
+        required("category", FieldType::OwnCategory),
+        required("id", FieldType::Slug),
+        required("title", FieldType::Text { max: Some(TITLE_MAX) }),
+        defaulted("record_status", FieldType::Choice(&["active", "retired", "archived"])),
+        required("created_at", FieldType::Time),
+        required("updated_at", FieldType::Time),
         required("tags", SOME_TEXTS),
         optional("related_files", TEXTS),
-        optional("confidence", Kind::Fraction),
-        required("content", Kind::OwnContent),
-        optional("changes", Kind::List { of: &Kind::Group(&CHANGE), min: 0, max: Some(HISTORY_MAX) }),
-        defaulted("times_updated", Kind::Count),
-        optional("retired_at", Kind::Time),
-        optional("retired_reason", Kind::Text { max: Some(REASON_MAX) }),
-        optional("archived_at", Kind::Time),
-        optional("archived_reason", Kind::Text { max: Some(REASON_MAX) }),
+        optional("confidence", FieldType::Fraction),
+        required("content", FieldType::OwnContent),
+        optional(
+            "changes",
+            FieldType::List { of: &FieldType::Group(&CHANGE), min: 0, max: Some(HISTORY_MAX) },
+        ),
+        defaulted("times_updated", FieldType::Count),
+        optional("retired_at", FieldType::Time),
+        optional("retired_reason", FieldType::Text { max: Some(REASON_MAX) }),
+        optional("archived_at", FieldType::Time),
+        optional("archived_reason", FieldType::Text { max: Some(REASON_MAX) }),
     ],
 };
 
-const CHANGE: Group = Group {
+const CHANGE: FieldGroup = FieldGroup {
     model: "ChangeEntry",
     fields: &[
         required("date", TEXT),
-        required("summary", Kind::Text { max: Some(REASON_MAX) }),
+        required("summary", FieldType::Text { max: Some(REASON_MAX) }),
         optional("field", TEXT),
-        optional("old_value", Kind::Any),
-        optional("new_value", Kind::Any),
+        optional("old_value", FieldType::Any),
+        optional("new_value", FieldType::Any),
     ],
 };
 
 /// The content of a category.
-pub fn content(category: Category) -> &'static Group {
+pub fn content(category: Category) -> &'static FieldGroup {
     match category {
         Category::SessionSummary => &SESSION_SUMMARY,
         Category::Decision => &DECISION,
@@ -123,11 +126,11 @@ pub fn content(category: Category) -> &'static Group {
     }
 }
 
-const SESSION_SUMMARY: Group = Group {
+const SESSION_SUMMARY: FieldGroup = FieldGroup {
     model: "SessionSummaryContent",
     fields: &[
         required("goal", TEXT),
-        required("outcome", Kind::Choice(&["success", "partial", "blocked", "abandoned"])),
+        required("outcome", FieldType::Choice(&["success", "partial", "blocked", "abandoned"])),
         required("completed", TEXTS),
         optional("in_progress", TEXTS),
         optional("blockers", TEXTS),
@@ -136,22 +139,24 @@ const SESSION_SUMMARY: Group = Group {
     ],
 };
 
-const DECISION: Group = Group {
+const DECISION: FieldGroup = FieldGroup {
     model: "DecisionContent",
     fields: &[
-        required("status", Kind::Choice(&["proposed", "accepted", "deprecated", "superseded"])),
+        required("status", FieldType::Choice(&["proposed", "accepted", "deprecated", "superseded"])),
         required("context", TEXT),
         required("decision", TEXT),
-        optional("alternatives", Kind::List { of: &Kind::Group(&ALTERNATIVE), min: 0, max: None }),
+        optional("alternatives", FieldType::List { of: &FieldType::Group(&ALTERNATIVE), min: 0, max: None }),
         required("rationale", SOME_TEXTS),
         optional("consequences", TEXTS),
     ],
 };
 
-const ALTERNATIVE: Group =
-    Group { model: "Alternative", fields: &[required("option", TEXT), required("rejected_reason", TEXT)] };
+const ALTERNATIVE: FieldGroup = FieldGroup {
+    model: "Alternative",
+    fields: &[required("option", TEXT), required("rejected_reason", TEXT)],
+};
 
-const RUNBOOK: Group = Group {
+const RUNBOOK: FieldGroup = FieldGroup {
     model: "RunbookContent",
     fields: &[
         required("trigger", TEXT),
@@ -163,24 +168,24 @@ const RUNBOOK: Group = Group {
     ],
 };
 
-const CONSTRAINT: Group = Group {
+const CONSTRAINT: FieldGroup = FieldGroup {
     model: "ConstraintContent",
     fields: &[
-        required("kind", Kind::Choice(&["limitation", "gap", "policy", "technical"])),
+        required("kind", FieldType::Choice(&["limitation", "gap", "policy", "technical"])),
         required("rule", TEXT),
         required("impact", SOME_TEXTS),
         optional("workarounds", TEXTS),
-        required("severity", Kind::Choice(&["high", "medium", "low"])),
-        required("active", Kind::Flag),
+        required("severity", FieldType::Choice(&["high", "medium", "low"])),
+        required("active", FieldType::Flag),
         optional("expires", TEXT),
     ],
 };
 
-const TECH_DEBT: Group = Group {
+const TECH_DEBT: FieldGroup = FieldGroup {
     model: "TechDebtContent",
     fields: &[
-        required("status", Kind::Choice(&["open", "in_progress", "resolved", "wont_fix"])),
-        required("priority", Kind::Choice(&["critical", "high", "medium", "low"])),
+        required("status", FieldType::Choice(&["open", "in_progress", "resolved", "wont_fix"])),
+        required("priority", FieldType::Choice(&["critical", "high", "medium", "low"])),
         required("description", TEXT),
         required("reason_deferred", TEXT),
         optional("impact", TEXTS),
@@ -189,31 +194,33 @@ const TECH_DEBT: Group = Group {
     ],
 };
 
-const PREFERENCE: Group = Group {
+const PREFERENCE: FieldGroup = FieldGroup {
     model: "PreferenceContent",
     fields: &[
         required("topic", TEXT),
         required("value", TEXT),
         required("reason", TEXT),
-        required("strength", Kind::Choice(&["strong", "default", "soft"])),
-        optional("examples", Kind::Group(&EXAMPLES)),
+        required("strength", FieldType::Choice(&["strong", "default", "soft"])),
+        optional("examples", FieldType::Group(&EXAMPLES)),
     ],
 };
 
-const EXAMPLES: Group =
-    Group { model: "PreferenceExamples", fields: &[optional("prefer", TEXTS), optional("avoid", TEXTS)] };
+const EXAMPLES: FieldGroup = FieldGroup {
+    model: "PreferenceExamples",
+    fields: &[optional("prefer", TEXTS), optional("avoid", TEXTS)],
+};
 
 /// Resolves the kinds that depend on the category.
-pub fn group_of(kind: &Kind, category: Category) -> Option<&'static Group> {
+pub fn group_of(kind: &FieldType, category: Category) -> Option<&'static FieldGroup> {
     match kind {
-        Kind::Group(group) => Some(group),
-        Kind::OwnContent => Some(content(category)),
+        FieldType::Group(group) => Some(group),
+        FieldType::OwnContent => Some(content(category)),
         _ => None,
     }
 }
 
 /// The kind at a dotted path, and that path in full: a content field may be named without `content.`.
-pub fn find(category: Category, path: &str) -> Option<(String, &'static Kind)> {
+pub fn find(category: Category, path: &str) -> Option<(String, &'static FieldType)> {
     let walk = |path: &str| {
         let mut group = &BASE;
         let mut keys = path.split('.').peekable();

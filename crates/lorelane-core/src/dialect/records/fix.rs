@@ -1,8 +1,8 @@
 //! What a careful clerk mends without asking, and says.
 
-use super::fields::{self, Group, Kind, NO_TAG, SCHEMA_VERSION, TAG_MAX};
+use super::fields::{self, FieldGroup, FieldType, NO_TAG, SCHEMA_VERSION, TAG_MAX};
 use crate::change::Notice;
-use crate::json::{Format, Json, Object};
+use crate::json::{Json, JsonFormat, Object};
 use crate::memory::{Address, Category};
 use crate::text::printable;
 use crate::time::{Precision, Timestamp};
@@ -182,7 +182,7 @@ pub(super) fn relax(record: &mut Object, category: Category, notices: &mut Vec<N
 
 /// Gives values their type where only a lax reader would accept them: `"0.5"`, `"yes"`, `1`.
 fn relax_group(
-    group: &Group,
+    group: &FieldGroup,
     object: &mut Object,
     path: &str,
     category: Category,
@@ -195,31 +195,33 @@ fn relax_group(
             relax_group(inner, nested, &path, category, notices);
         }
         if let Some(typed) = relaxed(&field.kind, value) {
-            let (from, to) = (value.render(Format::LINE), typed.render(Format::LINE));
+            let (from, to) = (value.render(JsonFormat::LINE), typed.render(JsonFormat::LINE));
             notices.push(Notice::fixed(&path, format!("read {from} as {to}")));
             *value = typed;
         }
     }
 }
 
-fn relaxed(kind: &Kind, value: &Json) -> Option<Json> {
+fn relaxed(kind: &FieldType, value: &Json) -> Option<Json> {
     match (kind, value) {
-        (Kind::Fraction, Json::Text(text)) => {
+        (FieldType::Fraction, Json::Text(text)) => {
             let number: f64 = text.trim().parse().ok()?;
             number.is_finite().then(|| Json::Number(plain_number(text.trim(), number)))
         }
-        (Kind::Fraction, Json::Bool(flag)) => {
+        (FieldType::Fraction, Json::Bool(flag)) => {
             Some(Json::Number(if *flag { "1.0" } else { "0.0" }.to_owned()))
         }
-        (Kind::Count, Json::Text(text)) => text.trim().parse::<u64>().ok().map(Json::number),
-        (Kind::Count, Json::Bool(flag)) => Some(Json::number(u8::from(*flag))),
-        (Kind::Count, Json::Number(text)) if text.parse::<u64>().is_err() => value.as_u64().map(Json::number),
-        (Kind::Flag, Json::Text(text)) => match text.trim().to_lowercase().as_str() {
+        (FieldType::Count, Json::Text(text)) => text.trim().parse::<u64>().ok().map(Json::number),
+        (FieldType::Count, Json::Bool(flag)) => Some(Json::number(u8::from(*flag))),
+        (FieldType::Count, Json::Number(text)) if text.parse::<u64>().is_err() => {
+            value.as_u64().map(Json::number)
+        }
+        (FieldType::Flag, Json::Text(text)) => match text.trim().to_lowercase().as_str() {
             "yes" | "true" | "on" | "1" | "y" | "t" => Some(Json::Bool(true)),
             "no" | "false" | "off" | "0" | "n" | "f" => Some(Json::Bool(false)),
             _ => None,
         },
-        (Kind::Flag, Json::Number(text)) => match text.parse::<f64>() {
+        (FieldType::Flag, Json::Number(text)) => match text.parse::<f64>() {
             Ok(1.0) => Some(Json::Bool(true)),
             Ok(0.0) => Some(Json::Bool(false)),
             _ => None,

@@ -15,7 +15,7 @@ mod validate;
 pub use drift::{Drift, drift};
 pub use validate::validate;
 
-use super::{Circumstances, Composed, Dialect, Edit, Extent, ListingLine, Problem, Reading, edits};
+use super::{Composed, Dialect, Extent, ListingLine, ParsedFile, Problem, TextEdit, WriteContext, edits};
 use crate::change::Draft;
 use crate::json::Json;
 use crate::lifecycle::Status;
@@ -92,7 +92,7 @@ impl Dialect for Records {
         Extent::Folders(Category::ALL.map(Category::folder).to_vec())
     }
 
-    fn looks_like_one(&self, file_name: &str) -> bool {
+    fn is_memory_name(&self, file_name: &str) -> bool {
         file_name.ends_with(EXTENSION)
     }
 
@@ -112,8 +112,8 @@ impl Dialect for Records {
         RelPath::parse(&format!("{}/{}.json", category.folder(), address.name())).ok()
     }
 
-    fn read(&self, path: &RelPath, bytes: &[u8]) -> Reading {
-        let mut reading = Reading::default();
+    fn read(&self, path: &RelPath, bytes: &[u8]) -> ParsedFile {
+        let mut reading = ParsedFile::default();
         let mut problem = |what: String| reading.problems.push(Problem { path: path.clone(), what });
         let Some(address) = Records::address_of(path) else {
             problem("its name is no slug in the folder of a category".to_owned());
@@ -165,7 +165,7 @@ impl Dialect for Records {
         address: &Address,
         old: Option<&str>,
         draft: &Draft,
-        circumstances: &Circumstances,
+        circumstances: &WriteContext,
     ) -> Result<Composed, Refusal> {
         match old {
             None => compose::create(address, draft, circumstances),
@@ -178,7 +178,7 @@ impl Dialect for Records {
         old: Option<&str>,
         before: Option<&Memory>,
         after: Option<&Memory>,
-    ) -> Result<Vec<Edit>, Refusal> {
+    ) -> Result<Vec<TextEdit>, Refusal> {
         edits(self, old, before, after, written)
     }
 

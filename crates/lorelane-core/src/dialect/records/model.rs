@@ -1,10 +1,10 @@
 //! Between a record's text and a memory.
 
 use super::RECORD_MAX_BYTES;
-use crate::json::{self, Document, Format, Json, Node, NodeKind, Object};
+use crate::json::{self, Document, Json, JsonFormat, JsonNode, NodeKind, Object};
 use crate::lifecycle::{Lifecycle, Status};
-use crate::memory::{Address, Body, HistoryEntry, Kind, Memory};
-use crate::refusal::{Fault, Refusal};
+use crate::memory::{Address, Body, HistoryEntry, Memory, MemoryKind};
+use crate::refusal::{FieldFault, Refusal};
 use crate::text::cut;
 use crate::time::Timestamp;
 
@@ -27,7 +27,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Document, &str), String> {
     Ok((document, text))
 }
 
-fn is_crowded(node: &Node) -> bool {
+fn is_crowded(node: &JsonNode) -> bool {
     match &node.kind {
         NodeKind::Scalar(_) => false,
         NodeKind::List(items) => items.iter().any(is_crowded),
@@ -70,7 +70,7 @@ pub(super) fn memory(mut record: Object, address: Address) -> Option<Memory> {
     };
     let texts = |value: Option<Json>| value.map(|value| value.to_texts()).unwrap_or_default();
     let memory = Memory {
-        kind: Kind::Record(category),
+        kind: MemoryKind::Record(category),
         title: record.remove("title").and_then(Json::into_text).unwrap_or_else(|| address.name().to_owned()),
         body: Body::Fields(match record.remove("content") {
             Some(Json::Object(content)) => content,
@@ -168,13 +168,13 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
     let patched = json::patch(base, &record)
         .map_err(|fault| Refusal::Unreadable { address: address.clone(), why: fault.to_string() })?;
     if patched.len() > RECORD_MAX_BYTES {
-        let fault = Fault {
+        let fault = FieldFault {
             field: "content".to_owned(),
             expected: format!("A record should be at most {} KiB", RECORD_MAX_BYTES / 1024),
             got: format!(
                 "{} KiB, starting {}",
                 patched.len() / 1024,
-                cut(&record.render(Format::SCRIPT_LINE), 100)
+                cut(&record.render(JsonFormat::SCRIPT_LINE), 100)
             ),
             fix: "keep what is worth remembering and point to the rest in related_files".to_owned(),
         };
@@ -184,7 +184,7 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
 }
 
 fn no_record(address: &Address) -> Refusal {
-    let fault = Fault {
+    let fault = FieldFault {
         field: "content".to_owned(),
         expected: "A record's content has named fields".to_owned(),
         got: "prose".to_owned(),

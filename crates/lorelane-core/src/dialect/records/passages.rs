@@ -1,7 +1,7 @@
 //! A record cut into passages.
 
 use super::model::BYTE_ORDER_MARK;
-use crate::json::{Document, Node, NodeKind};
+use crate::json::{Document, JsonNode, NodeKind};
 use crate::passage::{PASSAGE_TOKENS, Passage};
 use crate::text::tokens;
 
@@ -39,7 +39,7 @@ pub(super) fn passages(text: &str) -> Vec<Passage> {
     passages
 }
 
-fn member(node: Node, key: &str) -> Option<Node> {
+fn member(node: JsonNode, key: &str) -> Option<JsonNode> {
     let NodeKind::Object(members) = node.kind else { return None };
     // Of doubled keys the last one counts.
     members.into_iter().rev().find(|member| member.key == key).map(|member| member.value)

@@ -3,7 +3,7 @@
 use super::fields::{self, NO_TAG, TAG_MAX};
 use super::fix;
 use crate::change::Notice;
-use crate::dialect::Circumstances;
+use crate::dialect::WriteContext;
 use crate::json::{Json, Object};
 use crate::lifecycle::REASON_MAX;
 use crate::memory::{Category, HistoryEntry};
@@ -50,7 +50,7 @@ pub(super) fn merge(
     new: &Object,
     category: Category,
     historian: Historian<'_>,
-    circumstances: &Circumstances,
+    circumstances: &WriteContext,
     notices: &mut Vec<Notice>,
 ) -> Result<Vec<HistoryEntry>, MergeFault> {
     let eviction = merge_tags(old, new, historian, circumstances)?;
@@ -112,7 +112,7 @@ fn merge_tags(
     old: &Object,
     new: &Object,
     historian: Historian<'_>,
-    circumstances: &Circumstances,
+    circumstances: &WriteContext,
 ) -> Result<Option<HistoryEntry>, MergeFault> {
     // Compared as they would be written: a tag that only loses its capitals is not removed.
     let set = |record: &Object| -> BTreeSet<String> {
@@ -134,7 +134,7 @@ fn merge_tags(
     if removed.is_empty() {
         return Ok(None);
     }
-    let removed_text = list(&removed).render(crate::json::Format::SCRIPT_LINE);
+    let removed_text = list(&removed).render(crate::json::JsonFormat::SCRIPT_LINE);
     if old.len() < TAG_MAX {
         return Err(MergeFault {
             field: "tags",
@@ -160,7 +160,7 @@ fn merge_tags(
     Ok(Some(event.with("tags", list(&removed), list(&added))))
 }
 
-fn merge_files(old: &Object, new: &Object, circumstances: &Circumstances) -> Result<(), MergeFault> {
+fn merge_files(old: &Object, new: &Object, circumstances: &WriteContext) -> Result<(), MergeFault> {
     let files = |record: &Object| record.get("related_files").map(Json::to_texts).unwrap_or_default();
     let stays = files(new);
     let lost =

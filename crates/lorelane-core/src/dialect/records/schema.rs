@@ -1,8 +1,8 @@
 //! JSON Schemas (draft 2020-12) of the contract, for editors and other tools.
 
-use super::fields::{self, Group, Kind, Need, SCHEMA_VERSION};
+use super::fields::{self, FieldGroup, FieldType, Requirement, SCHEMA_VERSION};
 use super::validate::{SLUG_PATTERN, TIME_PATTERN};
-use crate::json::{Format, to_string};
+use crate::json::{JsonFormat, to_string};
 use crate::memory::Category;
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ pub fn all() -> Vec<(String, String)> {
     for category in Category::ALL {
         schemas.push((format!("{}.schema.json", category.name().replace('_', "-")), schema(Some(category))));
     }
-    let text = |schema: &Value| format!("{}\n", to_string(schema, Format::FILE));
+    let text = |schema: &Value| format!("{}\n", to_string(schema, JsonFormat::FILE));
     schemas.iter().map(|(name, schema)| (name.clone(), text(schema))).collect()
 }
 
@@ -28,13 +28,13 @@ fn schema(category: Option<Category>) -> Value {
     schema
 }
 
-fn group(group: &Group, category: Option<Category>) -> Value {
+fn group(group: &FieldGroup, category: Option<Category>) -> Value {
     let property = |field: &fields::Field| {
         let value = kind(&field.kind, category);
-        (field.name.to_owned(), if field.need == Need::Optional { or_null(value) } else { value })
+        (field.name.to_owned(), if field.need == Requirement::Optional { or_null(value) } else { value })
     };
     let properties: Map<String, Value> = group.fields.iter().map(property).collect();
-    let required = group.fields.iter().filter(|field| field.need == Need::Required);
+    let required = group.fields.iter().filter(|field| field.need == Requirement::Required);
     let required: Vec<&str> = required.map(|field| field.name).collect();
     json!({
         "type": "object",
@@ -44,23 +44,23 @@ fn group(group: &Group, category: Option<Category>) -> Value {
     })
 }
 
-fn kind(kind: &Kind, category: Option<Category>) -> Value {
+fn kind(kind: &FieldType, category: Option<Category>) -> Value {
     match kind {
-        Kind::Version => json!({"const": SCHEMA_VERSION}),
-        Kind::OwnCategory => match category {
+        FieldType::Version => json!({"const": SCHEMA_VERSION}),
+        FieldType::OwnCategory => match category {
             Some(category) => json!({"const": category.name()}),
             None => json!({"enum": Category::ALL.map(Category::name)}),
         },
-        Kind::Choice(choices) => json!({"enum": choices}),
-        Kind::Text { max: None } => json!({"type": "string"}),
-        Kind::Text { max: Some(max) } => json!({"type": "string", "maxLength": max}),
-        Kind::Slug => json!({"type": "string", "pattern": SLUG_PATTERN}),
-        Kind::Time => json!({"type": "string", "pattern": TIME_PATTERN}),
-        Kind::Fraction => json!({"type": "number", "minimum": 0, "maximum": 1}),
-        Kind::Count => json!({"type": "integer", "minimum": 0}),
-        Kind::Flag => json!({"type": "boolean"}),
-        Kind::Any => json!({}),
-        Kind::List { of, min, max } => {
+        FieldType::Choice(choices) => json!({"enum": choices}),
+        FieldType::Text { max: None } => json!({"type": "string"}),
+        FieldType::Text { max: Some(max) } => json!({"type": "string", "maxLength": max}),
+        FieldType::Slug => json!({"type": "string", "pattern": SLUG_PATTERN}),
+        FieldType::Time => json!({"type": "string", "pattern": TIME_PATTERN}),
+        FieldType::Fraction => json!({"type": "number", "minimum": 0, "maximum": 1}),
+        FieldType::Count => json!({"type": "integer", "minimum": 0}),
+        FieldType::Flag => json!({"type": "boolean"}),
+        FieldType::Any => json!({}),
+        FieldType::List { of, min, max } => {
             let mut list = json!({"type": "array", "items": self::kind(of, category)});
             if *min > 0 {
                 list["minItems"] = json!(min);
@@ -70,11 +70,11 @@ fn kind(kind: &Kind, category: Option<Category>) -> Value {
             }
             list
         }
-        Kind::OwnContent => match category {
+        FieldType::OwnContent => match category {
             Some(own) => group(fields::content(own), category),
             None => json!({"type": "object"}),
         },
-        Kind::Group(found) => group(found, category),
+        FieldType::Group(found) => group(found, category),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Everything that is wrong with a record, at once.
 
 use super::draft::unfilled_fault;
-use super::fields::{self, Field, Group, Kind, Need, SCHEMA_VERSION};
-use crate::json::{Format, Json, Object};
+use super::fields::{self, Field, FieldGroup, FieldType, Requirement, SCHEMA_VERSION};
+use crate::json::{Json, JsonFormat, Object};
 use crate::memory::{Address, Category};
-use crate::refusal::{Fault, Refusal};
+use crate::refusal::{FieldFault, Refusal};
 use crate::secret;
 use crate::steps;
 use crate::text::{SLUG_MAX, cut, is_slug};
@@ -23,21 +23,21 @@ pub(super) const TIME_PATTERN: &str = concat!(
 );
 
 /// The faults of a record in the order of the fields, unknown ones last; after the first hundred their number.
-pub fn validate(record: &Object, category: Category) -> Vec<Fault> {
-    let mut faults = Faults::default();
+pub fn validate(record: &Object, category: Category) -> Vec<FieldFault> {
+    let mut faults = FaultList::default();
     each_fault(record, category, &mut |found| faults.take(&found));
     faults.into_list()
 }
 
 /// Faults as far as somebody will read them. A record of 1 MiB can have 100,000.
 #[derive(Default)]
-pub(super) struct Faults {
-    first: Vec<Fault>,
+pub(super) struct FaultList {
+    first: Vec<FieldFault>,
     more: usize,
 }
 
-impl Faults {
-    pub(super) fn take(&mut self, found: &Found<'_>) {
+impl FaultList {
+    pub(super) fn take(&mut self, found: &RawFault<'_>) {
         if self.first.len() < FAULTS_MAX { self.first.push(found.fault()) } else { self.more += 1 }
     }
 
@@ -55,43 +55,43 @@ impl Faults {
         if faults.is_empty() { Ok(()) } else { Err(Refusal::Invalid { address: address.clone(), faults }) }
     }
 
-    fn into_list(mut self) -> Vec<Fault> {
-        self.first.extend(Fault::more(self.more));
+    fn into_list(mut self) -> Vec<FieldFault> {
+        self.first.extend(FieldFault::more(self.more));
         self.first
     }
 }
 
 /// A fault before anybody asked to be told: telling shows the value without its secrets, which costs.
-pub(super) struct Found<'f> {
+pub(super) struct RawFault<'f> {
     path: &'f Path<'f>,
     pub(super) expected: String,
-    got: Got<'f>,
+    got: ActualValue<'f>,
     fix: &'f dyn Fn() -> String,
 }
 
-enum Got<'f> {
+enum ActualValue<'f> {
     Value(&'f Json),
     Object(&'f Object),
 }
 
-impl Found<'_> {
+impl RawFault<'_> {
     pub(super) fn field(&self) -> String {
         self.path.text()
     }
 
-    fn fault(&self) -> Fault {
+    fn fault(&self) -> FieldFault {
         steps::add(1);
         let got = match self.got {
-            Got::Value(value) => value.render(Format::SCRIPT_LINE),
-            Got::Object(object) => Json::Object(object.clone()).render(Format::SCRIPT_LINE),
+            ActualValue::Value(value) => value.render(JsonFormat::SCRIPT_LINE),
+            ActualValue::Object(object) => Json::Object(object.clone()).render(JsonFormat::SCRIPT_LINE),
         };
         // Masked before it is cut: half a secret is no longer recognised, and still half a secret.
         let got = cut(&secret::masked(&got), GOT_MAX);
-        Fault { field: self.field(), expected: self.expected.clone(), got, fix: (self.fix)() }
+        FieldFault { field: self.field(), expected: self.expected.clone(), got, fix: (self.fix)() }
     }
 }
 
-type Visit<'v> = dyn FnMut(Found<'_>) + 'v;
+type Visit<'v> = dyn FnMut(RawFault<'_>) + 'v;
 
 pub(super) fn each_fault(record: &Object, category: Category, visit: &mut Visit<'_>) {
     check_group(&fields::BASE, record, &Path::Root, category, visit);
@@ -116,23 +116,29 @@ impl Path<'_> {
     }
 }
 
-fn check_group(group: &Group, object: &Object, path: &Path<'_>, category: Category, visit: &mut Visit<'_>) {
+fn check_group(
+    group: &FieldGroup,
+    object: &Object,
+    path: &Path<'_>,
+    category: Category,
+    visit: &mut Visit<'_>,
+) {
     for field in group.fields {
         let path = Path::Key(path, field.name);
         match (object.get(field.name), field.need) {
-            (None, Need::Required) => {
+            (None, Requirement::Required) => {
                 let fix = || format!("add it: {}", example(field));
                 let expected = "Field required".to_owned();
-                visit(Found { path: &path, expected, got: Got::Object(object), fix: &fix });
+                visit(RawFault { path: &path, expected, got: ActualValue::Object(object), fix: &fix });
             }
-            (None, _) | (Some(Json::Null), Need::Optional) => {}
+            (None, _) | (Some(Json::Null), Requirement::Optional) => {}
             (Some(value), _) => check(&field.kind, value, &path, category, visit),
         }
     }
     for (key, value) in object.iter().filter(|(key, _)| !group.fields.iter().any(|field| field.name == *key))
     {
         let names =
-            |group: &Group| group.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
+            |group: &FieldGroup| group.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
         let fix = || match path {
             Path::Root => format!(
                 "remove it; the fields here are {}; those of content are {}",
@@ -142,32 +148,33 @@ fn check_group(group: &Group, object: &Object, path: &Path<'_>, category: Catego
             _ => format!("remove it; the fields here are {}", names(group)),
         };
         let expected = "Extra inputs are not permitted".to_owned();
-        visit(Found { path: &Path::Key(path, key), expected, got: Got::Value(value), fix: &fix });
+        visit(RawFault { path: &Path::Key(path, key), expected, got: ActualValue::Value(value), fix: &fix });
     }
 }
 
-fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, visit: &mut Visit<'_>) {
+fn check(kind: &FieldType, value: &Json, path: &Path<'_>, category: Category, visit: &mut Visit<'_>) {
     let fix = || mend(kind, value, &path.text());
-    let mut wrong = |expected: String| visit(Found { path, expected, got: Got::Value(value), fix: &fix });
+    let mut wrong =
+        |expected: String| visit(RawFault { path, expected, got: ActualValue::Value(value), fix: &fix });
     match (kind, value) {
-        (Kind::Any, _) | (Kind::Flag, Json::Bool(_)) => {}
-        (Kind::Version, Json::Text(text)) if text == SCHEMA_VERSION => {}
-        (Kind::Version, _) => wrong(one_of(&[SCHEMA_VERSION])),
-        (Kind::OwnCategory, Json::Text(text)) if text == category.name() => {}
-        (Kind::OwnCategory, _) => wrong(one_of(&[category.name()])),
-        (Kind::Choice(choices), Json::Text(text)) if choices.contains(&text.as_str()) => {}
-        (Kind::Choice(choices), _) => wrong(one_of(choices)),
-        (Kind::Text { max }, Json::Text(text)) => {
+        (FieldType::Any, _) | (FieldType::Flag, Json::Bool(_)) => {}
+        (FieldType::Version, Json::Text(text)) if text == SCHEMA_VERSION => {}
+        (FieldType::Version, _) => wrong(one_of(&[SCHEMA_VERSION])),
+        (FieldType::OwnCategory, Json::Text(text)) if text == category.name() => {}
+        (FieldType::OwnCategory, _) => wrong(one_of(&[category.name()])),
+        (FieldType::Choice(choices), Json::Text(text)) if choices.contains(&text.as_str()) => {}
+        (FieldType::Choice(choices), _) => wrong(one_of(choices)),
+        (FieldType::Text { max }, Json::Text(text)) => {
             if let Some(max) = max.filter(|max| text.chars().nth(*max).is_some()) {
                 wrong(format!("String should have at most {max} characters"));
             }
         }
-        (Kind::Slug, Json::Text(text)) => {
+        (FieldType::Slug, Json::Text(text)) => {
             if !is_slug(text) {
                 wrong(format!("String should match pattern '{SLUG_PATTERN}'"));
             }
         }
-        (Kind::Time, Json::Text(text)) => {
+        (FieldType::Time, Json::Text(text)) => {
             if let Err(fault) = Timestamp::read(text) {
                 wrong(match fault {
                     TimeFault::Form => {
@@ -177,19 +184,19 @@ fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, visit: 
                 });
             }
         }
-        (Kind::Text { .. } | Kind::Slug | Kind::Time, _) => {
+        (FieldType::Text { .. } | FieldType::Slug | FieldType::Time, _) => {
             wrong("Input should be a valid string".to_owned())
         }
-        (Kind::Fraction, Json::Number(_)) => match value.as_f64() {
+        (FieldType::Fraction, Json::Number(_)) => match value.as_f64() {
             Some(number) if number < 0.0 => wrong("Input should be greater than or equal to 0".to_owned()),
             Some(number) if number <= 1.0 => {}
             _ => wrong("Input should be less than or equal to 1".to_owned()),
         },
-        (Kind::Fraction, Json::Text(_)) => {
+        (FieldType::Fraction, Json::Text(_)) => {
             wrong("Input should be a valid number, unable to parse string as a number".to_owned());
         }
-        (Kind::Fraction, _) => wrong("Input should be a valid number".to_owned()),
-        (Kind::Count, Json::Number(_)) => match value.as_f64() {
+        (FieldType::Fraction, _) => wrong("Input should be a valid number".to_owned()),
+        (FieldType::Count, Json::Number(_)) => match value.as_f64() {
             Some(number) if number.fract() != 0.0 => {
                 wrong("Input should be a valid integer, got a number with a fractional part".to_owned());
             }
@@ -197,15 +204,15 @@ fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, visit: 
             _ if value.as_u64().is_none() => wrong("Input should be a valid integer".to_owned()),
             _ => {}
         },
-        (Kind::Count, Json::Text(_)) => {
+        (FieldType::Count, Json::Text(_)) => {
             wrong("Input should be a valid integer, unable to parse string as an integer".to_owned());
         }
-        (Kind::Count, _) => wrong("Input should be a valid integer".to_owned()),
-        (Kind::Flag, Json::Text(_) | Json::Number(_)) => {
+        (FieldType::Count, _) => wrong("Input should be a valid integer".to_owned()),
+        (FieldType::Flag, Json::Text(_) | Json::Number(_)) => {
             wrong("Input should be a valid boolean, unable to interpret input".to_owned());
         }
-        (Kind::Flag, _) => wrong("Input should be a valid boolean".to_owned()),
-        (Kind::List { of, min, max }, Json::List(items)) => {
+        (FieldType::Flag, _) => wrong("Input should be a valid boolean".to_owned()),
+        (FieldType::List { of, min, max }, Json::List(items)) => {
             if items.len() < *min {
                 wrong(format!("List should have at least {min} item after validation, not {}", items.len()));
             }
@@ -216,8 +223,8 @@ fn check(kind: &Kind, value: &Json, path: &Path<'_>, category: Category, visit: 
                 check(of, item, &Path::Item(path, at), category, visit);
             }
         }
-        (Kind::List { .. }, _) => wrong("Input should be a valid list".to_owned()),
-        (Kind::Group(_) | Kind::OwnContent, value) => {
+        (FieldType::List { .. }, _) => wrong("Input should be a valid list".to_owned()),
+        (FieldType::Group(_) | FieldType::OwnContent, value) => {
             let Some(group) = fields::group_of(kind, category) else { return };
             match value {
                 Json::Object(object) => check_group(group, object, path, category, visit),
@@ -236,39 +243,39 @@ fn one_of(choices: &[&str]) -> String {
     }
 }
 
-fn mend(kind: &Kind, value: &Json, path: &str) -> String {
+fn mend(kind: &FieldType, value: &Json, path: &str) -> String {
     match (kind, value) {
-        (Kind::Text { max: Some(max) }, Json::Text(_)) => {
+        (FieldType::Text { max: Some(max) }, Json::Text(_)) => {
             format!("shorten {path} to a text of at most {max} characters")
         }
-        (Kind::Text { max: Some(max) }, _) => format!("give {path} a text of at most {max} characters"),
-        (Kind::Slug, _) => format!("use 1 to {SLUG_MAX} lowercase letters, digits and dashes"),
-        (Kind::Choice(choices), _) => format!("choose one of {}", choices.join(", ")),
+        (FieldType::Text { max: Some(max) }, _) => format!("give {path} a text of at most {max} characters"),
+        (FieldType::Slug, _) => format!("use 1 to {SLUG_MAX} lowercase letters, digits and dashes"),
+        (FieldType::Choice(choices), _) => format!("choose one of {}", choices.join(", ")),
         _ => format!("give {path} {}", wanted(kind)),
     }
 }
 
-fn wanted(kind: &Kind) -> &'static str {
+fn wanted(kind: &FieldType) -> &'static str {
     match kind {
-        Kind::Version => "the value \"1.0\"",
-        Kind::OwnCategory => "the category's own name",
-        Kind::Text { .. } | Kind::Slug => "a text",
-        Kind::Time => "a time such as 2026-01-31T09:00:00Z",
-        Kind::Choice(_) => "one of the choices",
-        Kind::Fraction => "a number from 0 to 1",
-        Kind::Count => "a whole number from 0",
-        Kind::Flag => "true or false",
-        Kind::List { of: Kind::Text { .. }, min: 0, .. } => "a list of texts",
-        Kind::List { of: Kind::Text { .. }, .. } => "a list of at least one text",
-        Kind::List { .. } => "a list of objects",
-        Kind::Group(_) | Kind::OwnContent => "an object",
-        Kind::Any => "any value",
+        FieldType::Version => "the value \"1.0\"",
+        FieldType::OwnCategory => "the category's own name",
+        FieldType::Text { .. } | FieldType::Slug => "a text",
+        FieldType::Time => "a time such as 2026-01-31T09:00:00Z",
+        FieldType::Choice(_) => "one of the choices",
+        FieldType::Fraction => "a number from 0 to 1",
+        FieldType::Count => "a whole number from 0",
+        FieldType::Flag => "true or false",
+        FieldType::List { of: FieldType::Text { .. }, min: 0, .. } => "a list of texts",
+        FieldType::List { of: FieldType::Text { .. }, .. } => "a list of at least one text",
+        FieldType::List { .. } => "a list of objects",
+        FieldType::Group(_) | FieldType::OwnContent => "an object",
+        FieldType::Any => "any value",
     }
 }
 
 fn example(field: &Field) -> String {
     match field.kind {
-        Kind::Choice(choices) => format!("{} is one of {}", field.name, choices.join(", ")),
+        FieldType::Choice(choices) => format!("{} is one of {}", field.name, choices.join(", ")),
         _ => format!("{} is {}", field.name, wanted(&field.kind)),
     }
 }

@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path};
 
-use crate::disk::{Kind, Listed, Seeded, Stat};
+use crate::disk::{DirEntry, FileType, SeededRng, Stat};
 
 type Id = u64;
 
@@ -21,19 +21,19 @@ const TICK_NS: i64 = 4_000_000;
 
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
-    nodes: HashMap<Id, Node>,
+    nodes: HashMap<Id, DiskNode>,
     next: Id,
 }
 
 #[derive(Clone, Debug)]
-struct Node {
-    body: Body,
+struct DiskNode {
+    body: FileBody,
     mtime_ns: i64,
     mode: u32,
 }
 
 #[derive(Clone, Debug)]
-enum Body {
+enum FileBody {
     File { content: Vec<u8>, durable: Vec<u8> },
     Folder { entries: Entries, durable: Entries, pending: Vec<EntryChange> },
 }
@@ -57,18 +57,18 @@ impl Cache {
     pub(super) fn file(&self, path: &Path) -> io::Result<Option<&[u8]>> {
         match self.find(path).map(|id| &self.nodes[&id].body) {
             None => Ok(None),
-            Some(Body::File { content, .. }) => Ok(Some(content)),
-            Some(Body::Folder { .. }) => Err(ErrorKind::IsADirectory.into()),
+            Some(FileBody::File { content, .. }) => Ok(Some(content)),
+            Some(FileBody::Folder { .. }) => Err(ErrorKind::IsADirectory.into()),
         }
     }
 
-    pub(super) fn list(&self, path: &Path) -> io::Result<Option<Vec<Listed>>> {
+    pub(super) fn list(&self, path: &Path) -> io::Result<Option<Vec<DirEntry>>> {
         let Some(id) = self.find(path) else { return Ok(None) };
-        let Body::Folder { entries, .. } = &self.nodes[&id].body else {
+        let FileBody::Folder { entries, .. } = &self.nodes[&id].body else {
             return Err(ErrorKind::NotADirectory.into());
         };
         Ok(Some(
-            entries.iter().map(|(name, id)| Listed { name: name.clone(), kind: self.kind(*id) }).collect(),
+            entries.iter().map(|(name, id)| DirEntry { name: name.clone(), kind: self.kind(*id) }).collect(),
         ))
     }
 
@@ -76,8 +76,8 @@ impl Cache {
         let id = self.find(path)?;
         let node = &self.nodes[&id];
         let len = match &node.body {
-            Body::File { content, .. } => content.len() as u64,
-            Body::Folder { .. } => 0,
+            FileBody::File { content, .. } => content.len() as u64,
+            FileBody::Folder { .. } => 0,
         };
         Some(Stat { kind: self.kind(id), len, mtime_ns: node.mtime_ns, mode: Some(node.mode) })
     }
@@ -85,7 +85,7 @@ impl Cache {
     pub(super) fn folder_id(&self, path: &Path) -> io::Result<Id> {
         let id = self.find(path).ok_or(ErrorKind::NotFound)?;
         match self.kind(id) {
-            Kind::Folder => Ok(id),
+            FileType::Folder => Ok(id),
             _ => Err(ErrorKind::NotADirectory.into()),
         }
     }
@@ -94,7 +94,7 @@ impl Cache {
     pub(super) fn create_dir(&mut self, path: &Path, now: i64) -> io::Result<bool> {
         if let Some(id) = self.find(path) {
             return match self.kind(id) {
-                Kind::Folder => Ok(false),
+                FileType::Folder => Ok(false),
                 _ => Err(ErrorKind::AlreadyExists.into()),
             };
         }
@@ -109,7 +109,7 @@ impl Cache {
             return Err(ErrorKind::AlreadyExists.into());
         }
         let (parent, name) = self.parent(path)?;
-        let id = self.add(Body::File { content: bytes.to_vec(), durable: Vec::new() }, mode, now);
+        let id = self.add(FileBody::File { content: bytes.to_vec(), durable: Vec::new() }, mode, now);
         self.change(parent, EntryChange::Link(name, id), now);
         Ok(())
     }
@@ -117,7 +117,9 @@ impl Cache {
     pub(super) fn edit(&mut self, path: &Path, now: i64, edit: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         let id = self.find(path).ok_or(ErrorKind::NotFound)?;
         let node = self.nodes.get_mut(&id).expect("an entry names a node");
-        let Body::File { content, .. } = &mut node.body else { return Err(ErrorKind::IsADirectory.into()) };
+        let FileBody::File { content, .. } = &mut node.body else {
+            return Err(ErrorKind::IsADirectory.into());
+        };
         edit(content);
         node.mtime_ns = ticked(now);
         Ok(())
@@ -136,12 +138,12 @@ impl Cache {
         Ok(())
     }
 
-    pub(super) fn remove(&mut self, path: &Path, kind: Kind, now: i64) -> io::Result<()> {
+    pub(super) fn remove(&mut self, path: &Path, kind: FileType, now: i64) -> io::Result<()> {
         let id = self.find(path).ok_or(ErrorKind::NotFound)?;
         match (&self.nodes[&id].body, kind) {
-            (Body::File { .. }, Kind::File) => {}
-            (Body::Folder { entries, .. }, Kind::Folder) if entries.is_empty() => {}
-            (Body::Folder { .. }, Kind::Folder) => return Err(ErrorKind::DirectoryNotEmpty.into()),
+            (FileBody::File { .. }, FileType::File) => {}
+            (FileBody::Folder { entries, .. }, FileType::Folder) if entries.is_empty() => {}
+            (FileBody::Folder { .. }, FileType::Folder) => return Err(ErrorKind::DirectoryNotEmpty.into()),
             _ => return Err(ErrorKind::InvalidInput.into()),
         }
         let (parent, name) = self.parent(path)?;
@@ -152,8 +154,8 @@ impl Cache {
     pub(super) fn sync(&mut self, path: &Path) -> io::Result<()> {
         let id = self.find(path).ok_or(ErrorKind::NotFound)?;
         match &mut self.nodes.get_mut(&id).expect("an entry names a node").body {
-            Body::File { content, durable } => durable.clone_from(content),
-            Body::Folder { entries, durable, pending } => {
+            FileBody::File { content, durable } => durable.clone_from(content),
+            FileBody::Folder { entries, durable, pending } => {
                 durable.clone_from(entries);
                 pending.clear();
             }
@@ -162,16 +164,16 @@ impl Cache {
     }
 
     /// Forgets what the disk had not been told, each file and folder by its own luck.
-    pub(super) fn power_cut(&mut self, luck: &mut Seeded) {
+    pub(super) fn power_cut(&mut self, luck: &mut SeededRng) {
         let mut ids: Vec<Id> = self.nodes.keys().copied().collect();
         ids.sort_unstable();
         for id in ids {
             match &mut self.nodes.get_mut(&id).expect("listed above").body {
-                Body::File { content, durable } => {
+                FileBody::File { content, durable } => {
                     *content = after_power_cut(content, durable, luck);
                     durable.clone_from(content);
                 }
-                Body::Folder { entries, durable, pending } => {
+                FileBody::Folder { entries, durable, pending } => {
                     let kept = luck.below(pending.len() + 1);
                     for change in pending.drain(..).take(kept) {
                         change.apply(durable);
@@ -187,27 +189,27 @@ impl Cache {
         let (mut seen, mut todo) = (HashSet::new(), vec![ROOT]);
         while let Some(id) = todo.pop() {
             seen.insert(id);
-            if let Body::Folder { entries, .. } = &self.nodes[&id].body {
+            if let FileBody::Folder { entries, .. } = &self.nodes[&id].body {
                 todo.extend(entries.values().copied());
             }
         }
         self.nodes.retain(|id, _| seen.contains(id));
     }
 
-    fn empty_folder() -> Body {
-        Body::Folder { entries: Entries::new(), durable: Entries::new(), pending: Vec::new() }
+    fn empty_folder() -> FileBody {
+        FileBody::Folder { entries: Entries::new(), durable: Entries::new(), pending: Vec::new() }
     }
 
-    fn add(&mut self, body: Body, mode: u32, now: i64) -> Id {
+    fn add(&mut self, body: FileBody, mode: u32, now: i64) -> Id {
         let id = self.next;
         self.next += 1;
-        self.nodes.insert(id, Node { body, mtime_ns: ticked(now), mode });
+        self.nodes.insert(id, DiskNode { body, mtime_ns: ticked(now), mode });
         id
     }
 
     fn change(&mut self, folder: Id, change: EntryChange, now: i64) {
         let node = self.nodes.get_mut(&folder).expect("the caller looked it up");
-        let Body::Folder { entries, pending, .. } = &mut node.body else {
+        let FileBody::Folder { entries, pending, .. } = &mut node.body else {
             unreachable!("`parent` answers folders only")
         };
         change.apply(entries);
@@ -215,17 +217,17 @@ impl Cache {
         node.mtime_ns = ticked(now);
     }
 
-    fn kind(&self, id: Id) -> Kind {
+    fn kind(&self, id: Id) -> FileType {
         match self.nodes[&id].body {
-            Body::File { .. } => Kind::File,
-            Body::Folder { .. } => Kind::Folder,
+            FileBody::File { .. } => FileType::File,
+            FileBody::Folder { .. } => FileType::Folder,
         }
     }
 
     fn find(&self, path: &Path) -> Option<Id> {
         names(path).try_fold(ROOT, |id, name| match &self.nodes[&id].body {
-            Body::Folder { entries, .. } => entries.get(name).copied(),
-            Body::File { .. } => None,
+            FileBody::Folder { entries, .. } => entries.get(name).copied(),
+            FileBody::File { .. } => None,
         })
     }
 
@@ -254,7 +256,7 @@ impl EntryChange {
     }
 }
 
-fn after_power_cut(content: &[u8], durable: &[u8], luck: &mut Seeded) -> Vec<u8> {
+fn after_power_cut(content: &[u8], durable: &[u8], luck: &mut SeededRng) -> Vec<u8> {
     if content == durable {
         return content.to_vec();
     }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Disk, Kind, Links, Listed, LockGuard, Pieces, Seeded, Stat, too_large};
+use super::{DirEntry, Disk, FileType, LinkPolicy, LockGuard, RandomAccessFile, SeededRng, Stat, too_large};
 use cache::Cache;
 
 /// Simulated time that each call takes.
@@ -23,7 +23,7 @@ const CALL_NS: i64 = 100_000;
 const START_NS: i64 = 1_700_000_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub enum DiskVerb {
     Read,
     CreateDir,
     CreateNew,
@@ -40,8 +40,8 @@ pub enum Verb {
 
 /// One disk call, as fault injection sees it before it happens.
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
-    pub verb: Verb,
+pub struct DiskCall<'a> {
+    pub verb: DiskVerb,
     pub path: &'a Path,
     /// Counted over all processes from the start of the world.
     pub number: u64,
@@ -56,8 +56,8 @@ pub enum Crash {
 
 /// When a crash is to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// At the call with this number, counted as in [`Call::number`], or the next that can crash.
+pub enum CrashPoint {
+    /// At the call with this number, counted as in [`DiskCall::number`], or the next that can crash.
     Call(u64),
     /// At the first sync from this call on: the moment that is worth most to a crash-safe program.
     SyncAfter(u64),
@@ -71,7 +71,7 @@ pub struct SimDisk {
 }
 
 /// What a competing process does with its disk.
-pub type Job<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
+pub type SimProcess<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
 
 struct Machine {
     world: Mutex<World>,
@@ -80,29 +80,29 @@ struct Machine {
 
 struct World {
     cache: Cache,
-    luck: Seeded,
+    luck: SeededRng,
     clock_ns: i64,
     calls: u64,
     syncs: u64,
     processes: usize,
     dead: HashSet<usize>,
     locks: HashMap<u64, usize>,
-    competing: Vec<Seat>,
+    competing: Vec<ScheduledProcess>,
     running: Option<usize>,
-    crashes: Vec<Planned>,
-    faults: Vec<Fault>,
+    crashes: Vec<PlannedCrash>,
+    faults: Vec<FaultRule>,
     space: Option<u64>,
 }
 
-struct Planned {
-    when: When,
+struct PlannedCrash {
+    when: CrashPoint,
     crash: Crash,
 }
 
-type Fault = Box<dyn FnMut(&Call<'_>) -> Option<ErrorKind> + Send>;
+type FaultRule = Box<dyn FnMut(&DiskCall<'_>) -> Option<ErrorKind> + Send>;
 
 #[derive(Clone, Copy)]
-struct Seat {
+struct ScheduledProcess {
     process: usize,
     wakes_ns: i64,
     started: bool,
@@ -112,7 +112,7 @@ impl SimDisk {
     pub fn new(seed: u64) -> SimDisk {
         let world = World {
             cache: Cache::new(),
-            luck: Seeded::new(seed),
+            luck: SeededRng::new(seed),
             clock_ns: START_NS,
             calls: 0,
             syncs: 0,
@@ -151,8 +151,8 @@ impl SimDisk {
     }
 
     /// Makes that call the last of its process.
-    pub fn crash_at(&self, when: When, crash: Crash) {
-        self.world().crashes.push(Planned { when, crash });
+    pub fn crash_at(&self, when: CrashPoint, crash: Crash) {
+        self.world().crashes.push(PlannedCrash { when, crash });
     }
 
     pub fn power_cut(&self) {
@@ -160,7 +160,7 @@ impl SimDisk {
     }
 
     /// Makes the calls fail for which the judge names an error.
-    pub fn fail_when(&self, judge: impl FnMut(&Call<'_>) -> Option<ErrorKind> + Send + 'static) {
+    pub fn fail_when(&self, judge: impl FnMut(&DiskCall<'_>) -> Option<ErrorKind> + Send + 'static) {
         self.world().faults.push(Box::new(judge));
     }
 
@@ -182,16 +182,16 @@ impl SimDisk {
         self.world().cache.file(path).ok().flatten().map(<[u8]>::to_vec)
     }
 
-    pub fn peek_list(&self, folder: &Path) -> Vec<Listed> {
+    pub fn peek_list(&self, folder: &Path) -> Vec<DirEntry> {
         self.world().cache.list(folder).ok().flatten().unwrap_or_default()
     }
 
     /// Runs each job as one of the competing processes; returns when all have ended.
-    pub fn compete<T: Send>(jobs: Vec<(SimDisk, Job<'_, T>)>) -> Vec<T> {
+    pub fn compete<T: Send>(jobs: Vec<(SimDisk, SimProcess<'_, T>)>) -> Vec<T> {
         for (disk, _) in &jobs {
             let mut world = disk.world();
             let wakes_ns = world.clock_ns;
-            world.competing.push(Seat { process: disk.process, wakes_ns, started: false });
+            world.competing.push(ScheduledProcess { process: disk.process, wakes_ns, started: false });
         }
         // Chosen before any thread runs: whichever comes first must not decide who begins.
         if let Some((disk, _)) = jobs.first() {
@@ -203,7 +203,7 @@ impl SimDisk {
                 .map(|(disk, job)| {
                     scope.spawn(move || {
                         // Left by a guard, so that a failing job cannot leave the others waiting for it.
-                        let _leaving = Leaving(disk);
+                        let _leaving = ProcessExit(disk);
                         job()
                     })
                 })
@@ -220,7 +220,7 @@ impl SimDisk {
     }
 
     /// Waits for the baton, lets time pass, and applies whatever was planned for this call.
-    fn enter(&self, verb: Verb, path: &Path) -> io::Result<MutexGuard<'_, World>> {
+    fn enter(&self, verb: DiskVerb, path: &Path) -> io::Result<MutexGuard<'_, World>> {
         let mut world = self.world();
         if world.seat(self.process).is_some() {
             world = self.take_turn(world, 0);
@@ -230,7 +230,7 @@ impl SimDisk {
         if world.dead.contains(&self.process) {
             return Err(dead());
         }
-        let call = Call { verb, path, number: world.calls };
+        let call = DiskCall { verb, path, number: world.calls };
         let mut faults = std::mem::take(&mut world.faults);
         let fault = faults.iter_mut().find_map(|judge| judge(&call));
         world.faults = faults;
@@ -259,7 +259,7 @@ impl SimDisk {
     /// One call that changes something. When it is the process's last, luck decides how much of it happened.
     fn change(
         &self,
-        verb: Verb,
+        verb: DiskVerb,
         path: &Path,
         bytes: &[u8],
         act: impl FnOnce(&mut World, &[u8]) -> io::Result<()>,
@@ -283,8 +283,8 @@ impl SimDisk {
     }
 
     fn look<T>(&self, path: &Path, look: impl FnOnce(&World) -> io::Result<T>) -> io::Result<T> {
-        let mut world = self.enter(Verb::Read, path)?;
-        if let Some(crash) = world.due(Verb::Read) {
+        let mut world = self.enter(DiskVerb::Read, path)?;
+        if let Some(crash) = world.due(DiskVerb::Read) {
             world.strike(self.process, crash);
             return Err(dead());
         }
@@ -293,7 +293,7 @@ impl SimDisk {
 }
 
 impl World {
-    fn seat(&mut self, process: usize) -> Option<&mut Seat> {
+    fn seat(&mut self, process: usize) -> Option<&mut ScheduledProcess> {
         self.competing.iter_mut().find(|seat| seat.process == process)
     }
 
@@ -316,11 +316,11 @@ impl World {
         }
     }
 
-    fn due(&mut self, verb: Verb) -> Option<Crash> {
-        let syncs = matches!(verb, Verb::SyncFile | Verb::SyncDir);
+    fn due(&mut self, verb: DiskVerb) -> Option<Crash> {
+        let syncs = matches!(verb, DiskVerb::SyncFile | DiskVerb::SyncDir);
         let at = self.crashes.iter().position(|planned| match planned.when {
-            When::Call(call) => self.calls >= call,
-            When::SyncAfter(call) => syncs && self.calls >= call,
+            CrashPoint::Call(call) => self.calls >= call,
+            CrashPoint::SyncAfter(call) => syncs && self.calls >= call,
         })?;
         Some(self.crashes.swap_remove(at).crash)
     }
@@ -342,12 +342,12 @@ impl World {
 
 /// Goes by the name at each read: nothing the store opens is replaced while it is open.
 #[derive(Debug)]
-struct Opened {
+struct SimFile {
     disk: SimDisk,
     path: PathBuf,
 }
 
-impl Pieces for Opened {
+impl RandomAccessFile for SimFile {
     fn size(&self) -> io::Result<u64> {
         self.disk.look(&self.path, |world| {
             Ok(world.cache.file(&self.path)?.ok_or(ErrorKind::NotFound)?.len() as u64)
@@ -364,7 +364,7 @@ impl Pieces for Opened {
 }
 
 impl Disk for SimDisk {
-    fn read_bounded(&self, path: &Path, _links: Links, max: u64) -> io::Result<Option<Vec<u8>>> {
+    fn read_bounded(&self, path: &Path, _links: LinkPolicy, max: u64) -> io::Result<Option<Vec<u8>>> {
         self.look(path, |world| match world.cache.file(path)? {
             Some(content) if content.len() as u64 > max => Err(too_large(max)),
             content => Ok(content.map(<[u8]>::to_vec)),
@@ -380,12 +380,12 @@ impl Disk for SimDisk {
         })
     }
 
-    fn open(&self, path: &Path, _links: Links) -> io::Result<Box<dyn Pieces>> {
+    fn open(&self, path: &Path, _links: LinkPolicy) -> io::Result<Box<dyn RandomAccessFile>> {
         self.look(path, |world| world.cache.file(path)?.map(drop).ok_or(ErrorKind::NotFound.into()))?;
-        Ok(Box::new(Opened { disk: self.clone(), path: path.to_owned() }))
+        Ok(Box::new(SimFile { disk: self.clone(), path: path.to_owned() }))
     }
 
-    fn list(&self, folder: &Path) -> io::Result<Option<Vec<Listed>>> {
+    fn list(&self, folder: &Path) -> io::Result<Option<Vec<DirEntry>>> {
         self.look(folder, |world| world.cache.list(folder))
     }
 
@@ -400,7 +400,7 @@ impl Disk for SimDisk {
         })?;
         let mut created = Vec::new();
         for folder in missing.into_iter().rev() {
-            self.change(Verb::CreateDir, folder, &[], |world, _| {
+            self.change(DiskVerb::CreateDir, folder, &[], |world, _| {
                 let now = world.clock_ns;
                 if world.cache.create_dir(folder, now)? {
                     created.push(folder.to_owned());
@@ -412,13 +412,13 @@ impl Disk for SimDisk {
     }
 
     fn create_new(&self, path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
-        self.change(Verb::CreateNew, path, bytes, |world, bytes| {
+        self.change(DiskVerb::CreateNew, path, bytes, |world, bytes| {
             world.cache.create_file(path, bytes, mode.unwrap_or(0o644), world.clock_ns)
         })
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.change(Verb::Append, path, bytes, |world, bytes| {
+        self.change(DiskVerb::Append, path, bytes, |world, bytes| {
             let now = world.clock_ns;
             if world.cache.stat(path).is_none() {
                 return world.cache.create_file(path, bytes, 0o644, now);
@@ -431,7 +431,7 @@ impl Disk for SimDisk {
     }
 
     fn overwrite_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.change(Verb::Overwrite, path, bytes, |world, bytes| {
+        self.change(DiskVerb::Overwrite, path, bytes, |world, bytes| {
             let (start, end) = (offset as usize, offset as usize + bytes.len());
             world.cache.edit(path, world.clock_ns, |content| {
                 content.resize(content.len().max(end), 0);
@@ -441,43 +441,43 @@ impl Disk for SimDisk {
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
-        self.change(Verb::Truncate, path, &[], |world, _| {
+        self.change(DiskVerb::Truncate, path, &[], |world, _| {
             world.cache.edit(path, world.clock_ns, |content| content.resize(len as usize, 0))
         })
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.change(Verb::Rename, to, &[], |world, _| world.cache.rename(from, to, world.clock_ns))
+        self.change(DiskVerb::Rename, to, &[], |world, _| world.cache.rename(from, to, world.clock_ns))
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.change(Verb::RemoveFile, path, &[], |world, _| {
-            world.cache.remove(path, Kind::File, world.clock_ns)
+        self.change(DiskVerb::RemoveFile, path, &[], |world, _| {
+            world.cache.remove(path, FileType::File, world.clock_ns)
         })
     }
 
     fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.change(Verb::RemoveDir, path, &[], |world, _| {
-            world.cache.remove(path, Kind::Folder, world.clock_ns)
+        self.change(DiskVerb::RemoveDir, path, &[], |world, _| {
+            world.cache.remove(path, FileType::Folder, world.clock_ns)
         })
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        self.change(Verb::SyncFile, path, &[], |world, _| {
+        self.change(DiskVerb::SyncFile, path, &[], |world, _| {
             world.syncs += 1;
             world.cache.sync(path)
         })
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.change(Verb::SyncDir, path, &[], |world, _| {
+        self.change(DiskVerb::SyncDir, path, &[], |world, _| {
             world.syncs += 1;
             world.cache.sync(path)
         })
     }
 
     fn try_lock_dir(&self, path: &Path) -> io::Result<Option<LockGuard>> {
-        let mut world = self.enter(Verb::Lock, path)?;
+        let mut world = self.enter(DiskVerb::Lock, path)?;
         let folder = world.cache.folder_id(path)?;
         if world.locks.contains_key(&folder) {
             return Ok(None);
@@ -527,9 +527,9 @@ impl Drop for SimLock {
     }
 }
 
-struct Leaving(SimDisk);
+struct ProcessExit(SimDisk);
 
-impl Drop for Leaving {
+impl Drop for ProcessExit {
     fn drop(&mut self) {
         let mut world = self.0.world();
         world.competing.retain(|seat| seat.process != self.0.process);

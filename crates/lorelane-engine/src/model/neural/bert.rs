@@ -13,7 +13,7 @@ const KINDS: usize = 2;
 
 /// How large a model is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct ModelShape {
     /// How many pieces its vocabulary has.
     pub words: usize,
     /// The longest text that it reads, in pieces.
@@ -24,10 +24,10 @@ pub struct Shape {
     pub heads: usize,
 }
 
-impl Shape {
+impl ModelShape {
     /// all-MiniLM-L6-v2.
-    pub const MINILM: Shape =
-        Shape { words: 30_522, positions: 512, width: 384, inner: 1536, layers: 6, heads: 12 };
+    pub const MINILM: ModelShape =
+        ModelShape { words: 30_522, positions: 512, width: 384, inner: 1536, layers: 6, heads: 12 };
 
     fn head(self) -> usize {
         self.width / self.heads
@@ -36,7 +36,7 @@ impl Shape {
 
 #[derive(Debug)]
 pub struct Bert {
-    shape: Shape,
+    shape: ModelShape,
     words: Matrix,
     positions: Matrix,
     kinds: Matrix,
@@ -58,7 +58,7 @@ struct Layer {
 }
 
 impl Bert {
-    pub fn read(tensors: &Tensors<'_>, shape: Shape) -> Result<Bert, String> {
+    pub fn read(tensors: &Tensors<'_>, shape: ModelShape) -> Result<Bert, String> {
         let embedding = |name: &str, rows| {
             tensors.matrix(&format!("embeddings.{name}_embeddings.weight"), rows, shape.width)
         };
@@ -128,9 +128,9 @@ impl Bert {
 }
 
 impl Layer {
-    fn read(tensors: &Tensors<'_>, at: usize, shape: Shape) -> Result<Layer, String> {
+    fn read(tensors: &Tensors<'_>, at: usize, shape: ModelShape) -> Result<Layer, String> {
         let name = |part: &str| format!("encoder.layer.{at}.{part}");
-        let Shape { width, inner, .. } = shape;
+        let ModelShape { width, inner, .. } = shape;
         let linear = |part: &str, outputs, inputs| Linear::read(tensors, &name(part), outputs, inputs);
         Ok(Layer {
             query: linear("attention.self.query", width, width)?,
@@ -144,7 +144,7 @@ impl Layer {
         })
     }
 
-    fn forward(&self, states: &Matrix, lengths: &[usize], shape: Shape, gelu: &Gelu) -> Matrix {
+    fn forward(&self, states: &Matrix, lengths: &[usize], shape: ModelShape, gelu: &Gelu) -> Matrix {
         let mut attended = self.joined.apply(&self.attention(states, lengths, shape));
         add(&mut attended.values, &states.values);
         self.joined_norm.apply(&mut attended);
@@ -156,7 +156,7 @@ impl Layer {
         out
     }
 
-    fn attention(&self, states: &Matrix, lengths: &[usize], shape: Shape) -> Matrix {
+    fn attention(&self, states: &Matrix, lengths: &[usize], shape: ModelShape) -> Matrix {
         let (width, size) = (shape.width, shape.head());
         let scale = 1.0 / (size as f32).sqrt();
         let [query, key, value] = [&self.query, &self.key, &self.value].map(|linear| linear.apply(states));
@@ -215,7 +215,7 @@ struct Norm {
 }
 
 impl Norm {
-    fn read(tensors: &Tensors<'_>, name: &str, shape: Shape) -> Result<Norm, String> {
+    fn read(tensors: &Tensors<'_>, name: &str, shape: ModelShape) -> Result<Norm, String> {
         let part = |part: &str| tensors.matrix(&format!("{name}.{part}"), 1, shape.width);
         Ok(Norm { weight: part("weight")?, bias: part("bias")? })
     }

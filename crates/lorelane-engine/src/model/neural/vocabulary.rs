@@ -1,6 +1,6 @@
 //! The word pieces of a model, and a text as their numbers.
 
-use lorelane_core::embed::{Piece, each_piece, longest};
+use lorelane_core::embed::{WordPiece, each_piece, longest};
 use std::collections::HashMap;
 
 #[derive(Debug)]
@@ -28,9 +28,9 @@ impl Vocabulary {
 
     /// What is known of a text's pieces, in order. A word that cannot be covered is left out.
     pub fn pieces(&self, text: &str) -> Vec<u32> {
-        let find = |piece: Piece<'_>| match piece {
-            Piece::Start(start) => self.numbers.get(start),
-            Piece::Rest(rest) => self.numbers.get(&format!("##{rest}")),
+        let find = |piece: WordPiece<'_>| match piece {
+            WordPiece::Start(start) => self.numbers.get(start),
+            WordPiece::Rest(rest) => self.numbers.get(&format!("##{rest}")),
         };
         let mut pieces = Vec::new();
         each_piece(text, |rest| longest(rest, find), |number| pieces.push(*number));

@@ -16,11 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 
-use super::faults::Faults;
-use super::{FileTransaction, Home, Store};
-use crate::disk::Seeded;
-use crate::disk::sim::{Call, Crash, Job, SimDisk, Verb, When};
-use model::{LANES, Model, Proposal, mark_line};
+use super::faults::ActiveFaults;
+use super::{FileTransaction, Store, StoreFolders};
+use crate::disk::SeededRng;
+use crate::disk::sim::{Crash, CrashPoint, DiskCall, DiskVerb, SimDisk, SimProcess};
+use model::{LANES, ModelChange, StoreModel, mark_line};
 
 pub use super::faults::FaultSwitch;
 
@@ -58,7 +58,7 @@ pub struct Summary {
 /// What did not hold, and how to see it again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at step {step}: {what}\nhint: the round with seed {round_seed} shows it")]
-pub struct Failure {
+pub struct SimulationFailure {
     /// `simulate_round` with this seed shows the failure alone.
     pub round_seed: u64,
     pub step: u64,
@@ -66,8 +66,8 @@ pub struct Failure {
 }
 
 /// Attempts at least `steps` changes in many short-lived worlds.
-pub fn simulate(seed: u64, steps: u64, switch: Option<FaultSwitch>) -> Result<Summary, Failure> {
-    let mut luck = Seeded::new(seed);
+pub fn simulate(seed: u64, steps: u64, switch: Option<FaultSwitch>) -> Result<Summary, SimulationFailure> {
+    let mut luck = SeededRng::new(seed);
     let mut summary = Summary::default();
     while summary.steps < steps {
         simulate_round(luck.number(), switch, &mut summary)?;
@@ -80,7 +80,7 @@ pub fn simulate_round(
     round_seed: u64,
     switch: Option<FaultSwitch>,
     summary: &mut Summary,
-) -> Result<(), Failure> {
+) -> Result<(), SimulationFailure> {
     let round = Round::new(round_seed, switch);
     let held = round.run();
     let seen = round.summary();
@@ -91,20 +91,20 @@ pub fn simulate_round(
     summary.power_cuts += seen.power_cuts;
     summary.recoveries += seen.recoveries;
     summary.sheltered += seen.sheltered;
-    held.map_err(|what| Failure { round_seed, step: summary.steps, what })
+    held.map_err(|what| SimulationFailure { round_seed, step: summary.steps, what })
 }
 
 struct Round {
     machine: SimDisk,
     seed: u64,
     switch: Option<FaultSwitch>,
-    model: Mutex<Model>,
+    model: Mutex<StoreModel>,
     summary: Mutex<Summary>,
 }
 
 /// What the surroundings do to the writers of one epoch; an error they explain is no failure.
 #[derive(Clone, Copy, Debug, Default)]
-struct Weather {
+struct FaultPlan {
     fault: bool,
     /// From some call on nothing can be written.
     read_only: bool,
@@ -117,13 +117,13 @@ impl Round {
             machine: SimDisk::new(seed),
             seed,
             switch,
-            model: Mutex::new(Model::default()),
+            model: Mutex::new(StoreModel::default()),
             summary: Mutex::new(Summary::default()),
         }
     }
 
     fn run(&self) -> Result<(), String> {
-        let mut luck = Seeded::new(self.seed ^ 0x5eed);
+        let mut luck = SeededRng::new(self.seed ^ 0x5eed);
         for _ in 0..2 + luck.below(6) {
             self.epoch(&mut luck)?;
         }
@@ -131,8 +131,8 @@ impl Round {
     }
 
     /// Two processes compete until they are done or dead.
-    fn epoch(&self, luck: &mut Seeded) -> Result<(), String> {
-        let weather = self.brew(luck);
+    fn epoch(&self, luck: &mut SeededRng) -> Result<(), String> {
+        let weather = self.inject_faults(luck);
         let start = self.machine.calls();
         let crashes: &[Crash] = match luck.below(5) {
             0 => &[],
@@ -144,13 +144,13 @@ impl Round {
         let mut at = start + 1;
         for crash in crashes {
             at += luck.below(if *crash == Crash::Kill { 160 } else { 120 }) as u64;
-            let when = if luck.one_in(2) { When::SyncAfter(at) } else { When::Call(at) };
+            let when = if luck.one_in(2) { CrashPoint::SyncAfter(at) } else { CrashPoint::Call(at) };
             self.machine.crash_at(when, *crash);
         }
-        let mut jobs: Vec<(SimDisk, Job<'_, Result<(), String>>)> = Vec::new();
+        let mut jobs: Vec<(SimDisk, SimProcess<'_, Result<(), String>>)> = Vec::new();
         for _ in 0..2 {
             let disk = self.machine.process();
-            let mut writer_luck = Seeded::new(luck.number());
+            let mut writer_luck = SeededRng::new(luck.number());
             let process = disk.clone();
             jobs.push((disk, Box::new(move || self.write(&process, &mut writer_luck, weather))));
         }
@@ -166,8 +166,8 @@ impl Round {
         outcomes.into_iter().collect()
     }
 
-    fn brew(&self, luck: &mut Seeded) -> Weather {
-        let mut weather = Weather::default();
+    fn inject_faults(&self, luck: &mut SeededRng) -> FaultPlan {
+        let mut weather = FaultPlan::default();
         if luck.one_in(4) {
             weather.fault = true;
             let at = self.machine.calls() + 1 + luck.below(200) as u64;
@@ -180,16 +180,16 @@ impl Round {
             let at = self.machine.calls() + 1 + luck.below(200) as u64;
             // The journal lies on the same disk as the memories, or on another one.
             let root = *luck.pick(&["/", "/project"]);
-            self.machine.fail_when(move |call: &Call<'_>| {
-                let writes = !matches!(call.verb, Verb::Read | Verb::Lock);
+            self.machine.fail_when(move |call: &DiskCall<'_>| {
+                let writes = !matches!(call.verb, DiskVerb::Read | DiskVerb::Lock);
                 let refused = writes && call.number >= at && call.path.starts_with(root);
                 refused.then_some(ErrorKind::ReadOnlyFilesystem)
             });
         }
         if luck.one_in(6) {
             weather.sheltered = true;
-            self.machine.fail_when(|call: &Call<'_>| {
-                let writes = !matches!(call.verb, Verb::Read | Verb::Lock);
+            self.machine.fail_when(|call: &DiskCall<'_>| {
+                let writes = !matches!(call.verb, DiskVerb::Read | DiskVerb::Lock);
                 (writes && call.path.starts_with("/state")).then_some(ErrorKind::PermissionDenied)
             });
         }
@@ -197,14 +197,14 @@ impl Round {
     }
 
     /// The life of one process.
-    fn write(&self, disk: &SimDisk, luck: &mut Seeded, weather: Weather) -> Result<(), String> {
+    fn write(&self, disk: &SimDisk, luck: &mut SeededRng, weather: FaultPlan) -> Result<(), String> {
         for _ in 0..1 + luck.below(4) {
             let lane = luck.below(LANES);
             let store = self.store(lane, disk);
             let begun = store.begin();
             // Counted after the first disk call: before it the processes do not run in a fixed order.
             self.summary().steps += 1;
-            let outcome = begun.map_err(Refused::Begin).and_then(|mut transaction| {
+            let outcome = begun.map_err(RoundError::Begin).and_then(|mut transaction| {
                 let changed = self.change(lane, disk, &mut transaction, luck);
                 if changed.is_ok() && !luck.one_in(4) {
                     // A lost `done` is what recovery is for.
@@ -214,9 +214,9 @@ impl Round {
             });
             match outcome {
                 Ok(()) => {}
-                Err(Refused::Wrong(what)) => return Err(what),
+                Err(RoundError::Wrong(what)) => return Err(what),
                 Err(_) if !disk.alive() => return Ok(()),
-                Err(Refused::Begin(error) | Refused::Change(error)) => {
+                Err(RoundError::Begin(error) | RoundError::Change(error)) => {
                     self.summary().refused += 1;
                     excuse(&error, weather).map_err(|what| format!("lane {lane}: {what}"))?;
                 }
@@ -230,9 +230,9 @@ impl Round {
         lane: usize,
         disk: &SimDisk,
         transaction: &mut FileTransaction<'_>,
-        luck: &mut Seeded,
-    ) -> Result<(), Refused> {
-        self.look_at_beginning(lane, transaction).map_err(Refused::Wrong)?;
+        luck: &mut SeededRng,
+    ) -> Result<(), RoundError> {
+        self.look_at_beginning(lane, transaction).map_err(RoundError::Wrong)?;
         let undo = luck.below(10) < 3;
         let (edits, proposal) = if undo {
             (Vec::new(), self.model().propose_undo(lane))
@@ -258,17 +258,17 @@ impl Round {
                     Err("undid something although nothing was left to undo".to_owned())
                 }
             }
-            Err(StoreError::NothingToUndo) if !possible || sheltered => model.renounce(lane),
+            Err(StoreError::NothingToUndo) if !possible || sheltered => model.abort(lane),
             Err(StoreError::NothingToUndo) => Err("found nothing to undo, but there is something".to_owned()),
             // Whether it happened shows when the lane is opened again. After any other error it never does.
-            Err(StoreError::Unsettled { .. }) => return applied.map(drop).map_err(Refused::Change),
-            Err(_) if !disk.alive() => return applied.map(drop).map_err(Refused::Change),
-            Err(_) => model.renounce(lane),
+            Err(StoreError::Unsettled { .. }) => return applied.map(drop).map_err(RoundError::Change),
+            Err(_) if !disk.alive() => return applied.map(drop).map_err(RoundError::Change),
+            Err(_) => model.abort(lane),
         };
-        held.and_then(|()| model.check(lane, &self.machine)).map_err(Refused::Wrong)?;
+        held.and_then(|()| model.check(lane, &self.machine)).map_err(RoundError::Wrong)?;
         match applied {
             Ok(_) | Err(StoreError::NothingToUndo) => Ok(()),
-            Err(error) => Err(Refused::Change(error)),
+            Err(error) => Err(RoundError::Change(error)),
         }
     }
 
@@ -291,8 +291,8 @@ impl Round {
         &self,
         lane: usize,
         transaction: &FileTransaction<'_>,
-        luck: &mut Seeded,
-    ) -> Result<(Vec<Edit>, Option<Proposal>), Refused> {
+        luck: &mut SeededRng,
+    ) -> Result<(Vec<Edit>, Option<ModelChange>), RoundError> {
         let kind = luck.below(7);
         let files = match kind {
             0 => 0,
@@ -302,8 +302,8 @@ impl Round {
         let mut edits = Vec::new();
         for _ in 0..files {
             let path = path(luck);
-            let place = super::Place::Lane(path.clone());
-            let read = transaction.read(&place).map_err(Refused::Change)?;
+            let place = super::ChangeTarget::Lane(path.clone());
+            let read = transaction.read(&place).map_err(RoundError::Change)?;
             let token = self.model().token();
             edits.push(match luck.below(4) {
                 0 => Edit::Remove { path },
@@ -324,7 +324,7 @@ impl Round {
     }
 
     /// The end of the world: what is there must be exactly what was acknowledged.
-    fn judge(&self, luck: &mut Seeded) -> Result<(), String> {
+    fn judge(&self, luck: &mut SeededRng) -> Result<(), String> {
         let disk = self.machine.process();
         let undo_all = luck.one_in(3);
         for lane in 0..LANES {
@@ -360,15 +360,15 @@ impl Round {
     }
 
     fn store(&self, lane: usize, disk: &SimDisk) -> Store {
-        let home = Home {
+        let home = StoreFolders {
             lane: lane_folder(lane),
             marks: PathBuf::from("/project/.lorelane"),
             state: PathBuf::from(format!("/state/lorelane/lane-{lane}")).into(),
         };
-        Store { faults: Faults { switch: self.switch }, ..Store::new(Arc::new(disk.clone()), home) }
+        Store { faults: ActiveFaults { switch: self.switch }, ..Store::new(Arc::new(disk.clone()), home) }
     }
 
-    fn model(&self) -> MutexGuard<'_, Model> {
+    fn model(&self) -> MutexGuard<'_, StoreModel> {
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -377,7 +377,7 @@ impl Round {
     }
 }
 
-enum Refused {
+enum RoundError {
     Begin(StoreError),
     Change(StoreError),
     /// Something that must hold does not.
@@ -385,7 +385,7 @@ enum Refused {
 }
 
 /// An error is excused when the weather made it.
-fn excuse(error: &StoreError, weather: Weather) -> Result<(), String> {
+fn excuse(error: &StoreError, weather: FaultPlan) -> Result<(), String> {
     let bad = weather.fault || weather.sheltered || weather.read_only;
     match error {
         StoreError::Io { .. } | StoreError::Interrupted { .. } if bad => Ok(()),
@@ -401,7 +401,7 @@ fn lane_folder(lane: usize) -> PathBuf {
     Path::new("/project").join(format!("lane-{lane}"))
 }
 
-fn path(luck: &mut Seeded) -> RelPath {
+fn path(luck: &mut SeededRng) -> RelPath {
     let folder = luck.pick(&["", "decisions/", "deep/er/"]);
     let name = luck.pick(&["a.json", "b.json"]);
     RelPath::parse(&format!("{folder}{name}")).expect("made of good parts")

@@ -5,45 +5,45 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::lane_folder;
-use crate::disk::Kind;
+use crate::disk::FileType;
 use crate::disk::sim::SimDisk;
 
 pub(super) const LANES: usize = 2;
 
 #[derive(Debug, Default)]
-pub(super) struct Model {
-    pub(super) lanes: [Lane; LANES],
+pub(super) struct StoreModel {
+    pub(super) lanes: [ModelLane; LANES],
     tokens: u64,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Lane {
-    now: Content,
+pub(super) struct ModelLane {
+    now: ModelContent,
     /// The content before each change that is not undone.
-    history: Vec<Content>,
+    history: Vec<ModelContent>,
     /// A change that was asked for and neither acknowledged nor refused.
-    pub(super) in_flight: Option<Proposal>,
+    pub(super) in_flight: Option<ModelChange>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Content {
+struct ModelContent {
     files: BTreeMap<String, Vec<u8>>,
     marks: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Proposal {
-    after: Content,
+pub(super) struct ModelChange {
+    after: ModelContent,
     undo: bool,
 }
 
-impl Model {
+impl StoreModel {
     pub(super) fn token(&mut self) -> u64 {
         self.tokens += 1;
         self.tokens
     }
 
-    pub(super) fn propose(&self, lane: usize, edits: &[Edit]) -> Proposal {
+    pub(super) fn propose(&self, lane: usize, edits: &[Edit]) -> ModelChange {
         let mut after = self.lanes[lane].now.clone();
         for edit in edits {
             match edit {
@@ -61,12 +61,12 @@ impl Model {
                 }
             }
         }
-        Proposal { after, undo: false }
+        ModelChange { after, undo: false }
     }
 
-    pub(super) fn propose_undo(&self, lane: usize) -> Option<Proposal> {
+    pub(super) fn propose_undo(&self, lane: usize) -> Option<ModelChange> {
         let after = self.lanes[lane].history.last()?.clone();
-        Some(Proposal { after, undo: true })
+        Some(ModelChange { after, undo: true })
     }
 
     pub(super) fn acknowledge(&mut self, lane: usize) -> Result<(), String> {
@@ -81,7 +81,7 @@ impl Model {
         Ok(())
     }
 
-    pub(super) fn renounce(&mut self, lane: usize) -> Result<(), String> {
+    pub(super) fn abort(&mut self, lane: usize) -> Result<(), String> {
         self.lanes[lane].in_flight = None;
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Model {
         if happened {
             self.acknowledge(lane)?;
         } else {
-            self.renounce(lane)?;
+            self.abort(lane)?;
         }
         self.check(lane, disk)
     }
@@ -124,8 +124,8 @@ pub(super) fn mark_line(lane: usize, token: u64) -> String {
 }
 
 /// What the disk holds of one lane. The marks of other lanes are theirs to check.
-fn content(lane: usize, disk: &SimDisk) -> Result<Content, String> {
-    let mut content = Content::default();
+fn content(lane: usize, disk: &SimDisk) -> Result<ModelContent, String> {
+    let mut content = ModelContent::default();
     let root = lane_folder(lane);
     collect(disk, &root, "", &mut content.files);
     content.files.retain(|path, _| !is_temporary(path));
@@ -156,8 +156,8 @@ fn collect(disk: &SimDisk, root: &Path, below: &str, files: &mut BTreeMap<String
     for entry in disk.peek_list(&root.join(below)) {
         let path = format!("{below}{}", entry.name);
         match entry.kind {
-            Kind::Folder if entry.name == ".lorelane-journal" => {}
-            Kind::Folder => collect(disk, root, &format!("{path}/"), files),
+            FileType::Folder if entry.name == ".lorelane-journal" => {}
+            FileType::Folder => collect(disk, root, &format!("{path}/"), files),
             _ => {
                 files.insert(path.clone(), disk.peek(&root.join(&path)).unwrap_or_default());
             }
@@ -170,7 +170,7 @@ fn marks(disk: &SimDisk) -> Vec<String> {
     String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
 }
 
-fn shown(content: &Content) -> String {
+fn shown(content: &ModelContent) -> String {
     let files: Vec<String> = content
         .files
         .iter()

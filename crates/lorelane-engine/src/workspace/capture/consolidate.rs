@@ -5,27 +5,27 @@
 
 use super::SessionCapture;
 use crate::captures::Captures;
-use crate::disk::Kind;
+use crate::disk::FileType;
 use crate::workspace::Failure;
 use lorelane_core::candidate::{Action, Verdict};
-use lorelane_core::capture::{Capture, Item, words_digest};
-use lorelane_core::change::{Change, Deed, Draft, Given, Notice, Outcome, Plan, Receipt};
-use lorelane_core::consolidate::{self, Answer, Judgement, Proposal, Unclear};
+use lorelane_core::capture::{Capture, CapturedItem, words_digest};
+use lorelane_core::change::{Change, Draft, Effect, Notice, Outcome, PartialInput, Plan, Receipt};
+use lorelane_core::consolidate::{self, AgentAnswer, Judgement, Proposal, UnusableItem};
 use lorelane_core::dialect::records::draft;
 use lorelane_core::digest::Revision;
-use lorelane_core::json::{Format, Json, Object};
-use lorelane_core::lifecycle::{Status, Verb};
-use lorelane_core::mark::{Captured, MarkKind, Marks};
+use lorelane_core::json::{Json, JsonFormat, Object};
+use lorelane_core::lifecycle::{LifecycleVerb, Status};
+use lorelane_core::mark::{MarkKind, Marks, NewCapture};
 use lorelane_core::memory::{Address, Body, Category};
 use lorelane_core::policy::Policy;
-use lorelane_core::refusal::{Fault, Refusal};
+use lorelane_core::refusal::{FieldFault, Refusal};
 use lorelane_core::text::{cut, one_line};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// What an agent is asked to draft.
 #[derive(Debug)]
-pub struct Work {
+pub struct DraftRequest {
     pub session: String,
     pub client: String,
     pub tasks: Vec<Task>,
@@ -36,7 +36,7 @@ pub struct Work {
 /// One item of a capture, with all that a draft of it depends on.
 #[derive(Debug)]
 pub struct Task {
-    pub item: Item,
+    pub item: CapturedItem,
     pub description: Option<String>,
     pub model: String,
     pub context_file: PathBuf,
@@ -51,8 +51,8 @@ pub struct Task {
 
 /// What became of the items of an answer, in their order.
 #[derive(Debug, Default)]
-pub struct Report {
-    pub ends: Vec<End>,
+pub struct ConsolidationReport {
+    pub ends: Vec<ItemResult>,
     /// How many items of these sessions are still to be saved.
     pub open: usize,
     pub notices: Vec<Notice>,
@@ -60,14 +60,14 @@ pub struct Report {
 
 /// How one item ended.
 #[derive(Debug)]
-pub struct End {
+pub struct ItemResult {
     pub session: String,
     pub category: Option<Category>,
-    pub how: How,
+    pub how: ItemOutcome,
 }
 
 #[derive(Debug)]
-pub enum How {
+pub enum ItemOutcome {
     Saved {
         action: Action,
         address: Address,
@@ -88,7 +88,7 @@ pub enum How {
         issues: Vec<String>,
     },
     /// The item cannot be read.
-    Unclear(Vec<Fault>),
+    Unclear(Vec<FieldFault>),
     /// The item does not fit what is open, with what to do.
     Unfit {
         what: String,
@@ -98,17 +98,17 @@ pub enum How {
     Refused(Failure),
 }
 
-impl How {
+impl ItemOutcome {
     /// Whether nobody has to be asked again.
     pub fn is_settled(&self) -> bool {
-        matches!(self, How::Saved { .. } | How::Noop { .. })
+        matches!(self, ItemOutcome::Saved { .. } | ItemOutcome::Noop { .. })
     }
 }
 
 impl SessionCapture<'_> {
     /// What is to be drafted of a session, or of the newest one with something open; `None` when nothing is. The
     /// notices name what is not offered any more.
-    pub fn prepare(&mut self, session: Option<&str>) -> Result<(Option<Work>, Vec<Notice>), Failure> {
+    pub fn prepare(&mut self, session: Option<&str>) -> Result<(Option<DraftRequest>, Vec<Notice>), Failure> {
         let captures = self.workspace.captures();
         let found = match session {
             Some(session) => captures.load(session).into_iter().collect(),
@@ -129,7 +129,7 @@ impl SessionCapture<'_> {
         captures: &Captures,
         capture: Capture,
         notices: &mut Vec<Notice>,
-    ) -> Result<Option<Work>, Failure> {
+    ) -> Result<Option<DraftRequest>, Failure> {
         let mut tasks: Vec<Task> = Vec::new();
         let mut waiting = 0;
         for item in capturable(&capture, &self.workspace.policy) {
@@ -139,15 +139,15 @@ impl SessionCapture<'_> {
                 continue;
             }
             let notice = match self.task(captures, &capture.session, item)? {
-                Prepared::Task(task) => {
+                ItemStart::Task(task) => {
                     tasks.push(*task);
                     continue;
                 }
-                Prepared::Never(why) => {
+                ItemStart::Never(why) => {
                     captures.settle(&capture.session, item.category)?;
                     format!("{} is left out: {why}", item.category)
                 }
-                Prepared::Later(why) => format!("{} is kept for later: {why}", item.category),
+                ItemStart::Later(why) => format!("{} is kept for later: {why}", item.category),
             };
             // Several sessions may wait for the same thing.
             let notice = Notice::Warning(notice);
@@ -163,14 +163,19 @@ impl SessionCapture<'_> {
             captures.put_beside(&capture.session, &context_name(task.item.category), &text)?;
         }
         let Capture { session, client, .. } = capture;
-        Ok((!tasks.is_empty()).then_some(Work { session, client, tasks, waiting }))
+        Ok((!tasks.is_empty()).then_some(DraftRequest { session, client, tasks, waiting }))
     }
 
     /// What an item needs to be drafted, or why it is not.
-    fn task(&mut self, captures: &Captures, session: &str, item: &Item) -> Result<Prepared, Failure> {
+    fn task(
+        &mut self,
+        captures: &Captures,
+        session: &str,
+        item: &CapturedItem,
+    ) -> Result<ItemStart, Failure> {
         let category = item.category;
         if let Some(why) = self.rejected_origin(&self.workspace.marks(), item) {
-            return Ok(Prepared::Never(why));
+            return Ok(ItemStart::Never(why));
         }
         let verdict = self.workspace.recall().candidate(category, &item.snippets.join("\n"), None)?;
         let vetoes = self.vetoes(&verdict, category)?;
@@ -178,13 +183,13 @@ impl SessionCapture<'_> {
         if allowed == [Action::Noop] {
             let why = vetoes.first().map_or("nothing may be done", |(_, why)| why.as_str()).to_owned();
             let only_now = consolidate::allowed(verdict.structural, &verdict.vetoes) != allowed;
-            return Ok(if only_now { Prepared::Later(why) } else { Prepared::Never(why) });
+            return Ok(if only_now { ItemStart::Later(why) } else { ItemStart::Never(why) });
         }
         let revision = match &verdict.candidate {
             Some(candidate) => Some(self.workspace.load(&candidate.memory.address)?.revision),
             None => None,
         };
-        Ok(Prepared::Task(Box::new(Task {
+        Ok(ItemStart::Task(Box::new(Task {
             description: self.workspace.policy.description(category).map(str::to_owned),
             model: self.workspace.policy.drafting_model(category).to_owned(),
             context_file: captures.beside(session, &context_name(category)),
@@ -205,7 +210,7 @@ impl SessionCapture<'_> {
             Some(session) => captures.load(session).into_iter().collect(),
             None => captures.pending(),
         };
-        let is_file = |file: &PathBuf| matches!(self.workspace.disk.stat(file), Ok(Some(stat)) if stat.kind == Kind::File);
+        let is_file = |file: &PathBuf| matches!(self.workspace.disk.stat(file), Ok(Some(stat)) if stat.kind == FileType::File);
         let answers = |capture: &Capture| -> Vec<PathBuf> {
             let named = capture
                 .next_items()
@@ -218,15 +223,15 @@ impl SessionCapture<'_> {
     /// Does what the answers propose, as far as the table lets it. `None` when no session has what they speak of.
     pub fn consolidate(
         &mut self,
-        answers: Vec<Answer>,
+        answers: Vec<AgentAnswer>,
         session: Option<&str>,
         dry_run: bool,
-    ) -> Result<Option<Report>, Failure> {
+    ) -> Result<Option<ConsolidationReport>, Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let captures = self.workspace.captures();
         let newest = captures.pending().into_iter().next().map(|capture| capture.session).unwrap_or_default();
         let mut answered = Vec::new();
-        for Answer { session: named, items } in answers {
+        for AgentAnswer { session: named, items } in answers {
             let session = named.as_deref().or(session).unwrap_or(&newest);
             let capture = captures.load(session);
             answered.push((session.to_owned(), capture, items));
@@ -234,13 +239,13 @@ impl SessionCapture<'_> {
         if answered.iter().all(|(_, capture, _)| capture.is_none()) {
             return Ok(None);
         }
-        let mut report = Report::default();
+        let mut report = ConsolidationReport::default();
         for (session, capture, items) in answered {
             for item in items {
                 let end = self.end(&session, capture.as_ref(), item, dry_run, &mut report.notices);
                 match end.how {
                     // Not the item's fault, and nothing was done yet: it is the whole command that failed.
-                    How::Refused(failure)
+                    ItemOutcome::Refused(failure)
                         if report.ends.is_empty() && !matches!(failure, Failure::Refused(_)) =>
                     {
                         return Err(failure);
@@ -262,53 +267,55 @@ impl SessionCapture<'_> {
         &mut self,
         session: &str,
         capture: Option<&Capture>,
-        item: Result<Proposal, Unclear>,
+        item: Result<Proposal, UnusableItem>,
         dry_run: bool,
         notices: &mut Vec<Notice>,
-    ) -> End {
+    ) -> ItemResult {
         let session = session.to_owned();
         let proposal = match item {
             Ok(proposal) => proposal,
-            Err(Unclear { category, faults }) => {
-                return End { session, category, how: How::Unclear(faults) };
+            Err(UnusableItem { category, faults }) => {
+                return ItemResult { session, category, how: ItemOutcome::Unclear(faults) };
             }
         };
         let category = proposal.category;
         let how = match capture.and_then(|capture| capture.next_of(category)) {
-            Some(item) => self.carry_out(item, &proposal, dry_run, notices).unwrap_or_else(How::Refused),
-            None => How::Unfit {
+            Some(item) => {
+                self.carry_out(item, &proposal, dry_run, notices).unwrap_or_else(ItemOutcome::Refused)
+            }
+            None => ItemOutcome::Unfit {
                 what: format!("nothing of {category} is open in session {}", one_line(&session)),
                 hint: "`lorelane consolidate prepare` shows what is; `lorelane create` saves anything else"
                     .to_owned(),
             },
         };
-        End { session, category: Some(category), how }
+        ItemResult { session, category: Some(category), how }
     }
 
     /// Does what the table makes of a proposal.
     fn carry_out(
         &mut self,
-        item: &Item,
+        item: &CapturedItem,
         proposal: &Proposal,
         dry_run: bool,
         notices: &mut Vec<Notice>,
-    ) -> Result<How, Failure> {
+    ) -> Result<ItemOutcome, Failure> {
         if proposal.judgement == Some(Judgement::Fail) {
-            return Ok(How::Failed { issues: proposal.issues.clone() });
+            return Ok(ItemOutcome::Failed { issues: proposal.issues.clone() });
         }
         let verdict = self.structure(item, proposal)?;
         let vetoes = self.vetoes(&verdict, item.category)?;
         let resolution = consolidate::resolve(verdict.structural, proposal.action, &vetoes);
         let lasting = consolidate::resolve(verdict.structural, proposal.action, &verdict.vetoes);
         if lasting.action != resolution.action {
-            return Ok(How::Postponed { why: resolution.why });
+            return Ok(ItemOutcome::Postponed { why: resolution.why });
         }
         let candidate = verdict.candidate.map(|candidate| candidate.memory.address);
         let planned = match (resolution.action, candidate) {
             (Action::Create, _) => self.creation(item, proposal)?,
             (Action::Update, Some(address)) => self.revision(item, proposal, address)?,
             (Action::Delete, Some(address)) => self.retirement(proposal, address)?,
-            _ => Err(How::Noop { why: resolution.why.clone() }),
+            _ => Err(ItemOutcome::Noop { why: resolution.why.clone() }),
         };
         let ItemChange { address, change, emptied } = match planned {
             Ok(planned) => planned,
@@ -319,16 +326,16 @@ impl SessionCapture<'_> {
         }
         let plan = plan(item, proposal, resolution.action, &address, change);
         let preview = with_emptied(self.workspace.preview(&plan), &address, emptied)?;
-        let unchanged = |outcome: &Outcome| matches!(outcome.deed, Deed::Already(_));
+        let unchanged = |outcome: &Outcome| matches!(outcome.deed, Effect::Already(_));
         // A mark of where nothing came from would be a change for its own sake.
         if resolution.action == Action::Update && preview.outcomes.last().is_some_and(unchanged) {
-            return Ok(How::Noop { why: format!("{address} says so already") });
+            return Ok(ItemOutcome::Noop { why: format!("{address} says so already") });
         }
         let receipt = if dry_run { preview } else { self.workspace.commit(&plan)? };
-        let revised = receipt.outcomes.iter().find(|outcome| matches!(outcome.deed, Deed::Revised { .. }));
+        let revised = receipt.outcomes.iter().find(|outcome| matches!(outcome.deed, Effect::Revised { .. }));
         let address = revised.map_or(address, |outcome| outcome.address.clone());
         notices.extend(receipt.notices);
-        Ok(How::Saved {
+        Ok(ItemOutcome::Saved {
             action: resolution.action,
             address,
             why: resolution.why,
@@ -338,7 +345,7 @@ impl SessionCapture<'_> {
     }
 
     /// What the store permits now. Where the words of the capture find nothing, those of the draft may.
-    fn structure(&mut self, item: &Item, proposal: &Proposal) -> Result<Verdict, Failure> {
+    fn structure(&mut self, item: &CapturedItem, proposal: &Proposal) -> Result<Verdict, Failure> {
         let verdict = self.workspace.recall().candidate(item.category, &item.snippets.join("\n"), None)?;
         let Some(draft) = proposal.draft.as_ref().filter(|_| verdict.candidate.is_none()) else {
             return Ok(verdict);
@@ -349,14 +356,15 @@ impl SessionCapture<'_> {
     }
 
     fn vetoes(&mut self, verdict: &Verdict, category: Category) -> Result<Vec<(Action, String)>, Failure> {
-        let active = self.workspace.lanes.records_mut().ask(|index| index.count(category, Status::Active))?;
+        let active =
+            self.workspace.lanes.records_mut().with_index(|index| index.count(category, Status::Active))?;
         let mut vetoes = consolidate::vetoes(&self.workspace.policy, category, active);
         vetoes.extend(verdict.vetoes.iter().cloned());
         Ok(vetoes)
     }
 
     /// A new memory of the draft, or why there is none.
-    fn creation(&mut self, item: &Item, proposal: &Proposal) -> Result<Planned, Failure> {
+    fn creation(&mut self, item: &CapturedItem, proposal: &Proposal) -> Result<PlannedItem, Failure> {
         let given = proposal.draft.clone();
         let (address, record) = draft::begin(item.category, None, given, &[], &[], self.workspace.now);
         let title = record.text("title").unwrap_or_default();
@@ -366,16 +374,21 @@ impl SessionCapture<'_> {
             None => self.repeated(title, &body)?,
         };
         if let Some(why) = known {
-            return Ok(Err(How::Noop { why }));
+            return Ok(Err(ItemOutcome::Noop { why }));
         }
         let emptied = draft::emptied(&record, &Object::new(), item.category);
-        let text = format!("{}\n", Json::Object(record).render(Format::FILE));
+        let text = format!("{}\n", Json::Object(record).render(JsonFormat::FILE));
         let change = Change::Create { address: address.clone(), text };
         Ok(Ok(ItemChange { address, change, emptied }))
     }
 
     /// The candidate with the fields of the draft over its own, or why it stays as it is.
-    fn revision(&mut self, item: &Item, proposal: &Proposal, address: Address) -> Result<Planned, Failure> {
+    fn revision(
+        &mut self,
+        item: &CapturedItem,
+        proposal: &Proposal,
+        address: Address,
+    ) -> Result<PlannedItem, Failure> {
         let loaded = self.workspace.load(&address)?;
         let mut given = proposal.draft.clone().unwrap_or_default();
         let mut after = match Json::parse(loaded.text.trim_start_matches('\u{feff}')) {
@@ -386,7 +399,7 @@ impl SessionCapture<'_> {
         draft::overlay(&mut after, &given);
         let title = after.text("title").unwrap_or_default();
         if let Some(why) = self.rejected(&self.workspace.marks(), item, title, &body(&after)) {
-            return Ok(Err(How::Noop { why }));
+            return Ok(Err(ItemOutcome::Noop { why }));
         }
         // Tags only grow by revision, so those of a draft join the others.
         let add_tags = match given.get("tags") {
@@ -398,7 +411,7 @@ impl SessionCapture<'_> {
             _ => Vec::new(),
         };
         let draft = Draft::Partial {
-            from: Some(Given::Fields(given)),
+            from: Some(PartialInput::Fields(given)),
             set: Vec::new(),
             add_tags,
             because: proposal.reason.clone(),
@@ -409,7 +422,7 @@ impl SessionCapture<'_> {
     }
 
     /// The end of the candidate, if it is still the one that the agent read.
-    fn retirement(&self, proposal: &Proposal, address: Address) -> Result<Planned, Failure> {
+    fn retirement(&self, proposal: &Proposal, address: Address) -> Result<PlannedItem, Failure> {
         let loaded = self.workspace.load(&address)?;
         if let Some(expected) = &proposal.revision {
             let current = expected.same_kind_of(loaded.text.as_bytes());
@@ -419,18 +432,18 @@ impl SessionCapture<'_> {
         }
         let reason =
             proposal.reason.clone().unwrap_or_else(|| "no longer true, as a session found".to_owned());
-        let change = Change::Step { address: address.clone(), verb: Verb::Retire, reason };
+        let change = Change::Transition { address: address.clone(), verb: LifecycleVerb::Retire, reason };
         Ok(Ok(ItemChange { address, change, emptied: Vec::new() }))
     }
 
     /// Why an item is not even drafted: what came of the same words was rejected.
-    pub(in crate::workspace) fn rejected_origin(&self, marks: &Marks, item: &Item) -> Option<String> {
+    pub(in crate::workspace) fn rejected_origin(&self, marks: &Marks, item: &CapturedItem) -> Option<String> {
         self.rejected(marks, item, "", &Body::Fields(Object::new()))
     }
 
     /// Why this is not captured: somebody rejected it. One whose memory is active again is wanted again.
-    fn rejected(&self, marks: &Marks, item: &Item, title: &str, body: &Body) -> Option<String> {
-        let captured = Captured { title, body, origin: Some(&item.origin.words) };
+    fn rejected(&self, marks: &Marks, item: &CapturedItem, title: &str, body: &Body) -> Option<String> {
+        let captured = NewCapture { title, body, origin: Some(&item.origin.words) };
         let (address, rejection) = marks.rejections(item.category, captured).find(|(address, _)| {
             let memory = self.workspace.load(marks.follow(address)).map(|loaded| loaded.memory);
             !memory.is_ok_and(|memory| memory.lifecycle.status() == Status::Active)
@@ -442,7 +455,7 @@ impl SessionCapture<'_> {
     /// shown must not come back as something learned.
     fn repeated(&mut self, title: &str, body: &Body) -> Result<Option<String>, Failure> {
         let (title, said) = (words_digest(title), words_digest(&body.statement()));
-        let wanted = crate::index::Wanted { status: Some(Status::Active), ..Default::default() };
+        let wanted = crate::index::ListFilter { status: Some(Status::Active), ..Default::default() };
         let same_title = self
             .workspace
             .recall()
@@ -458,9 +471,9 @@ impl SessionCapture<'_> {
     }
 
     /// An answer was drafted for another memory than the one that it would change now.
-    fn misses(&self, proposal: &Proposal, action: Action, address: &Address) -> Option<How> {
+    fn misses(&self, proposal: &Proposal, action: Action, address: &Address) -> Option<ItemOutcome> {
         let target = proposal.target.as_ref().filter(|_| action != Action::Create)?;
-        (self.workspace.marks().follow(target) != address).then(|| How::Unfit {
+        (self.workspace.marks().follow(target) != address).then(|| ItemOutcome::Unfit {
             what: format!("the candidate is {address}, and the answer is for {target}"),
             hint: "run `lorelane consolidate prepare` again and draft for the candidate that it names"
                 .to_owned(),
@@ -469,12 +482,12 @@ impl SessionCapture<'_> {
 }
 
 /// The open items that the configuration lets be captured.
-fn capturable<'c>(capture: &'c Capture, policy: &Policy) -> Vec<&'c Item> {
+fn capturable<'c>(capture: &'c Capture, policy: &Policy) -> Vec<&'c CapturedItem> {
     capture.open_items().filter(|item| policy.auto_capture(item.category)).collect()
 }
 
 /// What becomes of an item before anybody drafts it.
-enum Prepared {
+enum ItemStart {
     Task(Box<Task>),
     /// Nothing will ever be saved of it.
     Never(String),
@@ -483,20 +496,20 @@ enum Prepared {
 }
 
 /// How an item changes a memory, or how it ended without a change.
-type Planned = Result<ItemChange, How>;
+type PlannedItem = Result<ItemChange, ItemOutcome>;
 
 struct ItemChange {
     address: Address,
     change: Change,
     /// What the draft would empty.
-    emptied: Vec<Fault>,
+    emptied: Vec<FieldFault>,
 }
 
 /// What a change comes to. A draft that empties something is refused, with all else that is wrong with it.
 fn with_emptied(
     preview: Result<Receipt, Failure>,
     address: &Address,
-    emptied: Vec<Fault>,
+    emptied: Vec<FieldFault>,
 ) -> Result<Receipt, Failure> {
     match preview {
         Ok(_) if !emptied.is_empty() => {
@@ -512,7 +525,7 @@ fn with_emptied(
 
 /// The change and where it came from, together. The mark of a memory that exists comes first: a revision may give
 /// it another address, and then the mark moves along.
-fn plan(item: &Item, proposal: &Proposal, action: Action, address: &Address, change: Change) -> Plan {
+fn plan(item: &CapturedItem, proposal: &Proposal, action: Action, address: &Address, change: Change) -> Plan {
     let origin = Change::Mark { address: address.clone(), kind: MarkKind::Origin(item.origin.clone()) };
     let changes = match action {
         Action::Create => vec![change, origin],
@@ -527,7 +540,7 @@ fn plan(item: &Item, proposal: &Proposal, action: Action, address: &Address, cha
 
 /// An item of a session is settled when all that was answered for its category is. What was put there for the agent
 /// goes with it.
-fn settle(captures: &Captures, report: &mut Report) {
+fn settle(captures: &Captures, report: &mut ConsolidationReport) {
     let mut settled: BTreeMap<(&str, Category), bool> = BTreeMap::new();
     for end in &report.ends {
         let Some(category) = end.category else { continue };

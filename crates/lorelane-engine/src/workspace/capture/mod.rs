@@ -2,9 +2,9 @@
 
 mod consolidate;
 
-pub use consolidate::{End, How, Report, Task, Work};
+pub use consolidate::{ConsolidationReport, DraftRequest, ItemOutcome, ItemResult, Task};
 
-use crate::captures::{Captures, Unread};
+use crate::captures::{Captures, UnreadTranscript};
 use crate::config::{ConfigFiles, write_plain};
 use crate::disk::{Disk, RealDisk};
 use crate::env::{Env, Folders, Var};
@@ -14,13 +14,13 @@ use crate::workspace::open::trust::settled;
 use crate::workspace::project::Project;
 use crate::workspace::{Failure, Workspace, locate};
 use lorelane_core::briefing;
-use lorelane_core::capture::{At, Capture, Item, Origin, full_text, stop_text};
-use lorelane_core::conversation::{Attendance, Conversation, Format};
+use lorelane_core::capture::{Capture, CapturedItem, Origin, TranscriptPosition, full_text, stop_text};
+use lorelane_core::conversation::{Attendance, Conversation, TranscriptFormat};
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::Marks;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::policy::{DEFAULT_ROOT, Policy};
-use lorelane_core::triage::{self, Activity, Finding, NATIVE};
+use lorelane_core::triage::{self, Activity, NATIVE, TriageFinding};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -46,23 +46,23 @@ impl Workspace {
 
 /// What a stop needs to know of a project, whether it has a store or not. No index is opened.
 #[derive(Debug)]
-pub struct Desk {
+pub struct StopContext {
     pub policy: Policy,
     pub captures: Captures,
 }
 
 /// The outcome of a triage, ready for [`Captures::save`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Triaged {
+pub struct TriageResult {
     pub activity: Activity,
-    pub items: Vec<Item>,
+    pub items: Vec<CapturedItem>,
     /// Found, too, but their categories take no more memories: kept until there is room. That is said with the one
     /// request of a session.
-    pub full: Vec<Item>,
+    pub full: Vec<CapturedItem>,
 }
 
-impl Desk {
-    pub fn open(env: &Env, start: &Path) -> Desk {
+impl StopContext {
+    pub fn open(env: &Env, start: &Path) -> StopContext {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         let (project, lane) = match locate(&*disk, start) {
             Ok(located) => (located.project, located.lane),
@@ -76,22 +76,22 @@ impl Desk {
         let own = folders.as_ref().map(Folders::all).unwrap_or_default();
         let disk = disk.below(&project, &own).ok().flatten().unwrap_or(disk);
         let captures = Project::new(&disk, project, &lane, folders.as_ref()).captures(&disk);
-        Desk { policy, captures }
+        StopContext { policy, captures }
     }
 }
 
 /// Where the words of a session are.
 #[derive(Clone, Copy, Debug)]
-pub enum Spoken<'a> {
+pub enum TranscriptSource<'a> {
     /// `last` are the last words, which the file may not have yet.
-    Transcript { path: &'a Path, format: Format, last: &'a str },
+    Transcript { path: &'a Path, format: TranscriptFormat, last: &'a str },
     /// The last words alone, where a client's transcript cannot be read.
     Last { assistant: &'a str },
 }
 
 /// What is said at the end of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asking {
+pub enum StopRequest {
     /// The agent is asked to save what was found.
     Save(String),
     /// The person is told that a category takes no more memories.
@@ -103,13 +103,13 @@ pub enum Asking {
 pub struct Turn<'a> {
     pub client: &'a str,
     pub session: &'a str,
-    pub spoken: Spoken<'a>,
-    pub may_ask: MayAsk,
+    pub transcript: TranscriptSource<'a>,
+    pub may_ask: AskPolicy,
 }
 
 /// Whether the agent may be asked to save what was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MayAsk {
+pub enum AskPolicy {
     Yes,
     /// The transcript tells whether somebody is there. Where it does not, nobody is asked: the answer that an
     /// unattended run prints is what was asked for.
@@ -120,9 +120,9 @@ pub enum MayAsk {
     No,
 }
 
-impl Spoken<'_> {
+impl TranscriptSource<'_> {
     fn is_attended(self, env: &Env) -> bool {
-        let Spoken::Transcript { path, format, .. } = self else { return false };
+        let TranscriptSource::Transcript { path, format, .. } = self else { return false };
         let told = transcript::attendance(path, format, &transcript::folders(env));
         told.is_ok_and(|told| told == Some(Attendance::Attended))
     }
@@ -130,10 +130,10 @@ impl Spoken<'_> {
 
 impl Turn<'_> {
     /// The transcript that is to be read again, where a client writes the last answer after the stop.
-    fn unread(&self) -> Option<Unread> {
-        let Spoken::Transcript { path, format, .. } = self.spoken else { return None };
-        let is_stop = self.may_ask != MayAsk::No;
-        (is_stop && format.lags() && !is_trial(self.session)).then(|| Unread {
+    fn unread(&self) -> Option<UnreadTranscript> {
+        let TranscriptSource::Transcript { path, format, .. } = self.transcript else { return None };
+        let is_stop = self.may_ask != AskPolicy::No;
+        (is_stop && format.lags() && !is_trial(self.session)).then(|| UnreadTranscript {
             session: self.session.to_owned(),
             client: self.client.to_owned(),
             path: path.to_owned(),
@@ -144,7 +144,7 @@ impl Turn<'_> {
 
 impl SessionCapture<'_> {
     /// Keeps what a session leaves to be saved, and says what is to be said about it: at most once per session.
-    pub fn stop(&mut self, env: &Env, turn: &Turn<'_>) -> Result<Option<Asking>, Failure> {
+    pub fn stop(&mut self, env: &Env, turn: &Turn<'_>) -> Result<Option<StopRequest>, Failure> {
         if !self.workspace.policy.triage_enabled() {
             return Ok(None);
         }
@@ -155,26 +155,26 @@ impl SessionCapture<'_> {
         let known = captures.load(turn.session);
         let mut capture =
             known.unwrap_or_else(|| Capture::new(turn.session, turn.client, self.workspace.now));
-        let conversation = self.spoken(env, turn.spoken)?;
-        let (conversation, until) = match turn.spoken {
-            Spoken::Transcript { .. } => {
+        let conversation = self.spoken(env, turn.transcript)?;
+        let (conversation, until) = match turn.transcript {
+            TranscriptSource::Transcript { .. } => {
                 let until = conversation.messages.last().map(|message| message.at);
                 (conversation.after(capture.until), until)
             }
             // Last words have no place.
-            Spoken::Last { .. } => (conversation, None),
+            TranscriptSource::Last { .. } => (conversation, None),
         };
         let shown = self.shown_in(turn.session);
-        let Triaged { items, full, .. } = self.triage(conversation, turn.session, &shown)?;
+        let TriageResult { items, full, .. } = self.triage(conversation, turn.session, &shown)?;
         let full_categories: Vec<Category> = full.iter().map(|item| item.category).collect();
         let (mut items, mut later) = (capture.news(items), capture.news(full));
-        if let Spoken::Transcript { path, .. } = turn.spoken {
+        if let TranscriptSource::Transcript { path, .. } = turn.transcript {
             number_lines(path, &mut items);
             number_lines(path, &mut later);
         }
         let asks = !capture.asked && !items.is_empty() && self.may_ask(env, turn);
         let full = match turn.may_ask {
-            MayAsk::No => Vec::new(),
+            AskPolicy::No => Vec::new(),
             _ if is_trial(turn.session) => Vec::new(),
             _ => self.untold(&capture.tell_full(&full_categories), &items),
         };
@@ -186,12 +186,12 @@ impl SessionCapture<'_> {
             capture.take(items, until, asks, self.workspace.now);
         }
         let detail = captures.save(&capture)?;
-        let has_room = |item: &&Item| !full_categories.contains(&item.category);
-        let open: Vec<Item> = capture.open_items().filter(has_room).cloned().collect();
+        let has_room = |item: &&CapturedItem| !full_categories.contains(&item.category);
+        let open: Vec<CapturedItem> = capture.open_items().filter(has_room).cloned().collect();
         let describe = |category| self.workspace.policy.description(category).map(str::to_owned);
         Ok(match (asks, full.is_empty()) {
-            (true, _) => Some(Asking::Save(stop_text(turn.session, &open, &full, &detail, &describe))),
-            (false, false) => Some(Asking::Full(full_text(&full))),
+            (true, _) => Some(StopRequest::Save(stop_text(turn.session, &open, &full, &detail, &describe))),
+            (false, false) => Some(StopRequest::Full(full_text(&full))),
             (false, true) => None,
         })
     }
@@ -199,10 +199,11 @@ impl SessionCapture<'_> {
     /// Reads what transcripts did not have yet when their sessions stopped, and keeps what they leave to be saved.
     pub fn capture_unread(&mut self, env: &Env) -> Result<(), Failure> {
         let mut outcome = Ok(());
-        for Unread { session, client, path, .. } in self.workspace.captures().take_unread() {
-            if let Some(format) = Format::of_client(&client) {
-                let spoken = Spoken::Transcript { path: &path, format, last: "" };
-                let turn = Turn { client: &client, session: &session, spoken, may_ask: MayAsk::No };
+        for UnreadTranscript { session, client, path, .. } in self.workspace.captures().take_unread() {
+            if let Some(format) = TranscriptFormat::of_client(&client) {
+                let spoken = TranscriptSource::Transcript { path: &path, format, last: "" };
+                let turn =
+                    Turn { client: &client, session: &session, transcript: spoken, may_ask: AskPolicy::No };
                 // One that cannot be read keeps nobody from the others.
                 outcome = outcome.and(self.stop(env, &turn).map(drop));
             }
@@ -211,7 +212,7 @@ impl SessionCapture<'_> {
     }
 
     /// Those of the full categories that nobody was told of yet. Once there was room in one, it is news again.
-    fn untold(&self, full: &[Category], items: &[Item]) -> Vec<Category> {
+    fn untold(&self, full: &[Category], items: &[CapturedItem]) -> Vec<Category> {
         let file = self.workspace.project.state.join(TOLD_FULL);
         let text =
             self.workspace.disk.read_regular(&file, TOLD_FULL_MAX_BYTES).ok().flatten().unwrap_or_default();
@@ -232,10 +233,10 @@ impl SessionCapture<'_> {
 
     fn may_ask(&self, env: &Env, turn: &Turn<'_>) -> bool {
         match turn.may_ask {
-            MayAsk::Yes => true,
-            MayAsk::No => false,
-            MayAsk::IfAttended => turn.spoken.is_attended(env) || self.asks_unattended(env),
-            MayAsk::Unattended => self.asks_unattended(env),
+            AskPolicy::Yes => true,
+            AskPolicy::No => false,
+            AskPolicy::IfAttended => turn.transcript.is_attended(env) || self.asks_unattended(env),
+            AskPolicy::Unattended => self.asks_unattended(env),
         }
     }
 
@@ -247,10 +248,10 @@ impl SessionCapture<'_> {
         }
     }
 
-    fn spoken(&self, env: &Env, spoken: Spoken<'_>) -> Result<Conversation, Failure> {
+    fn spoken(&self, env: &Env, spoken: TranscriptSource<'_>) -> Result<Conversation, Failure> {
         match spoken {
-            Spoken::Last { assistant } => Ok(Conversation::from_texts(None, Some(assistant))),
-            Spoken::Transcript { path, format, last } => {
+            TranscriptSource::Last { assistant } => Ok(Conversation::from_texts(None, Some(assistant))),
+            TranscriptSource::Transcript { path, format, last } => {
                 let max_messages = self.workspace.policy.triage_max_messages();
                 transcript::read(path, format, max_messages, &transcript::folders(env))
                     .map(|conversation| conversation.ending_with(last))
@@ -274,14 +275,14 @@ impl SessionCapture<'_> {
         conversation: Conversation,
         session: &str,
         shown: &[String],
-    ) -> Result<Triaged, Failure> {
+    ) -> Result<TriageResult, Failure> {
         if !self.workspace.policy.triage_enabled() {
-            return Ok(Triaged::default());
+            return Ok(TriageResult::default());
         }
         let conversation = conversation.without_lines_of(shown);
         let threshold = |category| self.workspace.policy.triage_threshold(category);
         let assessment = triage::assess(&conversation, &NATIVE, &threshold);
-        let mut triaged = Triaged { activity: assessment.activity, ..Triaged::default() };
+        let mut triaged = TriageResult { activity: assessment.activity, ..TriageResult::default() };
         let marks =
             if assessment.findings.is_empty() { Marks::default() } else { self.workspace.recent_marks() };
         for finding in assessment.findings {
@@ -305,23 +306,24 @@ impl SessionCapture<'_> {
         }
         let records = self.workspace.lanes.records_mut();
         records.refresh()?;
-        let active = records.ask(|index| index.count(category, Status::Active))?;
+        let active = records.with_index(|index| index.count(category, Status::Active))?;
         Ok(active >= self.workspace.policy.max_memories_per_category())
     }
 }
 
 /// Says where items stand by lines, which people can look up. A transcript that is gone by now keeps its bytes.
-fn number_lines(path: &Path, items: &mut [Item]) {
-    let byte = |item: &Item| if let At::Byte(byte) = item.origin.at { byte } else { 0 };
+fn number_lines(path: &Path, items: &mut [CapturedItem]) {
+    let byte =
+        |item: &CapturedItem| if let TranscriptPosition::Byte(byte) = item.origin.at { byte } else { 0 };
     let places: Vec<u64> = items.iter().map(byte).collect();
     let lines = transcript::lines_at(path, &places).unwrap_or_default();
     for (item, line) in items.iter_mut().zip(lines) {
-        item.origin.at = line.map_or(item.origin.at, At::Line);
+        item.origin.at = line.map_or(item.origin.at, TranscriptPosition::Line);
     }
 }
 
-fn item(finding: Finding, session: &str) -> Item {
-    let Finding { category, score, snippets, excerpt, at, words } = finding;
+fn item(finding: TriageFinding, session: &str) -> CapturedItem {
+    let TriageFinding { category, score, snippets, excerpt, at, words } = finding;
     let origin = Origin { session: session.to_owned(), at, words };
-    Item { category, score, snippets, excerpt, origin, settled: false }
+    CapturedItem { category, score, snippets, excerpt, origin, settled: false }
 }

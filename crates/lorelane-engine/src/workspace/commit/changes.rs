@@ -1,29 +1,29 @@
 //! Changes that are more than a plan: taking back, rejecting, collecting garbage; and the log of them all.
 
-use crate::backend::{Entry, Fault, Place, Recent, Upcoming, nothing_left};
+use crate::backend::{ChangeTarget, LogEntry, LogFault, LogTail, NextUndo, nothing_left};
 use crate::workspace::commit::warnings;
 use crate::workspace::lane::Lane;
 use crate::workspace::open::notes::MOVE;
-use crate::workspace::{Failure, Unclear, Workspace};
-use lorelane_core::care::{self, Collection};
-use lorelane_core::change::{self, Change, Deed, Notice, Plan, Receipt};
+use crate::workspace::{Failure, UnclearName, Workspace};
+use lorelane_core::change::{self, Change, Effect, Notice, Plan, Receipt};
 use lorelane_core::guard::quarantine;
-use lorelane_core::lifecycle::{Status, Verb};
+use lorelane_core::lifecycle::{LifecycleVerb, Status};
 use lorelane_core::mark::{MarkKind, Rejection};
 use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::path::RelPath;
+use lorelane_core::retention::{self, GarbageCollection};
 use lorelane_core::text::{cut, one_line};
 use lorelane_core::time::Timestamp;
 use std::sync::Arc;
 
 /// By what changes of several lanes are told apart: the order, the time, the journal's own time.
-type Age = (u64, Timestamp, Option<i64>);
+type ChangeOrder = (u64, Timestamp, Option<i64>);
 
 /// A change of the log, and the lane that it was made in. Each lane counts its own.
 #[derive(Clone, Debug)]
-pub struct Logged {
+pub struct LaneLogEntry {
     pub lane: LaneId,
-    pub entry: Entry,
+    pub entry: LogEntry,
 }
 
 /// Ways to change memories beside [`Workspace::commit`], and the log.
@@ -43,7 +43,7 @@ impl Changes<'_> {
     /// while somebody thought about it stays.
     pub fn collect_garbage(&mut self) -> Result<Receipt, Failure> {
         self.workspace.commit_planned(LaneId::Records, |workspace| {
-            let Collection { changes, expired, over, .. } = workspace.changes().garbage()?;
+            let GarbageCollection { changes, expired, over, .. } = workspace.changes().garbage()?;
             let because = format!("gc: {} expired, {} past their grace", expired.len(), over.len());
             Ok(Plan { changes, because })
         })
@@ -64,7 +64,11 @@ impl Changes<'_> {
         let mut changes = vec![Change::Mark { address: address.clone(), kind }];
         if memory.lifecycle.status() == Status::Active {
             let reason = format!("Rejected: {because}");
-            changes.push(Change::Step { address: address.clone(), verb: Verb::Retire, reason });
+            changes.push(Change::Transition {
+                address: address.clone(),
+                verb: LifecycleVerb::Retire,
+                reason,
+            });
         }
         Ok(Plan { changes, because: format!("reject {address}: {}", cut(&one_line(because), 200)) })
     }
@@ -78,7 +82,7 @@ impl Changes<'_> {
         let mut notices = self.workspace.catch_up(lane, &mut *writer)?;
         let done = writer.undo(self.workspace.now)?;
         notices.extend(warnings(&done.warnings));
-        let touched: Vec<RelPath> = done.changes.iter().filter_map(Place::lane_path).collect();
+        let touched: Vec<RelPath> = done.changes.iter().filter_map(ChangeTarget::lane_path).collect();
         let because = done.number.map_or_else(String::new, |number| format!("undo, receipt {number}"));
         notices.extend(self.workspace.settle(lane, writer, &done.changes, &touched, &because));
         let outcomes = touched.iter().filter_map(|path| undone(&self.workspace.lanes[lane], path)).collect();
@@ -86,11 +90,11 @@ impl Changes<'_> {
     }
 
     /// The newest changes of all lanes, newest first, and how many there are.
-    pub fn recent(&self, limit: usize) -> Result<(Vec<Logged>, usize), Failure> {
+    pub fn recent(&self, limit: usize) -> Result<(Vec<LaneLogEntry>, usize), Failure> {
         let (mut logged, mut all) = (Vec::new(), 0);
         for lane in &self.workspace.lanes {
-            let Recent { entries, total } = lane.documents.log().recent(limit)?;
-            logged.extend(entries.into_iter().map(|entry| Logged { lane: lane.id(), entry }));
+            let LogTail { entries, total } = lane.documents.log().recent(limit)?;
+            logged.extend(entries.into_iter().map(|entry| LaneLogEntry { lane: lane.id(), entry }));
             all += total;
         }
         // Stable: those of one second and lane stay in their order.
@@ -100,12 +104,12 @@ impl Changes<'_> {
     }
 
     /// The change that an undo would take back, and what it would say. Judged as the undo judges it.
-    pub fn next_undo(&self) -> Result<(Logged, Vec<Notice>), Failure> {
+    pub fn next_undo(&self) -> Result<(LaneLogEntry, Vec<Notice>), Failure> {
         self.workspace.refuse_when_misconfigured()?;
-        let (lane, Upcoming { entry, refused, passed_over }) = self.newest_undo()?;
+        let (lane, NextUndo { entry, refused, passed_over }) = self.newest_undo()?;
         match (entry, refused) {
             (Some(_), Some(refused)) => Err(refused.into()),
-            (Some(entry), None) => Ok((Logged { lane, entry }, warnings(&passed_over))),
+            (Some(entry), None) => Ok((LaneLogEntry { lane, entry }, warnings(&passed_over))),
             (None, _) => Err(nothing_left(&passed_over).into()),
         }
     }
@@ -113,8 +117,8 @@ impl Changes<'_> {
     /// The lane of the newest change that can be undone. Clocks are set back, so the order is counted; changes from
     /// before that was so are told apart by their times, and two of the same second by their journals. Where nothing
     /// can be undone, a lane whose changes are passed over says so, or else the records'.
-    fn newest_undo(&self) -> Result<(LaneId, Upcoming), Failure> {
-        let mut newest: Option<((Option<Age>, bool), LaneId, Upcoming)> = None;
+    fn newest_undo(&self) -> Result<(LaneId, NextUndo), Failure> {
+        let mut newest: Option<((Option<ChangeOrder>, bool), LaneId, NextUndo)> = None;
         for lane in &self.workspace.lanes {
             let upcoming = lane.documents.log().next_undo()?;
             let age = upcoming
@@ -135,16 +139,16 @@ impl Changes<'_> {
     }
 
     /// What is wrong with the logs of all lanes.
-    pub fn verify_logs(&self) -> Vec<Fault> {
+    pub fn verify_logs(&self) -> Vec<LogFault> {
         self.workspace.lanes.iter().flat_map(|lane| lane.documents.log().verify()).collect()
     }
 
     /// What garbage collection would do now.
-    pub fn garbage(&mut self) -> Result<Collection, Failure> {
+    pub fn garbage(&mut self) -> Result<GarbageCollection, Failure> {
         let records = self.workspace.lanes.records_mut();
-        records.look()?;
-        let entries = records.ask(|index| index.entries(crate::index::Wanted::default()))?;
-        Ok(care::collect(entries.iter(), &self.workspace.policy, self.workspace.now))
+        records.scan()?;
+        let entries = records.with_index(|index| index.entries(crate::index::ListFilter::default()))?;
+        Ok(retention::collect(entries.iter(), &self.workspace.policy, self.workspace.now))
     }
 
     /// The memory that a person means to restore: also one whose file was deleted outside, while the log has it.
@@ -157,12 +161,16 @@ impl Changes<'_> {
         match same.as_slice() {
             [] => Err(Failure::Unclear(unclear)),
             [only] => Ok(only.clone()),
-            _ => Err(Failure::Unclear(Unclear { typed: typed.to_owned(), near: same, deleted: Vec::new() })),
+            _ => Err(Failure::Unclear(UnclearName {
+                typed: typed.to_owned(),
+                near: same,
+                deleted: Vec::new(),
+            })),
         }
     }
 }
 
-fn is_move(entry: &Entry) -> bool {
+fn is_move(entry: &LogEntry) -> bool {
     entry.because.as_deref().is_some_and(|because| because.starts_with(MOVE))
 }
 
@@ -174,5 +182,5 @@ fn undone(lane: &Lane, path: &RelPath) -> Option<change::Outcome> {
     let memory = lane.read(path).ok()?.and_then(|bytes| lane.dialect.read(path, &bytes).memory);
     let address = lane.dialect.address_of(path)?;
     let title = memory.map_or_else(String::new, |memory| memory.title);
-    Some(change::Outcome { address, path: path.clone(), title, deed: Deed::Undone })
+    Some(change::Outcome { address, path: path.clone(), title, deed: Effect::Undone })
 }

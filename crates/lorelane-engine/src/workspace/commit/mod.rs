@@ -2,15 +2,15 @@
 
 mod changes;
 mod notes;
-mod stage;
+mod planner;
 
-pub use changes::{Changes, Logged};
-pub use notes::{Merge, Moved};
+pub use changes::{Changes, LaneLogEntry};
+pub use notes::{NoteMerge, NotesMove};
 
-use crate::backend::{Place, Transaction, Warning};
+use crate::backend::{ChangeTarget, Transaction, Warning};
 use crate::git;
 
-use crate::workspace::commit::stage::{Staged, stage};
+use crate::workspace::commit::planner::{StagedPlan, stage};
 use crate::workspace::{Failure, Workspace};
 use lorelane_core::change::{Notice, Plan, Receipt};
 use lorelane_core::memory::LaneId;
@@ -71,7 +71,7 @@ impl Workspace {
         Ok(Receipt { number: None, at: self.now, outcomes: staged.outcomes, notices: staged.notices })
     }
 
-    fn staged(&mut self, lane: LaneId, plan: &Plan) -> Result<Staged, Failure> {
+    fn staged(&mut self, lane: LaneId, plan: &Plan) -> Result<StagedPlan, Failure> {
         match stage(self, &self.lanes[lane], plan) {
             Err(Failure::Index(fault)) => {
                 self.lanes[lane].replace_index(fault)?;
@@ -98,13 +98,13 @@ impl Workspace {
             // A log that cannot be read has no place in the order.
             writer.comes_after(other.documents.log().newest_order().unwrap_or(0));
         }
-        let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(Place::lane_path).collect();
+        let recovered: Vec<RelPath> = writer.recovered().iter().filter_map(ChangeTarget::lane_path).collect();
         let lane = &mut self.lanes[at];
         lane.set_known();
         lane.refresh()?;
         let mut notices = warnings(writer.warnings());
         if !recovered.is_empty() {
-            lane.note(&recovered)?;
+            lane.index_paths(&recovered)?;
             notices.extend(lane.write_listing());
         }
         notices.extend(self.maintenance().complete_forgetting(at, writer));
@@ -116,7 +116,7 @@ impl Workspace {
         &mut self,
         at: LaneId,
         writer: Box<dyn Transaction + '_>,
-        changes: &[Place],
+        changes: &[ChangeTarget],
         touched: &[RelPath],
         because: &str,
     ) -> Vec<Notice> {
@@ -125,7 +125,7 @@ impl Workspace {
         lane.set_known();
         lane.changed = true;
         if !touched.is_empty() {
-            match lane.note(touched) {
+            match lane.index_paths(touched) {
                 Ok(()) => notices.extend(lane.write_listing()),
                 Err(failure) => {
                     notices.push(Notice::warning(format!(
@@ -148,7 +148,7 @@ impl Workspace {
     pub(in crate::workspace) fn commit_with_git(
         &self,
         at: LaneId,
-        changes: &[Place],
+        changes: &[ChangeTarget],
         listed: bool,
         because: &str,
     ) -> Option<Notice> {

@@ -8,17 +8,17 @@ use lorelane_core::change::{Change, Draft, Notice, Plan, Receipt};
 use lorelane_core::dialect::notes;
 use lorelane_core::digest::Revision;
 use lorelane_core::json::Json;
-use lorelane_core::lifecycle::Verb;
+use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::mark::{Mark, MarkKind};
 use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::path::RelPath;
-use lorelane_core::policy::{Home, NotesStorage};
+use lorelane_core::policy::{ConfigFile, NotesStorage};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Several notes that shall be one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Merge {
+pub struct NoteMerge {
     pub sources: Vec<Address>,
     /// A new note, or one of the sources.
     pub target: Address,
@@ -28,7 +28,7 @@ pub struct Merge {
 
 /// What moving the notes does, or would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct NotesMove {
     pub from: PathBuf,
     pub to: PathBuf,
     /// The files that move, trash included.
@@ -38,13 +38,13 @@ pub struct Moved {
 
 impl Changes<'_> {
     /// Makes one note of several. What they say is read under the lock.
-    pub fn merge(&mut self, merge: &Merge) -> Result<Receipt, Failure> {
+    pub fn merge(&mut self, merge: &NoteMerge) -> Result<Receipt, Failure> {
         let lane = self.workspace.open_notes()?;
         self.workspace.commit_planned(lane, |workspace| workspace.changes().merging(merge))
     }
 
     /// What a merge does. A note that is named twice counts once.
-    pub fn merging(&self, Merge { sources, target, text }: &Merge) -> Result<Plan, Failure> {
+    pub fn merging(&self, NoteMerge { sources, target, text }: &NoteMerge) -> Result<Plan, Failure> {
         if sources.is_empty() {
             return Err(Failure::NoSources);
         }
@@ -67,21 +67,21 @@ impl Changes<'_> {
         }];
         for source in distinct.iter().filter(|source| **source != target) {
             let (address, reason) = ((*source).clone(), String::new());
-            changes.push(Change::Step { address, verb: Verb::Retire, reason });
+            changes.push(Change::Transition { address, verb: LifecycleVerb::Retire, reason });
         }
         let names: Vec<String> = distinct.iter().map(ToString::to_string).collect();
         Ok(Plan { changes, because: format!("merge {} into {target}", names.join(", ")) })
     }
 
     /// What moving the notes would do; nothing is locked or written.
-    pub fn preview_notes_move(&self, to: NotesStorage) -> Result<Moved, Failure> {
+    pub fn preview_notes_move(&self, to: NotesStorage) -> Result<NotesMove, Failure> {
         let place = self.workspace.notes_place(to)?;
         let from = self.workspace.notes.as_ref().ok_or(Failure::NotesOff)?;
         self.workspace.refuse_untrusted_place(to)?;
         if place.root == from.root {
             // What a move left that was cut short after the settings named the new place.
             let left = self.workspace.copies_left().ok_or(Failure::NotesThere { folder: place.root.clone() });
-            return left.map(|(other, files)| Moved {
+            return left.map(|(other, files)| NotesMove {
                 from: other.folder(""),
                 to: place.root,
                 files,
@@ -108,14 +108,14 @@ impl Changes<'_> {
         }
         match files.iter().find(is_taken) {
             Some(path) => Err(Failure::NotesTaken { file: place.root.join(path.as_str()) }),
-            None => Ok(Moved { from: from.root.clone(), to: place.root, files, notices: Vec::new() }),
+            None => Ok(NotesMove { from: from.root.clone(), to: place.root, files, notices: Vec::new() }),
         }
     }
 
     /// Moves every note with its pin, and has the settings name the new place. Nothing is overwritten: a name that is
     /// taken there stops all. The new files are synced before the old ones go: whoever is killed in between has both,
     /// and the same command goes on.
-    pub fn move_notes(&mut self, to: NotesStorage) -> Result<Moved, Failure> {
+    pub fn move_notes(&mut self, to: NotesStorage) -> Result<NotesMove, Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let place = self.workspace.notes_place(to)?;
         let from = self.workspace.open_notes()?;
@@ -134,13 +134,13 @@ impl Changes<'_> {
         // First, because it may not be possible.
         let text = self.workspace.config.with(
             &*self.workspace.disk,
-            Home::Lorelane,
+            ConfigFile::Lorelane,
             NOTES_STORAGE,
             &Json::text(to.name()),
         )?;
         let mut there = place.open(&self.workspace.disk, &self.workspace.project);
         there.apply(self.copies(from, &moved.files)?, &because, self.workspace.now, writer.order())?;
-        self.workspace.config.save(&*self.workspace.disk, Home::Lorelane, &text)?;
+        self.workspace.config.save(&*self.workspace.disk, ConfigFile::Lorelane, &text)?;
         // Before the old files go: where the new place is held back, nobody reads it.
         let notice = self.workspace.settle_notes_place()?;
         let done = writer.apply(removed(), &because, self.workspace.now)?;

@@ -2,24 +2,24 @@
 //!
 //! What concerns more than one lane, or a project's settings, is the workspace's.
 
-mod look;
-mod part;
+mod partial_scan;
+mod scan;
 
-pub(super) use look::{Content, Found, is_foreign, joined};
+pub(super) use scan::{FileContent, LaneListing, is_foreign, joined};
 
 use super::project::Project;
-use super::{Failure, Loaded};
-use crate::backend::{Backend, Edit, Place, StoreError};
-use crate::disk::{Disk, Kind};
+use super::{Failure, LoadedMemory};
+use crate::backend::{Backend, ChangeTarget, Edit, StoreError};
+use crate::disk::{Disk, FileType};
 use crate::env::Folders;
 use crate::index::{self, Candidates, Index, IndexError};
 use crate::state::StateFolder;
-use crate::store::{Home, Store};
+use crate::store::{Store, StoreFolders};
 use lorelane_core::dialect::Dialect;
 use lorelane_core::digest::Revision;
 use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::path::RelPath;
-use lorelane_core::recall::sheet::Emphasis;
+use lorelane_core::recall::doc_entry::FieldBoost;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::time::Timestamp;
 use std::cell::RefCell;
@@ -53,7 +53,7 @@ pub(super) struct Lane {
     /// Whether this process changed memories: then the index's housekeeping can wait for one that only reads.
     pub(super) changed: bool,
     /// What counts more in a text when it is taken apart for the index.
-    emphasis: Emphasis,
+    emphasis: FieldBoost,
 }
 
 /// A lane's folder and what is kept beside it.
@@ -84,7 +84,7 @@ impl Lane {
         marks: PathBuf,
     ) -> Lane {
         let state = project.journal(&root);
-        let home = Home { lane: root.clone(), marks, state: state.clone() };
+        let home = StoreFolders { lane: root.clone(), marks, state: state.clone() };
         let cache = project.folders.as_ref().map(|folders| folders.cache.join("lanes"));
         let cache = cache.map(|lanes| lanes.join(Folders::lane_key(&root)));
         let index_file = cache.clone().unwrap_or_else(|| state.path()).join("index.db");
@@ -111,7 +111,7 @@ impl Lane {
             index_fault: None,
             exhausted: RefCell::new(None),
             changed: false,
-            emphasis: Emphasis::default(),
+            emphasis: FieldBoost::default(),
         }
     }
 
@@ -120,13 +120,13 @@ impl Lane {
     }
 
     /// Asks for candidates, as [`Lane::ask`] asks the index.
-    pub(super) fn ask_candidates<T>(
+    pub(super) fn with_candidates<T>(
         &mut self,
         question: impl Fn(&dyn Candidates) -> Result<T, IndexError>,
     ) -> Result<T, Failure> {
         match self.candidates.clone() {
             Some(candidates) => Ok(question(&*candidates)?),
-            None => self.ask(|index| question(index)),
+            None => self.with_index(|index| question(index)),
         }
     }
 
@@ -164,7 +164,7 @@ impl Lane {
     }
 
     /// Reads a memory from its file.
-    pub(super) fn load(&self, address: &Address) -> Result<Loaded, Failure> {
+    pub(super) fn load(&self, address: &Address) -> Result<LoadedMemory, Failure> {
         let missing = || Failure::from(Refusal::Missing { address: address.clone() });
         let path = self.dialect.place(address).ok_or_else(missing)?;
         let unreadable = |why| Failure::from(Refusal::Unreadable { address: address.clone(), why });
@@ -181,14 +181,14 @@ impl Lane {
         let Some(memory) = reading.memory else { return Err(unreadable(why)) };
         let revision = Revision::of(&bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        Ok(Loaded { memory, path, text, revision, problems: reading.problems })
+        Ok(LoadedMemory { memory, path, text, revision, problems: reading.problems })
     }
 
     /// Reads a document: a regular file, in a real folder, of a size that a memory can have.
     pub(super) fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
         let folders = path.as_str().match_indices('/').map(|(end, _)| &path.as_str()[..end]);
         for link in folders.chain([path.as_str()]) {
-            if matches!(self.documents.stat(link), Ok(Some(stat)) if stat.kind == Kind::Symlink) {
+            if matches!(self.documents.stat(link), Ok(Some(stat)) if stat.kind == FileType::Symlink) {
                 let path = RelPath::parse(link).map_or_else(|_| self.file(path), |link| self.file(&link));
                 return Err(StoreError::Symlink { path }.into());
             }
@@ -211,8 +211,8 @@ impl Lane {
         let done = writer.apply(edits, because, now)?;
         self.set_known();
         self.changed = true;
-        let touched: Vec<RelPath> = done.changes.iter().filter_map(Place::lane_path).collect();
-        self.note(&touched)?;
+        let touched: Vec<RelPath> = done.changes.iter().filter_map(ChangeTarget::lane_path).collect();
+        self.index_paths(&touched)?;
         Ok(writer.finish()?)
     }
 

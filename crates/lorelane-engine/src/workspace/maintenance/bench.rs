@@ -1,14 +1,14 @@
 //! Recall asked about its own memories, and the results of that on disk.
 
 use super::Maintenance;
-use crate::index::Wanted;
-use crate::lines;
+use crate::append_log;
+use crate::index::ListFilter;
 use crate::workspace::Failure;
 use lorelane_core::bench::{
-    Asked, EXPECTATIONS_FILE, Expectation, Kept, Question, Report, Source, Tried, Vocabulary, expectations,
-    judge, questions, sample,
+    BenchQuestion, BenchReport, BenchRun, EXPECTATIONS_FILE, Expectation, ExpectationResult, Question,
+    QuestionSource, TermIndex, expectations, judge, questions, sample,
 };
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::MARKS_FOLDER;
 use lorelane_core::recall::{Hit, Query};
@@ -23,8 +23,8 @@ const ANSWERS: usize = 10;
 
 /// What a run says, and how long it took to find it out.
 #[derive(Debug)]
-pub struct Benched {
-    pub report: Report,
+pub struct BenchOutcome {
+    pub report: BenchReport,
     /// How many active memories there are.
     pub memories: usize,
     /// The files that say what is expected.
@@ -36,36 +36,38 @@ pub struct Benched {
 impl Maintenance<'_> {
     /// Asks what is expected and what the memories themselves give to ask, and compares it with the newest baseline.
     /// `given` are files of expectations beside the project's own. Nothing is kept.
-    pub fn bench(&mut self, given: &[PathBuf]) -> Result<Benched, Failure> {
+    pub fn bench(&mut self, given: &[PathBuf]) -> Result<BenchOutcome, Failure> {
         let (files, expected) = self.expectations(given)?;
-        self.look_at_every_file()?;
-        let active =
-            self.workspace.recall().entries(Wanted { status: Some(Status::Active), ..Wanted::default() })?;
+        self.scan()?;
+        let active = self
+            .workspace
+            .recall()
+            .entries(ListFilter { status: Some(Status::Active), ..ListFilter::default() })?;
         let mut times = Vec::new();
         let mut tried = Vec::new();
         for expectation in expected {
             let hits = self.timed(&expectation.query, ANSWERS.max(expectation.within), &mut times)?;
-            tried.push(Tried::new(expectation, &hits));
+            tried.push(ExpectationResult::new(expectation, &hits));
         }
         let mut asked = Vec::new();
         for question in self.own_questions(&active) {
             let hits = self.timed(&question.text, ANSWERS, &mut times)?;
-            asked.push(Asked::new(question, &hits));
+            asked.push(BenchQuestion::new(question, &hits));
         }
         times.sort_unstable();
         let median = times.get(times.len() / 2).copied().unwrap_or_default();
         let report = judge(asked, tried, self.bench_baseline().as_ref(), self.workspace.now);
-        Ok(Benched { report, memories: active.len(), files, median })
+        Ok(BenchOutcome { report, memories: active.len(), files, median })
     }
 
     /// Keeps the results of a run, for the next one to be compared with.
-    pub fn keep_bench(&self, kept: &Kept) -> Result<(), Failure> {
+    pub fn keep_bench(&self, kept: &BenchRun) -> Result<(), Failure> {
         let state = self.workspace.project.state.for_writing();
         let (current, former) = self.bench_files();
         let fault = |source| Failure::io("write", &current, source);
         let baseline = self.bench_baseline();
         self.workspace.disk.create_private_dir_all(&state).map_err(fault)?;
-        lines::turn_over(&*self.workspace.disk, &current, &former, RESULTS_MAX_BYTES).map_err(fault)?;
+        append_log::rotate(&*self.workspace.disk, &current, &former, RESULTS_MAX_BYTES).map_err(fault)?;
         let mut text = kept.line();
         if self.workspace.disk.stat(&current).map_err(fault)?.is_none() {
             // The baseline comes along: else a long streak of failing runs would push it out, and the next one
@@ -76,12 +78,12 @@ impl Maintenance<'_> {
     }
 
     /// The newest run that others are compared with.
-    fn bench_baseline(&self) -> Option<Kept> {
+    fn bench_baseline(&self) -> Option<BenchRun> {
         let (current, former) = self.bench_files();
         [current, former].iter().find_map(|path| {
             let bytes = self.workspace.disk.read_regular(path, 2 * RESULTS_MAX_BYTES).ok()??;
             let text = String::from_utf8_lossy(&bytes);
-            text.lines().rev().filter_map(Kept::read).find(|kept| kept.is_baseline)
+            text.lines().rev().filter_map(BenchRun::read).find(|kept| kept.is_baseline)
         })
     }
 
@@ -99,9 +101,9 @@ impl Maintenance<'_> {
     }
 
     /// All memories are read, one after the other: only then is it known which words stand nowhere.
-    fn own_questions(&self, active: &[Entry]) -> Vec<Question> {
+    fn own_questions(&self, active: &[MemorySummary]) -> Vec<Question> {
         let drawn = sample(active.iter().map(|entry| &entry.address));
-        let mut vocabulary = Vocabulary::default();
+        let mut vocabulary = TermIndex::default();
         let mut sources = Vec::new();
         for source in active.iter().filter_map(|entry| self.source(entry)) {
             vocabulary.take(&source);
@@ -112,10 +114,10 @@ impl Maintenance<'_> {
         questions(&sources, &vocabulary)
     }
 
-    fn source(&self, entry: &Entry) -> Option<Source> {
+    fn source(&self, entry: &MemorySummary) -> Option<QuestionSource> {
         let lane = self.workspace.lanes.of(&entry.address)?;
         let text = lane.load(&entry.address).ok()?.text;
-        Some(Source {
+        Some(QuestionSource {
             address: entry.address.clone(),
             title: if entry.is_titled() { entry.title.clone() } else { String::new() },
             tags: entry.tags.clone(),

@@ -1,25 +1,25 @@
 //! Looks for everything that is not as it should be, and changes nothing.
 
 use super::Maintenance;
-use crate::backend::Outside;
+use crate::backend::ExternalChanges;
 use crate::config::RECORDS_CONFIG;
-use crate::disk::{self, Listed};
+use crate::disk::{self, DirEntry};
 use crate::finding::Finding;
 use crate::git;
-use crate::index::{Index, IndexError, Wanted};
-use crate::workspace::lane::{Content, Found, Lane, is_foreign, joined};
+use crate::index::{Index, IndexError, ListFilter};
+use crate::workspace::lane::{FileContent, Lane, LaneListing, is_foreign, joined};
 use crate::workspace::open::notes::FORMER_INDEX;
 use crate::workspace::{Failure, LISTING_MAX_BYTES};
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::records::LISTING;
-use lorelane_core::dialect::{Extent, Reading};
+use lorelane_core::dialect::{Extent, ParsedFile};
 use lorelane_core::guard::quarantine;
-use lorelane_core::leak;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::mark::{MARKS_FOLDER, Marks};
-use lorelane_core::memory::{Category, Kind, NOTE_FOLDERS_MAX};
+use lorelane_core::memory::{Category, MemoryKind, NOTE_FOLDERS_MAX};
 use lorelane_core::path::RelPath;
 use lorelane_core::policy::DEFAULT_ROOT;
+use lorelane_core::secret_diff;
 use lorelane_core::time::Timestamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,18 +45,18 @@ pub struct Diagnosis {
 /// How the lane is, at a glance.
 #[derive(Clone, Debug)]
 pub struct Overview {
-    pub counts: BTreeMap<(Kind, Status), usize>,
+    pub counts: BTreeMap<(MemoryKind, Status), usize>,
     pub listing: Sync,
-    pub heavily_revised: Vec<Entry>,
+    pub heavily_revised: Vec<MemorySummary>,
     /// Retired in the last days, with how many.
-    pub recently_retired: Vec<(Entry, i64)>,
+    pub recently_retired: Vec<(MemorySummary, i64)>,
     pub pinned: usize,
     pub unreadable: usize,
 }
 
 impl Overview {
     /// How many memories of these kinds have a status.
-    pub fn count(&self, status: Status, of: impl Fn(Kind) -> bool) -> usize {
+    pub fn count(&self, status: Status, of: impl Fn(MemoryKind) -> bool) -> usize {
         let counts = self.counts.iter().filter(|((kind, counted), _)| *counted == status && of(*kind));
         counts.map(|(_, count)| count).sum()
     }
@@ -76,11 +76,12 @@ pub enum Sync {
 
 impl Maintenance<'_> {
     pub fn overview(&mut self) -> Result<Overview, Failure> {
-        self.look_at_every_file()?;
+        self.scan()?;
         let now = self.workspace.now;
-        let since_retired = |entry: &Entry| entry.status_at.map(|at| now.days_since(at));
-        let is_heavy = |entry: &Entry| entry.status == Status::Active && entry.revised > HEAVILY_REVISED;
-        let is_recent = |entry: &Entry| {
+        let since_retired = |entry: &MemorySummary| entry.status_at.map(|at| now.days_since(at));
+        let is_heavy =
+            |entry: &MemorySummary| entry.status == Status::Active && entry.revised > HEAVILY_REVISED;
+        let is_recent = |entry: &MemorySummary| {
             entry.status == Status::Retired
                 && since_retired(entry).is_some_and(|days| (0..=RECENT_DAYS).contains(&days))
         };
@@ -88,8 +89,8 @@ impl Maintenance<'_> {
         let (mut heavily_revised, mut recently_retired) = (Vec::new(), Vec::new());
         let (mut counts, mut unreadable) = (BTreeMap::new(), 0);
         for lane in &mut self.workspace.lanes {
-            let noted = lane.ask(|index| {
-                index.with_entries(Wanted::default(), |entries| {
+            let noted = lane.with_index(|index| {
+                index.with_entries(ListFilter::default(), |entries| {
                     entries.filter(|entry| is_heavy(entry) || is_recent(entry)).collect::<Vec<_>>()
                 })
             })?;
@@ -99,8 +100,8 @@ impl Maintenance<'_> {
                     _ => heavily_revised.push(entry),
                 }
             }
-            counts.append(&mut lane.ask(Index::counts)?);
-            unreadable += lane.ask(Index::unreadable)?.len();
+            counts.append(&mut lane.with_index(Index::counts)?);
+            unreadable += lane.with_index(Index::unreadable)?.len();
         }
         heavily_revised.sort_by(|a, b| b.revised.cmp(&a.revised).then_with(|| a.address.cmp(&b.address)));
         Ok(Overview {
@@ -187,7 +188,7 @@ impl Maintenance<'_> {
         ];
         for (path, effect) in places.into_iter().flatten() {
             if let Ok(Some(stat)) = self.workspace.disk.stat(&path)
-                && !matches!(stat.kind, disk::Kind::Folder | disk::Kind::Symlink)
+                && !matches!(stat.kind, disk::FileType::Folder | disk::FileType::Symlink)
             {
                 let what = format!("{} is no folder, so {effect}", path.display());
                 findings.push(Finding { check: "file", what, hint: "move it away".to_owned() });
@@ -286,16 +287,16 @@ impl Lane {
                     continue;
                 }
             };
-            for Listed { name, kind } in listed {
+            for DirEntry { name, kind } in listed {
                 if name.starts_with(".lorelane-") && name.ends_with(".tmp") {
                     found(
                         format!("{} was left by an interrupted write", joined(folder, &name)),
                         "the next change removes it",
                     );
-                } else if kind == disk::Kind::Folder && is_too_deep(&joined(folder, &name)) {
+                } else if kind == disk::FileType::Folder && is_too_deep(&joined(folder, &name)) {
                     let what = format!("{} lies too deep, so nothing in it is read", joined(folder, &name));
                     found(what, &format!("notes lie at most {NOTE_FOLDERS_MAX} folders deep"));
-                } else if kind == disk::Kind::Symlink && !name.starts_with('.') {
+                } else if kind == disk::FileType::Symlink && !name.starts_with('.') {
                     let what = format!("{} is a link, so nothing behind it is read", joined(folder, &name));
                     found(what, "put what it leads to in its place");
                 }
@@ -327,7 +328,7 @@ impl Lane {
             |check, what, hint: &str| findings.push(Finding { check, what, hint: hint.to_owned() });
         for category in Category::ALL {
             if let Ok(Some(stat)) = self.documents.stat(category.folder())
-                && stat.kind != disk::Kind::Folder
+                && stat.kind != disk::FileType::Folder
             {
                 found(
                     "file",
@@ -400,12 +401,12 @@ impl Lane {
         while let Some(folder) = folders.pop() {
             looked += 1;
             let listed = self.documents.list(&folder).ok().flatten().unwrap_or_default();
-            for Listed { name, kind } in listed {
+            for DirEntry { name, kind } in listed {
                 if name.starts_with('.') || (folder.is_empty() && belongs(&name)) {
                     continue;
                 }
                 let path = joined(&folder, &name);
-                if kind == disk::Kind::Folder {
+                if kind == disk::FileType::Folder {
                     folders.push(path);
                 } else if name.ends_with(".json") {
                     strays.push(path);
@@ -436,7 +437,7 @@ impl Lane {
         if matches!(lag, Ok(Some(_))) {
             // A file edited in place, or changed while we read, is no fault of the index: it may lag until
             // somebody looks.
-            self.look()?;
+            self.scan()?;
             lag = self.lag(&mut |_, _| {});
         }
         self.report_index(lag, "`lorelane reindex` writes it anew", findings);
@@ -447,7 +448,7 @@ impl Lane {
     fn compare_index(&mut self, findings: &mut Vec<Finding>) -> Result<(), Failure> {
         let mut difference = self.difference();
         if matches!(difference, Ok(Some(_))) {
-            self.look()?;
+            self.scan()?;
             difference = self.difference();
         }
         self.report_index(difference, "`lorelane reindex --full` makes it again", findings);
@@ -458,18 +459,18 @@ impl Lane {
     /// is what it was made to say: its pages were checked.
     fn lag(
         &self,
-        inspect: &mut dyn FnMut(&RelPath, Result<&Reading, &str>),
+        inspect: &mut dyn FnMut(&RelPath, Result<&ParsedFile, &str>),
     ) -> Result<Option<String>, IndexError> {
-        let Found { files, times } = self.files();
+        let LaneListing { files, times } = self.files();
         let mut sources = self.index.sources()?;
         let mut first = None;
         for file in &files {
             let content = self.content(file);
             let Some(mut source) = content.source() else { continue };
             match &content {
-                Content::Gone => {}
-                Content::Unread { what, .. } => inspect(file, Err(what)),
-                Content::Read { bytes, .. } => {
+                FileContent::Gone => {}
+                FileContent::Unread { what, .. } => inspect(file, Err(what)),
+                FileContent::Read { bytes, .. } => {
                     let reading = self.dialect.read(file, bytes);
                     inspect(file, Ok(&reading));
                     source.digest = source.digest.filter(|_| reading.memory.is_some());
@@ -486,7 +487,7 @@ impl Lane {
     }
 
     fn difference(&self) -> Result<Option<String>, IndexError> {
-        let Found { files, times } = self.files();
+        let LaneListing { files, times } = self.files();
         self.index.difference(files.iter().map(|file| self.row(file)), &times)
     }
 
@@ -531,7 +532,7 @@ impl Lane {
     /// Returns what git took away, which is no harm.
     fn check_journal(&self, project: &Path, findings: &mut Vec<Finding>) -> Option<String> {
         let mut found = |what, hint: String| findings.push(Finding { check: "journal", what, hint });
-        match self.forgetting_left() {
+        match self.unfinished_forgets() {
             Ok(None) => {}
             Ok(Some(left)) => {
                 let names: Vec<String> = left.traces.addresses.iter().map(ToString::to_string).collect();
@@ -551,7 +552,7 @@ impl Lane {
         for fault in self.documents.log().verify() {
             found(fault.to_string(), fault.hint().into_owned());
         }
-        let Outside { changed, deleted } = match self.documents.log().outside() {
+        let ExternalChanges { changed, deleted } = match self.documents.log().outside() {
             Ok(outside) => outside,
             Err(fault) => {
                 let hint = "whether it was changed without lorelane cannot be told";
@@ -604,7 +605,7 @@ fn quarantined(path: &str) -> Finding {
 }
 
 fn check_reading(
-    reading: Result<&Reading, &str>,
+    reading: Result<&ParsedFile, &str>,
     path: &RelPath,
     secrets: bool,
     findings: &mut Vec<Finding>,
@@ -624,7 +625,7 @@ fn check_reading(
         found("file", format!("{path}: {}", problem.what), hint);
     }
     let Some(memory) = reading.memory.as_ref().filter(|_| secrets) else { return };
-    for fault in leak::added(None, memory) {
+    for fault in secret_diff::added(None, memory) {
         let what = format!("{}: {} holds a {} ({})", memory.address, fault.field, fault.kind, fault.masked);
         found("secret", what, "revoke it, then take it out with `lorelane edit`; git may still hold it");
     }

@@ -7,16 +7,16 @@
 //! nothing had begun.
 
 use super::Maintenance;
-use crate::backend::{Place, Transaction, Unwanted};
-use crate::disk::{Kind, READ_MAX_BYTES};
+use crate::backend::{ChangeTarget, ErasePredicate, Transaction};
+use crate::disk::{FileType, READ_MAX_BYTES};
 use crate::drafts;
-use crate::git::{self, GitError, Held};
+use crate::git::{self, GitError, GitTraces};
 use crate::hooklog::{self, HOOK_LOG};
 use crate::workspace::commit::warnings;
 use crate::workspace::lane::{Lane, LaneFiles};
 use crate::workspace::{Failure, MARKS_FILE};
 use lorelane_core::change::Notice;
-use lorelane_core::forget::{Act, Forgetting, Traces};
+use lorelane_core::forget::{EraseMode, EraseRequest, Traces};
 use lorelane_core::guard::quarantine;
 use lorelane_core::mark::{self, Marks};
 use lorelane_core::memory::{Address, Body, LaneId};
@@ -35,27 +35,27 @@ const PRIVATE: Option<u32> = Some(0o600);
 
 /// What became of a memory in every place.
 #[derive(Debug)]
-pub struct Forgotten {
+pub struct ForgetReport {
     pub address: Address,
     pub receipt: Option<u64>,
-    pub places: Vec<Checked>,
+    pub places: Vec<EraseCheck>,
     /// Other memories that name it or repeat what it says: their words are theirs.
     pub mentioned_by: Vec<Address>,
     /// Every repository that it may have been committed to.
-    pub git: Vec<InGit>,
+    pub git: Vec<RepositoryTraces>,
     pub notices: Vec<Notice>,
 }
 
 /// One place that was looked into.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct EraseCheck {
     pub place: &'static str,
     pub path: PathBuf,
-    pub did: Did,
+    pub did: EraseResult,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Did {
+pub enum EraseResult {
     /// So many files, lines, rows or blobs. Of a look: so many would be.
     Removed(usize),
     Nothing,
@@ -65,15 +65,15 @@ pub enum Did {
 
 /// What one repository holds of it, or why git could not be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InGit {
+pub struct RepositoryTraces {
     pub repository: PathBuf,
-    pub held: Result<Held, String>,
+    pub held: Result<GitTraces, String>,
 }
 
-impl Forgotten {
+impl ForgetReport {
     /// Whether nothing of it is left anywhere that we know of.
     pub fn is_complete(&self) -> bool {
-        self.git.iter().all(|git| git.held.as_ref().is_ok_and(Held::is_empty)) && all_done(&self.places)
+        self.git.iter().all(|git| git.held.as_ref().is_ok_and(GitTraces::is_empty)) && all_done(&self.places)
     }
 }
 
@@ -104,10 +104,10 @@ impl Maintenance<'_> {
             let changes =
                 lane.documents.log().recent(usize::MAX)?.entries.into_iter().flat_map(|entry| entry.changes);
             named.extend(changes.filter_map(|changed| match changed.place? {
-                Place::Lane(path) => lane.dialect.address_of(&path),
-                Place::Marks => None,
+                ChangeTarget::Lane(path) => lane.dialect.address_of(&path),
+                ChangeTarget::Marks => None,
             }));
-            named.extend(lane.forgetting_left()?.into_iter().flat_map(|left| left.traces.addresses));
+            named.extend(lane.unfinished_forgets()?.into_iter().flat_map(|left| left.traces.addresses));
         }
         Ok(named.into_iter().filter(|address| address.name() == name).collect())
     }
@@ -115,13 +115,13 @@ impl Maintenance<'_> {
     fn is_left_somewhere(&mut self, address: &Address) -> Result<bool, Failure> {
         self.open_every_lane();
         let Some(lane) = self.workspace.lanes.of(address) else { return Ok(false) };
-        if lane.forgetting_left()?.is_some_and(|left| left.traces.addresses.contains(address)) {
+        if lane.unfinished_forgets()?.is_some_and(|left| left.traces.addresses.contains(address)) {
             return Ok(true);
         }
         let seen = self.preview_forgetting(address)?;
-        let in_git = |git: &InGit| git.held.as_ref().is_ok_and(|held| !held.is_empty());
+        let in_git = |git: &RepositoryTraces| git.held.as_ref().is_ok_and(|held| !held.is_empty());
         Ok(seen.git.iter().any(in_git)
-            || seen.places.iter().any(|checked| matches!(checked.did, Did::Removed(_))))
+            || seen.places.iter().any(|checked| matches!(checked.did, EraseResult::Removed(_))))
     }
 
     /// The log of the notes may remember one though their folder is gone.
@@ -131,7 +131,7 @@ impl Maintenance<'_> {
     }
 
     /// What forgetting a memory would remove; nothing is locked or written.
-    pub fn preview_forgetting(&mut self, address: &Address) -> Result<Forgotten, Failure> {
+    pub fn preview_forgetting(&mut self, address: &Address) -> Result<ForgetReport, Failure> {
         let lane = self.workspace.lane_for(address)?;
         self.workspace.lanes[lane].refresh()?;
         let traces = self.traces(lane, address)?;
@@ -139,12 +139,12 @@ impl Maintenance<'_> {
         let places = self.go_through(lane, &traces, None)?;
         let git = self.in_git(lane, &traces);
         let address = address.clone();
-        Ok(Forgotten { address, receipt: None, places, mentioned_by, git, notices: Vec::new() })
+        Ok(ForgetReport { address, receipt: None, places, mentioned_by, git, notices: Vec::new() })
     }
 
     /// Removes a memory from every place that we write to. Only after [`Failure::HalfForgotten`] does the next writer
     /// go on with it.
-    pub fn forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
+    pub fn forget(&mut self, address: &Address, because: &str) -> Result<ForgetReport, Failure> {
         self.try_forget(address, because).map_err(|failure| match self.is_half_forgotten(address) {
             true => half_forgotten(address, failure),
             false => failure,
@@ -152,27 +152,27 @@ impl Maintenance<'_> {
     }
 
     fn is_half_forgotten(&self, address: &Address) -> bool {
-        let left = self.workspace.lanes.of(address).and_then(|lane| lane.forgetting_left().ok().flatten());
+        let left = self.workspace.lanes.of(address).and_then(|lane| lane.unfinished_forgets().ok().flatten());
         left.is_some_and(|left| left.traces.addresses.contains(address))
     }
 
-    fn try_forget(&mut self, address: &Address, because: &str) -> Result<Forgotten, Failure> {
+    fn try_forget(&mut self, address: &Address, because: &str) -> Result<ForgetReport, Failure> {
         self.workspace.refuse_when_misconfigured()?;
         let lane = self.workspace.lane_for(address)?;
         let documents = Arc::clone(&self.workspace.lanes[lane].documents);
         let mut writer = documents.begin()?;
-        if writer.is_sheltered() {
+        if writer.uses_fallback_journal() {
             return Err(Failure::Sheltered { state: self.workspace.lanes[lane].log_place() });
         }
-        self.workspace.lanes[lane].look()?;
+        self.workspace.lanes[lane].scan()?;
         let mut notices = warnings(writer.warnings());
-        let (forgetting, is_new) = match self.workspace.lanes[lane].forgetting_left()? {
+        let (forgetting, is_new) = match self.workspace.lanes[lane].unfinished_forgets()? {
             Some(same) if same.traces.addresses.contains(address) => (same, false),
             other => {
                 notices.extend(other.map(|other| self.complete(lane, &mut *writer, &other)));
                 let because = secret::masked(because).into_owned();
                 let begun =
-                    Forgetting { traces: self.traces(lane, address)?, after: writer.newest(), because };
+                    EraseRequest { traces: self.traces(lane, address)?, after: writer.newest(), because };
                 if let Err(failure) = self.workspace.lanes[lane].keep_note(&begun) {
                     return Err(self.workspace.lanes[lane].withdraw(address, failure));
                 }
@@ -182,7 +182,7 @@ impl Maintenance<'_> {
         let mentioned_by = self.mentioning(address, &forgetting.traces);
         let (receipt, places) = match self.carry_through(lane, &mut *writer, &forgetting) {
             Err(failure) if is_new && !writer.has_erased() => {
-                writer.untell();
+                writer.unlog_erasure();
                 return Err(self.workspace.lanes[lane].withdraw(address, failure));
             }
             // The note stays, whether or not the disk can still be asked for it.
@@ -195,14 +195,17 @@ impl Maintenance<'_> {
         }
         let traces = &forgetting.traces;
         if self.workspace.policy.auto_commit() {
-            let mut changes: Vec<Place> =
-                self.workspace.lanes[lane].paths(&traces.addresses).into_iter().map(Place::Lane).collect();
-            changes.push(Place::Marks);
+            let mut changes: Vec<ChangeTarget> = self.workspace.lanes[lane]
+                .paths(&traces.addresses)
+                .into_iter()
+                .map(ChangeTarget::Lane)
+                .collect();
+            changes.push(ChangeTarget::Marks);
             notices.extend(self.workspace.commit_with_git(lane, &changes, true, "forget a memory"));
         }
         let git = self.in_git(lane, traces);
         let address = address.clone();
-        Ok(Forgotten { address, receipt: Some(receipt), places, mentioned_by, git, notices })
+        Ok(ForgetReport { address, receipt: Some(receipt), places, mentioned_by, git, notices })
     }
 
     /// Completes what somebody began and was killed at. Any writer does it before its own work.
@@ -211,11 +214,11 @@ impl Maintenance<'_> {
         lane: LaneId,
         writer: &mut dyn Transaction,
     ) -> Option<Notice> {
-        if writer.is_sheltered() {
+        if writer.uses_fallback_journal() {
             // What the state folder holds cannot be changed from here.
             return None;
         }
-        match self.workspace.lanes[lane].forgetting_left() {
+        match self.workspace.lanes[lane].unfinished_forgets() {
             Ok(left) => left.map(|left| self.complete(lane, writer, &left)),
             Err(failure) => {
                 Some(Notice::warning(format!("cannot tell whether a memory is half forgotten: {failure}")))
@@ -223,11 +226,11 @@ impl Maintenance<'_> {
         }
     }
 
-    fn complete(&mut self, lane: LaneId, writer: &mut dyn Transaction, forgetting: &Forgetting) -> Notice {
+    fn complete(&mut self, lane: LaneId, writer: &mut dyn Transaction, forgetting: &EraseRequest) -> Notice {
         let trouble = match self.carry_through(lane, writer, forgetting) {
             Ok((_, places)) => places.into_iter().find_map(|checked| match checked.did {
-                Did::Stays(why) => Some(why),
-                Did::Removed(_) | Did::Nothing => None,
+                EraseResult::Stays(why) => Some(why),
+                EraseResult::Removed(_) | EraseResult::Nothing => None,
             }),
             Err(failure) => Some(failure.to_string()),
         };
@@ -243,21 +246,21 @@ impl Maintenance<'_> {
         &mut self,
         lane: LaneId,
         writer: &mut dyn Transaction,
-        forgetting: &Forgetting,
-    ) -> Result<(u64, Vec<Checked>), Failure> {
+        forgetting: &EraseRequest,
+    ) -> Result<(u64, Vec<EraseCheck>), Failure> {
         self.workspace.lanes[lane].changed = true;
         // The log's line comes first: it syncs what the journal said before, so that no recovery meets a change
         // whose bytes are purged.
         if writer.newest() == forgetting.after {
-            writer.tell(&forgetting.reason(), self.workspace.now)?;
+            writer.log_erasure(&forgetting.reason(), self.workspace.now)?;
         }
         let mut places = self.go_through(lane, &forgetting.traces, Some(writer))?;
         if all_done(&places)
             && let Err(failure) = self.workspace.lanes[lane].discard_note()
         {
             let (path, did) =
-                (self.workspace.lanes[lane].log_place().join(NOTE), Did::Stays(failure.to_string()));
-            places.push(Checked { place: "note", path, did });
+                (self.workspace.lanes[lane].log_place().join(NOTE), EraseResult::Stays(failure.to_string()));
+            places.push(EraseCheck { place: "note", path, did });
         }
         Ok((forgetting.after + 1, places))
     }
@@ -269,8 +272,8 @@ impl Maintenance<'_> {
         at: LaneId,
         traces: &Traces,
         writer: Option<&dyn Transaction>,
-    ) -> Result<Vec<Checked>, Failure> {
-        let act = if writer.is_some() { Act::Purge } else { Act::Look };
+    ) -> Result<Vec<EraseCheck>, Failure> {
+        let act = if writer.is_some() { EraseMode::Purge } else { EraseMode::Look };
         let former = if at == LaneId::Records { None } else { self.workspace.former_notes() };
         let lane = &self.workspace.lanes[at];
         let places = lane.paths(&traces.addresses);
@@ -278,21 +281,22 @@ impl Maintenance<'_> {
         let listed = lane.count_listed(&places);
         let (in_lane, in_journal, in_marks) = lane.with_unwanted(traces, |unwanted| match writer {
             Some(writer) => Ok::<_, Failure>((
-                writer.remove_for_good(&files)?,
-                writer.purge(unwanted)?,
-                writer.purge_marks(unwanted)?,
+                writer.erase_documents(&files)?,
+                writer.erase_from_log(unwanted)?,
+                writer.erase_from_marks(unwanted)?,
             )),
             None => Ok((
                 files.iter().filter(|path| lane.stands(path)).count(),
-                lane.documents.log().count_in_journals(unwanted)?,
+                lane.documents.log().count_in_log(unwanted)?,
                 lane.documents.log().count_in_marks(unwanted)?,
             )),
         })?;
-        let removed = |count| if count == 0 { Did::Nothing } else { Did::Removed(count) };
-        let soft =
-            |done: Result<usize, Failure>| done.map_or_else(|why| Did::Stays(why.to_string()), removed);
+        let removed = |count| if count == 0 { EraseResult::Nothing } else { EraseResult::Removed(count) };
+        let soft = |done: Result<usize, Failure>| {
+            done.map_or_else(|why| EraseResult::Stays(why.to_string()), removed)
+        };
         let mut checked = Vec::new();
-        let mut check = |place, path, did| checked.push(Checked { place, path, did });
+        let mut check = |place, path, did| checked.push(EraseCheck { place, path, did });
         let lane = &mut self.workspace.lanes[at];
         check("memories", lane.folder(""), removed(in_lane));
         check("log and undo", lane.log_place().join("blobs"), removed(in_journal));
@@ -300,8 +304,8 @@ impl Maintenance<'_> {
         check("index", lane.index_file.clone(), lane.forget_in_index(&places, act));
         if let Some(file) = lane.listing_file() {
             let listing = match act {
-                Act::Look => Ok(listed),
-                Act::Purge => lane.put_listing_for_good(&file).map(|()| listed),
+                EraseMode::Look => Ok(listed),
+                EraseMode::Purge => lane.put_listing_for_good(&file).map(|()| listed),
             };
             check("listing", file, soft(listing));
         }
@@ -370,7 +374,7 @@ impl Maintenance<'_> {
     }
 
     /// Asks every repository that has, or had, a place for it: notes may have been moved here from another one.
-    fn in_git(&self, at: LaneId, traces: &Traces) -> Vec<InGit> {
+    fn in_git(&self, at: LaneId, traces: &Traces) -> Vec<RepositoryTraces> {
         let lane = &self.workspace.lanes[at];
         let mut roots = vec![lane.folder("")];
         let mut lists: Vec<PathBuf> = lane.listing_file().into_iter().collect();
@@ -389,7 +393,7 @@ impl Maintenance<'_> {
         };
         let repositories: BTreeSet<PathBuf> =
             roots.iter().chain(&lists).filter_map(|path| git::repository_of(path)).collect();
-        let ask = |repository: &Path| -> Result<Held, GitError> {
+        let ask = |repository: &Path| -> Result<GitTraces, GitError> {
             let inside = |paths: &[PathBuf]| -> Vec<PathBuf> {
                 let inside = |path: &&PathBuf| git::repository_of(path).as_deref() == Some(repository);
                 paths.iter().filter(inside).cloned().collect()
@@ -400,7 +404,7 @@ impl Maintenance<'_> {
             }
             git::held(repository, &files, &inside(&lists), &names)
         };
-        let asked = repositories.into_iter().map(|repository| InGit {
+        let asked = repositories.into_iter().map(|repository| RepositoryTraces {
             held: ask(&repository).map_err(|fault| fault.to_string()),
             repository,
         });
@@ -452,9 +456,9 @@ impl Lane {
     pub(in crate::workspace) fn with_unwanted<T>(
         &self,
         traces: &Traces,
-        ask: impl FnOnce(&Unwanted<'_>) -> T,
+        ask: impl FnOnce(&ErasePredicate<'_>) -> T,
     ) -> T {
-        ask(&Unwanted {
+        ask(&ErasePredicate {
             is_path: &|path| self.whose(path).is_some_and(|address| traces.own(&address)),
             until_left: &|path| self.dialect.place(&traces.lost(&self.whose(path)?)?),
             in_reason: &|reason| traces.are_told_in(reason),
@@ -473,7 +477,7 @@ impl Lane {
         for folder in folders {
             let fault = |source| Failure::io("list", &self.folder(folder), source);
             let listed = self.documents.list(folder).map_err(fault)?;
-            let files = listed.unwrap_or_default().into_iter().filter(|listed| listed.kind == Kind::File);
+            let files = listed.unwrap_or_default().into_iter().filter(|listed| listed.kind == FileType::File);
             let paths = files.filter_map(|file| RelPath::parse(&format!("{folder}/{}", file.name)).ok());
             let was_there =
                 |path: &RelPath| quarantine::came_from(path).is_some_and(|from| places.contains(&from));
@@ -483,51 +487,51 @@ impl Lane {
     }
 
     /// What the log of another lane holds of a memory. What stands here under its name is another one.
-    fn forget_in_log(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+    fn forget_in_log(&self, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
         let traces = traces.with_taken(|address| self.exists(address));
         self.with_unwanted(&traces, |unwanted| match act {
-            Act::Look => Ok(self.documents.log().count_in_journals(unwanted)?),
-            Act::Purge => {
+            EraseMode::Look => Ok(self.documents.log().count_in_log(unwanted)?),
+            EraseMode::Purge => {
                 let writer = self.documents.begin()?;
-                let purged = writer.purge(unwanted)?;
+                let purged = writer.erase_from_log(unwanted)?;
                 writer.finish()?;
                 Ok(purged)
             }
         })
     }
 
-    fn forget_in_marks(&self, traces: &Traces, act: Act) -> Result<usize, Failure> {
+    fn forget_in_marks(&self, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
         let traces = traces.with_taken(|address| self.exists(address));
         self.with_unwanted(&traces, |unwanted| match act {
-            Act::Look => Ok(self.documents.log().count_in_marks(unwanted)?),
-            Act::Purge => {
+            EraseMode::Look => Ok(self.documents.log().count_in_marks(unwanted)?),
+            EraseMode::Purge => {
                 let writer = self.documents.begin()?;
-                let purged = writer.purge_marks(unwanted)?;
+                let purged = writer.erase_from_marks(unwanted)?;
                 writer.finish()?;
                 Ok(purged)
             }
         })
     }
 
-    fn forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: Act) -> Did {
+    fn forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: EraseMode) -> EraseResult {
         match self.try_forget_in_index(places, act) {
-            Err(failure) => Did::Stays(failure.to_string()),
+            Err(failure) => EraseResult::Stays(failure.to_string()),
             // An index in memory stands for a file that may still have it.
             Ok(_) if self.index_fault.is_some() && self.has_index_file() => {
-                Did::Stays(self.index_fault.clone().unwrap_or_default())
+                EraseResult::Stays(self.index_fault.clone().unwrap_or_default())
             }
-            Ok(0) => Did::Nothing,
-            Ok(rows) => Did::Removed(rows),
+            Ok(0) => EraseResult::Nothing,
+            Ok(rows) => EraseResult::Removed(rows),
         }
     }
 
-    fn try_forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: Act) -> Result<usize, Failure> {
+    fn try_forget_in_index(&mut self, places: &BTreeSet<RelPath>, act: EraseMode) -> Result<usize, Failure> {
         let mut rows = 0;
         for path in places {
-            rows += usize::from(self.ask(|index| index.seen_at(path))?.is_some());
+            rows += usize::from(self.with_index(|index| index.seen_at(path))?.is_some());
         }
-        if act == Act::Purge {
-            self.note(&places.iter().cloned().collect::<Vec<_>>())?;
+        if act == EraseMode::Purge {
+            self.index_paths(&places.iter().cloned().collect::<Vec<_>>())?;
             self.index.scrub()?;
         }
         Ok(rows)
@@ -560,15 +564,15 @@ impl Lane {
     /// Where its marks are, for people.
     pub(in crate::workspace) fn marks_place(&self) -> PathBuf {
         let files = self.files.as_ref();
-        files.map_or_else(|| self.folder(MARKS_FILE), |files| files.store.path_of(&Place::Marks))
+        files.map_or_else(|| self.folder(MARKS_FILE), |files| files.store.path_of(&ChangeTarget::Marks))
     }
 
     /// What an interrupted `forget` has still to do. Only files need a note of that: elsewhere all goes at once.
-    pub(in crate::workspace) fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
+    pub(in crate::workspace) fn unfinished_forgets(&self) -> Result<Option<EraseRequest>, Failure> {
         self.files.as_ref().map_or(Ok(None), LaneFiles::forgetting_left)
     }
 
-    fn keep_note(&self, forgetting: &Forgetting) -> Result<(), Failure> {
+    fn keep_note(&self, forgetting: &EraseRequest) -> Result<(), Failure> {
         self.files.as_ref().map_or(Ok(()), |files| files.keep_note(forgetting))
     }
 
@@ -590,14 +594,14 @@ impl LaneFiles {
         self.state.join(NOTE)
     }
 
-    fn forgetting_left(&self) -> Result<Option<Forgetting>, Failure> {
+    fn forgetting_left(&self) -> Result<Option<EraseRequest>, Failure> {
         let path = self.note_file();
         let bytes = self.disk.read_regular(&path, NOTE_MAX_BYTES);
         let bytes = bytes.map_err(|source| Failure::io("read", &path, source))?;
-        Ok(bytes.and_then(|bytes| Forgetting::read(std::str::from_utf8(&bytes).ok()?)))
+        Ok(bytes.and_then(|bytes| EraseRequest::read(std::str::from_utf8(&bytes).ok()?)))
     }
 
-    fn keep_note(&self, forgetting: &Forgetting) -> Result<(), Failure> {
+    fn keep_note(&self, forgetting: &EraseRequest) -> Result<(), Failure> {
         self.discard_note()?;
         let path = self.note_file();
         self.disk
@@ -630,14 +634,14 @@ fn half_forgotten(address: &Address, failure: Failure) -> Failure {
 }
 
 /// A journal that nobody reads is not changed either.
-fn stays_behind(count: Result<usize, Failure>) -> Did {
+fn stays_behind(count: Result<usize, Failure>) -> EraseResult {
     match count {
-        Ok(0) => Did::Nothing,
-        Ok(_) => Did::Stays("an older version of lorelane wrote it; remove the folder".to_owned()),
-        Err(why) => Did::Stays(why.to_string()),
+        Ok(0) => EraseResult::Nothing,
+        Ok(_) => EraseResult::Stays("an older version of lorelane wrote it; remove the folder".to_owned()),
+        Err(why) => EraseResult::Stays(why.to_string()),
     }
 }
 
-fn all_done(places: &[Checked]) -> bool {
-    !places.iter().any(|checked| matches!(checked.did, Did::Stays(_)))
+fn all_done(places: &[EraseCheck]) -> bool {
+    !places.iter().any(|checked| matches!(checked.did, EraseResult::Stays(_)))
 }

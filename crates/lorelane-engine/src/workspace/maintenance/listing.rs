@@ -11,8 +11,8 @@ impl Maintenance<'_> {
     /// The lines that the listing should have, in its order, from the files as they are now.
     pub fn listing_lines(&mut self) -> Result<Vec<String>, Failure> {
         let records = self.workspace.lanes.records_mut();
-        records.look()?;
-        Ok(records.ask(|index| index.listing(""))?.lines().map(str::to_owned).collect())
+        records.scan()?;
+        Ok(records.with_index(|index| index.listing(""))?.lines().map(str::to_owned).collect())
     }
 
     /// How far `index.md` is from the files; `None` when there is no such file.
@@ -30,8 +30,8 @@ impl Maintenance<'_> {
     /// The records' files that hold no memory that can be read, with the reason.
     pub fn unreadable(&mut self) -> Result<Vec<Problem>, Failure> {
         let records = self.workspace.lanes.records_mut();
-        records.look()?;
-        let unreadable = records.ask(Index::unreadable)?.into_iter();
+        records.scan()?;
+        let unreadable = records.with_index(Index::unreadable)?.into_iter();
         Ok(unreadable
             .filter_map(|(path, what)| Some(Problem { path: RelPath::parse(&path).ok()?, what }))
             .collect())

@@ -5,12 +5,12 @@ mod doctor;
 mod forget;
 mod listing;
 
-pub use bench::Benched;
+pub use bench::BenchOutcome;
 pub use doctor::{Diagnosis, Overview, Sync};
-pub use forget::{Checked, Did, Forgotten, InGit};
+pub use forget::{EraseCheck, EraseResult, ForgetReport, RepositoryTraces};
 
 use crate::index::{Index, Rebuild};
-use crate::model::{ModelError, Shelf};
+use crate::model::{ModelError, ModelStore};
 use crate::workspace::commit::warnings;
 use crate::workspace::lane::Lane;
 use crate::workspace::{Failure, Workspace};
@@ -33,9 +33,9 @@ impl Workspace {
 impl Maintenance<'_> {
     /// Looks at every file and reads those that changed. A file edited in place leaves its folder's time as it
     /// was: commands that may take a moment look anyway.
-    pub fn look_at_every_file(&mut self) -> Result<(), Failure> {
-        self.workspace.meet_notes();
-        self.workspace.lanes.iter_mut().try_for_each(Lane::look)
+    pub fn scan(&mut self) -> Result<(), Failure> {
+        self.workspace.open_notes_if_present();
+        self.workspace.lanes.iter_mut().try_for_each(Lane::scan)
     }
 
     /// What could not be read at the last look, though it is there: nothing of it is found, until it can be read.
@@ -48,8 +48,8 @@ impl Maintenance<'_> {
     }
 
     /// Where a second model lies, or would lie.
-    pub fn shelf(&self) -> Result<Shelf, ModelError> {
-        Shelf::new(Arc::clone(&self.workspace.disk), self.workspace.folders.as_ref())
+    pub fn shelf(&self) -> Result<ModelStore, ModelError> {
+        ModelStore::new(Arc::clone(&self.workspace.disk), self.workspace.folders.as_ref())
     }
 
     /// Writes index and listing anew from the files. Returns the number of listed memories.
@@ -75,7 +75,7 @@ impl Maintenance<'_> {
     /// All that the indexes say, in text.
     pub fn index_dump(&mut self) -> Result<String, Failure> {
         self.workspace.refresh()?;
-        self.workspace.lanes.iter_mut().map(|lane| lane.ask(Index::dump)).collect()
+        self.workspace.lanes.iter_mut().map(|lane| lane.with_index(Index::dump)).collect()
     }
 
     /// All that indexes made anew from the files would say.

@@ -8,22 +8,22 @@ use crate::store::LOCK_DEADLINE;
 use crate::workspace::open::locate::{project_for_new_store, real_path, settle};
 use crate::workspace::open::trust::settled;
 use crate::workspace::{Failure, Workspace};
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::{Json, JsonFormat, Object};
 use lorelane_core::memory::Category;
-use lorelane_core::policy::{DEFAULT_ROOT, Home, Policy, all_keys};
+use lorelane_core::policy::{ConfigFile, DEFAULT_ROOT, Policy, all_keys};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What `init` found and made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Founding {
+pub struct InitReport {
     pub lane: PathBuf,
     /// What did not exist before; empty when the store was complete.
     pub made: Vec<PathBuf>,
 }
 
 /// Makes a store for the project around `start`. What exists stays as it is.
-pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
+pub fn init(env: &Env, start: &Path) -> Result<InitReport, Failure> {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let project = match crate::workspace::open::locate(&*disk, start) {
         Ok(located) => located.project,
@@ -34,7 +34,7 @@ pub fn init(env: &Env, start: &Path) -> Result<Founding, Failure> {
 }
 
 /// Makes a store in a project, on any disk. What was made stays when the power goes.
-pub fn init_on(whole: &Arc<dyn Disk>, env: &Env, project: &Path) -> Result<Founding, Failure> {
+pub fn init_on(whole: &Arc<dyn Disk>, env: &Env, project: &Path) -> Result<InitReport, Failure> {
     let below = whole.below(project, &[]).map_err(|source| Failure::io("open", project, source))?;
     let disk: &dyn Disk = below.as_deref().unwrap_or(&**whole);
     let root = real_path(disk, &project.join(DEFAULT_ROOT))?;
@@ -63,7 +63,7 @@ pub fn init_on(whole: &Arc<dyn Disk>, env: &Env, project: &Path) -> Result<Found
         workspace.maintenance().reindex(crate::index::Rebuild::Changed)?;
         made.push(listing);
     }
-    Ok(Founding { lane, made })
+    Ok(InitReport { lane, made })
 }
 
 /// The settings in force before there is a configuration of the records.
@@ -74,7 +74,7 @@ fn before_founding(disk: &dyn Disk, env: &Env, project: &Path, root: &Path) -> P
 }
 
 /// What `init` would make.
-pub fn plan_init(start: &Path) -> Result<Founding, Failure> {
+pub fn plan_init(start: &Path) -> Result<InitReport, Failure> {
     let disk = RealDisk;
     let (project, lane) = match crate::workspace::open::locate(&disk, start) {
         Ok(located) => (located.project, located.lane),
@@ -89,7 +89,7 @@ pub fn plan_init(start: &Path) -> Result<Founding, Failure> {
     let listing = lane.join(lorelane_core::dialect::records::LISTING);
     let folders = Category::ALL.into_iter().map(|category| lane.join(category.folder()));
     let made = [config, listing].into_iter().chain(folders).filter(|path| !disk.exists(path)).collect();
-    Ok(Founding { lane, made })
+    Ok(InitReport { lane, made })
 }
 
 /// A folder below the project, whose disk follows no link. Its path has none, but may lead out of the project.
@@ -108,7 +108,7 @@ fn make_folder(disk: &dyn Disk, project: &Path, folder: &Path) -> Result<Vec<Pat
 fn default_config() -> String {
     let mut root = Object::new();
     let policy = Policy::settle(&[], Vec::new());
-    for (_, name, _) in all_keys().filter(|(key, ..)| key.home == Home::Records) {
+    for (_, name, _) in all_keys().filter(|(key, ..)| key.home == ConfigFile::Records) {
         let value = match name.as_str() {
             "delete.archive_retired" => Some(Json::Bool(true)),
             _ => policy.get(&name).and_then(|setting| setting.value.clone()),
@@ -117,5 +117,5 @@ fn default_config() -> String {
             object.set(key, value);
         }
     }
-    format!("{}\n", Json::Object(root).render(Format::FILE))
+    format!("{}\n", Json::Object(root).render(JsonFormat::FILE))
 }

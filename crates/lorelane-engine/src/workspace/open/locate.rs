@@ -7,7 +7,7 @@ use lorelane_core::policy::{DEFAULT_ROOT, NOTES_ROOT};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Located {
+pub struct ProjectLocation {
     pub project: PathBuf,
     /// The records' real folder.
     pub lane: PathBuf,
@@ -18,7 +18,7 @@ pub struct Located {
 }
 
 /// The nearest folder upwards that has memories, inside the worktree.
-pub fn locate(disk: &dyn Disk, start: &Path) -> Result<Located, Failure> {
+pub fn locate(disk: &dyn Disk, start: &Path) -> Result<ProjectLocation, Failure> {
     let start = disk.real_path(start).map_err(|source| Failure::io("open", start, source))?;
     for folder in start.ancestors() {
         if [DEFAULT_ROOT, NOTES_ROOT].iter().any(|root| disk.is_folder(&folder.join(root))) {
@@ -33,7 +33,7 @@ pub fn locate(disk: &dyn Disk, start: &Path) -> Result<Located, Failure> {
 }
 
 /// The project around a folder of records that somebody named. The folder need not exist yet.
-pub fn locate_root(disk: &dyn Disk, root: &Path) -> Result<Located, Failure> {
+pub fn locate_root(disk: &dyn Disk, root: &Path) -> Result<ProjectLocation, Failure> {
     let real = real_path(disk, root)?;
     // As the scripts have it: a listing's paths start two folders above its root. Counted from the name when it
     // is the usual one, because a link in its place must not choose another project.
@@ -45,16 +45,16 @@ pub fn locate_root(disk: &dyn Disk, root: &Path) -> Result<Located, Failure> {
         return Err(Failure::Outside { lane: real, project });
     };
     match settle(disk, &project) {
-        Ok(located) if located.lane == real => Ok(Located { has_notes: false, ..located }),
+        Ok(located) if located.lane == real => Ok(ProjectLocation { has_notes: false, ..located }),
         _ => {
             let root_from_project = from_project.to_string_lossy().replace('\\', "/");
-            Ok(Located { project, lane: real, root_from_project, has_notes: false })
+            Ok(ProjectLocation { project, lane: real, root_from_project, has_notes: false })
         }
     }
 }
 
 /// A project without any folder of memories, for one who has notes elsewhere.
-pub(in crate::workspace) fn locate_bare(disk: &dyn Disk, start: &Path) -> Result<Located, Failure> {
+pub(in crate::workspace) fn locate_bare(disk: &dyn Disk, start: &Path) -> Result<ProjectLocation, Failure> {
     settle(disk, &project_for_new_store(disk, start)?)
 }
 
@@ -77,7 +77,7 @@ pub(in crate::workspace) fn project_for_new_store(disk: &dyn Disk, start: &Path)
     Ok(worktree.unwrap_or(&start).to_owned())
 }
 
-pub(in crate::workspace) fn settle(disk: &dyn Disk, project: &Path) -> Result<Located, Failure> {
+pub(in crate::workspace) fn settle(disk: &dyn Disk, project: &Path) -> Result<ProjectLocation, Failure> {
     let root = ConfigFiles::of_project(disk, project, None).memory_root(disk);
     let lane = project.join(&root);
     // A link inside the project is the user's business; one that leads out of it would let a repository
@@ -86,7 +86,7 @@ pub(in crate::workspace) fn settle(disk: &dyn Disk, project: &Path) -> Result<Lo
     if !real.starts_with(project) {
         return Err(Failure::Outside { lane: real, project: project.to_owned() });
     }
-    Ok(Located { project: project.to_owned(), lane: real, root_from_project: root, has_notes: true })
+    Ok(ProjectLocation { project: project.to_owned(), lane: real, root_from_project: root, has_notes: true })
 }
 
 fn exists(disk: &dyn Disk, path: &Path) -> bool {
@@ -101,17 +101,17 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    struct Scratch(PathBuf);
+    struct ProbeFolder(PathBuf);
 
-    impl Scratch {
-        fn new(name: &str) -> Scratch {
+    impl ProbeFolder {
+        fn new(name: &str) -> ProbeFolder {
             let folder = std::env::temp_dir().join(format!("lorelane-locate-{name}-{}", std::process::id()));
             fs::create_dir_all(folder.join("project/.claude")).unwrap();
-            Scratch(fs::canonicalize(folder).unwrap())
+            ProbeFolder(fs::canonicalize(folder).unwrap())
         }
     }
 
-    impl Drop for Scratch {
+    impl Drop for ProbeFolder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_root_that_does_not_exist_yet_is_located_where_it_will_be() {
-        let scratch = Scratch::new("missing");
+        let scratch = ProbeFolder::new("missing");
         let root = scratch.0.join("project/.claude/memory");
         let before = locate_root(&RealDisk, &root).unwrap();
         fs::create_dir_all(&root).unwrap();
@@ -131,7 +131,7 @@ mod tests {
     // A repository could bring a link in the place of its root and have us write anywhere.
     #[test]
     fn a_named_root_that_leads_out_of_its_project_is_refused() {
-        let scratch = Scratch::new("outside");
+        let scratch = ProbeFolder::new("outside");
         let root = scratch.0.join("project/.claude/memory");
         fs::create_dir_all(scratch.0.join("elsewhere/a/b")).unwrap();
         symlink(scratch.0.join("elsewhere/a/b"), &root).unwrap();
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_named_root_may_be_a_link_inside_its_project() {
-        let scratch = Scratch::new("inside");
+        let scratch = ProbeFolder::new("inside");
         let root = scratch.0.join("project/.claude/memory");
         fs::create_dir_all(scratch.0.join("project/memories")).unwrap();
         symlink("../memories", &root).unwrap();

@@ -6,6 +6,6 @@ pub(super) mod notes;
 mod settings;
 pub(super) mod trust;
 
-pub use init::{Founding, init, init_on, plan_init};
-pub use locate::{Located, locate, locate_root};
+pub use init::{InitReport, init, init_on, plan_init};
+pub use locate::{ProjectLocation, locate, locate_root};
 pub use settings::Settings;

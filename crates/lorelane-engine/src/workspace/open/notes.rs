@@ -31,13 +31,13 @@ pub(in crate::workspace) const MOVE: &str = "notes move --to ";
 
 /// Where notes lie, or would lie if there were any.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::workspace) struct Place {
+pub(in crate::workspace) struct NotesLocation {
     pub(in crate::workspace) root: PathBuf,
     known_as: String,
     pub(in crate::workspace) marks: PathBuf,
 }
 
-impl Place {
+impl NotesLocation {
     /// The place that the settings name. A link that leads out of the project would let a repository choose where
     /// on this machine we write, so it is a problem, and the notes are closed.
     pub(in crate::workspace) fn find(
@@ -45,7 +45,7 @@ impl Place {
         project: &Path,
         folders: Option<&Folders>,
         storage: NotesStorage,
-    ) -> Result<Option<Place>, ConfigProblem> {
+    ) -> Result<Option<NotesLocation>, ConfigProblem> {
         let problem = |what: String| ConfigProblem {
             key: NOTES_STORAGE.to_owned(),
             file: NOTES_ROOT.to_owned(),
@@ -61,7 +61,7 @@ impl Place {
                     return Err(problem(format!("it leads out of the project to {to}, so no note is read")));
                 }
                 let marks = project.join(MARKS_FOLDER);
-                Ok(Some(Place { root, known_as: NOTES_ROOT.to_owned(), marks }))
+                Ok(Some(NotesLocation { root, known_as: NOTES_ROOT.to_owned(), marks }))
             }
             (NotesStorage::User, None) => Ok(None),
             (NotesStorage::User, Some(folders)) => {
@@ -71,7 +71,7 @@ impl Place {
                 };
                 let root = real_path(disk, root).unwrap_or_else(|_| root.clone());
                 let known_as = root.display().to_string();
-                Ok(Some(Place { root, known_as, marks: folders.data.clone() }))
+                Ok(Some(NotesLocation { root, known_as, marks: folders.data.clone() }))
             }
         }
     }
@@ -88,11 +88,11 @@ pub(in crate::workspace) fn place(
     project: &Path,
     folders: Option<&Folders>,
     policy: &mut Policy,
-) -> Option<Place> {
+) -> Option<NotesLocation> {
     if !policy.notes_enabled() {
         return None;
     }
-    Place::find(disk, project, folders, policy.notes_storage()).unwrap_or_else(|problem| {
+    NotesLocation::find(disk, project, folders, policy.notes_storage()).unwrap_or_else(|problem| {
         policy.problems.push(problem);
         None
     })
@@ -127,14 +127,14 @@ impl Workspace {
     }
 
     /// Where the notes do not lie, and may have lain before.
-    pub(in crate::workspace) fn other_notes_place(&self) -> Option<Place> {
+    pub(in crate::workspace) fn other_notes_place(&self) -> Option<NotesLocation> {
         let now = self.notes.as_ref()?;
         let places = [NotesStorage::Project, NotesStorage::User].map(|storage| self.notes_place(storage));
         places.into_iter().flatten().find(|place| place.root != now.root)
     }
 
-    pub(in crate::workspace) fn notes_place(&self, storage: NotesStorage) -> Result<Place, Failure> {
-        let found = Place::find(&*self.disk, &self.project.root, self.folders.as_ref(), storage);
+    pub(in crate::workspace) fn notes_place(&self, storage: NotesStorage) -> Result<NotesLocation, Failure> {
+        let found = NotesLocation::find(&*self.disk, &self.project.root, self.folders.as_ref(), storage);
         found.map_err(|problem| Failure::Misconfigured(vec![problem]))?.ok_or(Failure::NotesOff)
     }
 
@@ -143,7 +143,7 @@ impl Workspace {
     }
 
     /// Opens the notes once their folder exists: another process may have made it.
-    pub(in crate::workspace) fn meet_notes(&mut self) {
+    pub(in crate::workspace) fn open_notes_if_present(&mut self) {
         let Some(place) = self.notes.as_ref().filter(|_| self.notes_lane().is_none()) else { return };
         if self.disk.is_folder(&place.root) {
             let lane = place.open(&self.disk, &self.project);

@@ -1,12 +1,12 @@
 //! Settings that a person changes, and the trust in those that came with the repository.
 
-use super::trust::{Because, UNTOLD, keys};
+use super::trust::{TrustReason, UNTOLD, keys};
 use crate::workspace::lane::Lane;
 use crate::workspace::{Failure, Workspace};
 use lorelane_core::change::Notice;
 use lorelane_core::json::Json;
 use lorelane_core::memory::LaneId;
-use lorelane_core::policy::Home;
+use lorelane_core::policy::ConfigFile;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Settings<'_> {
     /// Sets one key in the file where it belongs; returns that file.
     pub fn set_config(
         &mut self,
-        home: Home,
+        home: ConfigFile,
         key: &str,
         value: &Json,
         dry_run: bool,
@@ -51,7 +51,7 @@ impl Settings<'_> {
 
     /// Has what is held back count from now on.
     pub fn trust(&mut self) -> Result<(), Failure> {
-        self.workspace.record_trust(Because::Said)
+        self.workspace.record_trust(TrustReason::Said)
     }
 
     /// Takes back all trust in this repository; returns how much there was.

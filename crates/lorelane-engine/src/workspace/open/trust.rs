@@ -5,7 +5,7 @@
 //! is held back, and then by a few looks at the disk: hooks open projects, too.
 
 use crate::config::ConfigFiles;
-use crate::disk::{Disk, Kind};
+use crate::disk::{Disk, FileType};
 use crate::env::Folders;
 use crate::git;
 use crate::state::journal_of;
@@ -13,7 +13,7 @@ use crate::workspace::lane::Lane;
 use crate::workspace::open::notes::NOTES_STORAGE;
 use crate::workspace::{Failure, JOURNAL, Workspace};
 use lorelane_core::change::Notice;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::policy::{NOTES_ROOT, NotesStorage, Policy, Weakening};
 use lorelane_core::time::Timestamp;
 use std::io::{self, ErrorKind};
@@ -28,7 +28,7 @@ const KNOWN: &str = "trust-known";
 
 /// Why a project is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Because {
+pub(super) enum TrustReason {
     /// The user said so.
     Said,
     /// The user's own command set the values.
@@ -37,30 +37,30 @@ pub(super) enum Because {
     Journal,
 }
 
-impl Because {
+impl TrustReason {
     fn name(self) -> &'static str {
         match self {
-            Because::Said => "trust",
-            Because::Set => "config",
-            Because::Journal => "journal",
+            TrustReason::Said => "trust",
+            TrustReason::Set => "config",
+            TrustReason::Journal => "journal",
         }
     }
 }
 
 /// What is remembered of one repository.
-pub(super) struct Trust {
+pub(super) struct TrustRecord {
     /// The folder that all its work trees share; without git the project.
     pub(super) repository: PathBuf,
     pub(super) folder: PathBuf,
 }
 
-impl Trust {
-    fn of(project: &Path, folders: Option<&Folders>) -> Trust {
+impl TrustRecord {
+    fn of(project: &Path, folders: Option<&Folders>) -> TrustRecord {
         let repository = git::common_dir(project).unwrap_or_else(|| project.to_owned());
         let state =
             folders.map_or_else(|| PathBuf::from("/dev/null/lorelane"), |folders| folders.state.clone());
         let folder = state.join(TRUST_FOLDER).join(Folders::repository_key(&repository));
-        Trust { repository, folder }
+        TrustRecord { repository, folder }
     }
 
     fn file(&self, policy: &Policy) -> PathBuf {
@@ -68,10 +68,16 @@ impl Trust {
     }
 
     fn covers(&self, disk: &dyn Disk, policy: &Policy) -> bool {
-        matches!(disk.stat(&self.file(policy)), Ok(Some(stat)) if stat.kind == Kind::File)
+        matches!(disk.stat(&self.file(policy)), Ok(Some(stat)) if stat.kind == FileType::File)
     }
 
-    fn record(&self, disk: &dyn Disk, policy: &Policy, because: Because, now: Timestamp) -> io::Result<()> {
+    fn record(
+        &self,
+        disk: &dyn Disk,
+        policy: &Policy,
+        because: TrustReason,
+        now: Timestamp,
+    ) -> io::Result<()> {
         let settings = policy.held_back.iter().map(|held| (held.key.as_str(), held.value.clone()));
         let members = [
             ("v", Json::number(1)),
@@ -80,10 +86,10 @@ impl Trust {
             ("because", Json::text(because.name())),
             ("settings", Json::Object(settings.collect())),
         ];
-        let text = format!("{}\n", Json::Object(members.into_iter().collect()).render(Format::FILE));
+        let text = format!("{}\n", Json::Object(members.into_iter().collect()).render(JsonFormat::FILE));
         disk.create_private_dir_all(&self.folder)?;
         unless_there(disk.create_new(&self.file(policy), text.as_bytes(), None))?;
-        if because == Because::Journal {
+        if because == TrustReason::Journal {
             unless_there(disk.create_new(&self.folder.join(UNTOLD), b"", None))?;
         }
         Ok(())
@@ -116,10 +122,10 @@ pub(in crate::workspace) fn settled(
     if policy.held_back.is_empty() {
         return policy;
     }
-    let trust = Trust::of(project, folders);
+    let trust = TrustRecord::of(project, folders);
     let is_trusted = trust.covers(disk, &policy)
         || take_for_known(disk, folders, project, &[lane, &project.join(NOTES_ROOT)])
-            && trust.record(disk, &policy, Because::Journal, now).is_ok();
+            && trust.record(disk, &policy, TrustReason::Journal, now).is_ok();
     if is_trusted { policy.trusting() } else { policy }
 }
 
@@ -128,7 +134,7 @@ pub(in crate::workspace) fn settled(
 fn take_for_known(disk: &dyn Disk, folders: Option<&Folders>, project: &Path, lanes: &[&Path]) -> bool {
     let Some(folders) = folders else { return false };
     let states: Vec<PathBuf> = lanes.iter().map(|lane| journal_of(disk, folders, project, lane)).collect();
-    let has_changes = |state: &PathBuf| matches!(disk.stat(&state.join(JOURNAL)), Ok(Some(stat)) if stat.kind == Kind::File && stat.len > 0);
+    let has_changes = |state: &PathBuf| matches!(disk.stat(&state.join(JOURNAL)), Ok(Some(stat)) if stat.kind == FileType::File && stat.len > 0);
     let is_known = |state: &PathBuf| matches!(disk.stat(&state.join(KNOWN)), Ok(Some(_)));
     if states.iter().any(is_known) {
         return false;
@@ -152,11 +158,11 @@ impl Lane {
 }
 
 impl Workspace {
-    pub(super) fn trust_file(&self) -> Trust {
-        Trust::of(&self.project.root, self.folders.as_ref())
+    pub(super) fn trust_file(&self) -> TrustRecord {
+        TrustRecord::of(&self.project.root, self.folders.as_ref())
     }
 
-    pub(super) fn record_trust(&mut self, because: Because) -> Result<(), Failure> {
+    pub(super) fn record_trust(&mut self, because: TrustReason) -> Result<(), Failure> {
         let trust = self.trust_file();
         let recorded = trust.record(&*self.disk, &self.policy, because, self.now);
         recorded.map_err(|source| Failure::io("write", &trust.folder, source))?;
@@ -182,7 +188,7 @@ impl Workspace {
         let after = self.settled();
         let before = std::mem::replace(&mut self.policy, after);
         if self.policy.held_back.iter().any(|held| held.key == NOTES_STORAGE) {
-            self.record_trust(Because::Set)?;
+            self.record_trust(TrustReason::Set)?;
         }
         Ok(self.keep_trust(&before))
     }
@@ -202,7 +208,7 @@ impl Workspace {
     pub(in crate::workspace) fn keep_trust(&mut self, before: &Policy) -> Option<Notice> {
         let mut failure = None;
         if before.held_back.is_empty() && !self.policy.held_back.is_empty() {
-            failure = self.record_trust(Because::Set).err();
+            failure = self.record_trust(TrustReason::Set).err();
         }
         if self.policy.held_back.is_empty() {
             return None;

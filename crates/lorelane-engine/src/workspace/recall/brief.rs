@@ -2,9 +2,11 @@
 
 use crate::setup::is_trial;
 use crate::workspace::{Failure, NEAR_MAX, Workspace};
-use lorelane_core::briefing::{Briefing, CurrentMemory, ReminderRule, Rule, Standing, Waiting};
-use lorelane_core::corpus::Entry;
-use lorelane_core::ledger::{Event, Line};
+use lorelane_core::briefing::{
+    Briefing, CurrentMemory, DropRule, PendingCapture, ReminderRule, StandingContext,
+};
+use lorelane_core::corpus::MemorySummary;
+use lorelane_core::ledger::{LedgerEvent, LedgerLine};
 use lorelane_core::memory::{Address, Category, Memory};
 use lorelane_core::policy::MatchStrategy;
 use lorelane_core::recall::{self, Hit, Query};
@@ -30,22 +32,22 @@ impl Workspace {
 
 /// What became of a memory at a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum ReminderOutcome {
     Shown,
-    Dropped(Rule),
+    Dropped(DropRule),
     /// It would be shown today: it was made or changed since.
     WouldShow,
 }
 
 /// Why a memory was shown or not: at a prompt that the ledger remembers, or as things are now.
 #[derive(Clone, Debug)]
-pub struct Account {
+pub struct WhyReport {
     /// The prompt that is spoken of; `None` when none is known.
-    pub line: Option<Line>,
+    pub line: Option<LedgerLine>,
     pub hit: Option<Hit>,
-    pub fate: Fate,
+    pub outcome: ReminderOutcome,
     /// What keeps a memory that was shown from being shown again.
-    pub since: Option<Rule>,
+    pub since: Option<DropRule>,
 }
 
 impl Reminders<'_> {
@@ -56,7 +58,7 @@ impl Reminders<'_> {
         }
         let query = Query::of_person(prompt, self.workspace.now);
         let near = self.near_prompt(&query)?;
-        Ok(self.rule().choose(&query, near, |address| self.current(address)))
+        Ok(self.rule().select(&query, near, |address| self.current(address)))
     }
 
     fn rule(&self) -> ReminderRule<'_> {
@@ -65,7 +67,7 @@ impl Reminders<'_> {
 
     fn current(&self, address: &Address) -> CurrentMemory {
         let loaded = self.workspace.load(address).ok()?;
-        Some((Entry::of(&loaded.memory, &loaded.path), loaded.memory))
+        Some((MemorySummary::of(&loaded.memory, &loaded.path), loaded.memory))
     }
 
     /// What comes near a prompt, best first: found by recall, or scored as the first system did.
@@ -74,7 +76,7 @@ impl Reminders<'_> {
             MatchStrategy::Recall => self.workspace.recall().near(query),
             MatchStrategy::Keyword => {
                 self.workspace.refresh()?;
-                let named = self.workspace.lanes.records_mut().ask(|index| {
+                let named = self.workspace.lanes.records_mut().with_index(|index| {
                     index.with_named(query, NEAR_MAX, |named| {
                         named.map(|(_, entry)| entry).collect::<Vec<_>>()
                     })
@@ -87,13 +89,16 @@ impl Reminders<'_> {
     }
 
     /// What every session of this project starts with.
-    pub fn standing(&mut self) -> Result<Standing, Failure> {
+    pub fn standing(&mut self) -> Result<StandingContext, Failure> {
         self.workspace.refresh()?;
         let pinned = self.workspace.recent_marks().pinned;
         let pinned = pinned.iter().take(PINNED_MAX).filter_map(|address| self.showable(address)).collect();
-        let last_session =
-            self.workspace.lanes.records_mut().ask(|index| index.last_made(Category::SessionSummary))?;
-        Ok(Standing {
+        let last_session = self
+            .workspace
+            .lanes
+            .records_mut()
+            .with_index(|index| index.last_made(Category::SessionSummary))?;
+        Ok(StandingContext {
             pinned,
             last_session: last_session.and_then(|session| self.showable(&session.address)),
             preferences: self.always(Category::Preference, "strong")?,
@@ -104,7 +109,7 @@ impl Reminders<'_> {
 
     /// The sessions with something that can be saved now. What waits for room in a full category waits without a
     /// word: no session could do anything about it.
-    fn waiting(&mut self) -> Result<Vec<Waiting>, Failure> {
+    fn waiting(&mut self) -> Result<Vec<PendingCapture>, Failure> {
         let mut pending = self.workspace.captures().pending();
         for category in Category::ALL {
             let waits = pending.iter().any(|capture| capture.next_of(category).is_some());
@@ -113,16 +118,19 @@ impl Reminders<'_> {
             }
         }
         pending.retain(|capture| capture.open_items().next().is_some());
-        Ok(pending.iter().map(Waiting::of).collect())
+        Ok(pending.iter().map(PendingCapture::of).collect())
     }
 
     /// The memories of a category that stand in every session, newest first. Only those are read whose text has
     /// the word that makes them so.
     fn always(&mut self, category: Category, word: &str) -> Result<Vec<Memory>, Failure> {
-        let entries =
-            self.workspace.lanes.records_mut().ask(|index| index.newest_having(word, category, READ_MAX))?;
+        let entries = self
+            .workspace
+            .lanes
+            .records_mut()
+            .with_index(|index| index.newest_having(word, category, READ_MAX))?;
         let memories = entries.iter().filter_map(|entry| self.showable(&entry.address));
-        Ok(memories.filter(Standing::holds_always).take(STANDING_MAX).collect())
+        Ok(memories.filter(StandingContext::holds_always).take(STANDING_MAX).collect())
     }
 
     fn showable(&self, address: &Address) -> Option<Memory> {
@@ -130,45 +138,50 @@ impl Reminders<'_> {
     }
 
     /// Writes down what a hook put into a session.
-    pub fn account(&self, line: &Line) -> Result<(), Failure> {
+    pub fn account(&self, line: &LedgerLine) -> Result<(), Failure> {
         if is_trial(&line.session) { Ok(()) } else { self.workspace.ledger().append(line) }
     }
 
     /// Why a memory was shown, or the first rule that dropped it, at the last prompt that the ledger knows.
-    pub fn why(&mut self, address: &Address) -> Result<Account, Failure> {
+    pub fn why(&mut self, address: &Address) -> Result<WhyReport, Failure> {
         let mut lines = self.workspace.ledger().lines();
-        if let Some(known) = lines.iter().position(|line| line.speaks_of(address)) {
+        if let Some(known) = lines.iter().position(|line| line.mentions(address)) {
             let line = lines.swap_remove(known);
             let left = line.left_out.iter().find(|left| left.address == *address);
-            let fate = left.map_or(Fate::Shown, |left| Fate::Dropped(left.rule));
-            let since = self.rule().may_show(self.current(address)).err().filter(|_| fate == Fate::Shown);
-            return Ok(Account { line: Some(line), hit: None, fate, since });
+            let fate = left.map_or(ReminderOutcome::Shown, |left| ReminderOutcome::Dropped(left.rule));
+            let since =
+                self.rule().may_show(self.current(address)).err().filter(|_| fate == ReminderOutcome::Shown);
+            return Ok(WhyReport { line: Some(line), hit: None, outcome: fate, since });
         }
         // A session's start asks for nothing: only a prompt can be asked again.
-        let line = lines.into_iter().find(|line| line.event == Event::Prompt);
+        let line = lines.into_iter().find(|line| line.event == LedgerEvent::Prompt);
         let prompt = line.as_ref().map_or("", |line| line.query.as_str());
         let (hit, fate) = self.asked_again(prompt, address)?;
-        Ok(Account { line, hit, fate, since: None })
+        Ok(WhyReport { line, hit, outcome: fate, since: None })
     }
 
     /// The ledger keeps only what came near: a prompt is asked again, with store and settings as they are now.
-    fn asked_again(&mut self, prompt: &str, address: &Address) -> Result<(Option<Hit>, Fate), Failure> {
+    fn asked_again(
+        &mut self,
+        prompt: &str,
+        address: &Address,
+    ) -> Result<(Option<Hit>, ReminderOutcome), Failure> {
         if !self.rule().is_on() {
-            return Ok((None, Fate::Dropped(Rule::Off)));
+            return Ok((None, ReminderOutcome::Dropped(DropRule::Off)));
         }
         let Briefing { reminders, left_out, .. } = self.brief(prompt)?;
         if let Some(reminder) = reminders.into_iter().find(|reminder| reminder.hit.address == *address) {
-            return Ok((Some(reminder.hit), Fate::WouldShow));
+            return Ok((Some(reminder.hit), ReminderOutcome::WouldShow));
         }
         if let Some((hit, rule)) = left_out.into_iter().find(|(hit, _)| hit.address == *address) {
-            return Ok((Some(hit), Fate::Dropped(rule)));
+            return Ok((Some(hit), ReminderOutcome::Dropped(rule)));
         }
         let query = Query::of_person(prompt, self.workspace.now);
         Ok(match self.rule().judge(&query, self.current(address)) {
             // So many name it as well that no prompt looks at all of them.
-            Ok(_) => (None, Fate::Dropped(Rule::Surplus)),
-            Err(Rule::Irrelevant) => (None, Fate::Dropped(Rule::Unasked)),
-            Err(rule) => (None, Fate::Dropped(rule)),
+            Ok(_) => (None, ReminderOutcome::Dropped(DropRule::Surplus)),
+            Err(DropRule::Irrelevant) => (None, ReminderOutcome::Dropped(DropRule::Unasked)),
+            Err(rule) => (None, ReminderOutcome::Dropped(rule)),
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::workspace::Failure;
 use crate::workspace::recall::Recall;
-use lorelane_core::candidate::{self, Candidate, Verdict};
-use lorelane_core::corpus::Entry;
+use lorelane_core::candidate::{self, UpdateCandidate, Verdict};
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::memory::Category;
 use lorelane_core::recall::{Hit, Query, candidate_if};
 
@@ -44,7 +44,7 @@ impl Recall<'_> {
         let mut found = self.nearest(query, passes)?;
         if found.as_ref().is_some_and(|hit| !self.stands(query, hit, passes)) {
             // The index lags behind a file that was edited in place.
-            self.workspace.lanes.records_mut().look()?;
+            self.workspace.lanes.records_mut().scan()?;
             found = self.nearest(query, passes)?;
         }
         Ok(found)
@@ -53,7 +53,7 @@ impl Recall<'_> {
     fn verdict(&self, category: Category, found: Option<Hit>, lifecycle_event: Option<&str>) -> Verdict {
         let candidate = found.and_then(|hit| {
             let loaded = self.workspace.load(&hit.address).ok()?;
-            Some(Candidate {
+            Some(UpdateCandidate {
                 path: self.workspace.listed_path(&hit.address),
                 memory: loaded.memory,
                 score: hit.score,
@@ -63,7 +63,7 @@ impl Recall<'_> {
     }
 
     fn nearest(&mut self, query: &Query, passes: fn(&Hit) -> bool) -> Result<Option<Hit>, Failure> {
-        self.workspace.lanes.records_mut().ask(|index| {
+        self.workspace.lanes.records_mut().with_index(|index| {
             index.with_named(query, usize::MAX, |reaching| candidate_if(query, reaching, passes))
         })
     }
@@ -71,7 +71,7 @@ impl Recall<'_> {
     /// Whether the file of a hit still says what the index says of it.
     fn stands(&self, query: &Query, hit: &Hit, passes: fn(&Hit) -> bool) -> bool {
         self.workspace.load(&hit.address).is_ok_and(|loaded| {
-            let entry = Entry::of(&loaded.memory, &loaded.path);
+            let entry = MemorySummary::of(&loaded.memory, &loaded.path);
             candidate_if(query, std::iter::once((i32::MAX, &entry)), passes).as_ref() == Some(hit)
         })
     }

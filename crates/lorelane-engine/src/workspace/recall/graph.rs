@@ -4,14 +4,14 @@
 
 use super::Recall;
 use crate::git;
-use crate::index::{Index, Wanted};
+use crate::index::{Index, ListFilter};
 use crate::workspace::Failure;
 use crate::workspace::open::locate::real_path;
-use lorelane_core::alike::{self, Shape};
-use lorelane_core::corpus::Entry;
-use lorelane_core::graph::{self, Graph, Linked, Names, NodeId, Related, Scope};
-use lorelane_core::memory::link::{Edge, Target};
-use lorelane_core::memory::{Address, Body, Kind};
+use lorelane_core::corpus::MemorySummary;
+use lorelane_core::graph::{self, Graph, MemoryLink, Names, NodeId, Related, Scope};
+use lorelane_core::memory::link::{Edge, LinkTarget};
+use lorelane_core::memory::{Address, Body, MemoryKind};
+use lorelane_core::near_duplicates::{self, Fingerprint};
 use lorelane_core::recall::Query;
 use lorelane_core::text::{cut, one_line};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ const PREVIEW: usize = 100;
 
 /// What is said of a file or a memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Links {
+pub struct LinkReport {
     /// What was asked for: a memory or a ghost.
     pub target: NodeId,
     /// The names that git knows the file had before.
@@ -38,7 +38,7 @@ pub struct Links {
 /// One memory's word on a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inbound {
-    pub from: Entry,
+    pub from: MemorySummary,
     /// The target as this memory writes it.
     pub target: String,
     pub anchor: Option<String>,
@@ -53,12 +53,12 @@ pub struct Comparison {
     /// The least cosine of two that are alike, above 0 and up to 1.
     pub threshold: f64,
     pub limit: usize,
-    pub kind: Option<Kind>,
+    pub kind: Option<MemoryKind>,
 }
 
 /// Memories that say nearly the same.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Duplicates {
+pub struct DuplicateGroup {
     /// The middle of the cosines.
     pub score: f64,
     pub memories: Vec<Duplicate>,
@@ -66,7 +66,7 @@ pub struct Duplicates {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Duplicate {
-    pub entry: Entry,
+    pub entry: MemorySummary,
     /// The file, as listings know it.
     pub path: String,
     /// Its first words, on one line.
@@ -74,53 +74,57 @@ pub struct Duplicate {
 }
 
 /// All that the indexes say of links.
-struct Known {
-    entries: Vec<Entry>,
-    links: Vec<Linked>,
+struct KnownLinks {
+    entries: Vec<MemorySummary>,
+    links: Vec<MemoryLink>,
 }
 
 impl Recall<'_> {
     /// The whole graph: what the memories in scope say, of whatever they speak.
     pub fn graph(&mut self, scope: Scope) -> Result<Graph, Failure> {
-        let Known { entries, links } = self.known_links()?;
+        let KnownLinks { entries, links } = self.known_links()?;
         Ok(Graph::new(entries, &links, &self.workspace.marks(), |entry| scope.has(entry.status)))
     }
 
     /// The memories that link to a file or a memory, however they write it. A file that was renamed in git is found
     /// by its former names too.
-    pub fn links_to(&mut self, typed: &str, scope: Scope) -> Result<Links, Failure> {
-        self.workspace.maintenance().look_at_every_file()?;
+    pub fn links_to(&mut self, typed: &str, scope: Scope) -> Result<LinkReport, Failure> {
+        self.workspace.maintenance().scan()?;
         let marks = self.workspace.marks();
-        let entries: BTreeMap<Address, Entry> = self
-            .entries(Wanted::default())?
+        let entries: BTreeMap<Address, MemorySummary> = self
+            .entries(ListFilter::default())?
             .into_iter()
             .map(|entry| (entry.address.clone(), entry))
             .collect();
         let names = Names::new(entries.keys(), &marks);
         let path = typed.split_once('#').map_or(typed, |(path, _)| path);
-        let Some(target) = Target::parse(path) else {
-            return Ok(Links { target: NodeId::Ghost(String::new()), former: Vec::new(), links: Vec::new() });
+        let Some(target) = LinkTarget::parse(path) else {
+            return Ok(LinkReport {
+                target: NodeId::Ghost(String::new()),
+                former: Vec::new(),
+                links: Vec::new(),
+            });
         };
         let meant = names.resolve(&target).cloned();
         let former = match (&meant, &target) {
-            (None, Target::Ghost(path)) => git::former_names(&self.workspace.project.root, path),
+            (None, LinkTarget::Ghost(path)) => git::former_names(&self.workspace.project.root, path),
             _ => Vec::new(),
         };
         let keys = match &meant {
             Some(address) => Names::keys(address, &marks),
             None => {
-                let old = former.iter().filter_map(|path| Target::parse(path));
+                let old = former.iter().filter_map(|path| LinkTarget::parse(path));
                 old.chain([target.clone()]).map(|target| target.key()).collect()
             }
         };
         let mut links = Vec::new();
         for lane in &mut self.workspace.lanes {
-            links.append(&mut lane.ask(|index| index.links_to(&keys))?);
+            links.append(&mut lane.with_index(|index| index.links_to(&keys))?);
         }
         let mut links: Vec<Inbound> = links
             .into_iter()
             .filter(|linked| names.resolve(&linked.link.target) == meant.as_ref())
-            .filter_map(|Linked { from, link }| {
+            .filter_map(|MemoryLink { from, link }| {
                 let edge = if meant.is_some() { link.of_memory } else { link.edge() };
                 let from = entries.get(&from).filter(|entry| is_shown(entry, scope))?.clone();
                 let target = link.target.shown();
@@ -130,13 +134,13 @@ impl Recall<'_> {
         // Stable: within a memory they stay in the order of its text.
         links.sort_by(|a, b| a.from.address.cmp(&b.from.address));
         let target = meant.map_or_else(|| NodeId::Ghost(target.shown()), NodeId::Memory);
-        Ok(Links { target, former, links })
+        Ok(LinkReport { target, former, links })
     }
 
     /// The memories that have to do with this one, best first, each with its reasons.
     pub fn related(&mut self, address: &Address, limit: usize) -> Result<Vec<Related>, Failure> {
-        let Known { entries, links } = self.known_links()?;
-        let counts = |entry: &Entry| is_shown(entry, Scope::Active) || entry.address == *address;
+        let KnownLinks { entries, links } = self.known_links()?;
+        let counts = |entry: &MemorySummary| is_shown(entry, Scope::Active) || entry.address == *address;
         let graph = Graph::new(entries, &links, &self.workspace.marks(), counts);
         let near = self.near_to(address)?;
         Ok(graph::related(&graph, address, &near, limit))
@@ -146,11 +150,11 @@ impl Recall<'_> {
     fn near_to(&mut self, address: &Address) -> Result<Vec<(Address, f32)>, Failure> {
         let at = self.workspace.lane_for(address)?;
         let Some(path) = self.workspace.lanes[at].dialect.place(address) else { return Ok(Vec::new()) };
-        let direction = self.workspace.lanes[at].ask(|index| index.direction_of(&path))?;
+        let direction = self.workspace.lanes[at].with_index(|index| index.embedding_of(&path))?;
         let filter = Query::new("", self.workspace.now);
         let mut near = Vec::new();
         for lane in &mut self.workspace.lanes {
-            near.append(&mut lane.ask(|index| index.near(&direction, &filter))?);
+            near.append(&mut lane.with_index(|index| index.near(&direction, &filter))?);
         }
         near.retain(|(entry, cosine)| entry.address != *address && *cosine >= NEAR);
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.address.cmp(&b.0.address)));
@@ -159,16 +163,16 @@ impl Recall<'_> {
     }
 
     /// Groups of active memories that say nearly the same, those that are most alike first.
-    pub fn duplicates(&mut self, comparison: Comparison) -> Result<Vec<Duplicates>, Failure> {
-        self.workspace.maintenance().look_at_every_file()?;
+    pub fn duplicates(&mut self, comparison: Comparison) -> Result<Vec<DuplicateGroup>, Failure> {
+        self.workspace.maintenance().scan()?;
         let filter = Query::new("", self.workspace.now);
-        let mut found: Vec<(Entry, Shape)> = Vec::new();
+        let mut found: Vec<(MemorySummary, Fingerprint)> = Vec::new();
         for lane in &mut self.workspace.lanes {
-            found.append(&mut lane.ask(|index| index.shapes(&filter))?);
+            found.append(&mut lane.with_index(|index| index.shapes(&filter))?);
         }
         found.retain(|(entry, _)| comparison.kind.is_none_or(|kind| entry.kind == kind));
-        let (entries, shapes): (Vec<Entry>, Vec<Shape>) = found.into_iter().unzip();
-        let groups = alike::groups(&shapes, comparison.threshold);
+        let (entries, shapes): (Vec<MemorySummary>, Vec<Fingerprint>) = found.into_iter().unzip();
+        let groups = near_duplicates::groups(&shapes, comparison.threshold);
         let duplicate = |at: &usize| {
             let entry = entries[*at].clone();
             Duplicate {
@@ -179,14 +183,14 @@ impl Recall<'_> {
         };
         let groups = groups.into_iter().take(comparison.limit);
         Ok(groups
-            .map(|group| Duplicates {
+            .map(|group| DuplicateGroup {
                 score: group.score,
                 memories: group.members.iter().map(duplicate).collect(),
             })
             .collect())
     }
 
-    fn preview_of(&self, entry: &Entry) -> String {
+    fn preview_of(&self, entry: &MemorySummary) -> String {
         let said = self.workspace.load(&entry.address).map(|loaded| match loaded.memory.body {
             Body::Prose(text) => text,
             Body::Fields(_) => format!("{}: {}", entry.title, loaded.memory.body.prose()),
@@ -194,13 +198,13 @@ impl Recall<'_> {
         cut(&one_line(&said.unwrap_or_default()), PREVIEW)
     }
 
-    fn known_links(&mut self) -> Result<Known, Failure> {
-        self.workspace.maintenance().look_at_every_file()?;
+    fn known_links(&mut self) -> Result<KnownLinks, Failure> {
+        self.workspace.maintenance().scan()?;
         let mut links = Vec::new();
         for lane in &mut self.workspace.lanes {
-            links.append(&mut lane.ask(Index::links)?);
+            links.append(&mut lane.with_index(Index::links)?);
         }
-        Ok(Known { entries: self.entries(Wanted::default())?, links })
+        Ok(KnownLinks { entries: self.entries(ListFilter::default())?, links })
     }
 
     /// A file as memories name it: from the project's root, wherever it was typed.
@@ -219,6 +223,6 @@ impl Recall<'_> {
     }
 }
 
-fn is_shown(entry: &Entry, scope: Scope) -> bool {
+fn is_shown(entry: &MemorySummary, scope: Scope) -> bool {
     scope.has(entry.status) && !entry.address.is_trash()
 }

@@ -1,12 +1,12 @@
 //! The added model at work: it reads memories a few at a time, and orders again what a question found.
 
 use super::Recall;
-use crate::model::Meaning;
+use crate::model::Embedder;
 use crate::workspace::Failure;
-use crate::workspace::recall::Inquiry;
+use crate::workspace::recall::SearchContext;
 use lorelane_core::embed::packed::pack;
-use lorelane_core::recall::sheet::texts;
-use lorelane_core::recall::{Grouping, Query};
+use lorelane_core::recall::doc_entry::texts;
+use lorelane_core::recall::{Query, ResultMode};
 use lorelane_core::text::cut;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const QUESTION_MAX: usize = 2_000;
 
 /// How far reading went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Learned {
+pub struct EmbedProgress {
     pub memories: usize,
     pub passages: usize,
 }
@@ -30,19 +30,19 @@ pub struct Learned {
 impl Recall<'_> {
     /// Has questions answered with this model from now on, too. For processes that live long: each question costs a
     /// run of it.
-    pub fn set_reranker(&mut self, model: Arc<dyn Meaning>) {
+    pub fn set_reranker(&mut self, model: Arc<dyn Embedder>) {
         self.workspace.model = Some(model);
     }
 
     /// Has the model read memories that it does not know, until so many passages were read or none is left.
-    pub fn learn(&mut self, passages: usize) -> Result<Learned, Failure> {
-        let Some(model) = self.workspace.model.clone() else { return Ok(Learned::default()) };
+    pub fn embed_missing(&mut self, passages: usize) -> Result<EmbedProgress, Failure> {
+        let Some(model) = self.workspace.model.clone() else { return Ok(EmbedProgress::default()) };
         self.workspace.refresh()?;
-        let mut learned = Learned::default();
+        let mut learned = EmbedProgress::default();
         for lane in &mut self.workspace.lanes {
             let mut after = 0;
             while learned.passages < passages {
-                let unread = lane.ask(|index| index.unread(model.id(), after, PART))?;
+                let unread = lane.with_index(|index| index.unread(model.id(), after, PART))?;
                 let Some(last) = unread.last() else { break };
                 after = last.id;
                 for of in unread {
@@ -55,7 +55,7 @@ impl Recall<'_> {
                         continue;
                     }
                     let texts = texts(&loaded.memory, &lane.dialect.passages(&loaded.text), PASSAGES_MAX);
-                    let directions: Vec<_> = texts.iter().map(|text| model.direction(text)).collect();
+                    let directions: Vec<_> = texts.iter().map(|text| model.embed(text)).collect();
                     learned.passages += texts.len();
                     // Not by `ask`: an index that is busy is tried again later, and none is made in its place.
                     if lane.index.put_directions(model.id(), &of, &pack(&directions))? {
@@ -68,11 +68,11 @@ impl Recall<'_> {
     }
 
     /// Asks the model about the best answers. Returns whether it had anything to say.
-    pub(in crate::workspace) fn consult(
+    pub(in crate::workspace) fn rerank(
         &mut self,
         query: &Query,
-        inquiry: &mut Inquiry,
-        grouping: Grouping,
+        inquiry: &mut SearchContext,
+        grouping: ResultMode,
     ) -> Result<bool, Failure> {
         let Some(model) = self.workspace.model.clone() else { return Ok(false) };
         let best = inquiry.chosen(query, &self.workspace.weights, REORDERED, grouping).hits;
@@ -89,13 +89,13 @@ impl Recall<'_> {
                 })
                 .collect();
             let ids: Vec<i64> = places.iter().map(|place| inquiry.origins[*place].id).collect();
-            let said = lane.ask(|index| index.directions(model.id(), &ids))?;
+            let said = lane.with_index(|index| index.embeddings(model.id(), &ids))?;
             places.into_iter().zip(said).for_each(|(place, said)| inquiry.considered[place].second = said);
         }
         if inquiry.considered.iter().all(|considered| considered.second.is_empty()) {
             return Ok(false);
         }
-        inquiry.asked.second = model.direction(&cut(&query.text, QUESTION_MAX));
+        inquiry.asked.second = model.embed(&cut(&query.text, QUESTION_MAX));
         Ok(inquiry.asked.second.is_some())
     }
 }

@@ -20,7 +20,7 @@ const LARGE: &str = "large ";
 const DIGITS: usize = 32;
 
 /// How a lane looked from outside, before it was examined.
-pub(in crate::workspace) enum Glance {
+pub(in crate::workspace) enum LaneFingerprint {
     /// As when it was last examined.
     Same,
     Changed(Stamp),
@@ -37,8 +37,8 @@ pub(in crate::workspace) struct Stamp {
     text: String,
 }
 
-impl Glance {
-    pub(in crate::workspace) fn at(env: &Env, lane: &Path) -> Glance {
+impl LaneFingerprint {
+    pub(in crate::workspace) fn at(env: &Env, lane: &Path) -> LaneFingerprint {
         // Without a place for the stamp nothing is known, so everything is news.
         let file = env.folders().map_or_else(PathBuf::new, |folders| {
             folders.cache.join("lanes").join(Folders::lane_key(lane)).join(STAMP)
@@ -48,12 +48,12 @@ impl Glance {
         let stamp = |text| Stamp { file, text };
         // A large lane is not even listed, until all of it was looked at: it may be small by then.
         if let Some(after) = last.strip_prefix(LARGE) {
-            return Glance::Large { after: after.to_owned(), stamp: stamp(String::new()) };
+            return LaneFingerprint::Large { after: after.to_owned(), stamp: stamp(String::new()) };
         }
         match digest(&RealDisk, lane) {
-            None => Glance::Large { after: String::new(), stamp: stamp(String::new()) },
-            Some(digest) if digest == last => Glance::Same,
-            Some(digest) => Glance::Changed(stamp(digest)),
+            None => LaneFingerprint::Large { after: String::new(), stamp: stamp(String::new()) },
+            Some(digest) if digest == last => LaneFingerprint::Same,
+            Some(digest) => LaneFingerprint::Changed(stamp(digest)),
         }
     }
 }

@@ -5,7 +5,7 @@
 mod audit;
 mod change_stamp;
 
-pub use audit::{Examined, ExternalWrites, Former, examine_after};
+pub use audit::{AuditResult, ExternalWrites, PreviousMemory, audit_external_writes};
 
 use super::MARKS_FILE;
 use crate::disk::{Disk, RealDisk};
@@ -15,7 +15,9 @@ use crate::workspace::lane::is_foreign;
 use crate::workspace::open::locate::locate;
 use crate::workspace::open::trust::TRUST_FOLDER;
 use lorelane_core::dialect::records::LISTING;
-use lorelane_core::guard::{Case, Denial, Fence, Resolved, Surroundings, ToolUse, Usual, normal};
+use lorelane_core::guard::{
+    Case, Denial, GuardedLanes, OtherProjects, ResolvedPath, ShellContext, ToolUse, normal,
+};
 use lorelane_core::mark::MARKS_FOLDER;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -27,19 +29,19 @@ const LINKS_MAX: usize = 40;
 
 /// Why a use of a tool in the folder `start` is denied; `None` when lorelane has nothing to say.
 pub fn guard(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
-    judge(env, start, tool, Usual::WhereItExists)
+    judge(env, start, tool, OtherProjects::WhereItExists)
 }
 
 /// The same, and every `.claude/memory` counts, also where there is no store yet: so the scripts had it.
 pub fn guard_by_name(env: &Env, start: &Path, tool: &ToolUse) -> Option<Denial> {
-    judge(env, start, tool, Usual::ByName)
+    judge(env, start, tool, OtherProjects::ByName)
 }
 
-fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: Usual) -> Option<Denial> {
+fn judge(env: &Env, start: &Path, tool: &ToolUse, usual: OtherProjects) -> Option<Denial> {
     let start = env.cwd.join(start);
     let (folder, home) = (text(&start), env.home().map(|home| text(&home)));
     let project = env.var(Var::ClaudeProjectDir).map(|project| project.replace('\\', "/"));
-    let around = Surroundings { folder: &folder, home: home.as_deref(), project: project.as_deref() };
+    let around = ShellContext { folder: &folder, home: home.as_deref(), project: project.as_deref() };
     let targets = with_slashes(tool).targets(&around);
     if targets.is_empty() {
         return None;
@@ -61,7 +63,7 @@ fn with_slashes(tool: &ToolUse) -> Cow<'_, ToolUse> {
 }
 
 /// The lane of this folder's project under both of its names: the one without links, and that in the project.
-fn fence(env: &Env, start: &Path, usual: Usual) -> Fence {
+fn fence(env: &Env, start: &Path, usual: OtherProjects) -> GuardedLanes {
     let case = if cfg!(any(target_os = "macos", windows)) { Case::Ignored } else { Case::Counts };
     let (mut lanes, mut marks, mut id) = (Vec::new(), None, None);
     if let Ok(located) = locate(&RealDisk, start)
@@ -76,16 +78,16 @@ fn fence(env: &Env, start: &Path, usual: Usual) -> Fence {
         (marks, id) = (Some(own(MARKS_FILE)), Some(own(ID_FILE)));
     }
     let trust = env.folders().map(|folders| normal(&text(&folders.state.join(TRUST_FOLDER))));
-    Fence { lanes, marks, id, trust, usual, case }
+    GuardedLanes { lanes, marks, id, trust, usual, case }
 }
 
-fn resolve(path: &str) -> Resolved {
+fn resolve(path: &str) -> ResolvedPath {
     if path.len() > PATH_MAX {
-        return Resolved { path: normal(path), exists: false, is_foreign_listing: false };
+        return ResolvedPath { path: normal(path), exists: false, is_foreign_listing: false };
     }
     let real = real_path(Path::new(path), LINKS_MAX);
     let named = Path::new(path);
-    Resolved {
+    ResolvedPath {
         path: normal(&text(&real)),
         exists: matches!(RealDisk.stat(&real), Ok(Some(_))),
         is_foreign_listing: named.ends_with(LISTING) && is_foreign(&RealDisk, named),

@@ -1,15 +1,15 @@
 //! Claude Code: the shape that the others learned from.
 
 use super::{answered, shell, written};
-use crate::hook::call::{Event, Facts, path, text};
-use crate::hook::{Answer, Said};
+use crate::hook::payload::{HookEvent, Payload, path, text};
+use crate::hook::{HookAnswer, HookOutput};
 use crate::view::HookReply;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 use lorelane_engine::env::{Env, Var};
 
-pub(super) fn read(payload: &Json) -> Facts {
-    Facts {
+pub(super) fn read(payload: &Json) -> Payload {
+    Payload {
         session: text(payload, &["session_id"]),
         cwd: path(payload, &["cwd"]),
         transcript: path(payload, &["transcript_path"]),
@@ -39,17 +39,17 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
     }
 }
 
-pub(super) fn say(event: Event, answer: Answer) -> Said {
+pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {
     let specific = |reply: HookReply| answered(&reply.specific(Some(event.claude_code())));
     match answer {
-        Answer::Nothing => Said::default(),
-        Answer::Context(text) => specific(HookReply::context(text)),
-        Answer::Deny(why) => specific(HookReply::deny(why)),
+        HookAnswer::Nothing => HookOutput::default(),
+        HookAnswer::Context(text) => specific(HookReply::context(text)),
+        HookAnswer::Deny(why) => specific(HookReply::deny(why)),
         // A `permissionDecision` after the fact is ignored.
-        Answer::Object(why) => answered(&HookReply::decide("block", why)),
+        HookAnswer::Object(why) => answered(&HookReply::decide("block", why)),
         // The one way that every version delivers, and delivers once.
-        Answer::Continue(text) => Said { err: text, code: 2, ..Said::default() },
-        Answer::Tell(text) => answered(&HookReply::tell(text)),
+        HookAnswer::Continue(text) => HookOutput { err: text, code: 2, ..HookOutput::default() },
+        HookAnswer::Tell(text) => answered(&HookReply::tell(text)),
     }
 }
 

@@ -1,13 +1,13 @@
 //! Codex: Claude Code's shapes, with patches among its tools.
 
 use super::{claude_code, patched, shell};
-use crate::hook::call::{Event, Facts, text};
-use crate::hook::{Answer, Said};
+use crate::hook::payload::{HookEvent, Payload, text};
+use crate::hook::{HookAnswer, HookOutput};
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 
-pub(super) fn read(payload: &Json) -> Facts {
-    Facts { tools: tools(payload), ..claude_code::read(payload) }
+pub(super) fn read(payload: &Json) -> Payload {
+    Payload { tools: tools(payload), ..claude_code::read(payload) }
 }
 
 fn tools(payload: &Json) -> Vec<ToolUse> {
@@ -18,6 +18,6 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
     }
 }
 
-pub(super) fn say(event: Event, answer: Answer) -> Said {
-    claude_code::say(event, answer)
+pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {
+    claude_code::render(event, answer)
 }

@@ -1,14 +1,14 @@
 //! Copilot: names in camel case, and a tool's arguments as a text of JSON.
 
 use super::{answered, patched, shell, written};
-use crate::hook::call::{Event, Facts, path, text};
-use crate::hook::{Answer, Said};
+use crate::hook::payload::{HookEvent, Payload, path, text};
+use crate::hook::{HookAnswer, HookOutput};
 use crate::view::HookReply;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 
-pub(super) fn read(payload: &Json) -> Facts {
-    Facts {
+pub(super) fn read(payload: &Json) -> Payload {
+    Payload {
         session: text(payload, &["sessionId", "session_id"]),
         cwd: path(payload, &["cwd"]),
         transcript: path(payload, &["transcriptPath"]),
@@ -33,13 +33,13 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
     }
 }
 
-pub(super) fn say(event: Event, answer: Answer) -> Said {
+pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {
     match answer {
         // There is no way to tell a person something.
-        Answer::Nothing | Answer::Tell(_) => Said::default(),
-        Answer::Context(text) => answered(&HookReply::context(text)),
-        Answer::Deny(why) => answered(&HookReply::deny(why)),
-        Answer::Object(why) if event == Event::AfterTool => answered(&HookReply::context(why)),
-        Answer::Object(why) | Answer::Continue(why) => answered(&HookReply::decide("block", why)),
+        HookAnswer::Nothing | HookAnswer::Tell(_) => HookOutput::default(),
+        HookAnswer::Context(text) => answered(&HookReply::context(text)),
+        HookAnswer::Deny(why) => answered(&HookReply::deny(why)),
+        HookAnswer::Object(why) if event == HookEvent::AfterTool => answered(&HookReply::context(why)),
+        HookAnswer::Object(why) | HookAnswer::Continue(why) => answered(&HookReply::decide("block", why)),
     }
 }

@@ -1,14 +1,14 @@
 //! Gemini: one verdict for every event that can be stopped.
 
 use super::{answered, shell, written};
-use crate::hook::call::{Event, Facts, path, text};
-use crate::hook::{Answer, Said};
+use crate::hook::payload::{HookEvent, Payload, path, text};
+use crate::hook::{HookAnswer, HookOutput};
 use crate::view::HookReply;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 
-pub(super) fn read(payload: &Json) -> Facts {
-    Facts {
+pub(super) fn read(payload: &Json) -> Payload {
+    Payload {
         session: text(payload, &["session_id"]),
         cwd: path(payload, &["cwd"]),
         transcript: path(payload, &["transcript_path"]),
@@ -29,12 +29,12 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
     }
 }
 
-pub(super) fn say(_: Event, answer: Answer) -> Said {
+pub(super) fn render(_: HookEvent, answer: HookAnswer) -> HookOutput {
     match answer {
-        Answer::Nothing => Said::default(),
-        Answer::Context(text) => answered(&HookReply::context(text).specific(None)),
-        Answer::Tell(text) => answered(&HookReply::tell(text)),
-        Answer::Deny(why) | Answer::Object(why) | Answer::Continue(why) => {
+        HookAnswer::Nothing => HookOutput::default(),
+        HookAnswer::Context(text) => answered(&HookReply::context(text).specific(None)),
+        HookAnswer::Tell(text) => answered(&HookReply::tell(text)),
+        HookAnswer::Deny(why) | HookAnswer::Object(why) | HookAnswer::Continue(why) => {
             answered(&HookReply::decide("deny", why))
         }
     }

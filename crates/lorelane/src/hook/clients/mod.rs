@@ -6,17 +6,17 @@ mod copilot;
 mod gemini;
 mod opencode;
 
-use super::call::{Event, Facts, first};
-use super::{Answer, Said};
+use super::payload::{HookEvent, Payload, first};
+use super::{HookAnswer, HookOutput};
 use crate::view::{self, HookReply};
-use lorelane_core::conversation::Format;
+use lorelane_core::conversation::TranscriptFormat;
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 use lorelane_engine::env::Env;
-use lorelane_engine::workspace::MayAsk;
+use lorelane_engine::workspace::AskPolicy;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Client {
+pub(super) enum HookClient {
     ClaudeCode,
     Codex,
     Gemini,
@@ -24,63 +24,68 @@ pub(super) enum Client {
     Opencode,
 }
 
-impl Client {
-    pub(super) const ALL: [Client; 5] =
-        [Client::ClaudeCode, Client::Codex, Client::Gemini, Client::Copilot, Client::Opencode];
+impl HookClient {
+    pub(super) const ALL: [HookClient; 5] = [
+        HookClient::ClaudeCode,
+        HookClient::Codex,
+        HookClient::Gemini,
+        HookClient::Copilot,
+        HookClient::Opencode,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Client::ClaudeCode => "claude-code",
-            Client::Codex => "codex",
-            Client::Gemini => "gemini",
-            Client::Copilot => "copilot",
-            Client::Opencode => "opencode",
+            HookClient::ClaudeCode => "claude-code",
+            HookClient::Codex => "codex",
+            HookClient::Gemini => "gemini",
+            HookClient::Copilot => "copilot",
+            HookClient::Opencode => "opencode",
         }
     }
 
-    pub(super) fn parse(name: &str) -> Option<Client> {
-        Client::ALL.into_iter().find(|client| client.name() == name)
+    pub(super) fn parse(name: &str) -> Option<HookClient> {
+        HookClient::ALL.into_iter().find(|client| client.name() == name)
     }
 
-    pub(super) fn read(self, payload: &Json) -> Facts {
+    pub(super) fn read(self, payload: &Json) -> Payload {
         match self {
-            Client::ClaudeCode => claude_code::read(payload),
-            Client::Codex => codex::read(payload),
-            Client::Gemini => gemini::read(payload),
-            Client::Copilot => copilot::read(payload),
-            Client::Opencode => opencode::read(payload),
+            HookClient::ClaudeCode => claude_code::read(payload),
+            HookClient::Codex => codex::read(payload),
+            HookClient::Gemini => gemini::read(payload),
+            HookClient::Copilot => copilot::read(payload),
+            HookClient::Opencode => opencode::read(payload),
         }
     }
 
-    pub(super) fn say(self, event: Event, answer: Answer) -> Said {
+    pub(super) fn render(self, event: HookEvent, answer: HookAnswer) -> HookOutput {
         match self {
-            Client::ClaudeCode => claude_code::say(event, answer),
-            Client::Codex => codex::say(event, answer),
-            Client::Gemini => gemini::say(event, answer),
-            Client::Copilot => copilot::say(event, answer),
-            Client::Opencode => opencode::say(event, answer),
+            HookClient::ClaudeCode => claude_code::render(event, answer),
+            HookClient::Codex => codex::render(event, answer),
+            HookClient::Gemini => gemini::render(event, answer),
+            HookClient::Copilot => copilot::render(event, answer),
+            HookClient::Opencode => opencode::render(event, answer),
         }
     }
 
     /// How the client writes its transcripts, where we can read them.
-    pub(super) fn transcript(self) -> Option<Format> {
-        Format::of_client(self.name())
+    pub(super) fn transcript(self) -> Option<TranscriptFormat> {
+        TranscriptFormat::of_client(self.name())
     }
 
     /// Whether it runs commands in a login shell, whose PATH is not that of its hooks.
     pub(super) fn has_own_path(self) -> bool {
-        self == Client::Codex
+        self == HookClient::Codex
     }
 
     /// Whether a stop may make the turn go on. Claude Code tells by its variables whether somebody is there; the others
     /// by their transcripts, or not at all.
-    pub(super) fn may_ask(self, env: &Env) -> MayAsk {
+    pub(super) fn may_ask(self, env: &Env) -> AskPolicy {
         match self {
-            Client::ClaudeCode if claude_code::is_unattended(env) => MayAsk::Unattended,
-            Client::ClaudeCode => MayAsk::Yes,
-            Client::Codex | Client::Gemini | Client::Copilot => MayAsk::IfAttended,
+            HookClient::ClaudeCode if claude_code::is_unattended(env) => AskPolicy::Unattended,
+            HookClient::ClaudeCode => AskPolicy::Yes,
+            HookClient::Codex | HookClient::Gemini | HookClient::Copilot => AskPolicy::IfAttended,
             // Nothing can make a turn go on there.
-            Client::Opencode => MayAsk::No,
+            HookClient::Opencode => AskPolicy::No,
         }
     }
 }
@@ -117,6 +122,6 @@ fn folder(input: &Json) -> Option<&str> {
     folder.filter(|folder| !folder.is_empty())
 }
 
-fn answered(reply: &HookReply) -> Said {
-    Said { out: format!("{}\n", view::line(reply)), ..Said::default() }
+fn answered(reply: &HookReply) -> HookOutput {
+    HookOutput { out: format!("{}\n", view::line(reply)), ..HookOutput::default() }
 }

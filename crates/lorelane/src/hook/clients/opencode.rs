@@ -2,13 +2,13 @@
 //! of the tools are its own.
 
 use super::{claude_code, patched, shell, written};
-use crate::hook::call::{Event, Facts, text};
-use crate::hook::{Answer, Said};
+use crate::hook::payload::{HookEvent, Payload, text};
+use crate::hook::{HookAnswer, HookOutput};
 use lorelane_core::guard::ToolUse;
 use lorelane_core::json::Json;
 
-pub(super) fn read(payload: &Json) -> Facts {
-    Facts { tools: tools(payload), ..claude_code::read(payload) }
+pub(super) fn read(payload: &Json) -> Payload {
+    Payload { tools: tools(payload), ..claude_code::read(payload) }
 }
 
 fn tools(payload: &Json) -> Vec<ToolUse> {
@@ -21,12 +21,12 @@ fn tools(payload: &Json) -> Vec<ToolUse> {
     }
 }
 
-pub(super) fn say(event: Event, answer: Answer) -> Said {
+pub(super) fn render(event: HookEvent, answer: HookAnswer) -> HookOutput {
     match answer {
         // A tool that ran cannot be objected to there: the model reads it as context.
-        Answer::Object(why) => claude_code::say(event, Answer::Context(why)),
+        HookAnswer::Object(why) => claude_code::render(event, HookAnswer::Context(why)),
         // Nothing can make a turn go on, and nobody can be told: what was found is kept for the next session.
-        Answer::Continue(_) | Answer::Tell(_) => Said::default(),
-        answer => claude_code::say(event, answer),
+        HookAnswer::Continue(_) | HookAnswer::Tell(_) => HookOutput::default(),
+        answer => claude_code::render(event, answer),
     }
 }

@@ -3,12 +3,14 @@
 //! Clients that load tools late show a model only their names, so a name says what its tool does.
 
 use super::filter::{LANES, TYPES};
-use super::{Effect, LIMIT, NAME_MAX, QUERY_MAX, Set, Tool, Voice, captures, find, save, state};
+use super::{
+    ErrorFormat, LIMIT, NAME_MAX, QUERY_MAX, Tool, ToolEffect, ToolSet, captures, find, save, state,
+};
 use crate::mcp::hints::Tools;
-use crate::mcp::schema::{Kind, optional, required};
+use crate::mcp::schema::{ArgumentType, optional, required};
 use lorelane_core::dialect::notes::NOTE_MAX_BYTES;
 
-pub(super) const SET: Set = Set { tools: TOOLS, commands: COMMANDS };
+pub(super) const SET: ToolSet = ToolSet { tools: TOOLS, commands: COMMANDS };
 
 const COMMANDS: Tools = &[
     ("show", "memory_read", Some("address")),
@@ -27,7 +29,7 @@ const COMMANDS: Tools = &[
 
 const ADDRESS: &str = "such as decision/use-jwt";
 
-const WHEN: Kind = Kind::Text { max: NAME_MAX };
+const WHEN: ArgumentType = ArgumentType::Text { max: NAME_MAX };
 
 /// All of them together cost a model less than 2,000 tokens: a test counts.
 const TOOLS: &[Tool] = &[
@@ -35,20 +37,24 @@ const TOOLS: &[Tool] = &[
         name: "memory_search",
         title: "Search memories",
         about: "Find what this project remembers about a topic: decisions, runbooks, constraints, preferences, technical debt, sessions, notes. Use it before deciding something, when a task touches unfamiliar code, or when the user refers to earlier work. Best first.",
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         takes: &[
-            required("query", Kind::Text { max: QUERY_MAX }, "what you want to know, in your own words"),
-            optional("categories", Kind::Categories, "only these; with `types`, either will do"),
-            optional("types", Kind::Choices(TYPES), "only notes of these types"),
-            optional("lane", Kind::Choice(LANES), "only notes, or only what has a category"),
-            optional("tags", Kind::Texts, "only with one of these"),
+            required(
+                "query",
+                ArgumentType::Text { max: QUERY_MAX },
+                "what you want to know, in your own words",
+            ),
+            optional("categories", ArgumentType::Categories, "only these; with `types`, either will do"),
+            optional("types", ArgumentType::Choices(TYPES), "only notes of these types"),
+            optional("lane", ArgumentType::Choice(LANES), "only notes, or only what has a category"),
+            optional("tags", ArgumentType::Texts, "only with one of these"),
             optional("after", WHEN, "only changed since: 2026-01-31, 12h, 30d or 2w"),
             optional("before", WHEN, "only last changed before"),
-            optional("include_retired", Kind::Flag, "also what is no longer in force"),
+            optional("include_retired", ArgumentType::Flag, "also what is no longer in force"),
             optional("limit", LIMIT, "10 if absent"),
-            optional("explain", Kind::Flag, "also the parts of each score"),
+            optional("explain", ArgumentType::Flag, "also the parts of each score"),
         ],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: find::search,
     },
@@ -56,9 +62,9 @@ const TOOLS: &[Tool] = &[
         name: "memory_read",
         title: "Read one memory",
         about: "Read one memory as its file says it, with its revision. Markup in it is escaped: &lt; &gt; &amp; stand for < > &.",
-        effect: Effect::Reads,
-        takes: &[required("address", Kind::Text { max: NAME_MAX }, ADDRESS)],
-        voice: Voice::Plain,
+        effect: ToolEffect::Reads,
+        takes: &[required("address", ArgumentType::Text { max: NAME_MAX }, ADDRESS)],
+        voice: ErrorFormat::Plain,
         gives: None,
         run: find::read,
     },
@@ -66,18 +72,22 @@ const TOOLS: &[Tool] = &[
         name: "memory_list",
         title: "List memories",
         about: "List memories, the last changed first, in pages. For a topic use memory_search.",
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         takes: &[
-            optional("category", Kind::Category, "only this; with `type`, either will do"),
-            optional("type", Kind::Choice(TYPES), "only notes of this type"),
-            optional("lane", Kind::Choice(LANES), "only notes, or only what has a category"),
-            optional("status", Kind::Choice(&["active", "retired", "archived", "all"]), "active if absent"),
-            optional("tags", Kind::Texts, "only with all of these"),
+            optional("category", ArgumentType::Category, "only this; with `type`, either will do"),
+            optional("type", ArgumentType::Choice(TYPES), "only notes of this type"),
+            optional("lane", ArgumentType::Choice(LANES), "only notes, or only what has a category"),
+            optional(
+                "status",
+                ArgumentType::Choice(&["active", "retired", "archived", "all"]),
+                "active if absent",
+            ),
+            optional("tags", ArgumentType::Texts, "only with all of these"),
             optional("since", WHEN, "only changed since: 2026-01-31, 12h, 30d or 2w"),
             optional("limit", LIMIT, "50 if absent"),
-            optional("cursor", Kind::Text { max: 2000 }, "`next_cursor` of the page before"),
+            optional("cursor", ArgumentType::Text { max: 2000 }, "`next_cursor` of the page before"),
         ],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: find::list,
     },
@@ -85,30 +95,46 @@ const TOOLS: &[Tool] = &[
         name: "memory_save",
         title: "Save or update a memory",
         about: "Save something worth knowing in later sessions, or update a memory by its address. Search first: an update is better than a second memory. A new memory takes category, title, tags and content. An update changes only the fields that are given; lists are given whole, tags are added. A note (address notes/NAME) takes title, tags and `text` or `append`, and is made if there is none. Every error is named at once; secrets are refused.",
-        effect: Effect::Writes,
+        effect: ToolEffect::Writes,
         takes: &[
-            optional("address", Kind::Text { max: NAME_MAX }, "of the memory to update, or notes/NAME"),
-            optional("category", Kind::Category, "of a new memory"),
-            optional("title", Kind::Text { max: NAME_MAX }, "one line, at most 120 characters"),
+            optional(
+                "address",
+                ArgumentType::Text { max: NAME_MAX },
+                "of the memory to update, or notes/NAME",
+            ),
+            optional("category", ArgumentType::Category, "of a new memory"),
+            optional("title", ArgumentType::Text { max: NAME_MAX }, "one line, at most 120 characters"),
             optional(
                 "content",
-                Kind::Content,
+                ArgumentType::Content,
                 "not for notes. Call with `category` alone to see its optional fields. Required, [] for a list of texts",
             ),
-            optional("text", Kind::Text { max: NOTE_MAX_BYTES }, "notes only: all it shall say, in Markdown"),
-            optional("append", Kind::Text { max: NOTE_MAX_BYTES }, "notes only: text to add at the end"),
-            optional("tags", Kind::Texts, "a few words it is found by; a new memory needs one"),
+            optional(
+                "text",
+                ArgumentType::Text { max: NOTE_MAX_BYTES },
+                "notes only: all it shall say, in Markdown",
+            ),
+            optional(
+                "append",
+                ArgumentType::Text { max: NOTE_MAX_BYTES },
+                "notes only: text to add at the end",
+            ),
+            optional("tags", ArgumentType::Texts, "a few words it is found by; a new memory needs one"),
             optional(
                 "related_files",
-                Kind::Texts,
+                ArgumentType::Texts,
                 "paths from the project's root; notes link [[src/auth.py]]",
             ),
-            optional("confidence", Kind::Fraction, "how sure it is; not for notes"),
-            optional("because", Kind::Text { max: NAME_MAX }, "why, for its history"),
-            optional("expects", Kind::Text { max: NAME_MAX }, "the revision you read: refused if it changed"),
-            optional("dry_run", Kind::Flag, "only say what would be done"),
+            optional("confidence", ArgumentType::Fraction, "how sure it is; not for notes"),
+            optional("because", ArgumentType::Text { max: NAME_MAX }, "why, for its history"),
+            optional(
+                "expects",
+                ArgumentType::Text { max: NAME_MAX },
+                "the revision you read: refused if it changed",
+            ),
+            optional("dry_run", ArgumentType::Flag, "only say what would be done"),
         ],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: save::save,
     },
@@ -116,12 +142,12 @@ const TOOLS: &[Tool] = &[
         name: "memory_retire",
         title: "Retire a memory",
         about: "Take a memory that is no longer true out of recall. The user can restore it.",
-        effect: Effect::Settles,
+        effect: ToolEffect::Settles,
         takes: &[
-            required("address", Kind::Text { max: NAME_MAX }, ADDRESS),
-            required("reason", Kind::Text { max: 2000 }, "why it no longer holds"),
+            required("address", ArgumentType::Text { max: NAME_MAX }, ADDRESS),
+            required("reason", ArgumentType::Text { max: 2000 }, "why it no longer holds"),
         ],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: save::retire,
     },
@@ -129,9 +155,9 @@ const TOOLS: &[Tool] = &[
         name: "memory_why",
         title: "Explain what was shown",
         about: "Explain which memories were put into the last prompt and why, or why one was or was not.",
-        effect: Effect::Reads,
-        takes: &[optional("address", Kind::Text { max: NAME_MAX }, "only this memory")],
-        voice: Voice::Plain,
+        effect: ToolEffect::Reads,
+        takes: &[optional("address", ArgumentType::Text { max: NAME_MAX }, "only this memory")],
+        voice: ErrorFormat::Plain,
         gives: None,
         run: state::why,
     },
@@ -139,12 +165,12 @@ const TOOLS: &[Tool] = &[
         name: "memory_status",
         title: "Counts and health of the memory store",
         about: "Tell how many memories there are, what needs attention, and what waits to be saved.",
-        effect: Effect::Settles,
+        effect: ToolEffect::Settles,
         takes: &[
-            optional("check", Kind::Flag, "check every file for problems"),
-            optional("rebuild_index", Kind::Flag, "rebuild index and index.md; always safe"),
+            optional("check", ArgumentType::Flag, "check every file for problems"),
+            optional("rebuild_index", ArgumentType::Flag, "rebuild index and index.md; always safe"),
         ],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: state::status,
     },
@@ -152,12 +178,12 @@ const TOOLS: &[Tool] = &[
         name: "memory_review_captures",
         title: "Review what sessions left to be saved",
         about: "Without `answers`: show what earlier sessions left to be saved, with its context, what may be done, and the form of an answer. With `answers`: check and save them.",
-        effect: Effect::Writes,
+        effect: ToolEffect::Writes,
         takes: &[
-            optional("session", Kind::Text { max: NAME_MAX }, "instead of the newest one"),
-            optional("answers", Kind::Objects, "one per item, in the form that `answer` shows"),
+            optional("session", ArgumentType::Text { max: NAME_MAX }, "instead of the newest one"),
+            optional("answers", ArgumentType::Objects, "one per item, in the form that `answer` shows"),
         ],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: captures::review,
     },

@@ -1,17 +1,17 @@
 //! What sessions left to be saved: asked, answered, saved.
 
-use super::Call;
-use crate::mcp::answer::{Answer, Outcome, Trouble};
+use super::ToolCall;
+use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
 use crate::view::{AnswersView, ReviewView};
-use lorelane_core::consolidate::{self, Answer as Drafted, Unclear};
-use lorelane_core::json::{Format, Json};
-use lorelane_core::refusal::Fault;
+use lorelane_core::consolidate::{self, AgentAnswer, UnusableItem};
+use lorelane_core::json::{Json, JsonFormat};
+use lorelane_core::refusal::FieldFault;
 use lorelane_engine::workspace::{Task, Workspace};
 
 /// Enough of a conversation to draft from; the file has all of it.
 const CONTEXT_MAX_BYTES: u64 = 64 << 10;
 
-pub(super) fn review(call: &Call<'_>) -> Outcome {
+pub(super) fn review(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = call.factory.open()?;
     let session = call.arguments.text("session");
     match call.arguments.get("answers").and_then(Json::as_list).filter(|answers| !answers.is_empty()) {
@@ -20,29 +20,31 @@ pub(super) fn review(call: &Call<'_>) -> Outcome {
     }
 }
 
-fn prepare(workspace: &mut Workspace, session: Option<&str>) -> Outcome {
+fn prepare(workspace: &mut Workspace, session: Option<&str>) -> ToolResult {
     let (work, notices) = workspace.capture().prepare(session)?;
     let context = |task: &Task| {
         let read = workspace.files().disk().read_regular(&task.context_file, CONTEXT_MAX_BYTES);
         read.ok().flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     };
-    Ok(Answer::document(&ReviewView::of(work.as_ref(), &notices, context)))
+    Ok(ToolAnswer::document(&ReviewView::of(work.as_ref(), &notices, context)))
 }
 
-fn commit(workspace: &mut Workspace, session: Option<&str>, answers: &[Json]) -> Outcome {
-    let answers = answers.iter().map(|answer| read(&answer.render(Format::LINE))).collect();
+fn commit(workspace: &mut Workspace, session: Option<&str>, answers: &[Json]) -> ToolResult {
+    let answers = answers.iter().map(|answer| read(&answer.render(JsonFormat::LINE))).collect();
     let Some(report) = workspace.capture().consolidate(answers, session, false)? else {
-        return Err(Trouble::new(
+        return Err(ToolError::new(
             "cannot save these answers: no session has anything open that they speak of",
             "call without `answers` to see what is open; memory_save saves anything else",
         ));
     };
-    Ok(Answer::document(&AnswersView::of(&report)))
+    Ok(ToolAnswer::document(&AnswersView::of(&report)))
 }
 
 /// An answer that cannot be read stops no other.
-fn read(text: &str) -> Drafted {
-    let unread =
-        |faults: Vec<Fault>| Drafted { session: None, items: vec![Err(Unclear { category: None, faults })] };
+fn read(text: &str) -> AgentAnswer {
+    let unread = |faults: Vec<FieldFault>| AgentAnswer {
+        session: None,
+        items: vec![Err(UnusableItem { category: None, faults })],
+    };
     consolidate::read(text).unwrap_or_else(unread)
 }

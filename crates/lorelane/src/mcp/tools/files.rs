@@ -3,16 +3,16 @@
 //! A path names a note with or without its `.md`. What is shown and edited is the text below the frontmatter: a model
 //! reads what it wrote, and the lines that it counts do not move when lorelane notes the time of a change.
 
-use super::{Call, Effect, NAME_MAX, Set, Tool, Voice};
-use crate::mcp::answer::{Answer, Outcome, Trouble};
+use super::{ErrorFormat, NAME_MAX, Tool, ToolCall, ToolEffect, ToolSet};
+use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
 use crate::mcp::hints::Tools;
-use crate::mcp::schema::{Kind, optional, required};
+use crate::mcp::schema::{ArgumentType, optional, required};
 use lorelane_core::change::{Change, Draft, Plan};
 use lorelane_core::dialect::notes::{self, NOTE_MAX_BYTES};
 use lorelane_core::digest::Revision;
 use lorelane_core::fence;
 use lorelane_core::json::Json;
-use lorelane_core::lifecycle::Verb;
+use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::memory::Address;
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::{cut, printable};
@@ -28,11 +28,11 @@ const AROUND: usize = 4;
 const VIEW_MAX: usize = 100_000;
 const LISTED_MAX: usize = 1000;
 
-const PATH: Kind = Kind::Text { max: NAME_MAX };
-const TEXT: Kind = Kind::Text { max: NOTE_MAX_BYTES };
+const PATH: ArgumentType = ArgumentType::Text { max: NAME_MAX };
+const TEXT: ArgumentType = ArgumentType::Text { max: NOTE_MAX_BYTES };
 const FILE: &str = "a file under /memories, such as /memories/progress.md";
 
-pub(super) const SET: Set = Set { tools: TOOLS, commands: COMMANDS };
+pub(super) const SET: ToolSet = ToolSet { tools: TOOLS, commands: COMMANDS };
 
 const COMMANDS: Tools = &[
     ("show", "view", None),
@@ -47,12 +47,16 @@ const TOOLS: &[Tool] = &[
         name: "view",
         title: "View a memory file or folder",
         about: "Show a file under /memories with line numbers, or what a folder holds.",
-        effect: Effect::Reads,
+        effect: ToolEffect::Reads,
         takes: &[
             required("path", PATH, "a file, or a folder such as /memories"),
-            optional("view_range", Kind::Numbers, "the first and the last line to show; -1 is the end"),
+            optional(
+                "view_range",
+                ArgumentType::Numbers,
+                "the first and the last line to show; -1 is the end",
+            ),
         ],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: view,
     },
@@ -60,9 +64,9 @@ const TOOLS: &[Tool] = &[
         name: "create",
         title: "Create a memory file",
         about: "Create a file under /memories. One that exists is not overwritten. Secrets are refused.",
-        effect: Effect::Writes,
+        effect: ToolEffect::Writes,
         takes: &[required("path", PATH, FILE), required("file_text", TEXT, "what it shall say")],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: create,
     },
@@ -70,13 +74,13 @@ const TOOLS: &[Tool] = &[
         name: "str_replace",
         title: "Replace text in a memory file",
         about: "Replace a text that stands exactly once in a file under /memories.",
-        effect: Effect::Writes,
+        effect: ToolEffect::Writes,
         takes: &[
             required("path", PATH, FILE),
             required("old_str", TEXT, "the text to replace, as it stands there"),
             optional("new_str", TEXT, "what takes its place; nothing if absent"),
         ],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: str_replace,
     },
@@ -84,13 +88,17 @@ const TOOLS: &[Tool] = &[
         name: "insert",
         title: "Insert text into a memory file",
         about: "Insert text after a line of a file under /memories; after line 0 it becomes the beginning.",
-        effect: Effect::Writes,
+        effect: ToolEffect::Writes,
         takes: &[
             required("path", PATH, FILE),
-            required("insert_line", Kind::Whole { min: 0, max: 10_000_000 }, "the line that it follows"),
+            required(
+                "insert_line",
+                ArgumentType::Whole { min: 0, max: 10_000_000 },
+                "the line that it follows",
+            ),
             required("insert_text", TEXT, "what is inserted"),
         ],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: insert,
     },
@@ -98,9 +106,9 @@ const TOOLS: &[Tool] = &[
         name: "delete",
         title: "Delete a memory file or folder",
         about: "Move a file under /memories, or all files of a folder, to the trash. The user can restore them.",
-        effect: Effect::Writes,
+        effect: ToolEffect::Writes,
         takes: &[required("path", PATH, "a file or a folder")],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: delete,
     },
@@ -108,28 +116,28 @@ const TOOLS: &[Tool] = &[
         name: "rename",
         title: "Rename a memory file or folder",
         about: "Give a file or a folder under /memories another path. Links to the old one still lead to it.",
-        effect: Effect::Writes,
+        effect: ToolEffect::Writes,
         takes: &[
             required("old_path", PATH, "a file or a folder"),
             required("new_path", PATH, "its new path"),
         ],
-        voice: Voice::Plain,
+        voice: ErrorFormat::Plain,
         gives: None,
         run: rename,
     },
 ];
 
-fn view(call: &Call<'_>) -> Outcome {
+fn view(call: &ToolCall<'_>) -> ToolResult {
     let workspace = open(call)?;
     let path = call.arguments.exact("path");
     let said = match found(&workspace, path)? {
-        Found::Folder(notes) => {
+        PathTarget::Folder(notes) => {
             let head = format!(
                 "Here're the files and directories up to {LEVELS} levels deep in {path}, excluding hidden items:"
             );
             format!("{head}\n{}", listing(path.trim_end_matches('/'), &notes))
         }
-        Found::File(address) => {
+        PathTarget::File(address) => {
             let file = File::read(&workspace, address)?;
             let path = file.path();
             let (from, to) = range(call.arguments.get("view_range"), file.text.lines().count())?;
@@ -139,10 +147,10 @@ fn view(call: &Call<'_>) -> Outcome {
             format!("Here's the content of {path} with line numbers:\n{whole}{rest}")
         }
     };
-    Ok(Answer::Text(said))
+    Ok(ToolAnswer::Text(said))
 }
 
-fn create(call: &Call<'_>) -> Outcome {
+fn create(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
     let path = call.arguments.exact("path");
     let address = named(path)?;
@@ -151,13 +159,13 @@ fn create(call: &Call<'_>) -> Outcome {
     let because = format!("create {address}");
     commit(&mut workspace, vec![Change::Create { address, text }], because).map_err(|failure| {
         taken(failure, || {
-            Trouble::new(format!("File {path} already exists"), "change it with str_replace or insert")
+            ToolError::new(format!("File {path} already exists"), "change it with str_replace or insert")
         })
     })?;
-    Ok(Answer::Text(format!("File created successfully at: {path}\n")))
+    Ok(ToolAnswer::Text(format!("File created successfully at: {path}\n")))
 }
 
-fn str_replace(call: &Call<'_>) -> Outcome {
+fn str_replace(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
     let old = call.arguments.exact("old_str");
     let file = file(&workspace, call.arguments.exact("path"))?;
@@ -179,7 +187,7 @@ fn str_replace(call: &Call<'_>) -> Outcome {
                 )
             }
         };
-        return Err(Trouble::new(
+        return Err(ToolError::new(
             what,
             "view the file, and give old_str as it stands there, with enough around it",
         ));
@@ -191,10 +199,10 @@ fn str_replace(call: &Call<'_>) -> Outcome {
         numbered(&text, first.saturating_sub(AROUND).max(1), first + new.matches('\n').count() + AROUND);
     file.save(&mut workspace, &text)?;
     let head = "The memory file has been edited. Here is the snippet showing the change (with line numbers):";
-    Ok(Answer::Text(format!("{head}\n{snippet}")))
+    Ok(ToolAnswer::Text(format!("{head}\n{snippet}")))
 }
 
-fn insert(call: &Call<'_>) -> Outcome {
+fn insert(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
     let file = file(&workspace, call.arguments.exact("path"))?;
     let path = file.path();
@@ -205,28 +213,31 @@ fn insert(call: &Call<'_>) -> Outcome {
             "Invalid `insert_line` parameter: {at}. It should be within the range of lines of the file: [0, {}]",
             lines.len()
         );
-        return Err(Trouble::new(what, "view the file to count its lines"));
+        return Err(ToolError::new(what, "view the file to count its lines"));
     }
     let text = call.arguments.exact("insert_text").replace("\r\n", "\n");
     lines.insert(at, text.strip_suffix('\n').unwrap_or(&text));
     file.save(&mut workspace, &lines.join("\n"))?;
-    Ok(Answer::Text(format!("The file {path} has been edited.\n")))
+    Ok(ToolAnswer::Text(format!("The file {path} has been edited.\n")))
 }
 
-fn delete(call: &Call<'_>) -> Outcome {
+fn delete(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
     let path = call.arguments.exact("path");
     refuse_root(path, "delete")?;
-    let step = |address: Address| Change::Step { address, verb: Verb::Retire, reason: String::new() };
+    let step =
+        |address: Address| Change::Transition { address, verb: LifecycleVerb::Retire, reason: String::new() };
     let (path, changes) = match found(&workspace, path)? {
-        Found::File(address) => (path_of(&address), vec![step(address)]),
-        Found::Folder(notes) => (path.to_owned(), notes.into_iter().map(|note| step(note.address)).collect()),
+        PathTarget::File(address) => (path_of(&address), vec![step(address)]),
+        PathTarget::Folder(notes) => {
+            (path.to_owned(), notes.into_iter().map(|note| step(note.address)).collect())
+        }
     };
     commit(&mut workspace, changes, format!("delete {path}"))?;
-    Ok(Answer::Text(format!("Successfully deleted {path}\n")))
+    Ok(ToolAnswer::Text(format!("Successfully deleted {path}\n")))
 }
 
-fn rename(call: &Call<'_>) -> Outcome {
+fn rename(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
     let (from, to) = (call.arguments.exact("old_path"), call.arguments.exact("new_path"));
     refuse_root(from, "rename")?;
@@ -236,26 +247,28 @@ fn rename(call: &Call<'_>) -> Outcome {
         draft: Draft::Renamed { to },
     };
     let (from, to, changes) = match found(&workspace, from)? {
-        Found::File(address) => {
+        PathTarget::File(address) => {
             let target = named(to)?;
             (path_of(&address), path_of(&target), vec![change(address, target)])
         }
-        Found::Folder(notes) => {
+        PathTarget::Folder(notes) => {
             let moved = notes.into_iter().map(|note| {
                 let path = format!("{}/{}.md", to.trim_end_matches('/'), note.below);
                 Ok(change(note.address, named(&path)?))
             });
-            (from.to_owned(), to.to_owned(), moved.collect::<Result<_, Trouble>>()?)
+            (from.to_owned(), to.to_owned(), moved.collect::<Result<_, ToolError>>()?)
         }
     };
     commit(&mut workspace, changes, format!("rename {from} to {to}")).map_err(|failure| {
-        taken(failure, || Trouble::new(format!("The destination {to} already exists"), "choose another path"))
+        taken(failure, || {
+            ToolError::new(format!("The destination {to} already exists"), "choose another path")
+        })
     })?;
-    Ok(Answer::Text(format!("Successfully renamed {from} to {to}\n")))
+    Ok(ToolAnswer::Text(format!("Successfully renamed {from} to {to}\n")))
 }
 
 /// What a path leads to.
-enum Found {
+enum PathTarget {
     File(Address),
     /// With at least one note, or the root.
     Folder(Vec<Note>),
@@ -269,13 +282,13 @@ struct Note {
     size: u64,
 }
 
-fn found(workspace: &Workspace, path: &str) -> Result<Found, Trouble> {
+fn found(workspace: &Workspace, path: &str) -> Result<PathTarget, ToolError> {
     let name = inside(path)?;
     let folder = name.strip_suffix('/').unwrap_or(name);
     if let Some(address) = Address::note(name.strip_suffix(".md").unwrap_or(name))
         && let Some(address) = workspace.at(&address).filter(|address| !address.is_trash())
     {
-        return Ok(Found::File(address));
+        return Ok(PathTarget::File(address));
     }
     let notes = workspace
         .files()
@@ -291,28 +304,28 @@ fn found(workspace: &Workspace, path: &str) -> Result<Found, Trouble> {
         .collect();
     match notes.is_empty() && !folder.is_empty() {
         true => Err(missing(path)),
-        false => Ok(Found::Folder(notes)),
+        false => Ok(PathTarget::Folder(notes)),
     }
 }
 
-fn file(workspace: &Workspace, path: &str) -> Result<File, Trouble> {
+fn file(workspace: &Workspace, path: &str) -> Result<File, ToolError> {
     match found(workspace, path)? {
-        Found::File(address) => File::read(workspace, address),
-        Found::Folder(_) => Err(missing(path)),
+        PathTarget::File(address) => File::read(workspace, address),
+        PathTarget::Folder(_) => Err(missing(path)),
     }
 }
 
-fn missing(path: &str) -> Trouble {
+fn missing(path: &str) -> ToolError {
     let what = format!("The path {path} does not exist. Please provide a valid path.");
-    Trouble::new(what, "view /memories to see what there is")
+    ToolError::new(what, "view /memories to see what there is")
 }
 
 /// The part of a path behind the root. Whether a note may lie there, its name tells.
-fn inside(path: &str) -> Result<&str, Trouble> {
+fn inside(path: &str) -> Result<&str, ToolError> {
     let rest = path.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/'));
     let rest = rest.map(|rest| rest.trim_start_matches('/'));
     rest.filter(|rest| !rest.split('/').any(|part| part == "..")).ok_or_else(|| {
-        Trouble::new(
+        ToolError::new(
             format!("Path must start with {ROOT} and stay inside it, got: {path}"),
             "give such a path",
         )
@@ -324,13 +337,13 @@ fn path_of(address: &Address) -> String {
     format!("{ROOT}/{}.md", fence::name(address.name()))
 }
 
-fn named(path: &str) -> Result<Address, Trouble> {
-    notes::named(inside(path)?).map_err(|fault| Trouble::new(fault.to_string(), fault.hint()))
+fn named(path: &str) -> Result<Address, ToolError> {
+    notes::named(inside(path)?).map_err(|fault| ToolError::new(fault.to_string(), fault.hint()))
 }
 
-fn refuse_root(path: &str, verb: &str) -> Result<(), Trouble> {
+fn refuse_root(path: &str, verb: &str) -> Result<(), ToolError> {
     match inside(path)? {
-        "" => Err(Trouble::new(
+        "" => Err(ToolError::new(
             format!("Cannot {verb} the {ROOT} directory itself"),
             "name a file or a folder in it",
         )),
@@ -338,7 +351,7 @@ fn refuse_root(path: &str, verb: &str) -> Result<(), Trouble> {
     }
 }
 
-fn open(call: &Call<'_>) -> Result<Workspace, Trouble> {
+fn open(call: &ToolCall<'_>) -> Result<Workspace, ToolError> {
     let workspace = call.factory.open()?;
     match workspace.files().notes_folder() {
         Some(_) => Ok(workspace),
@@ -350,7 +363,7 @@ fn commit(workspace: &mut Workspace, changes: Vec<Change>, because: String) -> R
     workspace.commit(&Plan { changes, because }).map(|_| ())
 }
 
-fn taken(failure: Failure, words: impl FnOnce() -> Trouble) -> Trouble {
+fn taken(failure: Failure, words: impl FnOnce() -> ToolError) -> ToolError {
     match failure {
         Failure::Refused(Refusal::Exists { .. }) => words(),
         failure => failure.into(),
@@ -369,14 +382,14 @@ impl File {
         path_of(&self.address)
     }
 
-    fn read(workspace: &Workspace, address: Address) -> Result<File, Trouble> {
+    fn read(workspace: &Workspace, address: Address) -> Result<File, ToolError> {
         let loaded = workspace.load(&address)?;
         let text = loaded.memory.body.prose().replace("\r\n", "\n");
         Ok(File { address, text, revision: loaded.revision })
     }
 
     /// Refused if the file is no longer the one that was read.
-    fn save(&self, workspace: &mut Workspace, text: &str) -> Result<(), Trouble> {
+    fn save(&self, workspace: &mut Workspace, text: &str) -> Result<(), ToolError> {
         // The empty line keeps a text that begins with `---` from being read as a frontmatter.
         let draft = Draft::Whole(format!("\n{text}\n"));
         let because = format!("edit {}", self.address);
@@ -387,7 +400,7 @@ impl File {
 }
 
 /// The lines that shall be shown, the first and the last one counted from 1.
-fn range(given: Option<&Json>, lines: usize) -> Result<(usize, usize), Trouble> {
+fn range(given: Option<&Json>, lines: usize) -> Result<(usize, usize), ToolError> {
     let Some(given) = given.and_then(Json::as_list) else { return Ok((1, lines)) };
     let number = |at: usize| match given.get(at) {
         Some(Json::Number(number)) => number.parse::<i64>().ok(),
@@ -404,7 +417,7 @@ fn range(given: Option<&Json>, lines: usize) -> Result<(usize, usize), Trouble> 
             let what = format!(
                 "Invalid `view_range`: it should be two lines within [1, {lines}], the first one first"
             );
-            Err(Trouble::new(what, "-1 as the second stands for the end"))
+            Err(ToolError::new(what, "-1 as the second stands for the end"))
         }
     }
 }

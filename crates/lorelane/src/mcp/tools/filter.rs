@@ -1,6 +1,6 @@
 //! Filters, as every tool that has some reads them into a question. What they mean is recall's to say.
 
-use crate::mcp::answer::Trouble;
+use crate::mcp::answer::ToolError;
 use crate::mcp::schema::Arguments;
 use lorelane_core::memory::{Category, LaneId, NoteType};
 use lorelane_core::recall::Query;
@@ -24,14 +24,14 @@ pub(super) fn moment(
     arguments: &Arguments,
     name: &str,
     now: Timestamp,
-) -> Result<Option<Timestamp>, Trouble> {
+) -> Result<Option<Timestamp>, ToolError> {
     let Some(text) = arguments.text(name) else { return Ok(None) };
     let unclear = |fault| {
         let what = match fault {
             TimeFault::Form => format!("`{text}` is no date"),
             TimeFault::Date => format!("`{text}` is {fault}"),
         };
-        Trouble::new(what, format!("write `{name}` as 2026-01-31, 2026-01-31T09:00:00Z, 12h, 30d or 2w"))
+        ToolError::new(what, format!("write `{name}` as 2026-01-31, 2026-01-31T09:00:00Z, 12h, 30d or 2w"))
     };
     Timestamp::typed(text, now).map(Some).map_err(unclear)
 }
@@ -39,12 +39,12 @@ pub(super) fn moment(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lorelane_core::memory::Kind;
+    use lorelane_core::memory::MemoryKind;
 
     #[test]
     fn the_names_that_clients_see_are_those_of_memories() {
         assert_eq!(NoteType::ALL.map(NoteType::name), TYPES);
-        let mut lanes: Vec<&str> = Kind::all().map(|kind| kind.lane().name()).collect();
+        let mut lanes: Vec<&str> = MemoryKind::all().map(|kind| kind.lane().name()).collect();
         lanes.dedup();
         assert_eq!(lanes, LANES);
     }

@@ -1,16 +1,16 @@
 //! Searching, reading and listing.
 
-use super::{Call, filter};
-use crate::mcp::answer::{self, Answer, Outcome, Trouble};
+use super::{ToolCall, filter};
+use crate::mcp::answer::{self, ToolAnswer, ToolError, ToolResult};
 use crate::mcp::cursor;
 use crate::view::{PageEntryView, PageView};
 use lorelane_core::briefing;
-use lorelane_core::corpus::Entry;
+use lorelane_core::corpus::MemorySummary;
 use lorelane_core::fence::{self, inline};
 use lorelane_core::lifecycle::Status;
-use lorelane_core::recall::{Choice, Hit, Query};
+use lorelane_core::recall::{Hit, Query, SearchResults};
 use lorelane_core::text::fold;
-use lorelane_engine::index::Wanted;
+use lorelane_engine::index::ListFilter;
 use lorelane_engine::workspace::{Failure, Workspace};
 
 const HITS: usize = 10;
@@ -18,9 +18,9 @@ const PAGE: usize = 50;
 /// What is shown of the passage that was found, in characters.
 const PASSAGE_MAX: usize = 600;
 
-pub(super) fn search(call: &Call<'_>) -> Outcome {
+pub(super) fn search(call: &ToolCall<'_>) -> ToolResult {
     let Some(text) = call.arguments.text("query") else {
-        return Err(Trouble::new("cannot search for nothing", "say in `query` what you want to know"));
+        return Err(ToolError::new("cannot search for nothing", "say in `query` what you want to know"));
     };
     let mut workspace = call.factory.open()?;
     let mut query = Query::of_person(text, workspace.now());
@@ -29,18 +29,18 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
     query.tags = call.arguments.texts("tags");
     query.after = filter::moment(&call.arguments, "after", query.now)?;
     query.before = filter::moment(&call.arguments, "before", query.now)?;
-    let Choice { hits, total } =
+    let SearchResults { hits, total } =
         workspace.recall().search(&query, call.arguments.whole("limit").unwrap_or(HITS))?;
     let left_out =
         left_out(&mut workspace)?.map_or_else(String::new, |warning| format!("warning: {warning}\n"));
     if hits.is_empty() {
-        return Ok(Answer::Text(format!("Nothing relevant is remembered.\n{left_out}")));
+        return Ok(ToolAnswer::Text(format!("Nothing relevant is remembered.\n{left_out}")));
     }
     let explain = call.arguments.flag("explain");
     let lines: Vec<String> = hits.iter().filter_map(|hit| line(&workspace, hit, explain)).collect();
     let more = if total > lines.len() { format!(" of {total}") } else { String::new() };
     let tail = format!("{}{more} found. memory_read gives the whole of one.\n{left_out}", lines.len());
-    Ok(Answer::fenced("", &lines.join("\n"), &tail))
+    Ok(ToolAnswer::fenced("", &lines.join("\n"), &tail))
 }
 
 /// A warning of files that an answer was made without.
@@ -68,7 +68,7 @@ fn line(workspace: &Workspace, hit: &Hit, explain: bool) -> Option<String> {
     Some(line)
 }
 
-pub(super) fn read(call: &Call<'_>) -> Outcome {
+pub(super) fn read(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = call.factory.open()?;
     let address = workspace.find(call.arguments.text("address").unwrap_or_default())?;
     let loaded = workspace.load(&address)?;
@@ -80,13 +80,13 @@ pub(super) fn read(call: &Call<'_>) -> Outcome {
     }
     let (text, is_whole) = answer::whole(&loaded.text);
     let tail = if is_whole { "" } else { "The rest is left out: read the file.\n" };
-    Ok(Answer::fenced(&head, &text, tail))
+    Ok(ToolAnswer::fenced(&head, &text, tail))
 }
 
-pub(super) fn list(call: &Call<'_>) -> Outcome {
+pub(super) fn list(call: &ToolCall<'_>) -> ToolResult {
     let last = match call.arguments.text("cursor") {
         Some(text) => Some(cursor::key(text).ok_or_else(|| {
-            Trouble::new(
+            ToolError::new(
                 "cannot go on from this cursor: it is none of ours",
                 "give `next_cursor` as it was, or none",
             )
@@ -105,7 +105,7 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     let tags: Vec<String> = call.arguments.texts("tags").iter().map(|tag| fold(tag)).collect();
     // The index gives the status, so here every one has to pass.
     asked.include_retired = true;
-    let mut entries = workspace.recall().entries(Wanted { kind: None, status })?;
+    let mut entries = workspace.recall().entries(ListFilter { kind: None, status })?;
     entries.retain(|entry| {
         asked.wants(entry) && tags.iter().all(|tag| entry.tags.iter().any(|own| fold(own) == *tag))
     });
@@ -116,11 +116,11 @@ pub(super) fn list(call: &Call<'_>) -> Outcome {
     let pinned = workspace.files().marks().pinned;
     let memories = page.iter().map(|entry| PageEntryView::of(entry, pinned.contains(&entry.address)));
     let warning = left_out(&mut workspace)?;
-    Ok(Answer::document(&PageView { total, memories: memories.collect(), next_cursor: next, warning }))
+    Ok(ToolAnswer::document(&PageView { total, memories: memories.collect(), next_cursor: next, warning }))
 }
 
 /// Sorts the last changed first, and those of one second by address.
-fn key(entry: &Entry) -> String {
+fn key(entry: &MemorySummary) -> String {
     let changed = entry.changed().map_or(0, |changed| changed.0);
     format!("{:020} {}", i64::MAX - changed, entry.address)
 }

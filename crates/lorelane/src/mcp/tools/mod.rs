@@ -12,9 +12,9 @@ mod notes;
 mod save;
 mod state;
 
-use super::answer::{Outcome, Trouble};
+use super::answer::{ToolError, ToolResult};
 use super::hints::{self, Tools};
-use super::schema::{self, Arguments, Kind, Parameter, Schema};
+use super::schema::{self, ArgumentType, Arguments, Parameter, Schema};
 use crate::serve::WorkspaceFactory;
 use lorelane_core::change::Notice;
 use lorelane_core::json::Object;
@@ -22,24 +22,24 @@ use lorelane_core::json::Object;
 /// Longer texts are no questions, names or reasons.
 const QUERY_MAX: usize = 10_000;
 const NAME_MAX: usize = 500;
-const LIMIT: Kind = Kind::Whole { min: 1, max: 100 };
+const LIMIT: ArgumentType = ArgumentType::Whole { min: 1, max: 100 };
 
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) about: &'static str,
-    pub(super) effect: Effect,
+    pub(super) effect: ToolEffect,
     pub(super) takes: &'static [Parameter],
-    pub(super) voice: Voice,
+    pub(super) voice: ErrorFormat,
     /// The schema of what it gives, where that is a document.
     pub(super) gives: Option<fn() -> Schema>,
-    run: fn(&Call<'_>) -> Outcome,
+    run: fn(&ToolCall<'_>) -> ToolResult,
 }
 
 /// What calling a tool does to the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum ToolEffect {
     Reads,
     /// Writes, and a second call may write again. Nothing is lost: every change can be undone.
     Writes,
@@ -49,22 +49,22 @@ pub(super) enum Effect {
 
 /// How a tool says that it could not do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Voice {
+pub(super) enum ErrorFormat {
     Plain,
     /// `{"error": …}`, as programs that were made for the first notes expect it.
     Json,
 }
 
 /// One call of a tool.
-pub(super) struct Call<'c> {
+pub(super) struct ToolCall<'c> {
     pub(super) factory: &'c WorkspaceFactory,
     pub(super) arguments: Arguments,
-    pub(super) progress: &'c dyn Fn(Progress),
+    pub(super) progress: &'c dyn Fn(ToolProgress),
     /// What the commands that hints name are called here.
     tools: Tools,
 }
 
-impl Call<'_> {
+impl ToolCall<'_> {
     /// What is told beside an answer, with the tools that the client has.
     fn notice(&self, notice: &Notice) -> String {
         hints::with_tools(&notice.text(), self.tools)
@@ -73,14 +73,14 @@ impl Call<'_> {
 
 /// Tools that belong together, and the commands that they stand for.
 #[derive(Debug)]
-pub(super) struct Set {
+pub(super) struct ToolSet {
     tools: &'static [Tool],
     commands: Tools,
 }
 
 /// How far a long job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Progress {
+pub(super) struct ToolProgress {
     pub(super) done: u32,
     pub(super) of: u32,
     pub(super) doing: &'static str,
@@ -90,7 +90,7 @@ pub(super) struct Progress {
 #[derive(Debug)]
 pub(super) struct Profile {
     pub(super) name: &'static str,
-    sets: &'static [&'static Set],
+    sets: &'static [&'static ToolSet],
     /// What clients tell their model of this server.
     pub(super) instructions: &'static str,
 }
@@ -130,7 +130,7 @@ impl Profile {
 
     /// A tool, and what the commands of hints are called where it is offered.
     pub(super) fn find(&self, name: &str) -> Option<(&'static Tool, Tools)> {
-        let find = |set: &&'static Set| {
+        let find = |set: &&'static ToolSet| {
             let tool = set.tools.iter().find(|tool| tool.name == name)?;
             Some((tool, set.commands))
         };
@@ -148,16 +148,16 @@ impl Tool {
         factory: &WorkspaceFactory,
         sent: Object,
         tools: Tools,
-        progress: &dyn Fn(Progress),
-    ) -> Outcome {
+        progress: &dyn Fn(ToolProgress),
+    ) -> ToolResult {
         let arguments = Arguments::read(self.takes, sent).map_err(|faults| {
             let what = match self.voice {
-                Voice::Plain => format!("cannot call {}:\n  {}", self.name, faults.join("\n  ")),
-                Voice::Json => format!("Validation error: {}", faults.join("; ")),
+                ErrorFormat::Plain => format!("cannot call {}:\n  {}", self.name, faults.join("\n  ")),
+                ErrorFormat::Json => format!("Validation error: {}", faults.join("; ")),
             };
-            Trouble::new(what, "mend all of it and call again; nothing was done")
+            ToolError::new(what, "mend all of it and call again; nothing was done")
         })?;
-        let outcome = (self.run)(&Call { factory, arguments, progress, tools });
+        let outcome = (self.run)(&ToolCall { factory, arguments, progress, tools });
         outcome.map(|answer| answer.naming(tools)).map_err(|trouble| trouble.naming(tools))
     }
 }

@@ -1,15 +1,15 @@
 //! Saving and retiring, through the same pipeline as every other change.
 
-use super::Call;
-use crate::mcp::answer::{Answer, Outcome, Trouble};
+use super::ToolCall;
+use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
 use crate::view;
-use lorelane_core::change::{Assignment, Change, Deed, Draft, Given, Plan, Receipt};
+use lorelane_core::change::{Assignment, Change, Draft, Effect, PartialInput, Plan, Receipt};
 use lorelane_core::dialect::notes;
 use lorelane_core::dialect::records::draft;
 use lorelane_core::digest::Revision;
 use lorelane_core::fence::{self, block, inline};
-use lorelane_core::json::{Format, Json, Object};
-use lorelane_core::lifecycle::Verb;
+use lorelane_core::json::{Json, JsonFormat, Object};
+use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::memory::{Address, Category};
 use lorelane_core::refusal::Refusal;
 use lorelane_core::text::{cut, one_line};
@@ -20,7 +20,7 @@ const FIELDS: [&str; 3] = ["content", "related_files", "confidence"];
 /// How the addresses of notes begin.
 const NOTES: &str = "notes/";
 
-pub(super) fn save(call: &Call<'_>) -> Outcome {
+pub(super) fn save(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = call.factory.open()?;
     let plan = match call.arguments.text("address") {
         Some(typed) => match new_note(call, &workspace, typed)? {
@@ -32,14 +32,14 @@ pub(super) fn save(call: &Call<'_>) -> Outcome {
     let dry_run = call.arguments.flag("dry_run");
     let done = if dry_run { workspace.preview(&plan) } else { workspace.commit(&plan) };
     let receipt = done.map_err(with_fields)?;
-    Ok(Answer::Text(said(call, &receipt, dry_run)))
+    Ok(ToolAnswer::Text(said(call, &receipt, dry_run)))
 }
 
 /// The schema names only what a category needs, so a draft that is wrong is answered with all of its fields.
-fn with_fields(failure: Failure) -> Trouble {
+fn with_fields(failure: Failure) -> ToolError {
     match &failure {
         Failure::Refused(Refusal::Invalid { address, .. }) => match address.category() {
-            Some(category) => Trouble::new(failure.to_string(), fields_of(category)),
+            Some(category) => ToolError::new(failure.to_string(), fields_of(category)),
             None => failure.into(),
         },
         _ => failure.into(),
@@ -51,18 +51,18 @@ fn fields_of(category: Category) -> String {
 }
 
 /// The address of a note that is not there yet, though the call has a text for it.
-fn new_note(call: &Call<'_>, workspace: &Workspace, typed: &str) -> Result<Option<Address>, Trouble> {
+fn new_note(call: &ToolCall<'_>, workspace: &Workspace, typed: &str) -> Result<Option<Address>, ToolError> {
     let (Some(name), Some(_)) = (typed.strip_prefix(NOTES), call.arguments.get("text")) else {
         return Ok(None);
     };
     if Address::note(name).is_some_and(|note| workspace.at(&note).is_some()) {
         return Ok(None);
     }
-    let address = notes::named(name).map_err(|fault| Trouble::new(fault.to_string(), fault.hint()))?;
+    let address = notes::named(name).map_err(|fault| ToolError::new(fault.to_string(), fault.hint()))?;
     Ok(Some(address).filter(|address| workspace.at(address).is_none()))
 }
 
-fn create_note(call: &Call<'_>, address: Address) -> Result<Plan, Trouble> {
+fn create_note(call: &ToolCall<'_>, address: Address) -> Result<Plan, ToolError> {
     refuse_what_no_note_has(call, &address)?;
     let mut text = notes::draft(call.arguments.exact("text"), None, &call.arguments.texts("tags"));
     if let Some(title) = call.arguments.text("title") {
@@ -73,32 +73,32 @@ fn create_note(call: &Call<'_>, address: Address) -> Result<Plan, Trouble> {
 }
 
 /// Texts are what notes say, and fields what records say.
-fn refuse_what_no_note_has(call: &Call<'_>, address: &Address) -> Result<(), Trouble> {
+fn refuse_what_no_note_has(call: &ToolCall<'_>, address: &Address) -> Result<(), ToolError> {
     if call.arguments.get("text").is_some() && call.arguments.get("append").is_some() {
         let what = format!("cannot save {address}: `text` and `append` are both given");
-        return Err(Trouble::new(what, "give one of them: `text` replaces what the note says"));
+        return Err(ToolError::new(what, "give one of them: `text` replaces what the note says"));
     }
     if call.arguments.get("category").is_some() {
         let what = format!("cannot save {address}: a note has no category");
-        return Err(Trouble::new(what, "leave `category` out, or save a new memory without an address"));
+        return Err(ToolError::new(what, "leave `category` out, or save a new memory without an address"));
     }
     let fields = fields(call);
     if fields.is_empty() {
         return Ok(());
     }
     let refusal = notes::no_fields(address, &fields);
-    Err(Trouble::new(refusal.to_string(), "a note takes `title`, `tags` and `text` or `append`"))
+    Err(ToolError::new(refusal.to_string(), "a note takes `title`, `tags` and `text` or `append`"))
 }
 
-fn refuse_what_no_record_has(call: &Call<'_>, what: &str) -> Result<(), Trouble> {
+fn refuse_what_no_record_has(call: &ToolCall<'_>, what: &str) -> Result<(), ToolError> {
     if call.arguments.get("text").is_none() && call.arguments.get("append").is_none() {
         return Ok(());
     }
     let what = format!("cannot save {what} with `text` or `append`: it has no free text");
-    Err(Trouble::new(what, "say it in the fields of `content`, or save a note by the address notes/NAME"))
+    Err(ToolError::new(what, "say it in the fields of `content`, or save a note by the address notes/NAME"))
 }
 
-fn create(call: &Call<'_>, workspace: &Workspace) -> Result<Plan, Trouble> {
+fn create(call: &ToolCall<'_>, workspace: &Workspace) -> Result<Plan, ToolError> {
     let category = call.arguments.text("category").and_then(Category::parse);
     let title = call.arguments.text("title");
     let (Some(category), Some(title)) = (category, title) else {
@@ -106,30 +106,30 @@ fn create(call: &Call<'_>, workspace: &Workspace) -> Result<Plan, Trouble> {
             Some(category) => fields_of(category),
             None => "give both, or the address of the memory to update".to_owned(),
         };
-        return Err(Trouble::new("cannot save a new memory without category and title", hint));
+        return Err(ToolError::new("cannot save a new memory without category and title", hint));
     };
     refuse_what_no_record_has(call, &format!("a {category}"))?;
     let tags = call.arguments.texts("tags");
     let (address, record) =
         draft::begin(category, Some(title), Some(fields(call)), &tags, &[], workspace.now());
-    let text = format!("{}\n", record.render(Format::FILE));
+    let text = format!("{}\n", record.render(JsonFormat::FILE));
     let because = because(call, &format!("create {address}"));
     Ok(Plan { changes: vec![Change::Create { address, text }], because })
 }
 
-fn update(call: &Call<'_>, workspace: &mut Workspace, typed: &str) -> Result<Plan, Trouble> {
+fn update(call: &ToolCall<'_>, workspace: &mut Workspace, typed: &str) -> Result<Plan, ToolError> {
     let address = workspace.find(typed)?;
     if let Some(category) = call.arguments.text("category").and_then(Category::parse)
         && address.category().is_some_and(|own| own != category)
     {
-        return Err(Trouble::new(
+        return Err(ToolError::new(
             format!("cannot make a {category} of {address}: a memory keeps its category"),
             "leave `category` out, or save a new memory and retire this one",
         ));
     }
     let expects = match call.arguments.text("expects") {
         Some(text) => Some(Revision::parse(text).ok_or_else(|| {
-            Trouble::new(format!("`{text}` is no revision"), "give it as memory_read printed it")
+            ToolError::new(format!("`{text}` is no revision"), "give it as memory_read printed it")
         })?),
         None => None,
     };
@@ -138,79 +138,82 @@ fn update(call: &Call<'_>, workspace: &mut Workspace, typed: &str) -> Result<Pla
     Ok(Plan { changes: vec![Change::Revise { address, expects, draft }], because })
 }
 
-fn note_draft(call: &Call<'_>, address: &Address) -> Result<Draft, Trouble> {
+fn note_draft(call: &ToolCall<'_>, address: &Address) -> Result<Draft, ToolError> {
     refuse_what_no_note_has(call, address)?;
     let given = |name: &str| call.arguments.get(name).map(|_| call.arguments.exact(name).to_owned());
     let assigned = |path: &str, value: String| Assignment { path: path.to_owned(), value };
     let title = call.arguments.text("title").map(|title| assigned("title", title.to_owned()));
     let set = title.into_iter().chain(given("append").map(|more| assigned("content+", more))).collect();
-    partial(call, address, given("text").map(Given::Text), set, "give title, tags, text or append")
+    partial(call, address, given("text").map(PartialInput::Text), set, "give title, tags, text or append")
 }
 
-fn record_draft(call: &Call<'_>, address: &Address) -> Result<Draft, Trouble> {
+fn record_draft(call: &ToolCall<'_>, address: &Address) -> Result<Draft, ToolError> {
     refuse_what_no_record_has(call, &address.to_string())?;
     let mut from = fields(call);
     if let Some(title) = call.arguments.text("title") {
         from.set("title", Json::text(title));
     }
-    let from = Some(from).filter(|from| !from.is_empty()).map(Given::Fields);
+    let from = Some(from).filter(|from| !from.is_empty()).map(PartialInput::Fields);
     partial(call, address, from, Vec::new(), "give title, content, tags, related_files or confidence")
 }
 
 fn partial(
-    call: &Call<'_>,
+    call: &ToolCall<'_>,
     address: &Address,
-    from: Option<Given>,
+    from: Option<PartialInput>,
     set: Vec<Assignment>,
     hint: &str,
-) -> Result<Draft, Trouble> {
+) -> Result<Draft, ToolError> {
     let add_tags = call.arguments.texts("tags");
     if from.is_none() && set.is_empty() && add_tags.is_empty() {
-        return Err(Trouble::new(format!("nothing to change in {address}"), hint));
+        return Err(ToolError::new(format!("nothing to change in {address}"), hint));
     }
     let because = call.arguments.text("because").map(str::to_owned);
     Ok(Draft::Partial { from, set, add_tags, because })
 }
 
-fn fields(call: &Call<'_>) -> Object {
+fn fields(call: &ToolCall<'_>) -> Object {
     let given = FIELDS.iter().filter_map(|name| Some((*name, call.arguments.get(name)?.clone())));
     given.collect()
 }
 
-fn because(call: &Call<'_>, what: &str) -> String {
+fn because(call: &ToolCall<'_>, what: &str) -> String {
     match call.arguments.text("because") {
         Some(because) => format!("{what}: {}", cut(&one_line(because), 200)),
         None => what.to_owned(),
     }
 }
 
-pub(super) fn retire(call: &Call<'_>) -> Outcome {
+pub(super) fn retire(call: &ToolCall<'_>) -> ToolResult {
     let Some(reason) = call.arguments.text("reason") else {
-        return Err(Trouble::new("cannot retire without a reason", "say in `reason` why it no longer holds"));
+        return Err(ToolError::new(
+            "cannot retire without a reason",
+            "say in `reason` why it no longer holds",
+        ));
     };
     let mut workspace = call.factory.open()?;
     let address = workspace.find(call.arguments.text("address").unwrap_or_default())?;
     let because = format!("retire {address}: {}", cut(&one_line(reason), 200));
-    let change = Change::Step { address, verb: Verb::Retire, reason: reason.to_owned() };
+    let change = Change::Transition { address, verb: LifecycleVerb::Retire, reason: reason.to_owned() };
     let receipt = workspace.commit(&Plan { changes: vec![change], because })?;
-    Ok(Answer::Text(said(call, &receipt, false)))
+    Ok(ToolAnswer::Text(said(call, &receipt, false)))
 }
 
 /// What was done, or would be, a line each.
-fn said(call: &Call<'_>, receipt: &Receipt, dry_run: bool) -> String {
+fn said(call: &ToolCall<'_>, receipt: &Receipt, dry_run: bool) -> String {
     let mut text = String::new();
     for outcome in &receipt.outcomes {
         let did = match &outcome.deed {
-            Deed::Created => "created".to_owned(),
-            Deed::Revised { renamed_from: Some((old, _)), .. } => {
+            Effect::Created => "created".to_owned(),
+            Effect::Revised { renamed_from: Some((old, _)), .. } => {
                 format!("updated (renamed from {})", fence::name(&old.to_string()))
             }
-            Deed::Revised { .. } => "updated".to_owned(),
-            Deed::Stepped { to, .. } => to.name().to_owned(),
-            Deed::Already(status) => format!("left as it is ({status})"),
-            Deed::Purged => "deleted".to_owned(),
-            Deed::Marked(kind) => kind.name().to_owned(),
-            Deed::Undone => "undone".to_owned(),
+            Effect::Revised { .. } => "updated".to_owned(),
+            Effect::Transitioned { to, .. } => to.name().to_owned(),
+            Effect::Already(status) => format!("left as it is ({status})"),
+            Effect::Deleted => "deleted".to_owned(),
+            Effect::Marked(kind) => kind.name().to_owned(),
+            Effect::Undone => "undone".to_owned(),
         };
         let would = if dry_run { "would be " } else { "" };
         let address = fence::name(&outcome.address.to_string());

@@ -1,34 +1,34 @@
 //! What was shown and why, and how the store is.
 
-use super::{Call, Progress};
-use crate::mcp::answer::{Answer, Outcome, Trouble};
+use super::{ToolCall, ToolProgress};
+use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
 use crate::view::{ExplanationView, ProjectView, ReindexedView};
 use lorelane_core::memory::Address;
 use lorelane_engine::workspace::{Overview, Sync, Workspace};
 
-pub(super) fn why(call: &Call<'_>) -> Outcome {
+pub(super) fn why(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = call.factory.open()?;
     let Some(typed) = call.arguments.text("address") else {
         let line = workspace.files().ledger().lines().into_iter().next();
-        return Ok(Answer::document(&ExplanationView::of_last(line.as_ref())));
+        return Ok(ToolAnswer::document(&ExplanationView::of_last(line.as_ref())));
     };
     let address = match workspace.find(typed) {
         Ok(address) => address,
         // The ledger may know a memory that is gone.
         Err(failure) => Address::parse(typed)
-            .filter(|address| workspace.files().ledger().lines().iter().any(|line| line.speaks_of(address)))
-            .ok_or_else(|| Trouble::from(failure))?,
+            .filter(|address| workspace.files().ledger().lines().iter().any(|line| line.mentions(address)))
+            .ok_or_else(|| ToolError::from(failure))?,
     };
     let account = workspace.reminders().why(&address)?;
-    Ok(Answer::document(&ExplanationView::of(&address, &account)))
+    Ok(ToolAnswer::document(&ExplanationView::of(&address, &account)))
 }
 
-pub(super) fn status(call: &Call<'_>) -> Outcome {
+pub(super) fn status(call: &ToolCall<'_>) -> ToolResult {
     let (check, rebuild) = (call.arguments.flag("check"), call.arguments.flag("rebuild_index"));
     let steps = 1 + u32::from(check) + u32::from(rebuild);
     let mut done = 0;
     let mut next = |doing: &'static str| {
-        (call.progress)(Progress { done, of: steps, doing });
+        (call.progress)(ToolProgress { done, of: steps, doing });
         done += 1;
     };
     let mut workspace = call.factory.open()?;
@@ -47,8 +47,8 @@ pub(super) fn status(call: &Call<'_>) -> Outcome {
     let seen = workspace.maintenance().overview()?;
     let attention = attention(&workspace, &seen);
     let status = ProjectView::of(&workspace, &seen, reindexed, attention, findings.as_deref());
-    (call.progress)(Progress { done: steps, of: steps, doing: "done" });
-    Ok(Answer::document(&status))
+    (call.progress)(ToolProgress { done: steps, of: steps, doing: "done" });
+    Ok(ToolAnswer::document(&status))
 }
 
 fn attention(workspace: &Workspace, seen: &Overview) -> Vec<String> {

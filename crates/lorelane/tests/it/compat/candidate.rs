@@ -82,7 +82,7 @@ fn what_happened_to_the_subject_decides_with_it() {
     ] {
         let rest: Vec<&str> = event.iter().flat_map(|event| ["--lifecycle-event", *event]).collect();
         let verdict = lorelane_core::json::Json::parse(&ask(&scratch, category, new_info, &rest)).unwrap();
-        let line = |key: &str| verdict.at(key).unwrap().render(lorelane_core::json::Format::LINE);
+        let line = |key: &str| verdict.at(key).unwrap().render(lorelane_core::json::JsonFormat::LINE);
         seen.push_str(&format!("{category}, {new_info:?}, {event:?}\n"));
         let keys = ["lifecycle_event", "delete_allowed", "pre_action", "structural_cud", "vetoes", "hints"];
         keys.iter().for_each(|key| seen.push_str(&format!("  {key}: {}\n", line(key))));

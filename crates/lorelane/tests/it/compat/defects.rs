@@ -6,7 +6,7 @@ use crate::consolidate::{capture, commit};
 use crate::scratch::{CONFIG, LISTING};
 use expect_test::{Expect, expect};
 use lorelane_core::digest::Revision;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use lorelane_core::memory::Category;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -356,7 +356,7 @@ fn a_candidate_is_found_from_any_folder_and_in_the_files() {
 fn a_veto_forbids_only_its_own_action() {
     let scratch = Scratch::with_decision();
     let verdict = scratch.candidate("decision", "auth");
-    let line = |key: &str| verdict.at(key).unwrap().render(Format::LINE);
+    let line = |key: &str| verdict.at(key).unwrap().render(JsonFormat::LINE);
     assert_eq!((line("structural_cud").as_str(), line("vetoes").as_str()), ("\"UPDATE\"", "[]"));
     check(
         &line("vetoes_by_action"),

@@ -3,7 +3,7 @@
 use super::{Scratch, USE_JWT, decision, record};
 use crate::scratch::{CONFIG, LANE, Said};
 use expect_test::expect;
-use lorelane_core::json::{Format, Json, Object};
+use lorelane_core::json::{Json, JsonFormat, Object};
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -21,7 +21,7 @@ impl Scratch {
         ]
         .into_iter()
         .collect();
-        self.told(script, &format!("{}\n", Json::Object(payload).render(Format::LINE)))
+        self.told(script, &format!("{}\n", Json::Object(payload).render(JsonFormat::LINE)))
     }
 
     pub(super) fn told(&self, script: &str, payload: &str) -> Said {

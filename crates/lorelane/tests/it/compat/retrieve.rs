@@ -3,11 +3,12 @@
 use super::{Scratch, USE_JWT, decision, ended, record, runbook};
 use crate::scratch::words;
 use expect_test::{Expect, expect};
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 
 impl Scratch {
     fn ask(&self, key: &str, prompt: &str) -> String {
-        let payload = Json::Object([(key, Json::text(prompt))].into_iter().collect()).render(Format::LINE);
+        let payload =
+            Json::Object([(key, Json::text(prompt))].into_iter().collect()).render(JsonFormat::LINE);
         self.lorelane_with_input("compat memory_retrieve", payload).expect(0).text()
     }
 

@@ -3,7 +3,7 @@
 use super::Scratch;
 use crate::scratch::Said;
 use expect_test::expect;
-use lorelane_core::json::{Format, Json};
+use lorelane_core::json::{Json, JsonFormat};
 use std::fs;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ impl Scratch {
     /// Writes a transcript in the real format, a line per message.
     pub(super) fn transcript(&self, messages: &[(&str, &str)]) -> PathBuf {
         let line = |(speaker, text): &(&str, &str)| {
-            let text = Json::text(*text).render(Format::LINE);
+            let text = Json::text(*text).render(JsonFormat::LINE);
             format!(
                 r#"{{"type":"{speaker}","message":{{"role":"{speaker}","content":[{{"type":"text","text":{text}}}]}}}}"#
             )

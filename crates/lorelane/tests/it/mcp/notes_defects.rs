@@ -330,7 +330,7 @@ fn b19_files_that_come_change_and_go_by_hand_are_seen() {
     scratch.put(".memories/b.md", "About guava instead.\n");
     client.told("notifications/resources/updated").expect("a notice");
     assert_eq!(ids(&search(&mut client, "guava"))[0], "memory:b");
-    assert!(!search(&mut client, "mango").render(Format::LINE).contains("mango"));
+    assert!(!search(&mut client, "mango").render(JsonFormat::LINE).contains("mango"));
     client.leave();
 }
 

@@ -49,7 +49,7 @@ fn tools_say_what_they_do_and_what_they_take() {
 fn the_list_of_tools_costs_less_than_2000_tokens() {
     let scratch = Scratch::with_store();
     let mut client = Client::greeted(&scratch);
-    let listed = client.ask("tools/list", "{}").at("result").unwrap().render(Format::LINE);
+    let listed = client.ask("tools/list", "{}").at("result").unwrap().render(JsonFormat::LINE);
     // Clients send it without blanks between members.
     let sent = listed.replace("\": ", "\":").replace(", \"", ",\"");
     // As a tokenizer cuts first: words, numbers and runs of signs; long words are more than one token.
@@ -254,7 +254,7 @@ fn what_memories_say_cannot_leave_its_fence() {
         let unseen = ['\u{202e}', '\u{3164}', '\u{fe0f}', '\u{e0155}'];
         assert!(said.contains("&lt;/lorelane-memory&gt;") && !said.contains(unseen), "{said}");
     }
-    let listed = client.document("memory_list", "{}").render(Format::LINE);
+    let listed = client.document("memory_list", "{}").render(JsonFormat::LINE);
     assert!(!listed.contains('<') && listed.contains("&lt;system&gt;"), "{listed}");
     client.leave();
 }
@@ -379,7 +379,7 @@ fn what_a_session_left_is_reviewed_and_saved() {
     assert!(text(&work, "note").contains("follow no instruction"), "{work:?}");
     // The words of the conversation come along, and cannot pretend to be ours.
     assert!(text(task, "context").contains("put a queue between"), "{task:?}");
-    assert!(!work.render(Format::LINE).contains('<'), "{work:?}");
+    assert!(!work.render(JsonFormat::LINE).contains('<'), "{work:?}");
     let answer = |verdict: &str| {
         format!(
             r#"{{"answers": [{{"session": "s-1", "category": "decision", "action": "CREATE", "verdict": "{verdict}",

@@ -1,14 +1,14 @@
 //! What notes say of files and of each other, and which say the same.
 
 use super::search::{beginning, listed, of_notes};
-use super::{Call, SEARCH_HINT, find, note_type, open, trouble};
-use crate::mcp::answer::{Answer, Outcome, Trouble};
+use super::{SEARCH_HINT, ToolCall, find, note_type, open, trouble};
+use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
 use crate::mcp::schema::{Schema, list_of, object_with, of_type, whole_object};
 use crate::view::{LinkedNoteView, MergeableView, RelationView, RelationshipsView, VersionsView, memory_id};
 use lorelane_core::graph::{Graph, RelationKind, Scope};
 use lorelane_core::json::Json;
 use lorelane_core::memory::link::Edge;
-use lorelane_core::memory::{Address, Kind};
+use lorelane_core::memory::{Address, MemoryKind};
 use lorelane_engine::workspace::{Comparison, Inbound, Workspace};
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ const RANKED: usize = 1000;
 const GROUPS: usize = 5;
 const ALIKE: f64 = 0.85;
 
-pub(super) fn linked(call: &Call<'_>) -> Outcome {
+pub(super) fn linked(call: &ToolCall<'_>) -> ToolResult {
     let Some(target) = call.arguments.text("target_document") else {
         let hint = "name a file from the project's root, such as src/auth.py";
-        return Err(Trouble::new("Validation error: target_document cannot be empty", hint));
+        return Err(ToolError::new("Validation error: target_document cannot be empty", hint));
     };
     let mut workspace = open(call)?;
     let links = workspace.recall().links_to(target, Scope::Active).map_err(trouble)?.links;
@@ -41,11 +41,11 @@ pub(super) fn linked(call: &Call<'_>) -> Outcome {
     let hits = links.iter().filter_map(|link| {
         Some(LinkedNoteView::of(link, share(link), around(&workspace, link)?, &workspace))
     });
-    Ok(Answer::verbatim(&hits.collect::<Vec<_>>()))
+    Ok(ToolAnswer::verbatim(&hits.collect::<Vec<_>>()))
 }
 
 /// How well each note answers a question; those that do not are not in it.
-fn scores(workspace: &mut Workspace, query: &str) -> Result<BTreeMap<Address, f64>, Trouble> {
+fn scores(workspace: &mut Workspace, query: &str) -> Result<BTreeMap<Address, f64>, ToolError> {
     let query = of_notes(query, workspace.now());
     let found = workspace.recall().search(&query, RANKED).map_err(trouble)?;
     let each = found.hits.into_iter().flat_map(|hit| {
@@ -74,16 +74,16 @@ pub(super) fn linked_schema() -> Schema {
     ])
 }
 
-pub(super) fn merges(call: &Call<'_>) -> Outcome {
+pub(super) fn merges(call: &ToolCall<'_>) -> ToolResult {
     let arguments = &call.arguments;
     let threshold = arguments.get("threshold").and_then(Json::as_f64).unwrap_or(ALIKE);
-    let kind = Some(Kind::Note(note_type(arguments.text("filter_type")).unwrap_or_default()));
+    let kind = Some(MemoryKind::Note(note_type(arguments.text("filter_type")).unwrap_or_default()));
     let limit = arguments.whole("limit").unwrap_or(GROUPS);
     let mut workspace = open(call)?;
     let groups = workspace.recall().duplicates(Comparison { threshold, limit, kind }).map_err(trouble)?;
     let groups = groups.iter().enumerate();
     let groups = groups.map(|(at, group)| MergeableView::of(at, group, threshold, &workspace));
-    Ok(Answer::verbatim(&groups.collect::<Vec<_>>()))
+    Ok(ToolAnswer::verbatim(&groups.collect::<Vec<_>>()))
 }
 
 pub(super) fn merges_schema() -> Schema {
@@ -98,10 +98,10 @@ pub(super) fn merges_schema() -> Schema {
     ])
 }
 
-pub(super) fn versions(call: &Call<'_>) -> Outcome {
+pub(super) fn versions(call: &ToolCall<'_>) -> ToolResult {
     let (workspace, graph, address) = asked(call)?;
     let versions = graph.reached(&address, Edge::Supersedes);
-    Ok(Answer::verbatim(&VersionsView::of(&versions, &workspace)))
+    Ok(ToolAnswer::verbatim(&VersionsView::of(&versions, &workspace)))
 }
 
 pub(super) fn versions_schema() -> Schema {
@@ -109,23 +109,23 @@ pub(super) fn versions_schema() -> Schema {
     whole_object(vec![("version_chain", list_of(whole_object(version))), ("count", of_type("integer"))])
 }
 
-pub(super) fn dependencies(call: &Call<'_>) -> Outcome {
+pub(super) fn dependencies(call: &ToolCall<'_>) -> ToolResult {
     let (workspace, graph, address) = asked(call)?;
-    Ok(Answer::verbatim(&said_of_memories(&workspace, &graph, &address, Edge::DependsOn)))
+    Ok(ToolAnswer::verbatim(&said_of_memories(&workspace, &graph, &address, Edge::DependsOn)))
 }
 
-pub(super) fn contradictions(call: &Call<'_>) -> Outcome {
+pub(super) fn contradictions(call: &ToolCall<'_>) -> ToolResult {
     let (workspace, graph, address) = asked(call)?;
-    Ok(Answer::verbatim(&said_of_memories(&workspace, &graph, &address, Edge::Contradicts)))
+    Ok(ToolAnswer::verbatim(&said_of_memories(&workspace, &graph, &address, Edge::Contradicts)))
 }
 
-pub(super) fn relationships(call: &Call<'_>) -> Outcome {
+pub(super) fn relationships(call: &ToolCall<'_>) -> ToolResult {
     let only = call.arguments.text("relationship_type");
     let (workspace, graph, address) = asked(call)?;
     let wanted = |name: &str, edge| {
         only.is_none_or(|only| only == name).then(|| said_of_memories(&workspace, &graph, &address, edge))
     };
-    Ok(Answer::verbatim(&RelationshipsView {
+    Ok(ToolAnswer::verbatim(&RelationshipsView {
         memory_id: memory_id(&address),
         supersedes: wanted("supersedes", Edge::Supersedes),
         depends_on: wanted("depends_on", Edge::DependsOn),
@@ -134,13 +134,13 @@ pub(super) fn relationships(call: &Call<'_>) -> Outcome {
 }
 
 /// The note that a call asks for, and the graph that it stands in.
-fn asked(call: &Call<'_>) -> Result<(Workspace, Graph, Address), Trouble> {
+fn asked(call: &ToolCall<'_>) -> Result<(Workspace, Graph, Address), ToolError> {
     let mut workspace = open(call)?;
     let typed = call.arguments.exact("filename");
     let address = find(&workspace, typed).ok_or_else(|| {
         let name = typed.strip_prefix("memory:").unwrap_or(typed);
         let what = format!("Memory not found: memory:{}", name.strip_suffix(".md").unwrap_or(name));
-        Trouble::new(what, SEARCH_HINT)
+        ToolError::new(what, SEARCH_HINT)
     })?;
     let graph = workspace.recall().graph(Scope::Active).map_err(trouble)?;
     Ok((workspace, graph, address))

@@ -1,7 +1,7 @@
 //! Notes found by what they say.
 
-use super::{Call, moment, note_type, open, trouble};
-use crate::mcp::answer::{Answer, LISTED, Outcome, Trouble};
+use super::{ToolCall, moment, note_type, open, trouble};
+use crate::mcp::answer::{LISTED, ToolAnswer, ToolError, ToolResult};
 use crate::mcp::schema::{Schema, list_of, of_type, whole_object};
 use crate::view::{NoteHitView, file_path};
 use lorelane_core::memory::{Body, LaneId};
@@ -9,24 +9,24 @@ use lorelane_core::passage::Passage;
 use lorelane_core::recall::{Hit, Query};
 use lorelane_core::text::cut;
 use lorelane_core::time::Timestamp;
-use lorelane_engine::workspace::{Loaded, Workspace};
+use lorelane_engine::workspace::{LoadedMemory, Workspace};
 
 const HITS: usize = 5;
 /// What is given of a whole note among others; read_memory gives the rest.
 const WHOLE_MAX: usize = 40_000;
 const DAY: i64 = 86_400;
 
-pub(super) fn search(call: &Call<'_>) -> Outcome {
+pub(super) fn search(call: &ToolCall<'_>) -> ToolResult {
     let arguments = &call.arguments;
     let (after, before) = (moment(call, "after_timestamp"), moment(call, "before_timestamp"));
     if let (Some(after), Some(before)) = (after, before)
         && after >= before
     {
         let what = format!("after_timestamp ({}) must be less than before_timestamp ({})", after.0, before.0);
-        return Err(Trouble::new(format!("Validation error: {what}"), "exchange them"));
+        return Err(ToolError::new(format!("Validation error: {what}"), "exchange them"));
     }
     let mut workspace = open(call)?;
-    let Some(text) = arguments.text("query") else { return Ok(Answer::verbatim(&[(); 0])) };
+    let Some(text) = arguments.text("query") else { return Ok(ToolAnswer::verbatim(&[(); 0])) };
     let mut query = of_notes(text, workspace.now());
     query.tags = arguments.texts("filter_tags");
     query.by_creation = true;
@@ -41,7 +41,7 @@ pub(super) fn search(call: &Call<'_>) -> Outcome {
         workspace.recall().search(&query, arguments.whole("limit").unwrap_or(HITS)).map_err(trouble)?;
     let whole = arguments.flag("load_full_memory");
     let hits = found.hits.iter().filter_map(|hit| shown(&workspace, hit, whole));
-    Ok(Answer::verbatim(&hits.collect::<Vec<_>>()))
+    Ok(ToolAnswer::verbatim(&hits.collect::<Vec<_>>()))
 }
 
 /// A question to the notes alone.
@@ -63,7 +63,7 @@ fn shown(workspace: &Workspace, hit: &Hit, whole: bool) -> Option<NoteHitView> {
 }
 
 /// The beginning of a note: its first passage, or all of a text that has none.
-pub(super) fn beginning(workspace: &Workspace, loaded: &Loaded) -> String {
+pub(super) fn beginning(workspace: &Workspace, loaded: &LoadedMemory) -> String {
     let first: Option<Passage> = workspace.files().passages(loaded).into_iter().next();
     first.map(|passage| passage.text).unwrap_or_else(|| match &loaded.memory.body {
         Body::Prose(text) => cut(text, WHOLE_MAX),

@@ -1,26 +1,26 @@
 //! How many notes there are, and of which sort.
 
-use super::{Call, open, trouble};
-use crate::mcp::answer::{Answer, Outcome};
+use super::{ToolCall, open, trouble};
+use crate::mcp::answer::{ToolAnswer, ToolResult};
 use crate::mcp::schema::{Schema, of_type, whole_object};
 use crate::view::{Members, NotesStatsView};
-use lorelane_engine::index::Wanted;
+use lorelane_engine::index::ListFilter;
 use std::collections::BTreeMap;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 /// Deleted notes are not counted, archived ones are.
-pub(super) fn stats(call: &Call<'_>) -> Outcome {
+pub(super) fn stats(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
-    let mut entries = workspace.recall().entries(Wanted::default()).map_err(trouble)?;
+    let mut entries = workspace.recall().entries(ListFilter::default()).map_err(trouble)?;
     entries.retain(|entry| entry.address.is_note() && !entry.address.is_trash());
     let sizes = workspace.files().sightings();
     let size: u64 = entries.iter().filter_map(|entry| sizes.get(&entry.address)).map(|seen| seen.size).sum();
     let tags = counted(entries.iter().flat_map(|entry| entry.tags.iter().map(String::as_str)));
     let types = counted(entries.iter().map(|entry| entry.kind.name()));
     let folder = workspace.files().notes_folder().map(|folder| folder.display().to_string());
-    Ok(Answer::verbatim(&NotesStatsView {
+    Ok(ToolAnswer::verbatim(&NotesStatsView {
         count: entries.len(),
         total_size: readable(size),
         tags,

@@ -1,8 +1,8 @@
 //! Tags: how often they are used, and what they come with.
 
 use super::search::{beginning, listed};
-use super::{Call, open, trouble};
-use crate::mcp::answer::{Answer, Outcome, Trouble};
+use super::{ToolCall, open, trouble};
+use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
 use crate::mcp::schema::{Schema, list_of, of_type, whole_object};
 use crate::view::{RelatedTagsView, TagCountView, TagGraphView, TagPairView, TaggedNoteView};
 use lorelane_core::graph::{Graph, Scope};
@@ -14,13 +14,13 @@ const HITS: usize = 10;
 /// So many of the tags that a tag comes with are told in the graph of all.
 const BESIDE: usize = 5;
 
-pub(super) fn cluster(call: &Call<'_>) -> Outcome {
+pub(super) fn cluster(call: &ToolCall<'_>) -> ToolResult {
     let tag = tag(call)?;
     let (workspace, graph) = of_notes(call)?;
     let around = graph.tag_cluster(tag, call.arguments.whole("depth").unwrap_or(DEPTH));
     let around = around.into_iter().take(call.arguments.whole("limit").unwrap_or(HITS));
     let hits = around.filter_map(|(address, distance)| shown(&workspace, address, distance));
-    Ok(Answer::verbatim(&hits.collect::<Vec<_>>()))
+    Ok(ToolAnswer::verbatim(&hits.collect::<Vec<_>>()))
 }
 
 /// A note with the tag counts 1, one that shares a tag with it half of that, and so on.
@@ -42,14 +42,14 @@ pub(super) fn cluster_schema() -> Schema {
     ])
 }
 
-pub(super) fn graph(call: &Call<'_>) -> Outcome {
+pub(super) fn graph(call: &ToolCall<'_>) -> ToolResult {
     let (_, graph) = of_notes(call)?;
     let tagged = graph.tagged();
     let co_occurrences = tagged.keys().copied().flat_map(|tag| {
         let related = graph.related_tags(tag).into_iter().take(BESIDE);
         related.map(move |(related_tag, count)| TagPairView { tag, related_tag, count })
     });
-    Ok(Answer::verbatim(&TagGraphView {
+    Ok(ToolAnswer::verbatim(&TagGraphView {
         tag_frequencies: tagged.iter().map(|(tag, notes)| (*tag, notes.len())).collect(),
         co_occurrences: co_occurrences.collect(),
     }))
@@ -62,12 +62,12 @@ pub(super) fn graph_schema() -> Schema {
     whole_object(vec![("tag_frequencies", of_type("object")), ("co_occurrences", together)])
 }
 
-pub(super) fn related(call: &Call<'_>) -> Outcome {
+pub(super) fn related(call: &ToolCall<'_>) -> ToolResult {
     let tag = tag(call)?;
     let (_, graph) = of_notes(call)?;
     let related = graph.related_tags(tag).into_iter();
     let related_tags = related.map(|(tag, count)| TagCountView { tag, count }).collect();
-    Ok(Answer::verbatim(&RelatedTagsView { tag, related_tags }))
+    Ok(ToolAnswer::verbatim(&RelatedTagsView { tag, related_tags }))
 }
 
 pub(super) fn related_schema() -> Schema {
@@ -75,13 +75,13 @@ pub(super) fn related_schema() -> Schema {
     whole_object(vec![("tag", of_type("string")), ("related_tags", list_of(related))])
 }
 
-fn tag<'c>(call: &'c Call<'_>) -> Result<&'c str, Trouble> {
+fn tag<'c>(call: &'c ToolCall<'_>) -> Result<&'c str, ToolError> {
     let hint = "get_tag_graph lists the tags there are";
-    call.arguments.text("tag").ok_or_else(|| Trouble::new("Validation error: tag cannot be empty", hint))
+    call.arguments.text("tag").ok_or_else(|| ToolError::new("Validation error: tag cannot be empty", hint))
 }
 
 /// The graph of the notes alone: tags of records are another lane's.
-fn of_notes(call: &Call<'_>) -> Result<(Workspace, Graph), Trouble> {
+fn of_notes(call: &ToolCall<'_>) -> Result<(Workspace, Graph), ToolError> {
     let mut workspace = open(call)?;
     let mut graph = workspace.recall().graph(Scope::Active).map_err(trouble)?;
     graph.relations.retain(|relation| relation.from.is_note());

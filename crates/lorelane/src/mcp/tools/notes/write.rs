@@ -1,20 +1,20 @@
 //! Notes created, read, changed, deleted and merged.
 
-use super::{Call, SEARCH_HINT, filename, find, note_type, open, trouble};
-use crate::mcp::answer::{Answer, Outcome, Trouble};
+use super::{SEARCH_HINT, ToolCall, filename, find, note_type, open, trouble};
+use crate::mcp::answer::{ToolAnswer, ToolError, ToolResult};
 use crate::mcp::schema::{Schema, of_type, whole_object};
 use crate::view::{NoteChangeView, NoteDeletionView, NoteMergeView, NoteTextView, file_path};
 use lorelane_core::change::{Change, Draft, Plan};
 use lorelane_core::dialect::notes;
-use lorelane_core::lifecycle::Verb;
+use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::memory::Address;
 use lorelane_core::refusal::Refusal;
-use lorelane_engine::workspace::{Failure, Merge, Workspace};
+use lorelane_engine::workspace::{Failure, NoteMerge, Workspace};
 
 /// More than any model reads at once. A longer note is not cut: what is cut would be lost by the next update.
 const READ_MAX: usize = 400_000;
 
-pub(super) fn create(call: &Call<'_>) -> Outcome {
+pub(super) fn create(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
     let address = named(call.arguments.exact("filename"))?;
     let note_type = note_type(call.arguments.text("memory_type"));
@@ -22,7 +22,7 @@ pub(super) fn create(call: &Call<'_>) -> Outcome {
     let because = format!("create {address}");
     let change = Change::Create { address: address.clone(), text };
     workspace.commit(&Plan { changes: vec![change], because }).map_err(|failure| match failure {
-        Failure::Refused(Refusal::Exists { .. }) => Trouble::new(
+        Failure::Refused(Refusal::Exists { .. }) => ToolError::new(
             format!("Memory file already exists: {}", filename(address.name())),
             "append_memory adds to it, update_memory replaces what it says",
         ),
@@ -31,39 +31,39 @@ pub(super) fn create(call: &Call<'_>) -> Outcome {
     Ok(done("created", &workspace, &address))
 }
 
-fn named(typed: &str) -> Result<Address, Trouble> {
-    notes::named(typed).map_err(|fault| Trouble::new(fault.to_string(), fault.hint()))
+fn named(typed: &str) -> Result<Address, ToolError> {
+    notes::named(typed).map_err(|fault| ToolError::new(fault.to_string(), fault.hint()))
 }
 
-fn done(status: &'static str, workspace: &Workspace, address: &Address) -> Answer {
+fn done(status: &'static str, workspace: &Workspace, address: &Address) -> ToolAnswer {
     let (filename, path) = (filename(address.name()), file_path(workspace, address));
-    Answer::verbatim(&NoteChangeView { status, filename, path })
+    ToolAnswer::verbatim(&NoteChangeView { status, filename, path })
 }
 
-pub(super) fn read(call: &Call<'_>) -> Outcome {
+pub(super) fn read(call: &ToolCall<'_>) -> ToolResult {
     let workspace = open(call)?;
     let address = existing(call, &workspace)?;
     let loaded = workspace.load(&address).map_err(trouble)?;
     if loaded.text.chars().nth(READ_MAX).is_some() {
         let what =
             format!("cannot give {}: it has more than {READ_MAX} characters", filename(address.name()));
-        return Err(Trouble::new(what, "search_memories gives passages of it; or read its file"));
+        return Err(ToolError::new(what, "search_memories gives passages of it; or read its file"));
     }
     let (filename, path) = (filename(address.name()), file_path(&workspace, &address));
-    Ok(Answer::verbatim(&NoteTextView { filename, content: loaded.text, path }))
+    Ok(ToolAnswer::verbatim(&NoteTextView { filename, content: loaded.text, path }))
 }
 
-pub(super) fn update(call: &Call<'_>) -> Outcome {
+pub(super) fn update(call: &ToolCall<'_>) -> ToolResult {
     let draft = Draft::Whole(call.arguments.exact("content").to_owned());
     revise(call, draft, "update", "updated")
 }
 
-pub(super) fn append(call: &Call<'_>) -> Outcome {
+pub(super) fn append(call: &ToolCall<'_>) -> ToolResult {
     let draft = Draft::Append { text: call.arguments.exact("content").to_owned() };
     revise(call, draft, "append to", "appended")
 }
 
-fn revise(call: &Call<'_>, draft: Draft, verb: &str, status: &'static str) -> Outcome {
+fn revise(call: &ToolCall<'_>, draft: Draft, verb: &str, status: &'static str) -> ToolResult {
     let mut workspace = open(call)?;
     let address = existing(call, &workspace)?;
     let because = format!("{verb} {address}");
@@ -72,22 +72,23 @@ fn revise(call: &Call<'_>, draft: Draft, verb: &str, status: &'static str) -> Ou
     Ok(done(status, &workspace, &address))
 }
 
-pub(super) fn delete(call: &Call<'_>) -> Outcome {
+pub(super) fn delete(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
     let address = existing(call, &workspace)?;
     let because = format!("delete {address}");
-    let change = Change::Step { address: address.clone(), verb: Verb::Retire, reason: String::new() };
+    let change =
+        Change::Transition { address: address.clone(), verb: LifecycleVerb::Retire, reason: String::new() };
     let receipt = workspace.commit(&Plan { changes: vec![change], because }).map_err(trouble)?;
     let trash = receipt.outcomes.first().map_or(&address, |outcome| &outcome.address);
     let (filename, moved_to) = (filename(address.name()), file_path(&workspace, trash));
-    Ok(Answer::verbatim(&NoteDeletionView { status: "deleted", filename, moved_to }))
+    Ok(ToolAnswer::verbatim(&NoteDeletionView { status: "deleted", filename, moved_to }))
 }
 
-pub(super) fn merge(call: &Call<'_>) -> Outcome {
+pub(super) fn merge(call: &ToolCall<'_>) -> ToolResult {
     let mut workspace = open(call)?;
     let typed = call.arguments.texts("source_files");
     if typed.is_empty() {
-        return Err(Trouble::new("No source files provided", Failure::NoSources.hint()));
+        return Err(ToolError::new("No source files provided", Failure::NoSources.hint()));
     }
     let mut sources = Vec::new();
     for typed in &typed {
@@ -99,16 +100,16 @@ pub(super) fn merge(call: &Call<'_>) -> Outcome {
     let target = named(call.arguments.exact("target_file"))?;
     let text = Some(call.arguments.exact("summary_content").to_owned());
     let merged = sources.len();
-    workspace.changes().merge(&Merge { sources, target: target.clone(), text }).map_err(|failure| {
+    workspace.changes().merge(&NoteMerge { sources, target: target.clone(), text }).map_err(|failure| {
         match failure {
-            Failure::Refused(Refusal::Exists { .. }) => Trouble::new(
+            Failure::Refused(Refusal::Exists { .. }) => ToolError::new(
                 format!("Target file already exists: {}", filename(target.name())),
                 "choose another name, or name it among the sources too",
             ),
             failure => trouble(failure),
         }
     })?;
-    Ok(Answer::verbatim(&NoteMergeView {
+    Ok(ToolAnswer::verbatim(&NoteMergeView {
         status: "merged",
         target_file: filename(target.name()),
         sources_merged: merged,
@@ -116,14 +117,14 @@ pub(super) fn merge(call: &Call<'_>) -> Outcome {
     }))
 }
 
-fn existing(call: &Call<'_>, workspace: &Workspace) -> Result<Address, Trouble> {
+fn existing(call: &ToolCall<'_>, workspace: &Workspace) -> Result<Address, ToolError> {
     found(workspace, call.arguments.exact("filename"), "Memory file not found")
 }
 
-fn found(workspace: &Workspace, typed: &str, missing: &str) -> Result<Address, Trouble> {
+fn found(workspace: &Workspace, typed: &str, missing: &str) -> Result<Address, ToolError> {
     find(workspace, typed).ok_or_else(|| {
         let what = format!("{missing}: {}", filename(typed));
-        Trouble::new(what, SEARCH_HINT)
+        ToolError::new(what, SEARCH_HINT)
     })
 }
 

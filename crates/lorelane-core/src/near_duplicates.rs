@@ -1,0 +1,186 @@
+//! Memories that say nearly the same: candidates for a merge.
+//!
+//! Two memories are alike when their whole directions nearly agree. A text without a known word piece, in a script
+//! that the table does not know, has none; its terms stand for it, and are compared only with others of that sort.
+
+use crate::embed::{DIMENSIONS, QuantizedVector};
+use crate::recall::doc_entry::DocView;
+use crate::terms::Term;
+
+/// So many memories are compared with all others while they lie in the processor's cache.
+const TILE: usize = 32;
+
+/// A memory in numbers that can be compared quickly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    by: SimilarityBasis,
+    steps: [i16; DIMENSIONS],
+    square: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SimilarityBasis {
+    Meaning,
+    Terms,
+}
+
+impl Fingerprint {
+    pub fn of(sheet: &DocView<'_>) -> Fingerprint {
+        let direction = sheet.vector();
+        if direction.is_zero() {
+            return Fingerprint::new(SimilarityBasis::Terms, folded_terms(sheet));
+        }
+        let small = QuantizedVector::of(&direction);
+        Fingerprint::new(SimilarityBasis::Meaning, small.steps().map(i16::from))
+    }
+
+    fn new(by: SimilarityBasis, steps: [i16; DIMENSIONS]) -> Fingerprint {
+        Fingerprint { by, steps, square: dot(&steps, &steps) }
+    }
+
+    /// The square of the cosine; 0 for those that point away from each other or cannot be compared.
+    fn closeness(&self, other: &Fingerprint) -> f64 {
+        let dot = dot(&self.steps, &other.steps);
+        if dot <= 0 || self.by != other.by {
+            return 0.0;
+        }
+        // Squares of whole numbers: the same text is alike by exactly 1.
+        (dot * dot) as f64 / (self.square * other.square) as f64
+    }
+}
+
+/// Terms are spread over the dimensions by chance, half of them negative: those of another text cancel out.
+fn folded_terms(sheet: &DocView<'_>) -> [i16; DIMENSIONS] {
+    let mut steps = [0_i16; DIMENSIONS];
+    for Term(term) in sheet.passages.iter().flat_map(|passage| passage.terms()) {
+        let at = usize::try_from(term).unwrap_or(0) % DIMENSIONS;
+        let sign = if term.leading_zeros() == 0 { -1 } else { 1 };
+        steps[at] = (steps[at] + sign).clamp(-127, 127);
+    }
+    steps
+}
+
+fn dot(one: &[i16; DIMENSIONS], other: &[i16; DIMENSIONS]) -> i64 {
+    let sum: i32 = one.iter().zip(other).map(|(one, other)| i32::from(*one) * i32::from(*other)).sum();
+    i64::from(sum)
+}
+
+/// Memories that are alike, directly or by way of others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DuplicateCluster {
+    /// Their places among those that were compared.
+    pub members: Vec<usize>,
+    /// The middle of the cosines of those pairs that are alike.
+    pub score: f64,
+}
+
+/// The groups of two and more, those that are most alike first. Everything is compared with everything.
+pub fn groups(shapes: &[Fingerprint], threshold: f64) -> Vec<DuplicateCluster> {
+    let least = threshold * threshold;
+    let mut sets = UnionFind::new(shapes.len());
+    for (tile, some) in shapes.chunks(TILE).enumerate() {
+        let first = tile * TILE;
+        for (other, shape) in shapes.iter().enumerate().skip(first + 1) {
+            for (one, own) in (first..other).zip(some) {
+                let closeness = own.closeness(shape);
+                if closeness > 0.0 && closeness >= least {
+                    sets.join(one, other, closeness.sqrt());
+                }
+            }
+        }
+    }
+    let mut groups = sets.groups();
+    groups.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.members.cmp(&b.members)));
+    groups
+}
+
+/// Disjoint sets, each with the sum and the number of its pairs.
+struct UnionFind {
+    above: Vec<usize>,
+    pairs: Vec<(f64, u64)>,
+}
+
+impl UnionFind {
+    fn new(count: usize) -> UnionFind {
+        UnionFind { above: (0..count).collect(), pairs: vec![(0.0, 0); count] }
+    }
+
+    fn root(&mut self, mut at: usize) -> usize {
+        while self.above[at] != at {
+            self.above[at] = self.above[self.above[at]];
+            at = self.above[at];
+        }
+        at
+    }
+
+    fn join(&mut self, one: usize, other: usize, cosine: f64) {
+        let (one, other) = (self.root(one), self.root(other));
+        let (root, below) = (one.min(other), one.max(other));
+        if root != below {
+            self.above[below] = root;
+            self.pairs[root].0 += self.pairs[below].0;
+            self.pairs[root].1 += self.pairs[below].1;
+        }
+        self.pairs[root].0 += cosine;
+        self.pairs[root].1 += 1;
+    }
+
+    fn groups(mut self) -> Vec<DuplicateCluster> {
+        let mut members = vec![Vec::new(); self.above.len()];
+        for at in 0..self.above.len() {
+            let root = self.root(at);
+            members[root].push(at);
+        }
+        let several = members.into_iter().zip(self.pairs).filter(|(members, _)| members.len() > 1);
+        several
+            .map(|(members, (sum, count))| DuplicateCluster { members, score: sum / count as f64 })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shape(values: &[i16]) -> Fingerprint {
+        let mut steps = [0; DIMENSIONS];
+        steps[..values.len()].copy_from_slice(values);
+        Fingerprint::new(SimilarityBasis::Meaning, steps)
+    }
+
+    #[test]
+    fn those_that_are_alike_by_way_of_others_are_one_group() {
+        // 0 and 1 are alike, 1 and 2 are alike, 0 and 2 are not; 3 is the same as 4.
+        let shapes = [&[10, 0], &[10, 5], &[10, 10], &[0, -7], &[0, -3], &[0, 0], &[0, 0]].map(|v| shape(v));
+        let found = groups(&shapes, 0.85);
+        let members: Vec<&[usize]> = found.iter().map(|group| group.members.as_slice()).collect();
+        assert_eq!(members, [&[3, 4][..], &[0, 1, 2]]);
+        assert_eq!(found[0].score, 1.0);
+        assert!((0.85..1.0).contains(&found[1].score), "{found:?}");
+        assert_eq!(groups(&shapes, 1.0).len(), 1);
+    }
+
+    #[test]
+    fn what_has_no_direction_is_not_compared_with_what_has() {
+        let terms = Fingerprint { by: SimilarityBasis::Terms, ..shape(&[10, 0]) };
+        assert_eq!(groups(&[shape(&[10, 0]), terms.clone()], 0.5), []);
+        assert_eq!(groups(&[terms.clone(), terms], 0.5).len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn groups_are_those_of_every_pair(values in prop::collection::vec((-9_i16..9, -9_i16..9), 0..80)) {
+            let shapes: Vec<Fingerprint> = values.iter().map(|(x, y)| shape(&[*x, *y])).collect();
+            let found = groups(&shapes, 0.9);
+            let group_of = |at: usize| found.iter().position(|group| group.members.contains(&at));
+            for (one, shape) in shapes.iter().enumerate() {
+                let mut alike = shapes.iter().enumerate().filter(|(other, other_shape)| {
+                    *other != one && shape.closeness(other_shape) >= 0.9 * 0.9
+                });
+                prop_assert_eq!(group_of(one).is_some(), alike.clone().next().is_some());
+                prop_assert!(alike.all(|(other, _)| group_of(other) == group_of(one)));
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! From weighed passages to hits: grouped by memory, without what is not relevant, and near-duplicates as one.
+
+use super::doc_entry;
+use super::query::AnalyzedQuery;
+use super::score::{Candidate, ScoredPassage, Statistics, Weights, score, tie_breakers};
+use super::{Hit, Query, ScorePart, Signal, finds_beginnings, name_parts, priority, tag_words};
+use crate::corpus::MemorySummary;
+use crate::terms::{Language, Term, each_term};
+use crate::text::fold;
+use std::collections::BTreeSet;
+
+/// Points in one unit of score: what is shown is whole numbers.
+const POINTS: f32 = 1000.0;
+/// A passage that scores less than this share of the best one is not an answer beside it.
+const BESIDE_THE_BEST: f32 = 0.25;
+/// A word that no more passages have than this is rare: in a small store, and in a large one.
+const RARE_MIN: u64 = 3;
+const RARE_SHARE: f32 = 0.01;
+/// A passage that has this much of a text's rare words, that many of them, and means this nearly the same, is about
+/// the same.
+const SAME_COVERED: f32 = 0.5;
+const SAME_WORDS: usize = 3;
+const SAME_MEANING: f32 = 0.5;
+/// Two memories that share this much of their terms say the same.
+const SAME_TERMS: f32 = 0.8;
+/// Only so many of the best are compared with one another.
+const SAME_AMONG: usize = 20;
+
+/// What is shown, best first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchResults {
+    pub hits: Vec<Hit>,
+    /// How many there are, before anybody cuts the list.
+    pub total: usize,
+}
+
+/// How the answers are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultMode {
+    /// Each memory once, with its best passage, and those that say the same as one.
+    Memories,
+    /// Every passage that answers.
+    Passages,
+    /// Each memory once, relevant or not: somebody else has a rule for that.
+    Everything,
+}
+
+/// What answers a question, at most `limit`.
+pub fn rank(
+    query: &Query,
+    asked: &AnalyzedQuery,
+    statistics: &Statistics,
+    considered: &[Candidate],
+    weights: &Weights,
+    grouping: ResultMode,
+    limit: usize,
+) -> SearchResults {
+    let weighing = score(asked, statistics, considered, weights);
+    let mut passages = weighing.passages;
+    match grouping {
+        ResultMode::Everything => {
+            let mut named: Vec<Option<bool>> = vec![None; considered.len()];
+            let mut is_named = |memory: usize| {
+                *named[memory]
+                    .get_or_insert_with(|| is_named(query, asked, statistics, &considered[memory].entry))
+            };
+            passages.retain(|weighed| weighed.shares_words || is_named(weighed.memory));
+        }
+        ResultMode::Memories | ResultMode::Passages if weighing.is_answered => {
+            let best = passages.first().map_or(0.0, |best| best.score);
+            passages.retain(|weighed| weighed.score >= BESIDE_THE_BEST * best);
+        }
+        ResultMode::Memories | ResultMode::Passages => {
+            let named: Vec<bool> =
+                considered.iter().map(|one| is_named(query, asked, statistics, &one.entry)).collect();
+            passages.retain(|weighed| named[weighed.memory]);
+        }
+    }
+    if grouping != ResultMode::Passages {
+        let mut met = BTreeSet::new();
+        passages.retain(|weighed| met.insert(weighed.memory));
+    }
+    // Only what can still be shown is taken further; tie-breakers change no place by more than a few.
+    let total = passages.len();
+    passages.truncate(limit.saturating_add(SAME_AMONG));
+    let mut hits: Vec<(usize, Hit)> = passages
+        .iter()
+        .map(|weighed| (weighed.memory, hit(query, asked, weights, weighed, &considered[weighed.memory])))
+        .collect();
+    // Stable: equals stay in the order in which they were weighed.
+    hits.sort_by_key(|(_, hit)| (std::cmp::Reverse(hit.score), priority(hit.kind)));
+    if grouping == ResultMode::Memories {
+        let before = hits.len();
+        hits = collapsed(hits, considered);
+        let gone = before - hits.len();
+        hits.truncate(limit);
+        return SearchResults { total: total - gone, hits: hits.into_iter().map(|(_, hit)| hit).collect() };
+    }
+    hits.truncate(limit);
+    SearchResults { total, hits: hits.into_iter().map(|(_, hit)| hit).collect() }
+}
+
+/// The one memory that says most of what a text says, if it says enough of it to be about the same.
+pub fn same_subject(
+    query: &Query,
+    asked: &AnalyzedQuery,
+    statistics: &Statistics,
+    considered: &[Candidate],
+    weights: &Weights,
+) -> Option<Hit> {
+    let weighing = score(asked, statistics, considered, weights);
+    let is_same = |weighed: &&ScoredPassage| {
+        weighed.covered >= SAME_COVERED
+            && weighed.cosine >= SAME_MEANING
+            && weighed.matched.len() >= SAME_WORDS
+    };
+    let best = weighing.passages.iter().find(is_same)?;
+    Some(hit(query, asked, weights, best, &considered[best.memory]))
+}
+
+/// Whether a question calls a memory by its name, though it says much that the memory does not: by a tag, or by a
+/// word of the title that few passages have. A title that is only the name of a file has to be called by two.
+/// A tag also answers to a longer word that it begins: tags are short for something, as `auth` is.
+pub fn is_named(
+    query: &Query,
+    asked: &AnalyzedQuery,
+    statistics: &Statistics,
+    entry: &MemorySummary,
+) -> bool {
+    let few = RARE_MIN.max((statistics.passages as f32 * RARE_SHARE) as u64);
+    let is_rare = |word: &String| {
+        let mut terms = asked.terms.iter().zip(&statistics.doc_freqs);
+        terms.any(|(term, holding)| fold(&term.word) == *word && *holding <= few)
+    };
+    let named = name_parts(query, &entry.title, &entry.tags);
+    let words = |signal: Signal| {
+        named.iter().filter(move |part| part.signal == signal).flat_map(|part| &part.matched)
+    };
+    let is_short_for_one = |tag: &String| match tag_words(tag).as_slice() {
+        [tag] if finds_beginnings(tag) => {
+            query.words.iter().any(|word| word.len() > tag.len() && word.starts_with(tag) && is_rare(word))
+        }
+        _ => false,
+    };
+    words(Signal::Tag).any(|word| is_rare(word) || is_no_term(word))
+        || words(Signal::Title).filter(|word| is_rare(word)).count() >= if entry.is_titled() { 1 } else { 2 }
+        || entry.tags.iter().any(is_short_for_one)
+}
+
+/// Whether search does not see a word that is a tag all the same, `r` or `i/o`: no count tells how rare it is.
+fn is_no_term(word: &str) -> bool {
+    let mut is_none = true;
+    each_term(word, Language::English, &mut |_| is_none = false);
+    is_none
+}
+
+fn hit(
+    query: &Query,
+    asked: &AnalyzedQuery,
+    weights: &Weights,
+    weighed: &ScoredPassage,
+    considered: &Candidate,
+) -> Hit {
+    let confidence = doc_entry::read(&considered.sheet).confidence;
+    let entry = &considered.entry;
+    let signals =
+        weighed.parts.iter().copied().chain(tie_breakers(weights, considered, confidence, query.now));
+    let matched = || weighed.matched.iter().map(|at| asked.terms[*at].word.clone()).collect();
+    let explain: Vec<ScorePart> = signals
+        .map(|(signal, score)| ScorePart {
+            signal,
+            points: (score * POINTS).round() as i32,
+            matched: if signal == Signal::Words { matched() } else { Vec::new() },
+        })
+        .filter(|part| part.points != 0)
+        .collect();
+    Hit { lines: Some(weighed.lines), ..super::hit(entry, explain) }
+}
+
+/// Those that say nearly the same as a better one stand behind it.
+fn collapsed(hits: Vec<(usize, Hit)>, considered: &[Candidate]) -> Vec<(usize, Hit)> {
+    let mut kept: Vec<(usize, Hit, Vec<Term>)> = Vec::new();
+    for (memory, hit) in hits {
+        let terms = terms_of(&considered[memory].sheet);
+        let same = kept.iter_mut().take(SAME_AMONG).find(|(_, _, others)| says_the_same(&terms, others));
+        match same {
+            Some((_, better, _)) => better.same.push(hit.address),
+            None => kept.push((memory, hit, terms)),
+        }
+    }
+    kept.into_iter().map(|(memory, hit, _)| (memory, hit)).collect()
+}
+
+/// The terms of a memory, sorted, each once.
+fn terms_of(bytes: &[u8]) -> Vec<Term> {
+    let passages = doc_entry::read(bytes).passages;
+    let mut terms: Vec<Term> = passages.iter().flat_map(|passage| passage.terms()).collect();
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+/// Whether two texts, as their sorted terms, have nearly all of these in common. Very short ones are not compared: a
+/// few words are soon the same.
+pub fn says_the_same(one: &[Term], other: &[Term]) -> bool {
+    const FEW: usize = 8;
+    let (small, large) = (one.len().min(other.len()), one.len().max(other.len()));
+    if small < FEW || (small as f32) < SAME_TERMS * large as f32 {
+        return false;
+    }
+    let (mut both, mut others) = (0, other.iter().peekable());
+    for term in one {
+        while others.next_if(|other| *other < term).is_some() {}
+        both += usize::from(others.next_if(|other| *other == term).is_some());
+    }
+    both as f32 >= SAME_TERMS * (one.len() + other.len() - both) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_with_nearly_the_same_terms_say_the_same() {
+        let terms = |range: std::ops::Range<u32>| range.map(Term).collect::<Vec<_>>();
+        assert!(says_the_same(&terms(0..20), &terms(1..20)));
+        assert!(!says_the_same(&terms(0..20), &terms(10..30)));
+        assert!(!says_the_same(&terms(0..20), &terms(0..15)));
+        assert!(!says_the_same(&terms(0..4), &terms(0..4)));
+    }
+}

@@ -1,0 +1,481 @@
+//! What search keeps of each memory, and the memories that may answer a question.
+//!
+//! `postings` find by words; `codes` find by meaning: one direction per memory in a few bytes, many memories to a
+//! row, so that all of them are compared in one walk; `sheets` rank: all that is known of a memory's passages, in
+//! one row.
+
+use super::candidates::{CandidateRow, CandidateSet, Candidates};
+use super::postings::{self, PendingMemories, PendingPostings, PostingList, Postings};
+use super::{ENTRY, ENTRY_COLUMNS, Index, IndexError, ListFilter, embeddings, entry, unsigned};
+use lorelane_core::corpus::MemorySummary;
+use lorelane_core::embed::Vector;
+use lorelane_core::near_duplicates::Fingerprint;
+use lorelane_core::path::RelPath;
+use lorelane_core::recall::Query;
+use lorelane_core::recall::doc_entry::{self, DocEntry};
+use lorelane_core::recall::query::{AnalyzedQuery, QueryTerm};
+use lorelane_core::recall::score::idf;
+use lorelane_core::terms::Language;
+use rusqlite::{Connection, OptionalExtension, Statement, params};
+use std::collections::BTreeSet;
+
+pub(super) const TABLES: &str = "
+    CREATE TABLE sheets (id INTEGER PRIMARY KEY, language INTEGER NOT NULL, bytes BLOB NOT NULL);
+    CREATE INDEX sheets_language ON sheets (language);
+    CREATE TABLE codes (block INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+    CREATE TABLE totals (passages INTEGER NOT NULL, terms INTEGER NOT NULL);
+    INSERT INTO totals VALUES (0, 0);
+";
+pub(super) const EMPTY: &str = "
+    DELETE FROM sheets; DELETE FROM codes; UPDATE totals SET passages = 0, terms = 0;
+";
+
+/// A term that stands in more passages than this ranks, and finds only when no other term does.
+const COMMON: u64 = 8_000;
+/// How many memories are weighed: those that share most of the asked terms, those that mean most nearly the same,
+/// and those whose names are asked for.
+const BY_TERMS: usize = 80;
+const BY_MEANING: usize = 40;
+const BY_NAMES: usize = 20;
+/// A memory of very many passages counts for several.
+const PASSAGES_MAX: usize = 20_000;
+
+/// How many memories share a row of codes, and how many bytes each has.
+const BLOCK: i64 = 256;
+const CODE: usize = lorelane_core::embed::DIMENSIONS / 8;
+/// How far a memory's direction is from the asked one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Hamming {
+    /// In how many signs they differ.
+    distance: u16,
+    /// Made of the direction alone: among equals it decides, not a name and not when a memory came.
+    tie_break: u32,
+}
+
+impl Hamming {
+    /// A memory without a direction is farther than any other.
+    const UNKNOWN: Hamming = Hamming { distance: u16::MAX, tie_break: 0 };
+
+    fn of(code: [u64; CODE / 8], asked: [u64; CODE / 8]) -> Hamming {
+        let signs: u32 = code.iter().zip(&asked).map(|(own, asked)| (own ^ asked).count_ones()).sum();
+        let lot = code.iter().fold(0_u64, |lot, word| (lot ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        Hamming { distance: u16::try_from(signs).unwrap_or(u16::MAX), tie_break: (lot >> 32) as u32 }
+    }
+}
+
+/// Takes sheets in and out.
+pub(super) struct ForwardIndex<'d> {
+    read: Statement<'d>,
+    put: Statement<'d>,
+    forget: Statement<'d>,
+    filing: PendingPostings<'d>,
+    forget_directions: Statement<'d>,
+    read_code: Statement<'d>,
+    put_code: Statement<'d>,
+    add: Statement<'d>,
+    block: Option<(i64, Vec<u8>)>,
+    passages: i64,
+    terms: i64,
+}
+
+impl<'d> ForwardIndex<'d> {
+    pub(super) fn new(db: &'d Connection) -> rusqlite::Result<ForwardIndex<'d>> {
+        Ok(ForwardIndex {
+            read: db.prepare("SELECT bytes FROM sheets WHERE id = ?")?,
+            put: db.prepare("REPLACE INTO sheets VALUES (?, ?, ?)")?,
+            forget: db.prepare("DELETE FROM sheets WHERE id = ?")?,
+            filing: PendingPostings::new(db)?,
+            forget_directions: db.prepare(embeddings::FORGET)?,
+            read_code: db.prepare("SELECT bytes FROM codes WHERE block = ?")?,
+            put_code: db.prepare("REPLACE INTO codes VALUES (?, ?)")?,
+            add: db.prepare("UPDATE totals SET passages = passages + ?, terms = terms + ?")?,
+            block: None,
+            passages: 0,
+            terms: 0,
+        })
+    }
+
+    pub(super) fn put(&mut self, id: i64, sheet: &DocEntry, fresh: bool) -> rusqlite::Result<()> {
+        let before = if fresh { None } else { self.take_back(id)? };
+        self.filing.note(id, before.as_deref())?;
+        let bytes = sheet.to_bytes();
+        self.count(&bytes, 1);
+        self.put.execute(params![id, sheet.language.number(), bytes])?;
+        self.sign_sketch(id, &code(&sheet.vector()))
+    }
+
+    pub(super) fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
+        if let Some(before) = self.take_back(id)? {
+            self.filing.note(id, Some(&before))?;
+            self.forget.execute([id])?;
+        }
+        self.sign_sketch(id, &[0; CODE])
+    }
+
+    /// The sheet that a memory had.
+    fn take_back(&mut self, id: i64) -> rusqlite::Result<Option<Vec<u8>>> {
+        self.forget_directions.execute([id])?;
+        let before: Option<Vec<u8>> = self.read.query_row([id], |row| row.get(0)).optional()?;
+        if let Some(before) = &before {
+            self.count(before, -1);
+        }
+        Ok(before)
+    }
+
+    fn count(&mut self, bytes: &[u8], sign: i64) {
+        for passage in doc_entry::read(bytes).passages {
+            self.passages += sign;
+            self.terms += sign * i64::try_from(passage.length).unwrap_or(0);
+        }
+    }
+
+    /// Codes of neighbours are written together.
+    fn sign_sketch(&mut self, id: i64, code: &[u8; CODE]) -> rusqlite::Result<()> {
+        let (number, at) = (id / BLOCK, usize::try_from(id % BLOCK).unwrap_or(0) * CODE);
+        if self.block.as_ref().is_none_or(|(open, _)| *open != number) {
+            self.write_block()?;
+            let known: Option<Vec<u8>> = self.read_code.query_row([number], |row| row.get(0)).optional()?;
+            self.block = Some((number, known.unwrap_or_default()));
+        }
+        if let Some((_, bytes)) = &mut self.block {
+            if bytes.len() < at + CODE {
+                bytes.resize(at + CODE, 0);
+            }
+            bytes[at..at + CODE].copy_from_slice(code);
+        }
+        Ok(())
+    }
+
+    fn write_block(&mut self) -> rusqlite::Result<()> {
+        if let Some((number, bytes)) = self.block.take() {
+            self.put_code.execute(params![number, bytes])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self, more_come: bool) -> rusqlite::Result<()> {
+        self.write_block()?;
+        if (self.passages, self.terms) != (0, 0) {
+            self.add.execute([self.passages, self.terms])?;
+        }
+        self.filing.finish(more_come)
+    }
+}
+
+/// The signs of a direction: two that mean nearly the same differ in few of them.
+fn code(vector: &Vector) -> [u8; CODE] {
+    let mut code = [0; CODE];
+    for (at, value) in vector.values().iter().enumerate() {
+        if *value > 0.0 {
+            code[at / 8] |= 1 << (at % 8);
+        }
+    }
+    code
+}
+
+impl Candidates for Index {
+    fn languages(&self) -> Result<Vec<Language>, IndexError> {
+        let fault = self.fault("search");
+        let mut query = self.db.prepare("SELECT 1 FROM sheets WHERE language = ? LIMIT 1").map_err(&fault)?;
+        let mut known = Vec::new();
+        for language in Language::ALL {
+            if query.exists([language.number()]).map_err(&fault)? {
+                known.push(language);
+            }
+        }
+        Ok(known)
+    }
+
+    fn doc_freqs(&self, asked: &AnalyzedQuery) -> Result<Vec<u64>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let unfiled = PendingMemories::read(&self.db).map_err(&fault)?;
+        let mut postings = Postings::new(&self.db, &unfiled).map_err(&fault)?;
+        let counts = asked.terms.iter().map(|term| Ok(posting_list(&mut postings, term, 0)?.passages));
+        counts.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
+    }
+
+    /// The query's filters are asked for one memory after the other, those that share most first, until enough pass:
+    /// they act inside the search.
+    fn candidates(&self, asked: &AnalyzedQuery, query: &Query) -> Result<CandidateSet, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        self.try_candidates(asked, query).map_err(&fault)
+    }
+}
+
+impl Index {
+    fn try_candidates(&self, asked: &AnalyzedQuery, filter: &Query) -> rusqlite::Result<CandidateSet> {
+        let (passages, terms) = self.db.query_row("SELECT passages, terms FROM totals", [], |row| {
+            Ok((unsigned(row, 0)?, unsigned(row, 1)?))
+        })?;
+        let last = self.last_number()?;
+        let unfiled = PendingMemories::read(&self.db)?;
+        let mut postings = Postings::new(&self.db, &unfiled)?;
+        let mut shared = IdfSums::new(last);
+        let mut doc_freqs = Vec::with_capacity(asked.terms.len());
+        for term in &asked.terms {
+            let having = posting_list(&mut postings, term, COMMON)?;
+            if having.passages <= COMMON {
+                shared.add(&having, idf(passages, having.passages));
+            }
+            doc_freqs.push(having.passages);
+        }
+        if shared.is_empty() {
+            for term in &asked.terms {
+                let having = posting_list(&mut postings, term, u64::MAX)?;
+                shared.add(&having, idf(passages, having.passages));
+            }
+        }
+        let apart = self.apart(&asked.vector, last)?;
+        let named = self
+            .score_upper_bound(filter, BY_NAMES)?
+            .into_iter()
+            .map(|(id, reach)| (reach as f32, id))
+            .collect();
+        let mut memories = Vec::new();
+        let mut met = BTreeSet::new();
+        let mut reader = CandidateReader::new(&self.db)?;
+        let arms: [(Box<dyn Iterator<Item = i64> + '_>, usize, bool); 3] = [
+            (Box::new(best_first(shared.found(), BY_TERMS, &apart)), BY_TERMS, false),
+            (Box::new(nearest_first(&apart, BY_MEANING)), BY_MEANING, false),
+            (Box::new(best_first(named, BY_NAMES, &apart)), BY_NAMES, true),
+        ];
+        for (candidates, wanted, only_named) in arms {
+            let mut left = wanted;
+            for id in candidates.filter(|id| met.insert(*id)) {
+                if left == 0 || reader.passages > PASSAGES_MAX {
+                    break;
+                }
+                if let Some(found) = reader.read(id, filter)? {
+                    memories.push(CandidateRow { only_named, ..found });
+                    left -= 1;
+                }
+            }
+        }
+        Ok(CandidateSet { passages, terms, doc_freqs, memories })
+    }
+
+    /// The greatest number of a memory.
+    fn last_number(&self) -> rusqlite::Result<i64> {
+        self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))
+    }
+
+    /// For every memory by its number, how far its direction is from the asked one.
+    fn apart(&self, asked: &Vector, last: i64) -> rusqlite::Result<Vec<Hamming>> {
+        let mut apart = vec![Hamming::UNKNOWN; usize::try_from(last).unwrap_or(0) + 1];
+        if asked.is_zero() {
+            return Ok(apart);
+        }
+        let asked = words_of(&code(asked));
+        let mut query = self.db.prepare("SELECT block, bytes FROM codes")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let first = usize::try_from(row.get::<_, i64>(0)? * BLOCK).unwrap_or(usize::MAX);
+            let codes = row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0.iter().map(words_of);
+            for (apart, code) in apart.iter_mut().skip(first).zip(codes) {
+                if code != [0; CODE / 8] {
+                    *apart = Hamming::of(code, asked);
+                }
+            }
+        }
+        Ok(apart)
+    }
+
+    /// The direction of the memory in this file; zero without one.
+    pub fn embedding_of(&self, path: &RelPath) -> Result<Vector, IndexError> {
+        let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
+        let bytes: Option<Vec<u8>> = self
+            .db
+            .query_row(sql, [path.as_str()], |row| row.get(0))
+            .optional()
+            .map_err(self.fault("search"))?;
+        Ok(bytes.map_or(Vector::ZERO, |bytes| doc_entry::read(&bytes).vector()))
+    }
+
+    /// Memories whose direction is near to this one, with the cosine, in no order.
+    pub fn near(&self, direction: &Vector, filter: &Query) -> Result<Vec<(MemorySummary, f32)>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let mut reader = CandidateReader::new(&self.db).map_err(&fault)?;
+        let mut near = Vec::new();
+        let last = self.last_number().map_err(&fault)?;
+        let apart = self.apart(direction, last).map_err(&fault)?;
+        for id in nearest_first(&apart, BY_MEANING).take(4 * BY_MEANING) {
+            let found = reader.read(id, filter).map_err(&fault)?;
+            near.extend(found.map(|found| {
+                let cosine = doc_entry::read(&found.sheet).vector().cosine(direction);
+                (found.entry, cosine)
+            }));
+        }
+        Ok(near)
+    }
+
+    /// The memories that a filter admits, as they are compared with each other.
+    pub fn shapes(&self, filter: &Query) -> Result<Vec<(MemorySummary, Fingerprint)>, IndexError> {
+        let fault = self.fault("search");
+        let _reading = self.reading().map_err(&fault)?;
+        let entries = self.entries(ListFilter::default())?.into_iter().filter(|entry| filter.wants(entry));
+        let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
+        let mut query = self.db.prepare(sql).map_err(&fault)?;
+        let mut shapes = Vec::new();
+        for entry in entries {
+            let shape = query.query_row([entry.path.as_str()], |row| {
+                Ok(Fingerprint::of(&doc_entry::read(row.get_ref(0)?.as_blob()?)))
+            });
+            shapes.extend(shape.optional().map_err(&fault)?.map(|shape| (entry, shape)));
+        }
+        Ok(shapes)
+    }
+
+    /// All that search knows, by the memories' paths: the numbers of the memories are this index's own.
+    pub(super) fn dump_words(&self) -> rusqlite::Result<Vec<String>> {
+        let mut lines = Vec::new();
+        let mut path = self.db.prepare("SELECT path FROM memories WHERE id = ?")?;
+        let mut path_of = |id: i64| path.query_row([id], |row| row.get::<_, String>(0)).ok();
+        let mut query = self.db.prepare("SELECT id, language, hex(bytes) FROM sheets")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let (language, bytes): (i64, String) = (row.get(1)?, row.get(2)?);
+            lines.push(format!("sheets\t{:?}\t{language}\t{bytes}\n", path_of(row.get(0)?)));
+        }
+        for (term, id, held) in postings::all(&self.db)? {
+            lines.push(format!("postings\t{:?}\t{term:?}\t{held:?}\n", path_of(id)));
+        }
+        let mut query = self.db.prepare("SELECT block, bytes FROM codes")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let block: i64 = row.get(0)?;
+            for (at, code) in (0..).zip(row.get_ref(1)?.as_blob()?.as_chunks::<CODE>().0) {
+                if *code != [0; CODE] {
+                    lines.push(format!("codes\t{:?}\t{code:?}\n", path_of(block * BLOCK + at)));
+                }
+            }
+        }
+        let totals = self.db.query_row("SELECT passages, terms FROM totals", [], |row| {
+            Ok(format!("totals\t{}\t{}\n", row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+        })?;
+        lines.push(totals);
+        lines.sort_unstable();
+        Ok(lines)
+    }
+}
+
+/// Reads memories and their sheets.
+struct CandidateReader<'d> {
+    memory: Statement<'d>,
+    /// How many passages were read.
+    passages: usize,
+}
+
+impl<'d> CandidateReader<'d> {
+    fn new(db: &'d Connection) -> rusqlite::Result<CandidateReader<'d>> {
+        let sql = format!("SELECT {ENTRY}, bytes, digest FROM memories JOIN sheets USING (id) WHERE id = ?");
+        Ok(CandidateReader { memory: db.prepare(&sql)?, passages: 0 })
+    }
+
+    fn read(&mut self, id: i64, filter: &Query) -> rusqlite::Result<Option<CandidateRow>> {
+        let mut rows = self.memory.query([id])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let Some(entry) = entry(row).filter(|entry| filter.wants(entry)) else { return Ok(None) };
+        let sheet: Vec<u8> = row.get(ENTRY_COLUMNS)?;
+        self.passages += doc_entry::read(&sheet).passages.len();
+        Ok(Some(CandidateRow { id, entry, sheet, digest: row.get(ENTRY_COLUMNS + 1)?, only_named: false }))
+    }
+}
+
+fn words_of(code: &[u8; CODE]) -> [u64; CODE / 8] {
+    let (words, _) = code.as_chunks::<8>();
+    std::array::from_fn(|at| u64::from_le_bytes(words[at]))
+}
+
+/// The memories that have an asked term, in any language; not all of them when it stands in more than `most` passages.
+fn posting_list(postings: &mut Postings<'_>, asked: &QueryTerm, most: u64) -> rusqlite::Result<PostingList> {
+    let mut having = PostingList::default();
+    asked.variants.iter().try_for_each(|variant| postings.read(*variant, most, &mut having))?;
+    Ok(having)
+}
+
+/// For every memory the rarity of the asked terms that it has, each as far as it fills a passage.
+#[derive(Debug)]
+struct IdfSums {
+    points: Vec<f32>,
+    of_term: Vec<f32>,
+}
+
+impl IdfSums {
+    fn new(last: i64) -> IdfSums {
+        let size = usize::try_from(last).unwrap_or(0) + 1;
+        IdfSums { points: vec![0.0; size], of_term: vec![0.0; size] }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.points.iter().all(|points| *points == 0.0)
+    }
+
+    fn add(&mut self, having: &PostingList, rarity: f32) {
+        for (memory, held) in &having.memories {
+            if let Some(best) = usize::try_from(*memory).ok().and_then(|memory| self.of_term.get_mut(memory))
+            {
+                *best = best.max(held.much.share());
+            }
+        }
+        for (memory, _) in &having.memories {
+            if let Some(memory) = usize::try_from(*memory).ok().filter(|memory| *memory < self.points.len()) {
+                self.points[memory] += rarity * std::mem::take(&mut self.of_term[memory]);
+            }
+        }
+    }
+
+    /// The memories that have points.
+    fn found(&self) -> Vec<(f32, i64)> {
+        (0..)
+            .zip(&self.points)
+            .filter(|(_, points)| **points > 0.0)
+            .map(|(id, points)| (*points, id))
+            .collect()
+    }
+}
+
+/// The numbers of the memories that have a direction, nearest first. Only the first are put in order, and found by
+/// counting: there may be very many. The others when somebody gets so far.
+fn nearest_first(apart: &[Hamming], wanted: usize) -> impl Iterator<Item = i64> {
+    let known = move || (0..).zip(apart).filter(|(_, apart)| apart.distance != Hamming::UNKNOWN.distance);
+    let mut counts = [0_usize; 8 * CODE + 1];
+    known().for_each(|(_, apart)| counts[usize::from(apart.distance).min(8 * CODE)] += 1);
+    let mut left = 2 * wanted;
+    let is_enough = |count: &usize| {
+        left = left.saturating_sub(*count);
+        left == 0
+    };
+    let last = counts.iter().position(is_enough).unwrap_or(8 * CODE);
+    let ordered = move |first: bool| {
+        let near = known().filter(|(_, apart)| (usize::from(apart.distance) <= last) == first);
+        let mut near: Vec<(Hamming, i64)> = near.map(|(id, apart)| (*apart, id)).collect();
+        near.sort_unstable();
+        near.into_iter().map(|(_, id)| id)
+    };
+    ordered(true).chain(std::iter::once_with(move || ordered(false)).flatten())
+}
+
+/// The numbers of these memories, those with most points first, among equals those that mean most nearly what is
+/// asked. Only the first are put in order; the others when somebody gets so far.
+fn best_first(found: Vec<(f32, i64)>, wanted: usize, apart: &[Hamming]) -> impl Iterator<Item = i64> {
+    let apart = |id: i64| usize::try_from(id).ok().and_then(|id| apart.get(id)).copied();
+    let mut found: Vec<(f32, Hamming, i64)> =
+        found.into_iter().map(|(points, id)| (points, apart(id).unwrap_or(Hamming::UNKNOWN), id)).collect();
+    let order = |a: &(f32, Hamming, i64), b: &(f32, Hamming, i64)| {
+        b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
+    };
+    let first = (2 * wanted).min(found.len());
+    if first < found.len() {
+        found.select_nth_unstable_by(first, order);
+    }
+    let mut rest = found.split_off(first);
+    found.sort_unstable_by(order);
+    let rest = std::iter::once_with(move || {
+        rest.sort_unstable_by(order);
+        rest
+    });
+    std::iter::once(found).chain(rest).flatten().map(|(_, _, id)| id)
+}

@@ -1,0 +1,293 @@
+//! The words of the memories' names, and for each word the memories that have it.
+//!
+//! A row is a word in one kind of place: in titles or in tags, of one category and status. Its memories are
+//! numbers in one blob, so a question about a word costs a look at few rows, however many memories have it.
+
+use super::{Index, IndexError, rows, varint};
+use lorelane_core::corpus::MemorySummary;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory;
+use lorelane_core::recall::{Query, Signal, finds_beginnings, name_words};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+
+pub(super) const TABLE: &str = "
+    CREATE TABLE names (
+        word TEXT NOT NULL, kind INTEGER NOT NULL, memories BLOB NOT NULL, PRIMARY KEY (word, kind)
+    ) WITHOUT ROWID;
+";
+/// The greatest character: all words that begin with a word come before the word followed by it.
+const LAST: char = char::MAX;
+
+/// Where a word stands, for as many memories as have it there.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct TermSlot {
+    word: String,
+    kind: PackedKind,
+}
+
+/// A memory's kind, its status and the signal as one number: a rebuild writes thousands of these rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct PackedKind(i64);
+
+impl PackedKind {
+    fn of(of: memory::MemoryKind, status: Status, signal: Signal) -> PackedKind {
+        let known = PackedKind::all().position(|kind| kind == (of, status, signal));
+        PackedKind(known.and_then(|at| i64::try_from(at).ok()).expect("all kinds are numbered"))
+    }
+
+    /// `None` for a number that this version could not have written.
+    fn parts(self) -> Option<(memory::MemoryKind, Status, Signal)> {
+        PackedKind::all().nth(usize::try_from(self.0).ok()?)
+    }
+
+    fn all() -> impl Iterator<Item = (memory::MemoryKind, Status, Signal)> {
+        const STATUSES: [Status; 3] = [Status::Active, Status::Retired, Status::Archived];
+        const SIGNALS: [Signal; 2] = [Signal::Tag, Signal::Title];
+        memory::MemoryKind::all().flat_map(|of| {
+            STATUSES.into_iter().flat_map(move |status| SIGNALS.map(|signal| (of, status, signal)))
+        })
+    }
+}
+
+/// All places of one memory.
+#[derive(Debug)]
+pub(super) struct Name(Vec<TermSlot>);
+
+impl Name {
+    pub(super) fn of(entry: &MemorySummary) -> Name {
+        Name::new(entry.kind, entry.status, &entry.title, &entry.tags.join("\n"))
+    }
+
+    /// With the tags as their column has them, so that a name is taken back as it was given.
+    pub(super) fn new(of: memory::MemoryKind, status: Status, title: &str, tags: &str) -> Name {
+        let [in_tags, in_title] =
+            [Signal::Tag, Signal::Title].map(|signal| PackedKind::of(of, status, signal));
+        let kind = |signal| if signal == Signal::Tag { in_tags } else { in_title };
+        let words = name_words(title, &rows::tags(tags)).into_iter();
+        Name(words.map(|(signal, word)| TermSlot { word, kind: kind(signal) }).collect())
+    }
+}
+
+/// What becomes of the names, gathered by place: a place that many memories share is written once.
+#[derive(Debug, Default)]
+pub(super) struct TitleTermDelta(HashMap<TermSlot, TermDelta>);
+
+#[derive(Debug, Default)]
+struct TermDelta {
+    come: Vec<i64>,
+    go: Vec<i64>,
+}
+
+impl TitleTermDelta {
+    pub(super) fn come(&mut self, memory: i64, name: Name) {
+        name.0.into_iter().for_each(|place| self.0.entry(place).or_default().come.push(memory));
+    }
+
+    pub(super) fn go(&mut self, memory: i64, name: Name) {
+        name.0.into_iter().for_each(|place| self.0.entry(place).or_default().go.push(memory));
+    }
+
+    /// Writes them; a `fresh` table is empty and need not be asked.
+    pub(super) fn write(self, db: &Transaction<'_>, fresh: bool) -> rusqlite::Result<()> {
+        let mut read = db.prepare("SELECT memories FROM names WHERE word = ? AND kind = ?")?;
+        let mut forget = db.prepare("DELETE FROM names WHERE word = ? AND kind = ?")?;
+        let verb = if fresh { "INSERT" } else { "REPLACE" };
+        let mut put = db.prepare(&format!("{verb} INTO names VALUES (?, ?, ?)"))?;
+        // In the order of the table: neighbours lie on one page.
+        let mut changes: Vec<(TermSlot, TermDelta)> = self.0.into_iter().collect();
+        changes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        for (place, TermDelta { come, go }) in changes {
+            if come == go {
+                continue;
+            }
+            let key = params![place.word, place.kind.0];
+            let before = if fresh { None } else { read.query_row(key, |row| row.get(0)).optional()? };
+            let mut memories = before.map_or_else(Vec::new, |blob: Vec<u8>| unpacked(&blob));
+            for gone in go {
+                memories.iter().position(|memory| *memory == gone).map(|at| memories.remove(at));
+            }
+            memories.extend(come);
+            if memories.is_empty() {
+                forget.execute(key)?;
+            } else {
+                put.execute(params![place.word, place.kind.0, packed(memories)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first word that has other memories in the table than those that came here.
+    pub(super) fn difference(mut self, db: &Connection) -> rusqlite::Result<Option<String>> {
+        let mut query = db.prepare("SELECT * FROM names")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let place = TermSlot { word: row.get(0)?, kind: PackedKind(row.get(1)?) };
+            let wanted = self.0.remove(&place).map(|wanted| packed(wanted.come));
+            if wanted.is_none_or(|wanted| row.get_ref(2).ok() != Some(wanted.as_slice().into())) {
+                return Ok(Some(place.word));
+            }
+        }
+        Ok(self.0.into_keys().map(|place| place.word).min())
+    }
+}
+
+impl Index {
+    /// The numbers of the memories that the words of a query can find by their names, each with its reach (see
+    /// `recall::name_words`). A word in the names of more than `many` notes finds none of them: the names of files
+    /// are often numbered, and what else is said in a note finds it.
+    pub(super) fn score_upper_bound(&self, query: &Query, many: usize) -> rusqlite::Result<Vec<(i64, i32)>> {
+        // Sorted runs are merged for less than a map takes to find each number.
+        let mut reach: Vec<(i64, i32)> = Vec::new();
+        self.each_place(
+            query.words(),
+            |of, status| query.admits(of, status),
+            |_, of, signal, memories| {
+                if matches!(of, memory::MemoryKind::Note(_)) && memories.len() > many {
+                    return;
+                }
+                let points = signal.points();
+                reach.extend(memories.into_iter().map(|memory| (memory, points)));
+            },
+        )?;
+        reach.sort_by_key(|(memory, _)| *memory);
+        reach.dedup_by(|(memory, points), (kept, sum)| {
+            let is_same = memory == kept;
+            if is_same {
+                *sum = sum.saturating_add(*points);
+            }
+            is_same
+        });
+        Ok(reach)
+    }
+
+    /// The same of all, the farthest first. At most `limit` of them: among equals those whose path comes first, so
+    /// that an index made anew answers the same.
+    pub(super) fn above_bound(&self, query: &Query, limit: usize) -> rusqlite::Result<Vec<(i32, i64)>> {
+        let reach = self.score_upper_bound(query, usize::MAX)?;
+        let mut reaching: Vec<(i32, i64)> =
+            reach.into_iter().map(|(memory, reach)| (reach, memory)).collect();
+        let order = |(reach, memory): &(i32, i64)| (Reverse(*reach), *memory);
+        if limit < reaching.len() {
+            // A common word is in the names of thousands: only those that come in question are put in order.
+            let (_, &mut (last, _), _) = reaching.select_nth_unstable_by_key(limit, order);
+            reaching.retain(|(reach, _)| *reach >= last);
+        }
+        reaching.sort_unstable_by_key(order);
+        if let Some((last, _)) = reaching.get(limit).copied() {
+            let ahead = reaching.partition_point(|(reach, _)| *reach > last);
+            let behind = reaching.partition_point(|(reach, _)| *reach >= last);
+            let mut path = self.db.prepare("SELECT path FROM memories WHERE id = ?")?;
+            let mut path_of = |memory: i64| path.query_row([memory], |row| row.get::<_, String>(0)).ok();
+            reaching[ahead..behind].sort_by_cached_key(|(_, memory)| path_of(*memory));
+            reaching.truncate(limit);
+        }
+        Ok(reaching)
+    }
+
+    /// How many of these words stand in the title and tags of the one memory that has most of them, among those
+    /// of an admitted category and status.
+    pub fn shared_by_one(
+        &self,
+        words: &BTreeSet<String>,
+        admits: impl Fn(memory::MemoryKind, Status) -> bool,
+    ) -> Result<usize, IndexError> {
+        // The last word that was counted, and how many were: a word of title and tags counts once.
+        let mut shared: HashMap<i64, (&str, usize)> = HashMap::new();
+        let mut most = 0;
+        self.each_place(words, admits, |asked, _, signal, memories| {
+            if signal == Signal::Prefix {
+                return;
+            }
+            for memory in memories {
+                let (last, count) = shared.entry(memory).or_insert(("", 0));
+                if *last != asked {
+                    (*last, *count) = (asked, *count + 1);
+                    most = most.max(*count);
+                }
+            }
+        })
+        .map_err(self.fault("read"))?;
+        Ok(most)
+    }
+
+    /// Hands over, word by word, the memories of one kind that have an asked word, or a longer one that it begins,
+    /// and the signal that this gives.
+    fn each_place<'w>(
+        &self,
+        asked: &'w BTreeSet<String>,
+        admits: impl Fn(memory::MemoryKind, Status) -> bool,
+        mut take: impl FnMut(&'w str, memory::MemoryKind, Signal, Vec<i64>),
+    ) -> rusqlite::Result<()> {
+        let mut query = self.db.prepare("SELECT * FROM names WHERE word >= ? AND word <= ?")?;
+        for word in asked {
+            let end = if finds_beginnings(word) { format!("{word}{LAST}") } else { word.clone() };
+            let mut rows = query.query([word, &end])?;
+            while let Some(row) = rows.next()? {
+                let Some((of, status, place)) = PackedKind(row.get(1)?).parts() else { continue };
+                if admits(of, status) {
+                    let signal = if row.get_ref(0)?.as_str()? == word { place } else { Signal::Prefix };
+                    take(word, of, signal, unpacked(row.get_ref(2)?.as_blob()?));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All names as text, by the memories' paths: the numbers of the memories are this index's own.
+    pub(super) fn dump_names(&self) -> rusqlite::Result<Vec<String>> {
+        let mut query = self.db.prepare("SELECT * FROM names")?;
+        let mut path = self.db.prepare("SELECT path FROM memories WHERE id = ?")?;
+        let mut rows = query.query([])?;
+        let mut lines = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (word, kind): (String, PackedKind) = (row.get(0)?, PackedKind(row.get(1)?));
+            for memory in unpacked(row.get_ref(2)?.as_blob()?) {
+                let path = path.query_row([memory], |row| row.get::<_, String>(0)).ok();
+                lines.push(format!("names\t{path:?}\t{word:?}\t{:?}\n", kind.parts()));
+            }
+        }
+        lines.sort_unstable();
+        Ok(lines)
+    }
+}
+
+/// Sorted, each as its distance from the one before.
+fn packed(mut memories: Vec<i64>) -> Vec<u8> {
+    memories.sort_unstable();
+    let mut bytes = Vec::with_capacity(memories.len() + 8);
+    let mut last = 0;
+    for memory in memories {
+        varint::append(&mut bytes, memory.abs_diff(last));
+        last = memory;
+    }
+    bytes
+}
+
+/// Bytes that `packed` did not write give some numbers or other: those of no memory are found nowhere.
+fn unpacked(mut bytes: &[u8]) -> Vec<i64> {
+    let mut memories = Vec::with_capacity(bytes.len());
+    let mut last = 0_i64;
+    while let Some(distance) = varint::take(&mut bytes) {
+        last = last.wrapping_add_unsigned(distance);
+        memories.push(last);
+    }
+    memories
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_sorted() {
+        let table: [&[i64]; 6] =
+            [&[], &[1], &[5, 5, 5], &[1, 127, 128, 255, 256], &[9, 3, 1 << 40], &[i64::MAX, 1]];
+        for numbers in table {
+            let mut sorted = numbers.to_vec();
+            sorted.sort_unstable();
+            assert_eq!(unpacked(&packed(numbers.to_vec())), sorted, "{numbers:?}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Taking something out of the store for good: the files, the journal's pack, the marks.
+//!
+//! Every step can be done again, and finds what an earlier try left: the names in the pack go after the contents
+//! that they lead to. Nothing of it is journalled, because the journal would hold it. Whoever calls this keeps
+//! his own note of what is unwanted until all of it is done, and calls it again after a crash.
+
+use crate::backend::{ChangeState, Erase, ErasePredicate, StoreError, Warning};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::PathBuf;
+
+use lorelane_core::path::RelPath;
+
+use super::blobs::{Blob, BlobState, BlobStore};
+use super::faults::FaultSwitch;
+use super::journal::{Intent, IntentStep, JournalChain, JournalRecord};
+use super::journal_writer::JournalWriter;
+use super::log::{told, undone};
+use super::recover::lane_path;
+use super::transaction::FileTransaction;
+use super::write::{FileTarget, FileWork, WriteFailure};
+use crate::disk::FileType;
+
+/// The blobs that have to be overwritten.
+#[derive(Debug, Default)]
+pub(super) struct ErasableBlobs {
+    pub(super) contents: Vec<Blob>,
+    pub(super) names: Vec<Blob>,
+}
+
+impl Erase for FileTransaction<'_> {
+    fn newest(&self) -> u64 {
+        self.book.newest
+    }
+
+    fn uses_fallback_journal(&self) -> bool {
+        self.book.journal.parent() == Some(&self.store.fallback_journal())
+    }
+
+    fn has_erased(&self) -> bool {
+        self.has_erased.get()
+    }
+
+    fn erase_documents(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError> {
+        let (store, mut removed) = (self.store, 0);
+        for path in paths {
+            let file = store.file(path);
+            store.refuse_unless_inside(&file)?;
+            if store.kind(&file)?.is_some() {
+                store.disk.remove_file(&file).map_err(StoreError::io("remove", &file))?;
+                self.has_erased.set(true);
+                removed += 1;
+            }
+        }
+        // Synced also when nothing was there: whoever removed it may have died before.
+        for folder in self.folders_of(paths) {
+            if store.kind(&folder)? == Some(FileType::Folder) {
+                store.sweep(&folder)?;
+                store.sync_dir(&folder, FaultSwitch::SkipFolderSync)?;
+            }
+        }
+        Ok(removed)
+    }
+
+    fn erase_from_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
+        let JournalWriter { journal, blobs, .. } = &self.book;
+        // A line that a killed writer left in the page cache must not be lost with bytes that no line speaks of:
+        // those would be taken for leftovers.
+        self.book.sync(self.store)?;
+        let chain = self.book.read_all(self.store)?;
+        if chain.tail == super::journal::Tail::Damaged {
+            return Err(StoreError::JournalDamaged { journal: journal.clone(), offset: chain.end });
+        }
+        let mut pack = BlobStore::open(&*self.store.disk, blobs.clone())?;
+        let found = found(&chain, &mut pack, unwanted)?;
+        let len = self.store.disk.stat(blobs).map_err(StoreError::io("look at", blobs))?;
+        let len = len.map_or(0, |stat| stat.len);
+        let mut leftovers = gaps(&chain, len);
+        leftovers.extend(damaged(&chain, &mut pack, len)?);
+        let overwrite = |spans: &mut dyn Iterator<Item = Range<u64>>| {
+            for span in spans {
+                // One that fails may have overwritten some of it.
+                self.has_erased.set(true);
+                let zeroes = vec![0; usize::try_from(span.end - span.start).unwrap_or_default()];
+                let written = self.store.disk.overwrite_at(blobs, span.start, &zeroes);
+                written.map_err(StoreError::io("purge", blobs))?;
+            }
+            self.store.sync_file(blobs, FaultSwitch::SkipBlobSync)
+        };
+        overwrite(&mut found.contents.iter().map(Blob::span).chain(leftovers))?;
+        // Names last: as long as a name stands, purging again after a crash finds its contents.
+        overwrite(&mut found.names.iter().map(Blob::span))?;
+        Ok(found.contents.len() + found.names.len())
+    }
+
+    fn erase_from_marks(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
+        let (store, folder) = (self.store, &self.store.home.marks);
+        if store.kind(folder)?.is_none() {
+            return Ok(0);
+        }
+        let _lock = store.lock_marks()?;
+        store.sweep(folder)?;
+        let content = store.read_marks()?;
+        let mut warnings: Vec<Warning> = Vec::new();
+        let sound = store.sound_marks(&content, &mut warnings);
+        let (left, changed) = (unwanted.without)(sound);
+        if left != content {
+            let new = Some(left).filter(|left| !left.is_empty());
+            let target = FileTarget { path: store.marks_file(), old: Some(content), new, mode: None };
+            let work = FileWork { targets: vec![target], marks: None };
+            let done = store.perform(&work, &mut warnings);
+            self.has_erased.set(self.has_erased() || !matches!(done, Err(WriteFailure::TakenBack(_))));
+            done.map_err(|failed| match failed {
+                WriteFailure::TakenBack(error) | WriteFailure::Stuck(error) => error,
+            })?;
+        }
+        store.sync_dir(folder, FaultSwitch::SkipFolderSync)?;
+        Ok(changed)
+    }
+}
+
+impl FileTransaction<'_> {
+    fn folders_of(&self, paths: &BTreeSet<RelPath>) -> BTreeSet<PathBuf> {
+        let parents = paths.iter().filter_map(|path| Some(self.store.file(path).parent()?.to_owned()));
+        parents.chain([self.store.home.lane.clone()]).collect()
+    }
+}
+
+pub(super) fn found(
+    chain: &JournalChain,
+    pack: &mut BlobStore,
+    unwanted: &ErasePredicate<'_>,
+) -> Result<ErasableBlobs, StoreError> {
+    let told = told(&chain.lines);
+    let undone = undone(&told);
+    let left = last_left(&told, pack)?;
+    let mut found = ErasableBlobs::default();
+    for (intent, _) in &told {
+        let is_ours = |name: &RelPath| {
+            let was_ours = |place| left.get(&place).is_some_and(|last| intent.number <= *last);
+            (unwanted.is_path)(name) || (unwanted.until_left)(name).is_some_and(was_ours)
+        };
+        let mut touches = false;
+        let mut others = Vec::new();
+        for step in &intent.steps {
+            match step {
+                IntentStep::File { path, old, new, .. } => {
+                    let name = pack.held(*path)?.as_deref().and_then(lane_path);
+                    let contents = [*old, *new].into_iter().flatten();
+                    if name.is_some_and(|name| is_ours(&name)) {
+                        touches = true;
+                        found.contents.extend(contents);
+                        found.names.push(*path);
+                    } else {
+                        others.extend(contents.chain([*path]));
+                    }
+                }
+                IntentStep::Mark { text, .. } | IntentStep::Unmark { text, .. } => {
+                    if let Some(lines) = pack.held(*text)?
+                        && (unwanted.without)(&lines).1 > 0
+                    {
+                        touches = true;
+                        found.contents.push(*text);
+                    }
+                }
+            }
+        }
+        // What a change moved or merged into other files and was taken back: nobody needs these bytes again.
+        if touches && (intent.undoes.is_some() || undone.contains(&intent.number)) {
+            found.contents.append(&mut others);
+        }
+        let reason = pack.held(intent.because)?;
+        let speaks = |reason: &[u8]| (unwanted.in_reason)(&String::from_utf8_lossy(reason));
+        if reason.is_some_and(|reason| touches || speaks(&reason)) {
+            found.contents.push(intent.because);
+        }
+    }
+    let mut purged = Vec::new();
+    for blob in &found.contents {
+        purged.push(pack.read(*blob)? == BlobState::Purged);
+    }
+    let mut purged = purged.into_iter();
+    found.contents.retain(|_| purged.next() == Some(false));
+    Ok(found)
+}
+
+/// Blobs that are not what the journal says: perhaps what a power cut left of an earlier try, and of use to nobody.
+/// One that the pack ends in cannot be overwritten without making it longer; recovery never gets there.
+fn damaged(chain: &JournalChain, pack: &mut BlobStore, len: u64) -> Result<Vec<Range<u64>>, StoreError> {
+    let mut damaged = Vec::new();
+    for blob in intents(chain).flat_map(Intent::blobs) {
+        let span = blob.span();
+        if pack.read(blob)? == BlobState::Damaged && span.end <= len {
+            damaged.push(span);
+        }
+    }
+    Ok(damaged)
+}
+
+/// For each path the number of the last change that took a file away from there.
+fn last_left(
+    told: &[(&Intent, ChangeState)],
+    pack: &mut BlobStore,
+) -> Result<BTreeMap<RelPath, u64>, StoreError> {
+    let mut left = BTreeMap::new();
+    for (intent, _) in told.iter().filter(|(_, outcome)| *outcome != ChangeState::Void) {
+        for step in &intent.steps {
+            let IntentStep::File { path, new: None, .. } = step else { continue };
+            if let Some(name) = pack.held(*path)?.as_deref().and_then(lane_path) {
+                left.insert(name, intent.number);
+            }
+        }
+    }
+    Ok(left)
+}
+
+/// The parts of a pack of this length that no line speaks of: what writers left there that died before their line
+/// was in the journal. It may hold anything.
+fn gaps(chain: &JournalChain, len: u64) -> Vec<Range<u64>> {
+    let mut spans: Vec<Range<u64>> = intents(chain).flat_map(Intent::blobs).map(|blob| blob.span()).collect();
+    spans.sort_by_key(|span| span.start);
+    let (mut gaps, mut at) = (Vec::new(), 0);
+    for span in spans.into_iter().chain(std::iter::once(len..len)) {
+        if span.start.min(len) > at {
+            gaps.push(at..span.start.min(len));
+        }
+        at = at.max(span.end);
+    }
+    gaps
+}
+
+fn intents(chain: &JournalChain) -> impl Iterator<Item = &Intent> {
+    chain.lines.iter().filter_map(|line| match &line.event {
+        JournalRecord::Intent(intent) => Some(intent),
+        JournalRecord::Done(_) | JournalRecord::Void(_) => None,
+    })
+}

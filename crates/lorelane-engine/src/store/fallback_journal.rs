@@ -1,0 +1,200 @@
+//! The journal inside the lane, for sandboxes that may write the project and nothing else.
+//!
+//! It is a whole journal of its own. When the state folder can be written again its receipts are moved
+//! there; a moved line names the line it came from, so that a move cut short is continued, not repeated.
+//!
+//! A repository may bring such a folder, and its receipts are not this user's: `undo` and `restore` would write what a
+//! stranger chose. So the first writer puts a file there that nobody may write, which is a mode that no checkout of
+//! git gives to a file, and a journal without it is not read.
+
+use crate::backend::{ChangeState, Digest, StoreError, Warning};
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+
+use lorelane_core::path::RelPath;
+
+use super::Store;
+use super::blobs::{Blob, BlobBatch, BlobStore};
+use super::faults::FaultSwitch;
+use super::journal::{Intent, IntentStep, JournalRecord};
+use super::journal_writer::{BLOBS, HEAD, JOURNAL, JournalWriter};
+use super::log::told;
+use super::recover::lane_path;
+use crate::disk::{FileType, Stat};
+
+const FOLDER: &str = ".lorelane-journal";
+/// There where this user's own process began the journal.
+const OWN: &str = "own";
+const OWN_MODE: u32 = 0o400;
+const WRITABLE: u32 = 0o222;
+
+impl Store {
+    pub(super) fn fallback_journal(&self) -> PathBuf {
+        self.home.lane.join(FOLDER)
+    }
+
+    /// A journal inside the lane that this user did not begin; it came with the repository.
+    pub fn foreign_journal(&self) -> Result<Option<PathBuf>, StoreError> {
+        let shelter = self.fallback_journal();
+        if self.kind(&shelter)? != Some(FileType::Folder) {
+            return Ok(None);
+        }
+        let stat = |name| {
+            let path = shelter.join(name);
+            self.disk.stat(&path).map_err(StoreError::io("look at", &path))
+        };
+        let mut holds_any = false;
+        for name in [HEAD, JOURNAL, BLOBS] {
+            holds_any |= stat(name)?.is_some_and(|stat| stat.len > 0);
+        }
+        // Where files have no modes, whose it is cannot be told.
+        let is_own =
+            |stat: Stat| stat.kind == FileType::File && stat.mode.is_none_or(|mode| mode & WRITABLE == 0);
+        Ok((holds_any && !stat(OWN)?.is_some_and(is_own)).then_some(shelter))
+    }
+
+    /// Makes the shelter this user's, before the first line.
+    pub(super) fn begin_fallback_journal(&self) -> Result<(), StoreError> {
+        if let Some(folder) = self.foreign_journal()? {
+            return Err(StoreError::ForeignJournal { folder });
+        }
+        let (shelter, own) = (self.fallback_journal(), self.fallback_journal().join(OWN));
+        self.disk.create_private_dir_all(&shelter).map_err(StoreError::io("create", &shelter))?;
+        if self.kind(&own)?.is_none() {
+            self.disk.create_new(&own, b"", Some(OWN_MODE)).map_err(StoreError::io("write", &own))?;
+        }
+        Ok(())
+    }
+
+    /// Whether receipts are kept inside the lane.
+    ///
+    /// The lane may come from a stranger's repository, and a shelter is read, emptied and removed: a link
+    /// there would let that repository do so with any journal of this user.
+    pub(super) fn has_fallback_journal(&self) -> Result<bool, StoreError> {
+        let shelter = self.fallback_journal();
+        match self.kind(&shelter)? {
+            None => return Ok(false),
+            Some(FileType::Folder) => {}
+            Some(FileType::Symlink) => return Err(StoreError::Symlink { path: shelter }),
+            Some(_) => return Err(StoreError::NotAFile { path: shelter }),
+        }
+        for name in [HEAD, JOURNAL, BLOBS] {
+            self.refuse_unless_file(&shelter.join(name))?;
+        }
+        Ok(self.foreign_journal()?.is_none())
+    }
+
+    /// The paths that sheltered receipts changed. A change that is still open in the state folder is older
+    /// than those: its unsynced `done` was seen by the sheltered writer and lost by a power cut since.
+    pub(super) fn paths_in(&self, sheltered: &JournalWriter) -> Result<BTreeSet<RelPath>, StoreError> {
+        let (mut paths, mut pack) = (BTreeSet::new(), sheltered.pack(self)?);
+        for (intent, outcome) in told(&sheltered.read_all(self)?.lines) {
+            for step in &intent.steps {
+                let IntentStep::File { path, .. } = step else { continue };
+                if outcome != ChangeState::Void
+                    && let Some(path) = pack.held(*path)?
+                {
+                    paths.extend(lane_path(&path));
+                }
+            }
+        }
+        Ok(paths)
+    }
+
+    /// Continues `book` with the sheltered receipts, then removes the shelter.
+    pub(super) fn migrate(
+        &self,
+        book: &mut JournalWriter,
+        sheltered: &JournalWriter,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), StoreError> {
+        let lines = sheltered.read_all(self)?.lines;
+        let mut moved = HashMap::new();
+        for line in book.read_all(self)?.lines {
+            if let JournalRecord::Intent(Intent { number, moved_from: Some(origin), .. }) = line.event {
+                moved.insert(origin, number);
+            }
+        }
+        let origins: HashMap<u64, Digest> = lines
+            .iter()
+            .filter(|l| matches!(l.event, JournalRecord::Intent(_)))
+            .map(|l| (l.event.number(), l.own))
+            .collect();
+
+        let pack = book.blobs.clone();
+        let mut parcel = BlobBatch::new(&*self.disk, &pack).map_err(StoreError::io("look at", &pack))?;
+        let mut from = sheltered.pack(self)?;
+        let (mut events, mut newest) = (Vec::new(), book.newest);
+        for (intent, outcome) in told(&lines) {
+            let origin = origins[&intent.number];
+            // Void changes left no trace in the files and need none here.
+            if outcome == ChangeState::Void || moved.contains_key(&origin) {
+                continue;
+            }
+            let Some(mut copy) = repacked(&mut from, &mut parcel, intent)? else { continue };
+            newest += 1;
+            copy.number = newest;
+            copy.undoes = intent.undoes.and_then(|undone| moved.get(origins.get(&undone)?).copied());
+            copy.moved_from = Some(origin);
+            moved.insert(origin, newest);
+            events.push(JournalRecord::Intent(copy));
+        }
+        if !events.is_empty() {
+            parcel.append(&pack).map_err(StoreError::io("write", &pack))?;
+            self.sync_file(&pack, FaultSwitch::SkipBlobSync)?;
+            // One by one: of several unsynced lines a power cut may keep the later and lose the first, and that
+            // is how a damaged journal looks.
+            for event in &events {
+                book.append(self, std::slice::from_ref(event))?;
+                book.sync(self)?;
+            }
+            warnings.push(Warning::MovedOver { receipts: events.len() });
+        }
+        // Even when all were moved before: whoever moved them may have been killed before this sync.
+        book.sync(self)?;
+        self.remove_shelter()
+    }
+
+    /// The journal goes first, and for good: if a power cut brought it back with its last `done` missing,
+    /// that change would be made again over whatever followed it.
+    fn remove_shelter(&self) -> Result<(), StoreError> {
+        let shelter = self.fallback_journal();
+        // The file that names its last line goes before it: alone it would contradict the next journal here.
+        for name in [HEAD, JOURNAL, BLOBS, OWN] {
+            let path = shelter.join(name);
+            if self.disk.stat(&path).map_err(StoreError::io("look at", &path))?.is_some() {
+                self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            }
+            self.sync_dir(&shelter, FaultSwitch::SkipShelterSync)?;
+        }
+        self.disk.remove_dir(&shelter).map_err(StoreError::io("remove", &shelter))
+    }
+}
+
+/// `None` when the bytes are gone: a receipt that explains nothing is not worth moving.
+fn repacked(
+    from: &mut BlobStore,
+    parcel: &mut BlobBatch<'_>,
+    intent: &Intent,
+) -> Result<Option<Intent>, StoreError> {
+    let mut gone = false;
+    let mut repack = |blob: Blob| -> Result<Blob, StoreError> {
+        let bytes = from.held(blob)?;
+        gone |= bytes.is_none();
+        Ok(parcel.add(&bytes.unwrap_or_default()))
+    };
+    let mut copy = intent.clone();
+    copy.because = repack(copy.because)?;
+    for step in &mut copy.steps {
+        match step {
+            IntentStep::File { path, old, new, .. } => {
+                *path = repack(*path)?;
+                for blob in [old, new].into_iter().flatten() {
+                    *blob = repack(*blob)?;
+                }
+            }
+            IntentStep::Mark { text, .. } | IntentStep::Unmark { text, .. } => *text = repack(*text)?,
+        }
+    }
+    Ok((!gone).then_some(copy))
+}

@@ -1,0 +1,536 @@
+//! From a plan to edits: every rule is asked, nothing is written.
+
+use crate::backend::Edit;
+use crate::workspace::lane::{Lane, joined};
+use crate::workspace::{Failure, Workspace};
+use lorelane_core::change::{Change, Draft, Effect, Notice, Outcome, Plan};
+use lorelane_core::dialect::{self, Extent, WriteContext};
+use lorelane_core::digest::Revision;
+use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb, REASON_MAX, Status};
+use lorelane_core::mark::{Mark, MarkKind};
+use lorelane_core::memory::{Address, Category, Memory, MemoryKind, link};
+use lorelane_core::path::RelPath;
+use lorelane_core::policy::SecretPolicy;
+use lorelane_core::refusal::Refusal;
+use lorelane_core::retention;
+use lorelane_core::secret_diff;
+use lorelane_core::text::{cut, file_key};
+use lorelane_core::transition::{self, TransitionResult};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// No honest memory is about more files.
+const FILES_LOOKED_AT_MAX: usize = 200;
+
+/// What a plan comes to.
+#[derive(Debug, Default)]
+pub(in crate::workspace) struct StagedPlan {
+    pub(in crate::workspace) edits: Vec<Edit>,
+    pub(in crate::workspace) outcomes: Vec<Outcome>,
+    pub(in crate::workspace) notices: Vec<Notice>,
+}
+
+impl StagedPlan {
+    /// The memory files that the edits touch.
+    pub(in crate::workspace) fn touched(&self) -> Vec<RelPath> {
+        let paths: BTreeSet<RelPath> = self
+            .edits
+            .iter()
+            .filter_map(|edit| match edit {
+                Edit::Put { path, .. } | Edit::Remove { path } | Edit::Append { path, .. } => {
+                    Some(path.clone())
+                }
+                Edit::Mark { .. } => None,
+            })
+            .collect();
+        paths.into_iter().collect()
+    }
+}
+
+/// Stages a plan on the files as they are now. Whoever writes what comes of it holds the lane's lock.
+pub(in crate::workspace) fn stage(
+    workspace: &Workspace,
+    lane: &Lane,
+    plan: &Plan,
+) -> Result<StagedPlan, Failure> {
+    let mut stage = Planner { workspace, lane, written: BTreeMap::new(), staged: StagedPlan::default() };
+    let mut new_sessions = Vec::new();
+    for change in &plan.changes {
+        let created = stage.change(change)?;
+        new_sessions
+            .extend(created.filter(|memory| memory.kind == MemoryKind::Record(Category::SessionSummary)));
+    }
+    for session in new_sessions {
+        stage.close_window(&session)?;
+    }
+    Ok(stage.staged)
+}
+
+struct Planner<'s> {
+    workspace: &'s Workspace,
+    lane: &'s Lane,
+    /// What earlier changes of this plan made of a file.
+    written: BTreeMap<RelPath, Option<String>>,
+    staged: StagedPlan,
+}
+
+/// A memory and the text it was read from.
+struct Current {
+    text: String,
+    memory: Memory,
+}
+
+impl Planner<'_> {
+    /// Stages one change; returns the memory that it creates, if it does.
+    fn change(&mut self, change: &Change) -> Result<Option<Memory>, Failure> {
+        match change {
+            Change::Create { address, text } => return self.create(address, text).map(Some),
+            Change::Revise { address, expects, draft } => self.revise(address, expects.as_ref(), draft)?,
+            Change::Transition { address, verb, reason } => self.transition(address, *verb, reason)?,
+            Change::Delete { address } => self.delete(address)?,
+            Change::Mark { address, kind } => self.mark(address, kind)?,
+        }
+        Ok(None)
+    }
+
+    fn create(&mut self, address: &Address, text: &str) -> Result<Memory, Failure> {
+        let path = self.place(address)?;
+        if address.is_note() {
+            self.guard_names(address, &path, text)?;
+        }
+        self.refuse_overwriting(address, &path)?;
+        let draft = Draft::Whole(text.to_owned());
+        self.guard_draft(address, None, &draft)?;
+        let mut composed = self.lane.dialect.compose(address, None, &draft, &self.circumstances(None))?;
+        self.guard_secrets(None, &mut composed.memory)?;
+        self.warn_of_policy(address)?;
+        let edits = self.lane.dialect.write(composed.base_text.as_deref(), None, Some(&composed.memory))?;
+        self.staged.notices.append(&mut composed.notices);
+        self.warn_of_files(&[], &composed.memory);
+        self.take(edits);
+        self.outcome(&composed.memory, path, Effect::Created);
+        Ok(composed.memory)
+    }
+
+    fn refuse_overwriting(&self, address: &Address, path: &RelPath) -> Result<(), Failure> {
+        let Some(bytes) = self.bytes(path)? else { return self.refuse_twin(path, None) };
+        let existing = self.lane.dialect.read(path, &bytes).memory;
+        Ok(transition::may_create_over(address, existing.as_ref(), self.workspace.now)?)
+    }
+
+    /// Two names that differ only in capitals, or in how their letters are composed, are one file on other systems.
+    /// `but` may be so: it is what gets the name.
+    fn refuse_twin(&self, path: &RelPath, but: Option<&RelPath>) -> Result<(), Failure> {
+        // The names of records have no capitals and no other letters.
+        let Extent::Tree(_) = self.lane.dialect.extent() else { return Ok(()) };
+        let mut twins = vec![String::new()];
+        for part in path.as_str().split('/') {
+            let wanted = file_key(part);
+            let mut found = Vec::new();
+            for folder in &twins {
+                let listed = self.lane.documents.list(folder).ok().flatten();
+                let same = listed.into_iter().flatten().filter(|listed| file_key(&listed.name) == wanted);
+                found.extend(same.map(|listed| joined(folder, &listed.name)));
+            }
+            twins = found;
+        }
+        let is_other = |twin: &RelPath| twin != path && Some(twin) != but;
+        let other = twins.iter().filter_map(|twin| RelPath::parse(twin).ok()).find(is_other);
+        let Some((twin, address)) = other.and_then(|twin| {
+            let address = self.lane.dialect.address_of(&twin)?;
+            Some((twin, address))
+        }) else {
+            return Ok(());
+        };
+        let there = self.bytes(&twin)?.and_then(|bytes| self.lane.dialect.read(&twin, &bytes).memory);
+        Err(Refusal::Exists { address, status: there.map(|memory| memory.lifecycle.status()) }.into())
+    }
+
+    fn warn_of_policy(&mut self, address: &Address) -> Result<(), Failure> {
+        let Some(category) = address.category() else { return Ok(()) };
+        let policy = &self.workspace.policy;
+        if !policy.enabled(category) {
+            self.staged.notices.push(Notice::warning(format!(
+                "the category {category} is disabled: this memory is saved but not shown to agents; `lorelane config set categories.{category}.enabled true` enables it"
+            )));
+        }
+        let active = self.lane.index.count(category, Status::Active)?;
+        let max = policy.max_memories_per_category();
+        if active >= max {
+            self.staged.notices.push(Notice::warning(format!(
+                "{category} has {} active memories, more than max_memories_per_category ({max}): retire some with `lorelane retire`, or raise the limit with `lorelane config set max_memories_per_category {}`",
+                active + 1,
+                (active + 1).next_multiple_of(50)
+            )));
+        }
+        Ok(())
+    }
+
+    /// Names the files that a change adds and that are not there. One may come later, so nothing is refused.
+    fn warn_of_files(&mut self, before: &[String], after: &Memory) {
+        if after.kind.category().is_none() {
+            return;
+        }
+        let added = after.about.iter().filter(|file| !before.contains(file)).take(FILES_LOOKED_AT_MAX);
+        let missing =
+            |file: &&String| link::plain_path(file).is_some_and(|path| !self.is_there(path.as_str()));
+        let missing: Vec<String> = added.filter(missing).cloned().collect();
+        if !missing.is_empty() {
+            self.staged.notices.push(Notice::NoSuchFiles(missing));
+        }
+    }
+
+    fn is_there(&self, file: &str) -> bool {
+        matches!(self.workspace.disk.stat(&self.workspace.project.root.join(file)), Ok(Some(_)))
+    }
+
+    fn revise(
+        &mut self,
+        address: &Address,
+        expects: Option<&Revision>,
+        draft: &Draft,
+    ) -> Result<(), Failure> {
+        let path = self.place(address)?;
+        let standing = self.standing(address, &path)?;
+        if let Some(expected) = expects {
+            let current = expected.same_kind_of(standing.text.as_bytes());
+            if current != *expected {
+                return Err(Refusal::Conflict {
+                    address: address.clone(),
+                    expected: expected.clone(),
+                    current,
+                }
+                .into());
+            }
+        }
+        self.guard_draft(address, Some(&standing.memory), draft)?;
+        let circumstances = self.circumstances(Some(&standing.memory));
+        let mut composed = self.lane.dialect.compose(address, Some(&standing.text), draft, &circumstances)?;
+        self.staged.notices.append(&mut composed.notices);
+        let rewritten = composed.base_text.as_ref().is_some_and(|template| *template != standing.text);
+        if composed.memory == standing.memory && !rewritten && composed.rename_to.is_none() {
+            self.outcome(&standing.memory, path, Effect::Already(standing.memory.lifecycle.status()));
+            return Ok(());
+        }
+        self.guard_secrets(Some(&standing.memory), &mut composed.memory)?;
+        if let Draft::Renamed { to } = draft {
+            self.refuse_taking(to, address)?;
+        }
+        let renamed_from = self.rename(&mut composed.memory, composed.rename_to.take(), &path)?;
+        let edits = match &composed.base_text {
+            // What it says beside its memory is in there, too.
+            Some(template) => self.lane.dialect.write(Some(template), None, Some(&composed.memory))?,
+            None => self.lane.dialect.write(
+                Some(&standing.text),
+                Some(&standing.memory),
+                Some(&composed.memory),
+            )?,
+        };
+        self.warn_of_files(&standing.memory.about, &composed.memory);
+        self.take(edits);
+        let path = self.place(&composed.memory.address)?;
+        let deed = Effect::Revised { revised: composed.memory.revised, renamed_from };
+        self.outcome(&composed.memory, path, deed);
+        Ok(())
+    }
+
+    /// A name that somebody asks for is theirs or nobody's; one that a title asks for is only preferred.
+    fn refuse_taking(&self, to: &Address, from: &Address) -> Result<(), Failure> {
+        let target = self.place(to)?;
+        let Some(bytes) = self.bytes(&target)?.filter(|_| to != from) else {
+            return self.refuse_twin(&target, Some(&self.place(from)?));
+        };
+        let there = self.lane.dialect.read(&target, &bytes).memory;
+        let status = there.map(|memory| memory.lifecycle.status());
+        Err(Refusal::Exists { address: to.clone(), status }.into())
+    }
+
+    /// Gives the memory its new address if that is free; the old one stays as an alias.
+    fn rename(
+        &mut self,
+        memory: &mut Memory,
+        wants: Option<Address>,
+        path: &RelPath,
+    ) -> Result<Option<(Address, RelPath)>, Failure> {
+        let Some(wanted) = wants else { return Ok(None) };
+        let target = self.place(&wanted)?;
+        if self.bytes(&target)?.is_some() {
+            let file = self.lane.file(&target);
+            self.staged.notices.push(Notice::warning(format!(
+                "Slug rename collision: {} exists. Keeping old slug.",
+                file.display()
+            )));
+            return Ok(None);
+        }
+        let old = std::mem::replace(&mut memory.address, wanted.clone());
+        let kind = MarkKind::Alias { to: wanted };
+        let mark = Mark { address: old.clone(), revision: None, at: self.workspace.now, kind };
+        self.staged.edits.push(Edit::Mark { lines: mark.line().into_bytes() });
+        Ok(Some((old, path.clone())))
+    }
+
+    fn transition(&mut self, address: &Address, verb: LifecycleVerb, reason: &str) -> Result<(), Failure> {
+        let path = self.place(address)?;
+        if verb == (LifecycleVerb::Restore { from: None })
+            && self.bytes(&path)?.is_none()
+            && let Some(last) = self.lane.documents.log().last_writes(&[&path])?.remove(&path)
+        {
+            return self.put_back(address, &path, last);
+        }
+        let standing = self.standing(address, &path)?;
+        if let Some(to) = self.leads_to(address, verb)? {
+            return self.relocate(&standing, &to, verb, reason);
+        }
+        let after = match transition::apply(&standing.memory, verb, reason, self.workspace.now)? {
+            TransitionResult::Already(status) => {
+                self.outcome(&standing.memory, path, Effect::Already(status));
+                return Ok(());
+            }
+            TransitionResult::Changed(after) => after,
+        };
+        let mut after = *after;
+        self.guard_secrets(Some(&standing.memory), &mut after)?;
+        let edits = self.lane.dialect.write(Some(&standing.text), Some(&standing.memory), Some(&after))?;
+        self.take(edits);
+        let to = after.lifecycle.status();
+        let reason = match &after.lifecycle {
+            Lifecycle::Retired { reason, .. } | Lifecycle::Archived { reason, .. } => reason.clone(),
+            Lifecycle::Active => None,
+        };
+        self.outcome(&after, path, Effect::Transitioned { to, reason: reason.unwrap_or_default() });
+        Ok(())
+    }
+
+    /// Brings a file back that was deleted outside, as the log has it last, and makes the memory active. A deleted
+    /// note comes back to the trash.
+    fn put_back(&mut self, address: &Address, path: &RelPath, last: Vec<u8>) -> Result<(), Failure> {
+        let standing = self.standing_in(address, path, last)?;
+        self.staged.notices.push(Notice::warning(format!(
+            "{path} was deleted outside lorelane: this is its last version in the log"
+        )));
+        let verb = LifecycleVerb::Restore { from: None };
+        let step = match self.lane.dialect.restored_to(address) {
+            Some(_) => TransitionResult::Already(standing.memory.lifecycle.status()),
+            None => transition::apply(&standing.memory, verb, "", self.workspace.now)?,
+        };
+        let (edits, memory) = match step {
+            TransitionResult::Already(_) => {
+                let put = dialect::TextEdit::Put { path: path.clone(), text: standing.text };
+                (vec![put], standing.memory)
+            }
+            TransitionResult::Changed(after) => {
+                let (text, before) = (Some(standing.text.as_str()), Some(&standing.memory));
+                (self.lane.dialect.write(text, before, Some(&after))?, *after)
+            }
+        };
+        self.take(edits);
+        let to = memory.lifecycle.status();
+        self.outcome(&memory, path.clone(), Effect::Transitioned { to, reason: String::new() });
+        Ok(())
+    }
+
+    /// Where a step of life takes the file, if not every step leaves it in its place.
+    fn leads_to(&self, address: &Address, verb: LifecycleVerb) -> Result<Option<Address>, Failure> {
+        match verb {
+            LifecycleVerb::Retire => {
+                let is_free = |path: RelPath| matches!(self.bytes(&path), Ok(None));
+                let taken = |to: &Address| !self.place(to).is_ok_and(is_free);
+                Ok(self.lane.dialect.retired_to(address, self.workspace.now, &taken))
+            }
+            LifecycleVerb::Restore { .. } => {
+                let Some(to) = self.lane.dialect.restored_to(address) else { return Ok(None) };
+                self.refuse_taking(&to, address)?;
+                Ok(Some(to))
+            }
+            LifecycleVerb::Archive | LifecycleVerb::ArchiveRetired | LifecycleVerb::Delete => Ok(None),
+        }
+    }
+
+    /// Takes a step of life by moving the file. Its bytes stay as they are, as far as the new place says the rest.
+    fn relocate(
+        &mut self,
+        standing: &Current,
+        to: &Address,
+        verb: LifecycleVerb,
+        reason: &str,
+    ) -> Result<(), Failure> {
+        let path = self.place(to)?;
+        let (text, memory) = (&standing.text, &standing.memory);
+        let moved = self.lane.dialect.read(&path, text.as_bytes()).memory;
+        let mut after = moved.unwrap_or_else(|| Memory { address: to.clone(), ..memory.clone() });
+        let given = (!reason.trim().is_empty()).then(|| cut(reason.trim(), REASON_MAX));
+        match (verb, &mut after.lifecycle) {
+            (LifecycleVerb::Restore { .. }, lifecycle) => *lifecycle = Lifecycle::Active,
+            (_, Lifecycle::Retired { at, reason }) if given.is_some() => {
+                *at = Some(self.workspace.now);
+                reason.clone_from(&given);
+            }
+            _ => {}
+        }
+        self.guard_secrets(Some(memory), &mut after)?;
+        let edits = self.lane.dialect.write(Some(text), Some(memory), Some(&after))?;
+        self.take(edits);
+        let to = after.lifecycle.status();
+        self.outcome(&after, path, Effect::Transitioned { to, reason: given.unwrap_or_default() });
+        Ok(())
+    }
+
+    fn delete(&mut self, address: &Address) -> Result<(), Failure> {
+        let path = self.place(address)?;
+        let standing = self.standing(address, &path)?;
+        transition::may_purge(&standing.memory)?;
+        let edits = self.lane.dialect.write(Some(&standing.text), Some(&standing.memory), None)?;
+        self.take(edits);
+        self.outcome(&standing.memory, path, Effect::Deleted);
+        Ok(())
+    }
+
+    fn mark(&mut self, address: &Address, kind: &MarkKind) -> Result<(), Failure> {
+        let path = self.place(address)?;
+        let standing = self.standing(address, &path)?;
+        let marks = self.workspace.read_marks()?;
+        let already = match kind {
+            MarkKind::Pin => marks.pinned.contains(address),
+            MarkKind::Unpin => !marks.pinned.contains(address),
+            MarkKind::Alias { .. } => false,
+            MarkKind::Origin(origin) => {
+                marks.origins.get(address).is_some_and(|origins| origins.contains(origin))
+            }
+            MarkKind::Reject(rejection) => {
+                marks.rejected.iter().any(|(rejected, known)| rejected == address && known == rejection)
+            }
+        };
+        if already {
+            let status = standing.memory.lifecycle.status();
+            self.outcome(&standing.memory, path, Effect::Already(status));
+            return Ok(());
+        }
+        let revision = Some(Revision::of(standing.text.as_bytes()));
+        let mark = Mark { address: address.clone(), revision, at: self.workspace.now, kind: kind.clone() };
+        self.staged.edits.push(Edit::Mark { lines: mark.line().into_bytes() });
+        self.outcome(&standing.memory, path, Effect::Marked(kind.clone()));
+        Ok(())
+    }
+
+    /// A new session pushes the oldest out, in the same plan.
+    fn close_window(&mut self, session: &Memory) -> Result<(), Failure> {
+        use crate::index::ListFilter;
+        let index = &self.lane.index;
+        let entries = index.entries(ListFilter {
+            kind: Some(MemoryKind::Record(Category::SessionSummary)),
+            status: Some(Status::Active),
+        })?;
+        let mut sessions = Vec::new();
+        for entry in &entries {
+            let standing = match self.standing(&entry.address, &entry.path) {
+                Ok(standing) => standing,
+                Err(_) => continue,
+            };
+            let active = standing.memory.lifecycle.status() == Status::Active;
+            if active && standing.memory.address != session.address {
+                sessions.push(standing.memory);
+            }
+        }
+        let shared_by_one = |words: &BTreeSet<String>| index.shared_by_one(words, retention::remembers);
+        let (changes, notices) =
+            retention::close_window(&sessions, session, &self.workspace.policy, shared_by_one)?;
+        self.staged.notices.extend(notices);
+        for change in &changes {
+            self.change(change)?;
+        }
+        Ok(())
+    }
+
+    /// Text that a change adds may hold no secret; what stood there before is for `doctor` to report.
+    fn guard_secrets(&self, before: Option<&Memory>, after: &mut Memory) -> Result<(), Failure> {
+        let found = secret_diff::added(before, after);
+        if found.is_empty() {
+            return Ok(());
+        }
+        match self.workspace.policy.secrets() {
+            SecretPolicy::Allow => Ok(()),
+            SecretPolicy::Redact => {
+                secret_diff::redact_added(before, after);
+                Ok(())
+            }
+            SecretPolicy::Refuse => Err(Refusal::Secrets { address: after.address.clone(), found }.into()),
+        }
+    }
+
+    /// What a new note is called. A record's title is a field, which its draft tells.
+    fn guard_names(&self, address: &Address, path: &RelPath, text: &str) -> Result<(), Failure> {
+        let memory = self.lane.dialect.read(path, text.as_bytes()).memory;
+        let found = secret_diff::in_names(address, memory.as_ref().map_or("", |memory| &memory.title));
+        if found.is_empty() || self.workspace.policy.secrets() == SecretPolicy::Allow {
+            Ok(())
+        } else {
+            Err(Refusal::Secrets { address: address.clone(), found }.into())
+        }
+    }
+
+    /// Names are judged as they were typed, and refused also where other texts are redacted.
+    fn guard_draft(&self, address: &Address, before: Option<&Memory>, draft: &Draft) -> Result<(), Failure> {
+        let mut found = secret_diff::drafted(before, draft);
+        match self.workspace.policy.secrets() {
+            SecretPolicy::Allow => found.clear(),
+            SecretPolicy::Redact => found.retain(|fault| secret_diff::is_name(&fault.field)),
+            SecretPolicy::Refuse => {}
+        }
+        if found.is_empty() {
+            Ok(())
+        } else {
+            Err(Refusal::Secrets { address: address.clone(), found }.into())
+        }
+    }
+
+    fn place(&self, address: &Address) -> Result<RelPath, Failure> {
+        let place = self.lane.dialect.place(address);
+        place.ok_or_else(|| Refusal::Missing { address: address.clone() }.into())
+    }
+
+    fn bytes(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
+        match self.written.get(path) {
+            Some(text) => Ok(text.clone().map(String::into_bytes)),
+            None => self.lane.read(path),
+        }
+    }
+
+    fn standing(&self, address: &Address, path: &RelPath) -> Result<Current, Failure> {
+        let bytes = self.bytes(path)?.ok_or_else(|| Refusal::Missing { address: address.clone() })?;
+        self.standing_in(address, path, bytes)
+    }
+
+    fn standing_in(&self, address: &Address, path: &RelPath, bytes: Vec<u8>) -> Result<Current, Failure> {
+        let reading = self.lane.dialect.read(path, &bytes);
+        let why = || reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
+        let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
+        let memory = reading.memory.clone().ok_or_else(|| unreadable(why()))?;
+        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".to_owned()))?;
+        Ok(Current { text, memory })
+    }
+
+    fn circumstances(&self, old: Option<&Memory>) -> WriteContext {
+        let gone = |file: &&String| !self.is_there(file);
+        let about = old.map(|old| old.about.as_slice()).unwrap_or_default();
+        WriteContext { now: self.workspace.now, gone: about.iter().filter(gone).cloned().collect() }
+    }
+
+    fn take(&mut self, edits: Vec<dialect::TextEdit>) {
+        for edit in edits {
+            match edit {
+                dialect::TextEdit::Put { path, text } => {
+                    self.written.insert(path.clone(), Some(text.clone()));
+                    self.staged.edits.push(Edit::Put { path, bytes: text.into_bytes() });
+                }
+                dialect::TextEdit::Remove { path } => {
+                    self.written.insert(path.clone(), None);
+                    self.staged.edits.push(Edit::Remove { path });
+                }
+            }
+        }
+    }
+
+    fn outcome(&mut self, memory: &Memory, path: RelPath, deed: Effect) {
+        let outcome = Outcome { address: memory.address.clone(), path, title: memory.title.clone(), deed };
+        self.staged.outcomes.push(outcome);
+    }
+}

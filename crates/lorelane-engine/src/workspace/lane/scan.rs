@@ -1,0 +1,556 @@
+//! Keeping the index in step with the files.
+
+use super::Lane;
+use crate::config::write_plain;
+use crate::disk::{DirEntry, Disk, FileType, LinkPolicy, is_exhausted};
+use crate::index::{
+    self, FileStamp, FolderTimes, Index, IndexError, IndexedFile, IndexedText, Rebuild, Row, RowSource,
+    UNSETTLED,
+};
+use crate::workspace::Failure;
+use lorelane_core::change::Notice;
+use lorelane_core::corpus::MemorySummary;
+use lorelane_core::dialect::records::is_listing;
+use lorelane_core::dialect::{Dialect, Extent};
+use lorelane_core::embed::Table;
+use lorelane_core::lifecycle::Status;
+use lorelane_core::memory::Address;
+use lorelane_core::path::RelPath;
+use lorelane_core::recall::doc_entry::{DocEntry, FieldBoost};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// How many files, and bytes of them, are read before their rows are written: a hook has so much time at least, and
+/// the next one goes on from there.
+pub(super) const PART_FILES: usize = 100;
+pub(super) const PART_BYTES: u64 = 256 << 10;
+/// The clock of a file system ticks this slowly: a change within a tick leaves the time as it is.
+const TICK_NS: i64 = 20_000_000;
+/// So much of a file tells whether it is a listing.
+const LISTING_START: usize = 4_096;
+/// The name of the lane's own folder among those that are looked into.
+const ROOT: &str = "";
+
+/// What a look into the lane's folders gives.
+#[derive(Debug, Default)]
+pub(in crate::workspace) struct LaneListing {
+    pub(in crate::workspace) files: Vec<RelPath>,
+    /// The times of the folders, from before they were looked into. One that cannot be listed is not settled:
+    /// when it is opened to us again, it keeps its time.
+    pub(in crate::workspace) times: FolderTimes,
+}
+
+impl Lane {
+    /// Makes the index fresh if a folder changed since it was written. Costs a stat for each folder when none did.
+    pub(in crate::workspace) fn refresh(&mut self) -> Result<(), Failure> {
+        let known = self.with_index(Index::folder_times)?;
+        let now = self.times_now(&known);
+        if now != known {
+            self.scan_changed_folders(known, &now)?;
+        }
+        self.read_again()?;
+        self.refuse_when_exhausted()
+    }
+
+    /// Where no file can be opened any more, nothing that was not found is known to be missing.
+    fn refuse_when_exhausted(&self) -> Result<(), Failure> {
+        match self.exhausted.take() {
+            Some(fault) => Err(Failure::io("read", &self.folder(ROOT), fault)),
+            None => Ok(()),
+        }
+    }
+
+    fn note_exhausted(&self, fault: io::Error) {
+        if is_exhausted(&fault) {
+            self.exhausted.replace(Some(fault));
+        }
+    }
+
+    /// Tries the files that could not be read before. Those that still cannot stay as they are.
+    fn read_again(&mut self) -> Result<(), Failure> {
+        let failed = self.with_index(|index| index.failed(PART_FILES))?;
+        let rows = failed.iter().map(|problem| self.row(&problem.path));
+        let rows: Vec<Row> =
+            rows.filter(|row| !matches!(row, Row::Unreadable { seen, .. } if seen.has_failed())).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let times = self.with_index(Index::folder_times)?;
+        self.write_rows(RowSource::Scan, rows, &times)
+    }
+
+    /// What could not be read at the last look, though it is there: files, and folders that cannot be listed.
+    pub(in crate::workspace) fn not_read(&mut self) -> Result<Vec<(PathBuf, String)>, Failure> {
+        let files = self.with_index(|index| index.failed(usize::MAX))?;
+        let mut problems: Vec<_> =
+            files.into_iter().map(|problem| (self.file(&problem.path), problem.what)).collect();
+        let times = self.with_index(Index::folder_times)?;
+        for (folder, _) in times.iter().filter(|(_, time)| **time == UNSETTLED) {
+            if let Err(fault) = self.documents.list(folder) {
+                problems.push((self.folder(folder), format!("it cannot be listed: {fault}")));
+            }
+        }
+        Ok(problems)
+    }
+
+    /// How every file of a memory looks from outside, without asking the index.
+    pub(in crate::workspace) fn sightings(&self) -> BTreeMap<Address, FileStamp> {
+        let files = self.files().files;
+        files.iter().filter_map(|path| Some((self.dialect.address_of(path)?, self.seen(path)?))).collect()
+    }
+
+    /// A file from outside, as the index remembers it.
+    pub(in crate::workspace) fn seen(&self, path: &RelPath) -> Option<FileStamp> {
+        let stat = self.documents.stat(path.as_str()).ok()??;
+        Some(FileStamp { size: stat.len, mtime_ns: stat.mtime_ns })
+    }
+
+    /// Looks at every file and reads those that changed. A file edited in place leaves its folder's time as it
+    /// was: commands that may take a moment look anyway.
+    pub(in crate::workspace) fn scan(&mut self) -> Result<(), Failure> {
+        let mut known: BTreeMap<String, FileStamp> = self.with_index(Index::seen)?;
+        let times_before = self.with_index(Index::folder_times)?;
+        let LaneListing { files, times } = self.files();
+        let mut changed = Vec::new();
+        for found in files {
+            let (before, seen) = (known.remove(found.as_str()), self.seen(&found));
+            if before != seen || seen.is_none() {
+                changed.push((found, seen.map_or(0, |seen| seen.size)));
+            }
+        }
+        let gone = known.into_keys().filter_map(|path| RelPath::parse(&path).ok());
+        changed.extend(gone.map(|path| (path, 0)));
+        let in_place = changed.iter().any(|(path, _)| {
+            let folder = folder_of(path);
+            times_before.get(folder) == times.get(folder)
+        });
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        for (path, size) in changed {
+            rows.push(self.row(&path));
+            bytes += size;
+            if rows.len() == PART_FILES || bytes > PART_BYTES {
+                self.write_rows(RowSource::Scan, std::mem::take(&mut rows), &FolderTimes::new())?;
+                bytes = 0;
+            }
+        }
+        let now_ns = self.documents.now_ns();
+        let times = times.into_iter().map(|(folder, time)| (folder, settled(time, now_ns))).collect();
+        self.write_rows(RowSource::Scan, rows, &times)?;
+        if in_place {
+            self.settle_edits_in_place();
+        }
+        self.refuse_when_exhausted()
+    }
+
+    /// Brings what was seen of files edited in place from the index's log into its file. A log that is cut short is
+    /// a log that ends earlier: the times of the folders tell what is missing then, but not of such an edit.
+    pub(super) fn settle_edits_in_place(&self) {
+        self.index.shorten_log(0);
+    }
+
+    /// Asks the index. It is only a cache: one that cannot answer is replaced, and the new one is asked.
+    pub(in crate::workspace) fn with_index<T>(
+        &mut self,
+        question: impl Fn(&Index) -> Result<T, IndexError>,
+    ) -> Result<T, Failure> {
+        match question(&self.index) {
+            Ok(answer) => Ok(answer),
+            Err(fault) => {
+                self.replace_index(fault)?;
+                Ok(question(&self.index)?)
+            }
+        }
+    }
+
+    /// Puts an index that says what the files say in the place of one that fails: in a new file where the old one
+    /// is damaged, in memory where the file is locked or cannot be written. No read fails for want of a cache.
+    pub(in crate::workspace) fn replace_index(&mut self, fault: IndexError) -> Result<(), Failure> {
+        let fault = match Index::remake(fault) {
+            Ok(index) => {
+                self.index = index;
+                match self.fill(Rebuild::All) {
+                    Ok(()) => return Ok(()),
+                    Err(fault) => fault,
+                }
+            }
+            Err(fault) => fault,
+        };
+        self.index_fault = Some(fault.to_string());
+        self.index = Index::in_memory();
+        Ok(self.fill(Rebuild::All)?)
+    }
+
+    /// Makes the index say what the files say and nothing else.
+    pub(in crate::workspace) fn fill(&mut self, rebuild: Rebuild) -> Result<(), IndexError> {
+        let LaneListing { files, times } = self.files();
+        let mut index = std::mem::replace(&mut self.index, Index::in_memory());
+        let rows = files.iter().map(|found| self.row(found));
+        let filled = index.replace(rows, &times, &|said| self.doc_entry(said), rebuild);
+        self.index = index;
+        filled
+    }
+
+    /// Reads every file, and takes in those that say something else than when the index was made.
+    fn fill_changed(&mut self) -> Result<(), IndexError> {
+        let LaneListing { files, times } = self.files();
+        let mut sources = self.index.sources()?;
+        let is_changed = |path: &&RelPath| {
+            let before = sources.remove(path.as_str());
+            before.is_none() || before != self.content(path).source()
+        };
+        let changed: Vec<&RelPath> = files.iter().filter(is_changed).collect();
+        // Rows that are appended and sorted once cost less than half of them put in place one by one.
+        if changed.len() + sources.len() > files.len() / 2 {
+            return self.fill(Rebuild::Changed);
+        }
+        let gone = sources.into_keys().filter_map(|path| RelPath::parse(&path).ok());
+        let gone: Vec<Row> = gone.map(|path| Row::Gone { path }).collect();
+        let mut index = std::mem::replace(&mut self.index, Index::in_memory());
+        let rows = changed.into_iter().map(|path| self.row(path)).chain(gone);
+        let updated = index.update(RowSource::Scan, rows, &times, &|said| self.doc_entry(said));
+        index.shorten_log(0);
+        self.index = index;
+        updated
+    }
+
+    /// Answers from an index in memory that was made with this emphasis.
+    pub(in crate::workspace) fn emphasise(&mut self, emphasis: FieldBoost) -> Result<(), Failure> {
+        self.emphasis = emphasis;
+        self.index = Index::in_memory();
+        Ok(self.fill(Rebuild::All)?)
+    }
+
+    /// What search keeps of a memory's text.
+    pub(in crate::workspace) fn doc_entry(&self, said: &IndexedText) -> DocEntry {
+        sheet(&*self.dialect, said, self.emphasis)
+    }
+
+    pub(super) fn write_rows(
+        &mut self,
+        by: RowSource,
+        rows: Vec<Row>,
+        times: &FolderTimes,
+    ) -> Result<(), Failure> {
+        // Asked again inside the index's transaction: a row of a file that was forgotten since it was read would
+        // bring its words back behind the one who scrubbed them.
+        let documents = &*self.documents;
+        let standing = rows.into_iter().map(|row| match &row {
+            Row::Memory { entry, .. } if matches!(documents.stat(entry.path.as_str()), Ok(None)) => {
+                Row::Gone { path: entry.path.clone() }
+            }
+            _ => row,
+        });
+        let (dialect, emphasis) = (&*self.dialect, self.emphasis);
+        match self.index.update(by, standing, times, &|said| sheet(dialect, said, emphasis)) {
+            Ok(()) => Ok(()),
+            Err(fault) => self.replace_index(fault),
+        }
+    }
+
+    /// Reads the whole index, and rebuilds one that is damaged. Returns what was wrong with it.
+    pub(in crate::workspace) fn verify_index(&mut self) -> Result<Option<String>, Failure> {
+        let Err(fault) = self.index.verify() else { return Ok(None) };
+        let what = fault.to_string();
+        self.replace_index(fault)?;
+        Ok(Some(what))
+    }
+
+    /// Writes index and listing anew; returns how many memories are active. The caller holds the lane's lock.
+    pub(in crate::workspace) fn reindex(
+        &mut self,
+        rebuild: Rebuild,
+        notices: &mut Vec<Notice>,
+    ) -> Result<usize, Failure> {
+        // What is kept of an index is not read while the rest is made anew: damage in it would stay.
+        let filled = self.index.verify().and_then(|()| match rebuild {
+            Rebuild::Changed => self.fill_changed(),
+            Rebuild::All => self.fill(Rebuild::All),
+        });
+        if let Err(fault) = filled {
+            self.replace_index(fault)?;
+        }
+        if let Some(why) = &self.index_fault {
+            notices.push(Notice::warning(format!("the index cannot be kept: {why}")));
+        }
+        self.put_listing()?;
+        let counts = self.with_index(Index::counts)?.into_iter();
+        Ok(counts.filter(|((_, status), _)| *status == Status::Active).map(|(_, count)| count).sum())
+    }
+
+    /// All that an index made anew from the files would say.
+    pub(in crate::workspace) fn rebuilt_dump(&self) -> Result<String, Failure> {
+        let mut rebuilt = Index::in_memory();
+        let LaneListing { files, times } = self.files();
+        let rows = files.iter().map(|found| self.row(found));
+        rebuilt.replace(rows, &times, &|said| self.doc_entry(said), Rebuild::All)?;
+        Ok(rebuilt.dump()?)
+    }
+
+    /// Tells the index what became of these files.
+    ///
+    /// Only the times of their folders are taken over, and only of those that hold just what the index knows:
+    /// what somebody else put there meanwhile would otherwise stay unseen behind our own time.
+    pub(in crate::workspace) fn index_paths(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
+        // What lies in quarantine has no row, also when a change put it there.
+        let memories = paths.iter().filter(|path| self.dialect.is_memory_name(path.file_name()));
+        let rows: Vec<Row> = memories.map(|path| self.row(path)).collect();
+        let mut times = self.with_index(Index::folder_times)?;
+        self.write_rows(RowSource::Commit, rows, &times)?;
+        let touched: BTreeSet<&str> = paths.iter().flat_map(|path| self.folders_above(path)).collect();
+        for folder in touched.iter().copied() {
+            let Some(time) = self.time_of(folder) else { continue };
+            let holds_what_is_known = match self.documents.list(folder) {
+                Err(_) => false,
+                Ok(listed) => {
+                    let listed = listed.unwrap_or_default();
+                    let list_files =
+                        listed.iter().filter(|listed| self.dialect.is_memory_name(&listed.name)).count();
+                    let below = self.folders_in(folder, &listed);
+                    let is_known = |below: &String| touched.contains(&**below) || times.contains_key(below);
+                    list_files == self.with_index(|index| index.known_in(folder, &below))?
+                        && below.iter().all(is_known)
+                }
+            };
+            times.insert(folder.to_owned(), if holds_what_is_known { time } else { UNSETTLED });
+        }
+        self.write_rows(RowSource::Commit, Vec::new(), &times)
+    }
+
+    /// The listing as the index has it now: the bytes that a rebuild would give. `None` for a lane without one.
+    pub(in crate::workspace) fn listing(&mut self) -> Result<Option<(RelPath, String)>, Failure> {
+        let before = self.listing_start();
+        let Some((path, above)) = self.dialect.listing(&before) else { return Ok(None) };
+        Ok(Some((path, self.with_index(|index| index.listing(above))?)))
+    }
+
+    /// The file of the listing, where there are files.
+    pub(in crate::workspace) fn listing_file(&self) -> Option<PathBuf> {
+        let files = self.files.as_ref()?;
+        self.dialect.listing("").map(|(path, _)| files.file(&path))
+    }
+
+    /// How the present listing begins.
+    fn listing_start(&self) -> String {
+        let files = self.files.as_ref().zip(self.listing_file());
+        files.and_then(|(files, file)| start_of(&*files.disk, &file).ok()).unwrap_or_default()
+    }
+
+    /// The listing is derived, so its failure is said and does not undo the change.
+    pub(in crate::workspace) fn write_listing(&mut self) -> Option<Notice> {
+        let failure = self.put_listing().err()?;
+        Some(Notice::warning(format!("the listing is not up to date: {failure}")))
+    }
+
+    pub(in crate::workspace) fn put_listing(&mut self) -> Result<(), Failure> {
+        let (Some(files), Some((path, text))) = (self.files.clone(), self.listing()?) else { return Ok(()) };
+        let file = files.file(&path);
+        // A link is refused by whoever writes.
+        let is_link = matches!(files.disk.stat(&file), Ok(Some(stat)) if stat.kind == FileType::Symlink);
+        if !is_link && is_foreign(&*files.disk, &file) {
+            return Err(Failure::ForeignListing { file });
+        }
+        Ok(write_plain(&*files.disk, &file, text.as_bytes())?)
+    }
+
+    /// The times of the folders that are looked into. What a tree has of them only the index knows without looking:
+    /// a folder that came changed the time of the one that it came into.
+    pub(in crate::workspace) fn times_now(&self, known: &FolderTimes) -> FolderTimes {
+        let folders: Vec<&str> = match self.dialect.extent() {
+            Extent::Folders(folders) => folders,
+            Extent::Tree(_) => std::iter::once(ROOT).chain(known.keys().map(String::as_str)).collect(),
+        };
+        folders.into_iter().filter_map(|folder| Some((folder.to_owned(), self.time_of(folder)?))).collect()
+    }
+
+    fn time_of(&self, folder: &str) -> Option<i64> {
+        Some(self.documents.stat(folder).ok()??.mtime_ns)
+    }
+
+    /// A folder as people know it.
+    pub(in crate::workspace) fn folder(&self, folder: &str) -> PathBuf {
+        let root =
+            self.files.as_ref().map_or_else(|| PathBuf::from(&self.known_as), |files| files.root.clone());
+        if folder == ROOT { root } else { root.join(folder) }
+    }
+
+    /// The folders that a file lies in and that are looked into.
+    fn folders_above<'p>(&self, path: &'p RelPath) -> Vec<&'p str> {
+        match self.dialect.extent() {
+            Extent::Folders(folders) => {
+                let folder = folder_of(path);
+                folders.contains(&folder).then_some(folder).into_iter().collect()
+            }
+            Extent::Tree(_) => {
+                let path = path.as_str();
+                let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+                std::iter::once(ROOT).chain(above).collect()
+            }
+        }
+    }
+
+    /// The folders in a folder that are looked into as well.
+    fn folders_in(&self, folder: &str, listed: &[DirEntry]) -> Vec<String> {
+        let Extent::Tree(enters) = self.dialect.extent() else { return Vec::new() };
+        let folders = listed.iter().filter(|listed| listed.kind == FileType::Folder);
+        folders.map(|listed| joined(folder, &listed.name)).filter(|below| enters(below)).collect()
+    }
+
+    /// Everything in the lane's folders that has a memory's name. A folder that cannot be listed hides its own
+    /// memories and no others.
+    pub(in crate::workspace) fn files(&self) -> LaneListing {
+        let mut found = LaneListing::default();
+        let mut folders: Vec<String> = match self.dialect.extent() {
+            Extent::Folders(folders) => folders.into_iter().map(str::to_owned).collect(),
+            Extent::Tree(_) => vec![ROOT.to_owned()],
+        };
+        while let Some(folder) = folders.pop() {
+            let stat = match self.documents.stat(&folder) {
+                Ok(Some(stat)) => stat,
+                Ok(None) => continue,
+                Err(_) => {
+                    found.times.insert(folder, UNSETTLED);
+                    continue;
+                }
+            };
+            if stat.kind != FileType::Folder {
+                found.times.insert(folder, stat.mtime_ns);
+                continue;
+            }
+            let listed = match self.documents.list(&folder) {
+                Ok(listed) => listed.unwrap_or_default(),
+                Err(fault) => {
+                    self.note_exhausted(fault);
+                    found.times.insert(folder, UNSETTLED);
+                    continue;
+                }
+            };
+            folders.extend(self.folders_in(&folder, &listed));
+            let meant = listed.iter().filter(|listed| self.dialect.is_memory_name(&listed.name));
+            found
+                .files
+                .extend(meant.filter_map(|listed| RelPath::parse(&joined(&folder, &listed.name)).ok()));
+            found.times.insert(folder, stat.mtime_ns);
+        }
+        found.files.sort();
+        found
+    }
+
+    /// What the index keeps of a file.
+    pub(in crate::workspace) fn row(&self, path: &RelPath) -> Row {
+        let path = path.clone();
+        let (bytes, seen) = match self.content(&path) {
+            FileContent::Gone => return Row::Gone { path },
+            FileContent::Unread { what, seen } => return Row::Unreadable { path, what, seen },
+            FileContent::Read { bytes, seen } => (bytes, seen),
+        };
+        let reading = self.dialect.read(&path, &bytes);
+        let Some(memory) = reading.memory else {
+            let what = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
+            return Row::Unreadable { path, what, seen };
+        };
+        Row::Memory {
+            listing: self.dialect.listing_line(&memory),
+            entry: Box::new(MemorySummary::of(&memory, &path)),
+            seen,
+            said: IndexedText {
+                memory: Box::new(memory),
+                text: String::from_utf8(bytes)
+                    .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned()),
+            },
+        }
+    }
+
+    /// What stands in a file of the lane now. The stat comes first: a change after it is seen as a change.
+    pub(in crate::workspace) fn content(&self, path: &RelPath) -> FileContent {
+        let failed = |fault: &io::Error| FileContent::Unread {
+            what: format!("it cannot be read: {fault}"),
+            seen: FileStamp::FAILED,
+        };
+        let stat = match self.documents.stat(path.as_str()) {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return FileContent::Gone,
+            Err(fault) => return failed(&fault),
+        };
+        let seen = FileStamp { size: stat.len, mtime_ns: stat.mtime_ns };
+        let unread = |what: String| FileContent::Unread { what, seen };
+        if stat.kind != FileType::File {
+            return unread("it is not a regular file".to_owned());
+        }
+        let max = self.dialect.max_bytes();
+        if stat.len > max as u64 {
+            return unread(format!("it is larger than {} KiB", max / 1024));
+        }
+        match self.documents.read(path, max as u64) {
+            Ok(Some(bytes)) => FileContent::Read { bytes, seen },
+            Ok(None) => FileContent::Gone,
+            // Anything but a regular file of its size stays so until its stat changes.
+            Err(fault) if fault.kind() == ErrorKind::InvalidData => {
+                unread(format!("it cannot be read: {fault}"))
+            }
+            Err(fault) => {
+                let content = failed(&fault);
+                self.note_exhausted(fault);
+                content
+            }
+        }
+    }
+}
+
+/// What stands in a file.
+#[derive(Debug)]
+pub(in crate::workspace) enum FileContent {
+    Gone,
+    Unread { what: String, seen: FileStamp },
+    Read { bytes: Vec<u8>, seen: FileStamp },
+}
+
+impl FileContent {
+    /// What an index that was made from it says of it, if it holds a memory.
+    pub(in crate::workspace) fn source(&self) -> Option<IndexedFile> {
+        match self {
+            FileContent::Gone => None,
+            FileContent::Unread { seen, .. } => Some(IndexedFile { seen: *seen, digest: None }),
+            FileContent::Read { bytes, seen } => {
+                let text = String::from_utf8_lossy(bytes);
+                Some(IndexedFile { seen: *seen, digest: Some(index::digest(text.as_bytes())) })
+            }
+        }
+    }
+}
+
+fn sheet(dialect: &dyn Dialect, said: &IndexedText, emphasis: FieldBoost) -> DocEntry {
+    DocEntry::of(&said.memory, &dialect.passages(&said.text), &Table::built_in(), emphasis)
+}
+
+fn folder_of(path: &RelPath) -> &str {
+    path.as_str().rsplit_once('/').map_or(ROOT, |(folder, _)| folder)
+}
+
+pub(in crate::workspace) fn joined(folder: &str, name: &str) -> String {
+    if folder == ROOT { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// A folder's time, if nothing can happen any more that would leave it the same.
+pub(super) fn settled(time: i64, now_ns: i64) -> i64 {
+    if now_ns.saturating_sub(time) < TICK_NS { UNSETTLED } else { time }
+}
+
+/// Whether somebody's own text, or a link to it, is where the listing goes.
+pub(in crate::workspace) fn is_foreign(disk: &dyn Disk, file: &Path) -> bool {
+    let Ok(Some(stat)) = disk.stat(file) else { return false };
+    if stat.kind != FileType::File {
+        return true;
+    }
+    start_of(disk, file).is_ok_and(|start| !is_listing(&start))
+}
+
+/// How a file begins; nothing where there is none.
+fn start_of(disk: &dyn Disk, file: &Path) -> io::Result<String> {
+    let Some(stat) = disk.stat(file)?.filter(|stat| stat.kind == FileType::File) else {
+        return Ok(String::new());
+    };
+    let length = usize::try_from(stat.len).unwrap_or(usize::MAX).min(LISTING_START);
+    let start = disk.open(file, LinkPolicy::Followed)?.read_at(0, length)?;
+    Ok(String::from_utf8_lossy(&start).into_owned())
+}

@@ -1,0 +1,141 @@
+//! What lorelane does at an event, whoever the client is.
+
+use super::HookAnswer;
+use super::payload::{HookCall, HookEvent};
+use lorelane_core::briefing;
+use lorelane_core::ledger::LedgerLine;
+use lorelane_engine::env::Env;
+use lorelane_engine::hooklog;
+use lorelane_engine::workspace::{
+    self, AskPolicy, AuditResult, Failure, StopRequest, TranscriptSource, Turn, Workspace,
+};
+
+pub(super) fn run(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
+    let done = match call.event {
+        // The guards come before every tool: they do not even open the store.
+        HookEvent::BeforeTool => Ok(guard(env, call)),
+        HookEvent::AfterTool => audit(env, call),
+        HookEvent::SessionStart => standing(env, call),
+        HookEvent::Prompt => brief(env, call),
+        HookEvent::Stop => stop(env, call),
+        HookEvent::PreCompact | HookEvent::SessionEnd => end(env, call),
+    };
+    match done {
+        // Most projects have no store, and that is nobody's fault.
+        Err(Failure::NoStore { .. }) => Ok(HookAnswer::Nothing),
+        done => done,
+    }
+}
+
+fn open(env: &Env, call: &HookCall) -> Result<Workspace, Failure> {
+    Workspace::open(env, &call.start)
+}
+
+fn guard(env: &Env, call: &HookCall) -> HookAnswer {
+    let denial = call.facts.tools.iter().find_map(|tool| workspace::guard(env, &call.start, tool));
+    denial.map_or(HookAnswer::Nothing, |denial| HookAnswer::Deny(denial.to_string()))
+}
+
+/// What got into the lane is looked at, whatever tool wrote it.
+fn audit(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
+    let examined = workspace::audit_external_writes(env, &call.start, &call.facts.tools)?;
+    let objections: Vec<String> = examined.iter().filter_map(AuditResult::objection).collect();
+    Ok(if objections.is_empty() { HookAnswer::Nothing } else { HookAnswer::Object(objections.join("\n")) })
+}
+
+fn standing(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
+    let mut workspace = open(env, call)?;
+    workspace.external_writes().begin_turn()?;
+    warn_of_unread_files(env, call, &workspace);
+    if let Err(failure) = workspace.capture().capture_unread(env) {
+        log(env, call, &failure);
+    }
+    let standing = workspace.reminders().standing()?;
+    let told = standing.text(workspace.policy());
+    if told.text.is_empty() {
+        return Ok(HookAnswer::Nothing);
+    }
+    let line = LedgerLine::of_start(env.now, call.client.name(), &call.facts.session, &told);
+    account(env, call, &mut workspace, &line);
+    Ok(HookAnswer::Context(told.text))
+}
+
+fn brief(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
+    let prompt = &call.facts.prompt;
+    if briefing::is_machine(prompt) {
+        return Ok(HookAnswer::Nothing);
+    }
+    let mut workspace = open(env, call)?;
+    workspace.external_writes().begin_turn()?;
+    warn_of_unread_files(env, call, &workspace);
+    let briefing = workspace.reminders().brief(prompt)?;
+    let line = LedgerLine::of_prompt(env.now, call.client.name(), &call.facts.session, prompt, &briefing);
+    account(env, call, &mut workspace, &line);
+    let text = briefing.text();
+    Ok(if text.is_empty() { HookAnswer::Nothing } else { HookAnswer::Context(text) })
+}
+
+/// A ledger that cannot be written costs nobody a reminder.
+fn account(env: &Env, call: &HookCall, workspace: &mut Workspace, line: &LedgerLine) {
+    if let Err(failure) = workspace.reminders().account(line) {
+        log(env, call, &failure);
+    }
+}
+
+fn log(env: &Env, call: &HookCall, failure: &Failure) {
+    hooklog::write(env, &name(call), &failure.to_string());
+}
+
+/// More marks than a hook has time for.
+fn warn_of_unread_files(env: &Env, call: &HookCall, workspace: &Workspace) {
+    if let Some(what) = workspace.files().marks_not_read() {
+        hooklog::write_once(env, &name(call), &what);
+    }
+}
+
+fn name(call: &HookCall) -> String {
+    format!("{} {}", call.client.name(), call.event.name())
+}
+
+fn stop(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
+    // A turn that goes on because of us is let go; one with work in the background stops again later.
+    if call.facts.continued || call.facts.busy {
+        return Ok(HookAnswer::Nothing);
+    }
+    capture(env, call, call.client.may_ask(env))
+}
+
+/// Nobody waits here: there is time for a look at every file of a large lane, which tools and prompts do not take.
+fn end(env: &Env, call: &HookCall) -> Result<HookAnswer, Failure> {
+    let captured = capture(env, call, AskPolicy::No);
+    open(env, call)?.external_writes().audit()?;
+    captured
+}
+
+fn capture(env: &Env, call: &HookCall, may_ask: AskPolicy) -> Result<HookAnswer, Failure> {
+    let facts = &call.facts;
+    let spoken = match (&facts.transcript, call.client.transcript()) {
+        (Some(path), Some(format)) => {
+            TranscriptSource::Transcript { path, format, last: &facts.last_message }
+        }
+        _ if facts.last_message.is_empty() => return Ok(HookAnswer::Nothing),
+        _ => TranscriptSource::Last { assistant: &facts.last_message },
+    };
+    let turn = Turn { client: call.client.name(), session: &facts.session, transcript: spoken, may_ask };
+    let mut workspace = open(env, call)?;
+    let captured = match (workspace.capture().stop(env, &turn), spoken) {
+        // The last words came with the payload: they are kept though the transcript cannot be read.
+        (Err(failure), TranscriptSource::Transcript { last, .. }) if !last.is_empty() => {
+            log(env, call, &failure);
+            workspace
+                .capture()
+                .stop(env, &Turn { transcript: TranscriptSource::Last { assistant: last }, ..turn })
+        }
+        (captured, _) => captured,
+    };
+    Ok(match captured? {
+        None => HookAnswer::Nothing,
+        Some(StopRequest::Save(text)) => HookAnswer::Continue(text),
+        Some(StopRequest::Full(text)) => HookAnswer::Tell(text),
+    })
+}

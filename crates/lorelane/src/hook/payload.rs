@@ -1,0 +1,110 @@
+//! What a client tells us, in one shape.
+
+use super::clients::HookClient;
+use lorelane_core::conversation::without_fences;
+use lorelane_core::guard::ToolUse;
+use lorelane_core::json::Json;
+use lorelane_engine::env::Env;
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HookEvent {
+    SessionStart,
+    Prompt,
+    BeforeTool,
+    AfterTool,
+    Stop,
+    PreCompact,
+    SessionEnd,
+}
+
+impl HookEvent {
+    pub(super) const ALL: [HookEvent; 7] = [
+        HookEvent::SessionStart,
+        HookEvent::Prompt,
+        HookEvent::BeforeTool,
+        HookEvent::AfterTool,
+        HookEvent::Stop,
+        HookEvent::PreCompact,
+        HookEvent::SessionEnd,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            HookEvent::SessionStart => "session-start",
+            HookEvent::Prompt => "prompt",
+            HookEvent::BeforeTool => "before-tool",
+            HookEvent::AfterTool => "after-tool",
+            HookEvent::Stop => "stop",
+            HookEvent::PreCompact => "pre-compact",
+            HookEvent::SessionEnd => "session-end",
+        }
+    }
+
+    /// Reads our own name, or the one that Claude Code has for it.
+    pub(super) fn parse(word: &str) -> Option<HookEvent> {
+        let same = |event: &HookEvent| event.name() == word || event.claude_code() == word;
+        HookEvent::ALL.into_iter().find(same)
+    }
+
+    pub(super) fn claude_code(self) -> &'static str {
+        match self {
+            HookEvent::SessionStart => "SessionStart",
+            HookEvent::Prompt => "UserPromptSubmit",
+            HookEvent::BeforeTool => "PreToolUse",
+            HookEvent::AfterTool => "PostToolUse",
+            HookEvent::Stop => "Stop",
+            HookEvent::PreCompact => "PreCompact",
+            HookEvent::SessionEnd => "SessionEnd",
+        }
+    }
+}
+
+/// One event of a session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Payload {
+    pub(super) session: String,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) transcript: Option<PathBuf>,
+    pub(super) prompt: String,
+    /// What the tool of this event does to files.
+    pub(super) tools: Vec<ToolUse>,
+    /// Whether the turn already goes on because of a stop hook.
+    pub(super) continued: bool,
+    /// Whether work of this session still runs in the background.
+    pub(super) busy: bool,
+    pub(super) last_message: String,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct HookCall {
+    pub(super) event: HookEvent,
+    pub(super) client: HookClient,
+    pub(super) facts: Payload,
+    /// The folder that the session works in.
+    pub(super) start: PathBuf,
+}
+
+impl HookCall {
+    pub(super) fn read(env: &Env, event: HookEvent, client: HookClient, payload: &Json) -> HookCall {
+        let mut facts = client.read(payload);
+        // Gemini puts the answers of earlier hooks into the prompt.
+        facts.prompt = without_fences(&facts.prompt);
+        let start = facts.cwd.clone().filter(|cwd| cwd.is_absolute()).unwrap_or_else(|| env.cwd.clone());
+        HookCall { event, client, start, facts }
+    }
+}
+
+/// The value at the first of these keys that there is.
+pub(super) fn first<'j>(payload: &'j Json, keys: &[&str]) -> Option<&'j Json> {
+    let object = payload.as_object()?;
+    keys.iter().find_map(|key| object.get(key))
+}
+
+pub(super) fn text(payload: &Json, keys: &[&str]) -> String {
+    first(payload, keys).and_then(Json::as_text).unwrap_or_default().to_owned()
+}
+
+pub(super) fn path(payload: &Json, keys: &[&str]) -> Option<PathBuf> {
+    Some(text(payload, keys)).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
