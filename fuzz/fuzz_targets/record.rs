@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::Records;
-use lorelane_core::lifecycle::Verb;
+use lorelane_core::lifecycle::LifecycleVerb;
 use lorelane_core::path::RelPath;
 use lorelane_core::time::Timestamp;
 use lorelane_core::transition::{self, TransitionResult};
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = records.listing_line(&memory);
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(TransitionResult::Changed(retired)) =
-        transition::apply(&memory, Verb::Retire, "fuzzed", Timestamp(0))
+        transition::apply(&memory, LifecycleVerb::Retire, "fuzzed", Timestamp(0))
     {
         let _ = records.write(Some(text), Some(&memory), Some(&retired));
     }

@@ -2,17 +2,20 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lorelane_core::capture::At;
-use lorelane_core::conversation::{Format, ReverseReader};
+use lorelane_core::capture::TranscriptPosition;
+use lorelane_core::conversation::{ReverseReader, TranscriptFormat};
 use lorelane_core::triage::{NATIVE, SCRIPTS, assess};
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
-    for format in [Format::ClaudeCode, Format::Codex, Format::Copilot] {
-        let mut backwards = Backwards::new(10);
+    for format in [TranscriptFormat::ClaudeCode, TranscriptFormat::Codex, TranscriptFormat::Copilot] {
+        let mut backwards = ReverseReader::new(10);
         for (at, line) in text.split('\n').enumerate().collect::<Vec<_>>().into_iter().rev() {
             format.may_speak(line.as_bytes());
-            if format.read_line(line).is_some_and(|part| !backwards.add(At::Line(at as u64), part)) {
+            if format
+                .read_line(line)
+                .is_some_and(|part| !backwards.add(TranscriptPosition::Line(at as u64), part))
+            {
                 break;
             }
         }
