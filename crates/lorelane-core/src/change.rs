@@ -79,6 +79,17 @@ pub enum Draft {
     },
 }
 
+impl Draft {
+    /// The text in the dialect that it brings.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Draft::Whole(text) | Draft::Append { text } | Draft::Edited { text, .. } => Some(text),
+            Draft::Partial { from: Some(PartialInput::Text(text)), .. } => Some(text),
+            Draft::Renamed { .. } | Draft::Partial { .. } => None,
+        }
+    }
+}
+
 /// What a partial draft brings at once. The two are apart because only one of them can be what a note says: fields
 /// that somebody rendered as a text would stand there as its text.
 #[derive(Clone, Debug, PartialEq)]

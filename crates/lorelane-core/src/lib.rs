@@ -30,7 +30,7 @@ pub mod refusal;
 pub mod retention;
 pub mod secret;
 pub mod secret_diff;
-mod steps;
+pub mod steps;
 pub mod terms;
 pub mod text;
 pub mod time;

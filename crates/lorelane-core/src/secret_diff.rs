@@ -1,7 +1,7 @@
 //! Which secrets a change would write down.
 
 use crate::change::{Draft, PartialInput};
-use crate::json::Json;
+use crate::dialect::ParsedDraft;
 use crate::lifecycle::Lifecycle;
 use crate::memory::{Address, Body, HistoryEntry, Memory};
 use crate::refusal::SecretFault;
@@ -54,7 +54,7 @@ pub fn added(before: Option<&Memory>, after: &Memory) -> Vec<SecretFault> {
 
 /// Secrets in what somebody drafted, before anything is made of it: a tag is written in lower case and a title
 /// becomes a name, and neither looks like a secret any more.
-pub fn drafted(before: Option<&Memory>, draft: &Draft) -> Vec<SecretFault> {
+pub fn drafted(before: Option<&Memory>, parsed: &ParsedDraft<'_>) -> Vec<SecretFault> {
     let known = known_texts(before);
     let mut found = Vec::new();
     let mut look = |field: &str, text: &str| {
@@ -69,16 +69,13 @@ pub fn drafted(before: Option<&Memory>, draft: &Draft) -> Vec<SecretFault> {
             }
         }
     };
-    match draft {
-        Draft::Whole(text) | Draft::Edited { text, .. } | Draft::Append { text } => {
-            look_into(text, &mut look);
-        }
+    parsed.each_text(&mut look);
+    match parsed.draft {
+        Draft::Whole(_) | Draft::Edited { .. } | Draft::Append { .. } => {}
         Draft::Renamed { to } => look("id", to.name()),
         Draft::Partial { from, set, add_tags, .. } => {
-            match from {
-                Some(PartialInput::Text(text)) => look_into(text, &mut look),
-                Some(PartialInput::Fields(fields)) => fields.each_text_below("", &mut look),
-                None => {}
+            if let Some(PartialInput::Fields(fields)) = from {
+                fields.each_text_below("", &mut look);
             }
             set.iter().for_each(|assignment| look(&assignment.path, &assignment.value));
             add_tags.iter().for_each(|tag| look("tags", tag));
@@ -98,14 +95,6 @@ pub fn in_names(address: &Address, title: &str) -> Vec<SecretFault> {
         secret::scan(text).into_iter().map(fault).take(REPORTED_MAX).collect()
     };
     [look("title", title), look("id", address.name())].concat()
-}
-
-/// A record field by field; a note, or a record that will be refused for what it is, as one text.
-fn look_into(text: &str, look: &mut dyn FnMut(&str, &str)) {
-    match Json::parse(text) {
-        Ok(record) => record.each_text(look),
-        Err(_) => look("content", text),
-    }
 }
 
 /// Whether a field names something, so that a mark in its place would come too late.

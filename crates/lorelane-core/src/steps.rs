@@ -1,16 +1,26 @@
-//! Counts steps, in tests only: that something does not grow faster than its input is counted there, not timed.
+//! Counts steps: that something grows no faster than its input, or happens once, is counted in tests and not timed.
+//!
+//! Only tests and the feature `counts` pay for it; otherwise every call is empty.
 
-#[cfg(test)]
+#[cfg(any(test, feature = "counts"))]
 thread_local! {
     static STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    static PARSES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 #[inline]
 pub(crate) fn add(count: usize) {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "counts"))]
     STEPS.set(STEPS.get() + count);
-    #[cfg(not(test))]
+    #[cfg(not(any(test, feature = "counts")))]
     let _ = count;
+}
+
+/// A text of JSON, or the frontmatter of a note, was parsed.
+#[inline]
+pub(crate) fn parsed() {
+    #[cfg(any(test, feature = "counts"))]
+    PARSES.set(PARSES.get() + 1);
 }
 
 /// What was found in a text, with each byte that was searched for it as a step.
@@ -26,4 +36,12 @@ pub(crate) fn of(work: impl FnOnce()) -> usize {
     let before = STEPS.get();
     work();
     STEPS.get() - before
+}
+
+/// How often the work parses JSON or frontmatter on this thread.
+#[cfg(feature = "counts")]
+pub fn parses_of(work: impl FnOnce()) -> usize {
+    let before = PARSES.get();
+    work();
+    PARSES.get() - before
 }

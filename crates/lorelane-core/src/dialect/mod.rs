@@ -7,11 +7,13 @@ pub mod notes;
 pub mod records;
 
 use crate::change::{Draft, Notice};
+use crate::json::{Json, JsonNode};
 use crate::memory::{Address, LaneId, Memory};
 use crate::passage::Passage;
 use crate::path::RelPath;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
+use notes::NoteSpans;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -39,29 +41,34 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// The one place for an address; `None` when this dialect has no such group of memories.
     fn place(&self, address: &Address) -> Option<RelPath>;
 
-    /// Reads one file. Never fails as a whole: what cannot be read is a problem.
-    fn read(&self, path: &RelPath, bytes: &[u8]) -> ParsedFile;
+    /// Parses one file. Never fails as a whole: what cannot be read is a problem.
+    fn read(&self, path: &RelPath, bytes: Vec<u8>) -> ParsedFile;
+
+    /// Parses the text of a draft, once for all who judge it.
+    fn parse_draft<'d>(&self, draft: &'d Draft) -> ParsedDraft<'d> {
+        ParsedDraft { draft, json: None }
+    }
 
     /// Makes a memory of what somebody drafted, mending what can be mended and refusing the rest.
     fn compose(
         &self,
         address: &Address,
-        old: Option<&str>,
-        draft: &Draft,
+        old: Option<&MemoryFile>,
+        draft: ParsedDraft<'_>,
         circumstances: &WriteContext,
     ) -> Result<Composed, Refusal>;
 
-    /// The edits that turn `old` (the text of `before`, or a template for a new memory) into `after`.
+    /// The edits that turn `base` (the file of `before`, or the base text of a new memory) into `after`.
     fn write(
         &self,
-        old: Option<&str>,
+        base: Option<&Document>,
         before: Option<&Memory>,
         after: Option<&Memory>,
     ) -> Result<Vec<TextEdit>, Refusal>;
 
-    /// What the memory in this text says, in passages with their lines in the file. Every line of prose that says
-    /// something is in one of them.
-    fn passages(&self, text: &str) -> Vec<Passage>;
+    /// What the memory in this file says, in passages with their lines. Every line of prose that says something is
+    /// in one of them.
+    fn passages(&self, document: &Document) -> Vec<Passage>;
 
     /// Where a memory goes when it is retired; `None` where it stays in its place. `taken` are not free.
     fn retired_to(
@@ -95,11 +102,93 @@ pub enum Extent {
     Tree(fn(folder: &str) -> bool),
 }
 
+/// A text with the spans of its parts. It is parsed once: staging, writing and the index row carry it on.
+#[derive(Clone, Debug, Default)]
+pub struct Document {
+    /// With a replacement character for what is not UTF-8.
+    pub text: String,
+    syntax: Syntax,
+}
+
+/// Where the parts of a document are in its text.
+#[derive(Clone, Debug, Default)]
+enum Syntax {
+    /// It could not be parsed.
+    #[default]
+    Unknown,
+    /// The spans count from behind a byte-order mark.
+    Record(JsonNode),
+    Note(NoteSpans),
+}
+
+/// A memory, and the document that says it.
+#[derive(Clone, Debug)]
+pub struct MemoryFile {
+    pub document: Document,
+    pub memory: Memory,
+}
+
 /// What a reader got out of a file.
 #[derive(Debug, Default)]
 pub struct ParsedFile {
+    pub document: Document,
     pub memory: Option<Memory>,
     pub problems: Vec<Problem>,
+}
+
+impl ParsedFile {
+    /// A file that is not parsed yet, or why its bytes are no text.
+    fn new(bytes: Vec<u8>) -> (ParsedFile, Result<(), String>) {
+        let (text, decoded) = match String::from_utf8(bytes) {
+            Ok(text) => (text, Ok(())),
+            Err(fault) => {
+                let why = format!("it is not UTF-8 from byte {}", fault.utf8_error().valid_up_to());
+                (String::from_utf8_lossy(fault.as_bytes()).into_owned(), Err(why))
+            }
+        };
+        let document = Document { text, syntax: Syntax::Unknown };
+        (ParsedFile { document, ..ParsedFile::default() }, decoded)
+    }
+
+    fn problem(&mut self, path: &RelPath, what: String) {
+        self.problems.push(Problem { path: path.clone(), what });
+    }
+
+    /// The memory with its document, or why there is none.
+    pub fn into_memory(self) -> Result<MemoryFile, String> {
+        let ParsedFile { document, memory, problems } = self;
+        match memory {
+            Some(memory) => Ok(MemoryFile { document, memory }),
+            None => Err(problems.into_iter().next().map(|problem| problem.what).unwrap_or_default()),
+        }
+    }
+}
+
+/// A draft, with its JSON parsed where the dialect is JSON.
+#[derive(Debug)]
+pub struct ParsedDraft<'d> {
+    pub draft: &'d Draft,
+    json: Option<Result<DraftJson, String>>,
+}
+
+#[derive(Debug)]
+struct DraftJson {
+    root: Json,
+    /// See [`json::Document::doubled`](crate::json::Document).
+    doubled: Vec<String>,
+    doubled_more: usize,
+}
+
+impl ParsedDraft<'_> {
+    /// Calls `visit` with the field and text of everything in the draft's own text: field by field where it is
+    /// JSON, as a whole otherwise.
+    pub fn each_text(&self, visit: &mut dyn FnMut(&str, &str)) {
+        match (&self.json, self.draft.text()) {
+            (Some(Ok(json)), _) => json.root.each_text(visit),
+            (_, Some(text)) => visit("content", text),
+            (_, None) => {}
+        }
+    }
 }
 
 /// Something in a file that is not as it should be.
@@ -128,9 +217,9 @@ pub struct Composed {
     pub notices: Vec<Notice>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum TextEdit {
-    Put { path: RelPath, text: String },
+    Put { path: RelPath, file: Box<MemoryFile> },
     Remove { path: RelPath },
 }
 
@@ -141,14 +230,20 @@ pub struct ListingLine {
     pub text: String,
 }
 
-/// One file put in place and the former one taken away, where anything differs. `written` is the dialect's text of
-/// a memory, starting from an old one.
+/// How a dialect writes a memory, starting from a file.
+struct WriteRules {
+    written: fn(Option<&Document>, &Memory) -> Result<String, Refusal>,
+    /// Refuses a text that reads as something else than the memory.
+    verified: fn(&MemoryFile, &Memory) -> Result<(), Refusal>,
+}
+
+/// One file put in place and the former one taken away, where anything differs.
 fn edits(
     dialect: &dyn Dialect,
-    old: Option<&str>,
+    base: Option<&Document>,
     before: Option<&Memory>,
     after: Option<&Memory>,
-    written: fn(Option<&str>, &Memory) -> Result<String, Refusal>,
+    rules: &WriteRules,
 ) -> Result<Vec<TextEdit>, Refusal> {
     let mut edits = Vec::new();
     if before.is_some() && before == after {
@@ -160,9 +255,12 @@ fn edits(
     if let Some(after) = after {
         let path = place(after)?;
         let moved = before.is_some_and(|before| before.address != after.address);
-        let text = written(old, after)?;
-        if moved || before.is_none() || old != Some(text.as_str()) {
-            edits.push(TextEdit::Put { path, text });
+        let text = (rules.written)(base, after)?;
+        if moved || before.is_none() || base.is_none_or(|base| base.text != text) {
+            let file = dialect.read(&path, text.into_bytes()).into_memory();
+            let file = file.map_err(|why| Refusal::Unreadable { address: after.address.clone(), why })?;
+            (rules.verified)(&file, after)?;
+            edits.push(TextEdit::Put { path, file: Box::new(file) });
         }
     }
     if let Some(before) = before.filter(|before| after.is_none_or(|after| after.address != before.address)) {

@@ -18,7 +18,7 @@ mod write;
 
 pub use entry::{EntryFault, EntryPlace, OwnedEntry, Ownership, Trace, add, holds, said, take};
 pub use parse::{Document, Grammar, JsonFault, JsonNode, Member, NodeKind};
-pub use patch::patch;
+pub use patch::{patch, patch_parsed};
 pub use read::from_str;
 pub(crate) use read::{as_text, parsed};
 pub use render::JsonFormat;

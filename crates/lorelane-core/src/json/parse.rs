@@ -1,6 +1,7 @@
 //! The reader: strict, total, and aware of where everything stands.
 
 use super::{Json, Object};
+use crate::steps;
 use crate::text::cut;
 use memchr::{memchr_iter, memrchr};
 use std::collections::{HashMap, HashSet};
@@ -24,13 +25,13 @@ pub struct Document {
     pub doubled_more: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct JsonNode {
     pub span: Range<usize>,
     pub kind: NodeKind,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum NodeKind {
     /// Null, a boolean, a number or a text.
     Scalar(Json),
@@ -38,7 +39,7 @@ pub enum NodeKind {
     Object(Vec<Member>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Member {
     pub key: String,
     pub key_span: Range<usize>,
@@ -76,6 +77,7 @@ impl Document {
     }
 
     pub fn parse_as(text: &str, grammar: Grammar) -> Result<Document, JsonFault> {
+        steps::parsed();
         let mut reader = JsonReader {
             text,
             grammar,
@@ -98,6 +100,18 @@ impl JsonNode {
             NodeKind::Object(members) => {
                 let single = members.len() == distinct_keys(&members);
                 let members = members.into_iter().map(|member| (member.key, member.value.into_json()));
+                Json::Object(Object(if single { members.collect() } else { last_of_each(members) }))
+            }
+        }
+    }
+
+    pub fn to_json(&self) -> Json {
+        match &self.kind {
+            NodeKind::Scalar(value) => value.clone(),
+            NodeKind::List(items) => Json::List(items.iter().map(JsonNode::to_json).collect()),
+            NodeKind::Object(members) => {
+                let single = members.len() == distinct_keys(members);
+                let members = members.iter().map(|member| (member.key.clone(), member.value.to_json()));
                 Json::Object(Object(if single { members.collect() } else { last_of_each(members) }))
             }
         }

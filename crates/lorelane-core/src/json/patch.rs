@@ -7,12 +7,16 @@ use super::{Json, Object};
 /// Rewrites `text` so that it reads as `value`. Places that already say the right thing keep their bytes;
 /// new keys go last; the layout of what is added follows its neighbours.
 pub fn patch(text: &str, value: &Json) -> Result<String, JsonFault> {
-    let root = Document::parse(text)?.root;
+    Ok(patch_parsed(text, &Document::parse(text)?.root, value))
+}
+
+/// The same for a text that is parsed already.
+pub fn patch_parsed(text: &str, root: &JsonNode, value: &Json) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     out.push_str(&text[..root.span.start]);
-    rewrite(&mut out, text, &root, value, ValueLayout::of(text, &root));
+    rewrite(&mut out, text, root, value, ValueLayout::of(text, root));
     out.push_str(&text[root.span.end..]);
-    Ok(out)
+    out
 }
 
 /// How the neighbours of a value are laid out.

@@ -23,6 +23,40 @@ pub struct YamlCollection<'t> {
     pub problems: Vec<YamlProblem>,
 }
 
+/// A block mapping without its text, so that one value can own both.
+#[derive(Clone, Debug)]
+pub(crate) struct MappingSpans {
+    span: Range<usize>,
+    indent: usize,
+    entries: Vec<YamlEntry>,
+    problems: Vec<YamlProblem>,
+}
+
+impl MappingSpans {
+    pub(crate) fn of(mapping: &YamlCollection<'_>) -> MappingSpans {
+        MappingSpans {
+            span: mapping.span.clone(),
+            indent: mapping.indent.width(),
+            entries: mapping.entries.clone(),
+            problems: mapping.problems.clone(),
+        }
+    }
+
+    /// The mapping in the text that it was read from, or in one that is the same up to the mapping's end.
+    pub(crate) fn in_text<'t>(&self, text: &'t str) -> YamlCollection<'t> {
+        let start = self.entries.first().map_or(self.span.start, |first| first.lines.start);
+        YamlCollection {
+            text,
+            span: self.span.clone(),
+            kind: CollectionKind::Mapping,
+            layout: CollectionLayout::Block,
+            indent: Indent { prefix: &text[start..start + self.indent], spaces: 0 },
+            entries: self.entries.clone(),
+            problems: self.problems.clone(),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CollectionKind {
     Mapping,

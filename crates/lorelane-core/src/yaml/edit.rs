@@ -39,11 +39,27 @@ impl FieldEdit<'_> {
     }
 }
 
+/// A part of the text, and what replaces it.
+type Splice = (Range<usize>, String);
+
 impl YamlCollection<'_> {
     /// The whole text with one field edited. What is missing on the way is added; a new key comes last, and so does
     /// the item `-`. `None` where a value on the way has no keys, and where the lines around the field are so
     /// broken that the edit would change what others say.
     pub fn edited(&self, path: &[&str], edit: FieldEdit<'_>) -> Option<String> {
+        self.splices(path, edit).and_then(|splices| spliced(self.text, splices))
+    }
+
+    /// The whole text with several keys edited, parsed no further time. `None` as for one edit.
+    pub fn edited_all(&self, edits: &[(&str, FieldEdit<'_>)]) -> Option<String> {
+        let mut splices = Vec::new();
+        for (key, edit) in edits {
+            splices.extend(self.splices(&[key], *edit)?);
+        }
+        spliced(self.text, splices)
+    }
+
+    fn splices(&self, path: &[&str], edit: FieldEdit<'_>) -> Option<Vec<Splice>> {
         let mut parent = Cow::Borrowed(self);
         let mut rest = path;
         while let [key, _, ..] = rest {
@@ -51,22 +67,23 @@ impl YamlCollection<'_> {
             (parent, rest) = (Cow::Owned(child), &rest[1..]);
         }
         let (key, below) = rest.split_first()?;
-        let text = match (parent.get(key), edit) {
+        let is_sound = |splices: &Vec<Splice>| {
+            spliced(self.text, splices.clone()).is_some_and(|text| self.is_sound(&text, path, &parent, edit))
+        };
+        let splices = match (parent.get(key), edit) {
             (Some(entry), FieldEdit::Remove) if below.is_empty() => {
-                let sound = |text: &String| self.is_sound(text, path, &parent, edit);
                 // Among broken lines a key may hold the others in place: the first shows that this is a mapping,
                 // and a stray dash would join the key above. It stays, without a value.
-                let emptied = || Some(parent.emptied(entry)).filter(sound);
-                let removed = Some(parent.without(entry)).filter(sound);
-                return removed.filter(|text| self.is_still_first_in(text)).or_else(emptied);
+                let emptied = || Some(parent.emptied(entry)).filter(is_sound);
+                return Some(parent.without(entry)).filter(is_sound).or_else(emptied);
             }
-            (_, FieldEdit::Remove) => return Some(self.text.to_owned()),
+            (_, FieldEdit::Remove) => return Some(Vec::new()),
             (Some(entry), edit) if below.is_empty() => parent.changed(entry, edit)?,
             (Some(entry), edit) if entry.value == YamlValue::Null => parent.filled(entry, below, edit)?,
             (Some(_), _) => return None,
-            (None, edit) => parent.added(rest, edit)?,
+            (None, edit) => vec![parent.added(rest, edit)?],
         };
-        (path.len() == 1 || self.is_sound(&text, path, &parent, edit)).then_some(text)
+        (path.len() == 1 || is_sound(&splices)).then_some(splices)
     }
 
     /// Whether the field reads as it should in the edited text, and all beside it as before.
@@ -93,7 +110,8 @@ impl YamlCollection<'_> {
                 .at(&new_path, |_, entry| entry.value.clone())
                 .is_none_or(|value| value == YamlValue::Null),
         };
-        reads && self.beside(path) == after.beside(&new_path)
+        let is_first = !matches!(edit, FieldEdit::Remove) || self.is_still_first_in(text);
+        reads && is_first && self.beside(path) == after.beside(&new_path)
     }
 
     /// Whether this mapping is still the first one of the edited text: without its last key, a line above that was no
@@ -124,13 +142,8 @@ impl YamlCollection<'_> {
         beside
     }
 
-    /// The text with something else in a part of it.
-    fn spliced(&self, range: Range<usize>, by: &str) -> String {
-        [&self.text[..range.start], by, &self.text[range.end..]].concat()
-    }
-
-    /// The text with new lines in it, which are given without this collection's indent.
-    fn with_lines(&self, at: usize, lines: &str) -> String {
+    /// New lines, which are given without this collection's indent.
+    fn with_lines(&self, at: usize, lines: &str) -> Splice {
         let end = line_end(self.text);
         let indent = self.indent.written();
         let lines = format!("{indent}{}", lines.replace('\n', &format!("{end}{indent}")));
@@ -138,62 +151,61 @@ impl YamlCollection<'_> {
         let is_open = !before.is_empty() && !before.ends_with('\n');
         // A carriage return that ends no line is part of a value, and must not become part of a line end.
         let end = if is_open && before.ends_with('\r') { "\r\n" } else { end };
-        self.spliced(at..at, &if is_open { format!("{end}{lines}") } else { format!("{lines}{end}") })
+        (at..at, if is_open { format!("{end}{lines}") } else { format!("{lines}{end}") })
     }
 
-    /// The text without an entry, and without others of its key: an earlier one would count again.
-    fn without(&self, entry: &YamlEntry) -> String {
-        let mut text = self.text.to_owned();
+    /// Takes an entry away, and others of its key: an earlier one would count again.
+    fn without(&self, entry: &YamlEntry) -> Vec<Splice> {
         let goes = |at: &usize| self.entries[*at].key == entry.key;
         let lines = |at: usize| self.entries[at].lines.clone();
         let count = self.entries.len();
+        let cut = |range: Range<usize>| (range, String::new());
         if self.layout == CollectionLayout::Flow {
             // The last ones go with the comma before them, others with the one after.
             let kept = (0..count).rfind(|at| !goes(at));
             let from = kept.map_or(lines(0).start, |kept| lines(kept).end);
-            text.replace_range(from..lines(count - 1).end.max(from), "");
-            for at in (0..kept.unwrap_or(0)).rev().filter(goes) {
-                text.replace_range(lines(at).start..lines(at + 1).start, "");
-            }
-            return text;
+            let others = (0..kept.unwrap_or(0)).filter(goes);
+            let others = others.map(|at| lines(at).start..lines(at + 1).start);
+            let last = from..lines(count - 1).end.max(from);
+            return others.chain(std::iter::once(last)).map(cut).collect();
         }
-        for at in (0..count).rev().filter(goes) {
+        let removed = |at: usize| {
             let Range { start, mut end } = lines(at);
             if at == 0 && self.indent.spaces > 0 {
                 // The next line moves up to the dash; without one, the dash keeps its line end.
                 end = match (0..count).all(|at| goes(&at)) {
-                    true => start + text[start..end].trim_end().len(),
-                    false => text.len() - text[end..].trim_start_matches(' ').len(),
+                    true => start + self.text[start..end].trim_end().len(),
+                    false => self.text.len() - self.text[end..].trim_start_matches(' ').len(),
                 };
             }
-            text.replace_range(start..end, "");
-        }
-        text
+            start..end
+        };
+        (0..count).filter(goes).map(|at| cut(removed(at))).collect()
     }
 
-    fn emptied(&self, entry: &YamlEntry) -> String {
-        let mut text = self.text.to_owned();
-        for entry in self.entries.iter().rev().filter(|other| other.key == entry.key) {
+    fn emptied(&self, entry: &YamlEntry) -> Vec<Splice> {
+        let same = self.entries.iter().filter(|other| other.key == entry.key);
+        let emptied = |entry: &YamlEntry| {
             let space = if self.text[..entry.source.start].ends_with([':', '-']) { " " } else { "" };
-            text.replace_range(entry.source.clone(), &format!("{space}~"));
-        }
-        text
+            (entry.source.clone(), format!("{space}~"))
+        };
+        same.map(emptied).collect()
     }
 
-    fn changed(&self, entry: &YamlEntry, edit: FieldEdit<'_>) -> Option<String> {
+    fn changed(&self, entry: &YamlEntry, edit: FieldEdit<'_>) -> Option<Vec<Splice>> {
         let is_same = match edit {
             FieldEdit::Text(text) => self.scalar_of(entry).as_deref() == Some(text),
             FieldEdit::List(items) => self.list_of(entry).as_deref() == Some(items),
             FieldEdit::Source(_) | FieldEdit::Remove => false,
         };
         if is_same {
-            return Some(self.text.to_owned());
+            return Some(Vec::new());
         }
         if let (FieldEdit::List(wanted @ [_, ..]), YamlValue::List(items, CollectionLayout::Block)) =
             (edit, &entry.value)
         {
             let from = line_start(self.text, items[0].span.start);
-            return Some(self.spliced(from..entry.lines.end, &self.block_items(entry, items, wanted)));
+            return Some(vec![(from..entry.lines.end, self.block_items(entry, items, wanted))]);
         }
         let value = match (edit, &entry.value) {
             (FieldEdit::Text(text), YamlValue::Scalar(scalar)) => scalar::written(text, scalar.style),
@@ -204,7 +216,7 @@ impl YamlCollection<'_> {
         };
         let joined = self.text[..entry.source.start].ends_with([':', '-']);
         let space = if joined { space_before(&value) } else { "" };
-        Some(self.spliced(entry.source.clone(), &format!("{space}{value}")))
+        Some(vec![(entry.source.clone(), format!("{space}{value}"))])
     }
 
     /// A value with this collection's line ends and indent; `None` where it has no place between brackets.
@@ -219,21 +231,21 @@ impl YamlCollection<'_> {
     }
 
     /// Keys below one without a value.
-    fn filled(&self, entry: &YamlEntry, path: &[&str], edit: FieldEdit<'_>) -> Option<String> {
+    fn filled(&self, entry: &YamlEntry, path: &[&str], edit: FieldEdit<'_>) -> Option<Vec<Splice>> {
         if self.layout == CollectionLayout::Flow {
             let value = flow_path(path, &self.rendered(edit)?);
             return self.changed(entry, FieldEdit::Source(&value));
         }
         let (first, below) = path.split_first()?;
         let lines = block_path(&opening(first), below, edit).replace('\n', &format!("\n{:STEP$}", ""));
-        let text = self.with_lines(entry.lines.end, &format!("{:STEP$}{lines}", ""));
         // A comment may follow the sign for null, and stays.
         let key_end = self.text[..entry.source.start].trim_end_matches([' ', '\t']).len();
-        Some([&text[..key_end], &text[entry.source.end..]].concat())
+        let new = self.with_lines(entry.lines.end, &format!("{:STEP$}{lines}", ""));
+        Some(vec![(key_end..entry.source.end, String::new()), new])
     }
 
     /// A new entry, and what is new below it.
-    fn added(&self, path: &[&str], edit: FieldEdit<'_>) -> Option<String> {
+    fn added(&self, path: &[&str], edit: FieldEdit<'_>) -> Option<Splice> {
         let (key, below) = path.split_first()?;
         let is_item = self.kind == CollectionKind::Sequence;
         if is_item && *key != APPEND && *key != self.entries.len().to_string() {
@@ -243,8 +255,8 @@ impl YamlCollection<'_> {
             let value = flow_path(below, &self.rendered(edit)?);
             let pair = if is_item { value } else { format!("{}: {value}", written_key(key)) };
             return Some(match self.entries.last() {
-                Some(last) => self.spliced(last.lines.end..last.lines.end, &format!(", {pair}")),
-                None => self.spliced(self.span.start + 1..self.span.end - 1, &pair),
+                Some(last) => (last.lines.end..last.lines.end, format!(", {pair}")),
+                None => (self.span.start + 1..self.span.end - 1, pair),
             });
         }
         let opening = if is_item { APPEND.to_owned() } else { format!("{}:", written_key(key)) };
@@ -297,6 +309,21 @@ impl YamlCollection<'_> {
         }
         out
     }
+}
+
+/// The text with every splice made; `None` where two of them overlap.
+fn spliced(text: &str, mut splices: Vec<Splice>) -> Option<String> {
+    // Stable: keys that are added at one place keep their order.
+    splices.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut edited = String::with_capacity(text.len() + 64);
+    let mut at = 0;
+    for (range, by) in &splices {
+        edited.push_str(text.get(at..range.start)?);
+        edited.push_str(by);
+        at = range.end;
+    }
+    edited.push_str(&text[at..]);
+    Some(edited)
 }
 
 /// A new entry in lines: what it begins with, the keys and items below it, and the value of the last.

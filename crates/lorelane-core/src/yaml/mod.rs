@@ -18,7 +18,7 @@ pub use collection::{CollectionKind, CollectionLayout, YamlCollection, YamlEntry
 pub use edit::FieldEdit;
 pub use scalar::{ScalarStyle, YamlScalar};
 
-pub(crate) use collection::line_end;
+pub(crate) use collection::{MappingSpans, line_end};
 
 /// A mapping with more keys is read up to here: keys are looked up one by one.
 pub const KEYS_MAX: usize = 500;

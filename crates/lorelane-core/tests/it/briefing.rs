@@ -19,7 +19,7 @@ fn memory(category: Category, members: Members<'_>) -> Memory {
     let record = record_of(category, members);
     let path = RelPath::parse(&format!("{}/{}.json", category.folder(), record.text("id").expect("an id")))
         .expect("a path");
-    Records::new(".claude/memory").read(&path, text(&record).as_bytes()).memory.expect("a memory")
+    Records::new(".claude/memory").read(&path, text(&record).as_bytes().to_vec()).memory.expect("a memory")
 }
 
 fn entry(memory: &Memory) -> MemorySummary {

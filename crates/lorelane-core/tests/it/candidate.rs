@@ -11,7 +11,7 @@ use lorelane_core::recall::{self, Hit, Query};
 fn memory(category: Category, members: &[(&str, &str)]) -> Memory {
     let records = records();
     let path = records.place(&Address::record(category, "use-jwt")).expect("a place");
-    records.read(&path, text(&record_of(category, members)).as_bytes()).memory.expect("a memory")
+    records.read(&path, text(&record_of(category, members)).as_bytes().to_vec()).memory.expect("a memory")
 }
 
 fn found(category: Category) -> UpdateCandidate {

@@ -1,12 +1,12 @@
 //! What becomes of a capture: the table, the vetoes, and what an agent answers.
 
+use crate::support::DialectOnTexts;
 use crate::support::{circumstances, content, json, object, records, whole};
 use lorelane_core::candidate::Action;
 use lorelane_core::capture::{CapturedItem, Origin, TranscriptPosition, words_digest};
 use lorelane_core::consolidate::{
     AgentAnswer, Judgement, allowed, context_text, example, read, resolve, vetoes,
 };
-use lorelane_core::dialect::Dialect;
 use lorelane_core::dialect::records::draft::{self, DraftField};
 use lorelane_core::digest::Revision;
 use lorelane_core::json::{Json, JsonFormat, Object};
@@ -249,7 +249,7 @@ fn the_fields_that_are_asked_for_are_those_that_a_record_needs() {
             let now = lorelane_core::time::Timestamp(0);
             let (address, record) = draft::begin(category, None, Some(drafted), &[], &[], now);
             let text = Json::Object(record).render(JsonFormat::FILE);
-            records().compose(&address, None, &whole(&text), &circumstances())
+            records().compose_text(&address, None, &whole(&text), &circumstances())
         };
         // A template that nobody filled in was saved as it is (finding 9): every field of it is named.
         let Err(Refusal::Invalid { faults, .. }) = compose(blank.clone()) else { panic!("{category}") };

@@ -1,5 +1,6 @@
 //! From a draft to a new record: what is mended, in which words, and what is refused.
 
+use crate::support::DialectOnTexts;
 use crate::support::*;
 use lorelane_core::change::Draft;
 use lorelane_core::dialect::Dialect;
@@ -86,7 +87,8 @@ fn a_value_that_a_lax_reader_would_take_is_stored_with_its_type() {
         let Some(Json::Object(content)) = record.get_mut("content") else { panic!() };
         content.set("active", json(flag));
         let address = Address::record(Category::Constraint, "use-jwt");
-        let composed = records().compose(&address, None, &whole(&text(&record)), &circumstances()).unwrap();
+        let composed =
+            records().compose_text(&address, None, &whole(&text(&record)), &circumstances()).unwrap();
         let stored = object(composed.base_text.as_deref().unwrap());
         assert_eq!(stored.at("content.active"), Some(&Json::Bool(expected)), "{flag}");
     }
@@ -157,7 +159,7 @@ fn every_fault_is_said_in_the_validators_words() {
     let Some(Json::Object(inner)) = constraint.get_mut("content") else { panic!() };
     inner.set("active", Json::text("maybe"));
     let address = Address::record(Category::Constraint, "use-jwt");
-    let result = records().compose(&address, None, &whole(&text(&constraint)), &circumstances());
+    let result = records().compose_text(&address, None, &whole(&text(&constraint)), &circumstances());
     let flag = "content.active: Input should be a valid boolean, unable to interpret input";
     assert_eq!(faults(result), [flag]);
 }
@@ -262,7 +264,7 @@ fn control_characters_are_taken_out_of_new_text() {
 
 #[test]
 fn a_part_of_a_memory_cannot_create_one() {
-    let result = records().compose(&address(), None, &set(&[("title", "x")]), &circumstances());
+    let result = records().compose_text(&address(), None, &set(&[("title", "x")]), &circumstances());
     assert!(matches!(result, Err(Refusal::Missing { .. })), "{result:?}");
 }
 
@@ -270,7 +272,7 @@ fn a_part_of_a_memory_cannot_create_one() {
 fn a_record_that_is_too_large_is_refused_with_its_size() {
     let content = content(Category::Decision).replace("\"c\"", &format!("\"{}\"", "x".repeat(1 << 20)));
     let draft = Draft::Whole(decision(&[("content", &content)]));
-    let result = records().compose(&address(), None, &draft, &circumstances());
+    let result = records().compose_text(&address(), None, &draft, &circumstances());
     match result {
         Err(Refusal::Unreadable { why, .. }) => assert_eq!(why, "the draft is larger than 1024 KiB"),
         other => panic!("{other:?}"),

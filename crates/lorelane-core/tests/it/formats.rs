@@ -187,7 +187,7 @@ fn a_mark_is_read_as_far_as_it_can_be_understood() {
 fn memory(name: &str) -> Memory {
     let records = records();
     let path = records.place(&address(name)).unwrap();
-    records.read(&path, text(&record_of(Category::TechDebt, &[])).as_bytes()).memory.unwrap()
+    records.read(&path, text(&record_of(Category::TechDebt, &[])).as_bytes().to_vec()).memory.unwrap()
 }
 
 fn hit(name: &str, explain: Vec<ScorePart>) -> Hit {

@@ -21,7 +21,7 @@ fn bank(notes: &[(&str, &str)]) -> (Vec<MemorySummary>, Vec<MemoryLink>) {
     let (mut entries, mut links) = (Vec::new(), Vec::new());
     for (name, text) in notes {
         let path = RelPath::parse(&format!("{name}.md")).unwrap();
-        let memory = Notes.read(&path, text.as_bytes()).memory.unwrap();
+        let memory = Notes.read(&path, text.as_bytes().to_vec()).memory.unwrap();
         links.extend(links_of(&memory).map(|link| MemoryLink { from: memory.address.clone(), link }));
         entries.push(MemorySummary::of(&memory, &path));
     }

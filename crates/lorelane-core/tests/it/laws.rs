@@ -1,9 +1,10 @@
 //! The laws that every dialect keeps. A new dialect joins by one line in [`spoken`].
 
+use crate::support::{DialectOnTexts, TextChange};
 use crate::support::{NOW, content, object, put, records};
 use lorelane_core::change::Draft;
 use lorelane_core::dialect::notes::{NoteDocument, Notes, links};
-use lorelane_core::dialect::{Dialect, TextEdit, WriteContext};
+use lorelane_core::dialect::{Dialect, WriteContext};
 use lorelane_core::json::{Document, Json, NodeKind, Object};
 use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb};
 use lorelane_core::memory::{Address, Body, Category, HistoryEntry, Memory, MemoryKind, NoteType};
@@ -75,7 +76,7 @@ fn for_all<T: std::fmt::Debug>(
 fn for_each_fixture(check: impl Fn(&Spoken, &Fixture, &Memory)) {
     for spoken in spoken() {
         for fixture in &spoken.fixtures {
-            let reading = spoken.dialect.read(&fixture.path, fixture.text.as_bytes());
+            let reading = spoken.dialect.read(&fixture.path, fixture.text.as_bytes().to_vec());
             let memory = reading.memory.unwrap_or_else(|| panic!("{}: {:?}", fixture.name, reading.problems));
             check(&spoken, fixture, &memory);
         }
@@ -89,7 +90,7 @@ fn what_is_written_reads_back_equal() {
         |spoken, memory| {
             let path = spoken.dialect.place(&memory.address).expect("a place");
             let text = put(&*spoken.dialect, None, None, Some(&memory));
-            let again = spoken.dialect.read(&path, text.as_bytes()).memory;
+            let again = spoken.dialect.read(&path, text.as_bytes().to_vec()).memory;
             prop_assert_eq!(again, Some(memory), "{}", text);
             Ok(())
         },
@@ -102,13 +103,21 @@ fn any_memory_can_replace_any_other_in_its_file() {
         |spoken| (spoken.memories.clone(), 0..spoken.fixtures.len()).boxed(),
         |spoken, (mut after, at)| {
             let fixture = &spoken.fixtures[at];
-            let before =
-                spoken.dialect.read(&fixture.path, fixture.text.as_bytes()).memory.expect("readable");
+            let before = spoken
+                .dialect
+                .read(&fixture.path, fixture.text.as_bytes().to_vec())
+                .memory
+                .expect("readable");
             after.address = before.address.clone();
             after.kind = before.kind;
-            let edits = spoken.dialect.write(Some(&fixture.text), Some(&before), Some(&after)).unwrap();
-            if let Some(TextEdit::Put { text, path }) = edits.first() {
-                prop_assert_eq!(spoken.dialect.read(path, text.as_bytes()).memory, Some(after), "{}", text);
+            let edits = spoken.dialect.write_text(Some(&fixture.text), Some(&before), Some(&after)).unwrap();
+            if let Some(TextChange::Put { text, path }) = edits.first() {
+                prop_assert_eq!(
+                    spoken.dialect.read(path, text.as_bytes().to_vec()).memory,
+                    Some(after),
+                    "{}",
+                    text
+                );
             } else {
                 prop_assert_eq!(before, after);
             }
@@ -120,7 +129,7 @@ fn any_memory_can_replace_any_other_in_its_file() {
 #[test]
 fn writing_what_stands_there_makes_no_edit() {
     for_each_fixture(|spoken, fixture, memory| {
-        let edits = spoken.dialect.write(Some(&fixture.text), Some(memory), Some(memory)).unwrap();
+        let edits = spoken.dialect.write_text(Some(&fixture.text), Some(memory), Some(memory)).unwrap();
         assert_eq!(edits, [], "{}", fixture.name);
     });
 }
@@ -136,7 +145,7 @@ fn a_step_of_life_leaves_every_other_byte() {
             let text = put(&*spoken.dialect, Some(&fixture.text), Some(memory), Some(&after));
             let (old, new) = ((spoken.untouched)(&fixture.text), (spoken.untouched)(&text));
             assert_eq!(new, old, "{} after {}: {text}", fixture.name, verb.name());
-            let again = spoken.dialect.read(&fixture.path, text.as_bytes()).memory;
+            let again = spoken.dialect.read(&fixture.path, text.as_bytes().to_vec()).memory;
             assert_eq!(again.as_ref(), Some(&*after), "{}", fixture.name);
         }
     });
@@ -147,8 +156,8 @@ fn a_rename_moves_the_file_and_leaves_every_other_byte() {
     for_each_fixture(|spoken, fixture, memory| {
         let mut after = memory.clone();
         after.address = (spoken.elsewhere)(memory);
-        let edits = spoken.dialect.write(Some(&fixture.text), Some(memory), Some(&after)).unwrap();
-        let [TextEdit::Put { path, text }, TextEdit::Remove { path: old }] = edits.as_slice() else {
+        let edits = spoken.dialect.write_text(Some(&fixture.text), Some(memory), Some(&after)).unwrap();
+        let [TextChange::Put { path, text }, TextChange::Remove { path: old }] = edits.as_slice() else {
             panic!("{edits:?}")
         };
         assert_eq!((Some(path), old), (spoken.dialect.place(&after.address).as_ref(), &fixture.path));
@@ -159,8 +168,8 @@ fn a_rename_moves_the_file_and_leaves_every_other_byte() {
 #[test]
 fn removing_a_memory_leaves_nothing_of_it() {
     for_each_fixture(|spoken, fixture, memory| {
-        let edits = spoken.dialect.write(Some(&fixture.text), Some(memory), None).unwrap();
-        assert_eq!(edits, [TextEdit::Remove { path: fixture.path.clone() }], "{}", fixture.name);
+        let edits = spoken.dialect.write_text(Some(&fixture.text), Some(memory), None).unwrap();
+        assert_eq!(edits, [TextChange::Remove { path: fixture.path.clone() }], "{}", fixture.name);
     });
 }
 
@@ -168,7 +177,7 @@ fn removing_a_memory_leaves_nothing_of_it() {
 fn any_bytes_are_read_without_panic() {
     let bytes = |_: &Spoken| prop::collection::vec(any::<u8>(), 0..300).boxed();
     for_all(bytes, |spoken, bytes| {
-        spoken.dialect.read(&spoken.fixtures[0].path, &bytes);
+        spoken.dialect.read(&spoken.fixtures[0].path, bytes);
         Ok(())
     });
 }
@@ -185,16 +194,16 @@ fn a_damaged_file_is_read_without_panic_and_what_is_read_can_be_retired() {
         let from = from.index(bytes.len());
         let to = bytes.len().min(from + length);
         bytes.splice(from..to, by.into_bytes());
-        let Some(before) = spoken.dialect.read(&fixture.path, &bytes).memory else { return Ok(()) };
+        let Some(before) = spoken.dialect.read(&fixture.path, bytes.clone()).memory else { return Ok(()) };
         let text = String::from_utf8(bytes).expect("what was read is UTF-8");
-        let same = spoken.dialect.write(Some(&text), Some(&before), Some(&before)).unwrap();
+        let same = spoken.dialect.write_text(Some(&text), Some(&before), Some(&before)).unwrap();
         prop_assert_eq!(same, [], "{}", text);
         if let Ok(TransitionResult::Changed(after)) =
             transition::apply(&before, LifecycleVerb::Retire, "why", NOW)
         {
             let retired = put(&*spoken.dialect, Some(&text), Some(&before), Some(&after));
             prop_assert_eq!(
-                spoken.dialect.read(&fixture.path, retired.as_bytes()).memory,
+                spoken.dialect.read(&fixture.path, retired.as_bytes().to_vec()).memory,
                 Some(*after),
                 "{}",
                 retired
@@ -209,11 +218,11 @@ fn a_created_memory_reads_back_as_it_was_composed() {
     let circumstances = WriteContext { now: NOW, gone: Default::default() };
     for_each_fixture(|spoken, fixture, memory| {
         let draft = Draft::Whole(fixture.text.clone());
-        let Ok(composed) = spoken.dialect.compose(&memory.address, None, &draft, &circumstances) else {
+        let Ok(composed) = spoken.dialect.compose_text(&memory.address, None, &draft, &circumstances) else {
             return;
         };
         let text = put(&*spoken.dialect, composed.base_text.as_deref(), None, Some(&composed.memory));
-        let reading = spoken.dialect.read(&fixture.path, text.as_bytes());
+        let reading = spoken.dialect.read(&fixture.path, text.as_bytes().to_vec());
         assert_eq!(reading.memory, Some(composed.memory), "{}", fixture.name);
         assert_eq!(reading.problems, [], "{}", fixture.name);
     });
@@ -222,7 +231,8 @@ fn a_created_memory_reads_back_as_it_was_composed() {
 #[test]
 fn passages_lie_in_their_file_in_order_and_hold_all_that_is_said() {
     for_each_fixture(|spoken, fixture, memory| {
-        let passages = spoken.dialect.passages(&fixture.text);
+        let file = spoken.dialect.read(&fixture.path, fixture.text.as_bytes().to_vec());
+        let passages = spoken.dialect.passages(&file.document);
         let count = fixture.text.lines().count();
         assert!(passages.iter().all(|passage| passage.lines.1 <= count), "{}: {passages:?}", fixture.name);
         let order = passages.iter().map(|passage| passage.lines);

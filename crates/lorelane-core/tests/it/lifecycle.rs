@@ -236,7 +236,7 @@ fn a_file_that_is_no_record_is_one_problem() {
         (b"null", "it is not a JSON object"),
     ];
     for (bytes, expected) in table {
-        let reading = records.read(&path, bytes);
+        let reading = records.read(&path, bytes.to_vec());
         assert_eq!(reading.memory, None);
         let problems: Vec<&str> = reading.problems.iter().map(|problem| problem.what.as_str()).collect();
         assert_eq!(problems, [*expected]);

@@ -1,12 +1,13 @@
 //! Notes: what is read out of any file, what a draft becomes, and what an edit leaves alone.
 
+use crate::support::{DialectOnTexts, TextChange};
 use crate::support::{NOW, assigned, circumstances, lines};
 use expect_test::{Expect, expect};
 use lorelane_core::change::{Draft, PartialInput};
 use lorelane_core::dialect::notes::{
     NoteDocument, Notes, draft, for_title, links, merged, named, set, set_body, titled,
 };
-use lorelane_core::dialect::{Composed, Dialect, ParsedFile, TextEdit};
+use lorelane_core::dialect::{Composed, Dialect, ParsedFile};
 use lorelane_core::json::Json;
 use lorelane_core::lifecycle::{Lifecycle, Status};
 use lorelane_core::memory::link::LinkTarget;
@@ -37,7 +38,7 @@ fn address() -> Address {
 }
 
 fn reading_at(path: &str, text: &str) -> ParsedFile {
-    Notes.read(&RelPath::parse(path).expect("a path"), text.as_bytes())
+    Notes.read(&RelPath::parse(path).expect("a path"), text.as_bytes().to_vec())
 }
 
 fn reading(text: &str) -> ParsedFile {
@@ -56,7 +57,7 @@ fn prose(memory: &Memory) -> &str {
 }
 
 fn create(text: &str) -> Result<Composed, Refusal> {
-    Notes.compose(&address(), None, &Draft::Whole(text.to_owned()), &circumstances())
+    Notes.compose_text(&address(), None, &Draft::Whole(text.to_owned()), &circumstances())
 }
 
 /// The text of the file that a draft becomes.
@@ -68,18 +69,19 @@ fn created(text: &str) -> String {
 /// The text of the file after a revision.
 fn revised(old: &str, draft: &Draft) -> String {
     let composed = Notes
-        .compose(&address(), Some(old), draft, &circumstances())
+        .compose_text(&address(), Some(old), draft, &circumstances())
         .unwrap_or_else(|refusal| panic!("{refusal}: {draft:?}"));
-    let edits = Notes.write(Some(old), Some(&read(old)), Some(&composed.memory)).expect("can be written");
+    let edits =
+        Notes.write_text(Some(old), Some(&read(old)), Some(&composed.memory)).expect("can be written");
     match edits.as_slice() {
         [] => old.to_owned(),
-        [TextEdit::Put { text, .. }] => text.clone(),
+        [TextChange::Put { text, .. }] => text.clone(),
         other => panic!("{other:?}"),
     }
 }
 
 fn refused(old: Option<&str>, draft: &Draft) -> String {
-    let refusal = Notes.compose(&address(), old, draft, &circumstances()).expect_err("is refused");
+    let refusal = Notes.compose_text(&address(), old, draft, &circumstances()).expect_err("is refused");
     format!("{refusal}\nhint: {}", refusal.hint())
 }
 
@@ -371,15 +373,15 @@ fn a_deleted_note_lies_in_the_trash_under_the_time_of_its_deletion() {
     let before = read(SEED);
     let lifecycle = Lifecycle::Retired { at: Some(NOW), reason: None };
     let after = Memory { address: trash, lifecycle, ..before.clone() };
-    let edits = Notes.write(Some(SEED), Some(&before), Some(&after)).expect("can be written");
+    let edits = Notes.write_text(Some(SEED), Some(&before), Some(&after)).expect("can be written");
     let path = |text: &str| RelPath::parse(text).expect("a path");
-    let put = TextEdit::Put { path: path(".trash/auth-plan_20260101_000000.md"), text: SEED.to_owned() };
-    assert_eq!(edits, [put, TextEdit::Remove { path: path("auth-plan.md") }]);
-    let edits = Notes.write(Some(SEED), Some(&after), Some(&before)).expect("can be written");
-    assert!(matches!(&edits[0], TextEdit::Put { text, .. } if text == SEED), "{edits:?}");
+    let put = TextChange::Put { path: path(".trash/auth-plan_20260101_000000.md"), text: SEED.to_owned() };
+    assert_eq!(edits, [put, TextChange::Remove { path: path("auth-plan.md") }]);
+    let edits = Notes.write_text(Some(SEED), Some(&after), Some(&before)).expect("can be written");
+    assert!(matches!(&edits[0], TextChange::Put { text, .. } if text == SEED), "{edits:?}");
 
     let risen = Memory { lifecycle: Lifecycle::Active, ..after.clone() };
-    let refusal = Notes.write(Some(SEED), Some(&after), Some(&risen)).expect_err("is refused");
+    let refusal = Notes.write_text(Some(SEED), Some(&after), Some(&risen)).expect_err("is refused");
     assert!(refusal.to_string().contains("restore it to its own name first"), "{refusal}");
 }
 
@@ -504,7 +506,7 @@ fn a_draft_that_would_be_misread_is_refused_with_a_hint() {
         hint: correct the fields above and try again"#]],
     );
     let bad = Address::note("what?").expect("people may call a file so");
-    let refusal = Notes.compose(&bad, None, &whole("x"), &circumstances()).expect_err("is refused");
+    let refusal = Notes.compose_text(&bad, None, &whole("x"), &circumstances()).expect_err("is refused");
     assert!(refusal.to_string().contains("filename: Another name: it contains '?'"), "{refusal}");
 }
 
@@ -567,7 +569,7 @@ fn a_rename_wants_another_name_and_says_the_same() {
     let old = "---\n# mine\ntype: fact\n---\n\nText\n";
     let composed = |to: &str| {
         let draft = Draft::Renamed { to: Address::note(to).expect("a name") };
-        Notes.compose(&address(), Some(old), &draft, &circumstances())
+        Notes.compose_text(&address(), Some(old), &draft, &circumstances())
     };
     let renamed = composed("plans/other").expect("a rename");
     assert_eq!(renamed.rename_to, Address::note("plans/other"));
@@ -620,7 +622,7 @@ fn what_a_note_cannot_say_is_refused() {
         Memory { kind: MemoryKind::Record(lorelane_core::memory::Category::Decision), ..note.clone() },
     ];
     for after in table {
-        let refusal = Notes.write(Some(SEED), Some(&note), Some(&after)).expect_err("is refused");
+        let refusal = Notes.write_text(Some(SEED), Some(&note), Some(&after)).expect_err("is refused");
         assert!(
             matches!(&refusal, Refusal::Invalid { faults, .. } if !faults[0].fix.is_empty()),
             "{refusal}"

@@ -2,6 +2,7 @@
 
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::Dialect;
+use lorelane_core::dialect::MemoryFile;
 use lorelane_core::dialect::notes::Notes;
 use lorelane_core::embed::Table;
 use lorelane_core::path::RelPath;
@@ -16,8 +17,8 @@ const NOW: Timestamp = Timestamp(1_772_000_000);
 
 fn considered(name: &str, text: &str) -> Candidate {
     let path = RelPath::parse(&format!("{name}.md")).expect("a name");
-    let memory = Notes.read(&path, text.as_bytes()).memory.expect("a note");
-    let sheet = DocEntry::of(&memory, &Notes.passages(text), &Table::built_in(), FieldBoost::default());
+    let MemoryFile { document, memory } = Notes.read(&path, text.into()).into_memory().expect("a note");
+    let sheet = DocEntry::of(&memory, &Notes.passages(&document), &Table::built_in(), FieldBoost::default());
     Candidate {
         entry: MemorySummary::of(&memory, &path),
         sheet: sheet.to_bytes(),

@@ -1,5 +1,6 @@
 //! Revisions lose nothing: what only grows, what history tells, and what stays as it was written.
 
+use crate::support::DialectOnTexts;
 use crate::support::*;
 use lorelane_core::change::Draft;
 use lorelane_core::dialect::Dialect;
@@ -120,8 +121,9 @@ fn a_file_that_is_gone_may_leave() {
     let old = decision(&[("related_files", r#"["src/a.rs"]"#)]);
     let mut circumstances = circumstances();
     circumstances.gone.insert("src/a.rs".to_owned());
-    let composed =
-        records().compose(&address(), Some(&old), &told(&[("related_files", "[]")]), &circumstances).unwrap();
+    let composed = records()
+        .compose_text(&address(), Some(&old), &told(&[("related_files", "[]")]), &circumstances)
+        .unwrap();
     assert_eq!(composed.memory.about, [""; 0]);
 }
 

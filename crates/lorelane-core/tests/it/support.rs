@@ -5,6 +5,7 @@ use lorelane_core::dialect::records::Records;
 use lorelane_core::dialect::{Composed, Dialect, ParsedFile, TextEdit, WriteContext};
 use lorelane_core::json::{Json, JsonFormat, Object};
 use lorelane_core::memory::{Address, Category, Memory};
+use lorelane_core::path::RelPath;
 use lorelane_core::refusal::{MergeFault, Refusal};
 use lorelane_core::time::Timestamp;
 
@@ -83,7 +84,7 @@ pub(crate) fn circumstances() -> WriteContext {
 }
 
 pub(crate) fn create(draft: &str) -> Result<Composed, Refusal> {
-    records().compose(&address(), None, &Draft::Whole(draft.to_owned()), &circumstances())
+    records().compose_text(&address(), None, &Draft::Whole(draft.to_owned()), &circumstances())
 }
 
 /// The record that a draft becomes, and what was mended on the way.
@@ -94,17 +95,18 @@ pub(crate) fn created(draft: &str) -> (Object, Vec<String>) {
 }
 
 pub(crate) fn revise(old: &str, draft: &Draft) -> Result<Composed, Refusal> {
-    records().compose(&address(), Some(old), draft, &circumstances())
+    records().compose_text(&address(), Some(old), draft, &circumstances())
 }
 
 /// The text of the file after a revision, and the notices.
 pub(crate) fn revised(old: &str, draft: &Draft) -> (String, Vec<String>) {
     let composed = revise(old, draft).unwrap_or_else(|refusal| panic!("{refusal}: {draft:?}"));
     let before = read(old);
-    let edits = records().write(Some(old), Some(&before), Some(&composed.memory)).expect("can be written");
+    let edits =
+        records().write_text(Some(old), Some(&before), Some(&composed.memory)).expect("can be written");
     let text = match edits.as_slice() {
         [] => old.to_owned(),
-        [TextEdit::Put { text, .. }] => text.clone(),
+        [TextChange::Put { text, .. }] => text.clone(),
         other => panic!("{other:?}"),
     };
     (text, lines(&composed.notices))
@@ -127,12 +129,55 @@ pub(crate) fn assigned(assignments: &[(&str, &str)]) -> Vec<Assignment> {
 
 pub(crate) fn reading(text: &str) -> ParsedFile {
     let records = records();
-    records.read(&records.place(&address()).expect("a place"), text.as_bytes())
+    records.read(&records.place(&address()).expect("a place"), text.into())
 }
 
 pub(crate) fn read(text: &str) -> Memory {
     reading(text).memory.unwrap_or_else(|| panic!("no memory in {text}"))
 }
+
+/// An edit as a text, so that it can be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TextChange {
+    Put { path: RelPath, text: String },
+    Remove { path: RelPath },
+}
+
+/// Dialects asked with texts in the place of parsed documents.
+pub(crate) trait DialectOnTexts: Dialect {
+    fn compose_text(
+        &self,
+        address: &Address,
+        old: Option<&str>,
+        draft: &Draft,
+        circumstances: &WriteContext,
+    ) -> Result<Composed, Refusal> {
+        let unreadable = |why| Refusal::Unreadable { address: address.clone(), why };
+        let path = self.place(address);
+        let old = old.zip(path).map(|(old, path)| self.read(&path, old.into()).into_memory());
+        let old = old.transpose().map_err(unreadable)?;
+        self.compose(address, old.as_ref(), self.parse_draft(draft), circumstances)
+    }
+
+    fn write_text(
+        &self,
+        base: Option<&str>,
+        before: Option<&Memory>,
+        after: Option<&Memory>,
+    ) -> Result<Vec<TextChange>, Refusal> {
+        let path = before.or(after).and_then(|memory| self.place(&memory.address));
+        let base = base.zip(path).map(|(base, path)| self.read(&path, base.into()).document);
+        let edits = self.write(base.as_ref(), before, after)?.into_iter();
+        Ok(edits
+            .map(|edit| match edit {
+                TextEdit::Put { path, file } => TextChange::Put { path, text: file.document.text },
+                TextEdit::Remove { path } => TextChange::Remove { path },
+            })
+            .collect())
+    }
+}
+
+impl<D: Dialect + ?Sized> DialectOnTexts for D {}
 
 /// The text that one write of one file leaves.
 pub(crate) fn put(
@@ -141,10 +186,10 @@ pub(crate) fn put(
     before: Option<&Memory>,
     after: Option<&Memory>,
 ) -> String {
-    let mut edits = dialect.write(old, before, after).expect("can be written");
+    let mut edits = dialect.write_text(old, before, after).expect("can be written");
     match edits.swap_remove(0) {
-        TextEdit::Put { text, .. } => text,
-        TextEdit::Remove { path } => panic!("{path} was removed"),
+        TextChange::Put { text, .. } => text,
+        TextChange::Remove { path } => panic!("{path} was removed"),
     }
 }
 

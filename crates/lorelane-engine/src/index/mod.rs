@@ -27,9 +27,10 @@ pub use unaudited::UnauditedChange;
 
 use crate::disk::{Disk, RealDisk, identity};
 use lorelane_core::corpus::MemorySummary;
+use lorelane_core::dialect::MemoryFile;
 use lorelane_core::dialect::{ListingLine, Problem};
 use lorelane_core::lifecycle::Status;
-use lorelane_core::memory::{Address, Category, Memory, MemoryKind};
+use lorelane_core::memory::{Address, Category, MemoryKind};
 use lorelane_core::path::RelPath;
 use lorelane_core::recall::Query;
 use lorelane_core::recall::doc_entry::DocEntry;
@@ -110,16 +111,9 @@ pub struct IndexedFile {
 /// What the index keeps of one file.
 #[derive(Clone, Debug)]
 pub enum Row {
-    Memory { entry: Box<MemorySummary>, listing: Option<ListingLine>, seen: FileStamp, said: IndexedText },
+    Memory { entry: Box<MemorySummary>, listing: Option<ListingLine>, seen: FileStamp, file: Box<MemoryFile> },
     Unreadable { path: RelPath, what: String, seen: FileStamp },
     Gone { path: RelPath },
-}
-
-/// What a memory's file says, for the search. It is taken apart only if it is new to the index.
-#[derive(Clone, Debug)]
-pub struct IndexedText {
-    pub memory: Box<Memory>,
-    pub text: String,
 }
 
 /// Two texts with one digest are taken for the same.
@@ -147,7 +141,7 @@ pub enum RowSource {
 }
 
 /// Takes a memory's text apart. Whoever owns the dialect knows how.
-pub type Analyze<'a> = &'a dyn Fn(&IndexedText) -> DocEntry;
+pub type Analyze<'a> = &'a dyn Fn(&MemoryFile) -> DocEntry;
 
 /// The time of a folder or a file that has to be looked into again.
 pub const UNSETTLED: i64 = -1;

@@ -5,9 +5,10 @@ use super::postings::PendingPostings;
 use super::search::ForwardIndex;
 use super::title_terms::{Name, TitleTermDelta};
 use super::unaudited;
-use super::{Analyze, FileStamp, IndexedText, Row, RowSource, signed};
+use super::{Analyze, FileStamp, Row, RowSource, signed};
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::ListingLine;
+use lorelane_core::dialect::MemoryFile;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::MemoryKind;
 use lorelane_core::memory::link::links_of;
@@ -48,11 +49,11 @@ pub(super) fn put(
     let mut texts = Texts { sheets: ForwardIndex::new(db)?, links: LinkWriter::new(db)? };
     for row in rows {
         match row {
-            Row::Memory { entry, listing, seen, said } => {
+            Row::Memory { entry, listing, seen, file } => {
                 let path = entry.path.as_str();
                 let before = former.take_back(path, &mut names)?;
                 let name = Name::of(&entry);
-                let digest = said.digest();
+                let digest = super::digest(file.document.text.as_bytes());
                 if !is_fresh {
                     forget_unreadable.execute([path])?;
                     changes.note(path, before.map(|(_, known)| known), Some(digest))?;
@@ -66,7 +67,7 @@ pub(super) fn put(
                 let id = number.unwrap_or_else(|| db.last_insert_rowid());
                 names.come(id, name);
                 if before.is_none_or(|(_, known)| known != digest) {
-                    texts.put(id, &said, take_apart, before.is_none())?;
+                    texts.put(id, &file, take_apart, before.is_none())?;
                 }
             }
             Row::Unreadable { path, what, seen } => {
@@ -102,12 +103,12 @@ impl Texts<'_> {
     fn put(
         &mut self,
         id: i64,
-        said: &IndexedText,
+        file: &MemoryFile,
         take_apart: Analyze<'_>,
         fresh: bool,
     ) -> rusqlite::Result<()> {
-        self.sheets.put(id, &take_apart(said), fresh)?;
-        self.links.put(id, &said.memory, fresh)
+        self.sheets.put(id, &take_apart(file), fresh)?;
+        self.links.put(id, &file.memory, fresh)
     }
 
     fn forget(&mut self, id: i64) -> rusqlite::Result<()> {
@@ -181,12 +182,6 @@ fn named(row: &SqlRow<'_>) -> rusqlite::Result<(i64, i64, Name)> {
     Ok((row.get(0)?, row.get(1)?, Name::new(kind, status, &text(4)?, &text(5)?)))
 }
 
-impl IndexedText {
-    pub fn digest(&self) -> i64 {
-        super::digest(self.text.as_bytes())
-    }
-}
-
 /// The tags of the column that `values` joins them in.
 pub(super) fn tags(column: &str) -> Vec<String> {
     column.split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
@@ -226,12 +221,12 @@ pub(super) fn difference(
     let mut first = None;
     for row in rows {
         let (path, same) = match row {
-            Row::Memory { entry, listing, seen, said } => {
+            Row::Memory { entry, listing, seen, file } => {
                 memories += 1;
-                links += i64::try_from(links_of(&said.memory).count()).unwrap_or(i64::MAX);
+                links += i64::try_from(links_of(&file.memory).count()).unwrap_or(i64::MAX);
                 let path = entry.path.as_str().to_owned();
                 let name = Name::of(&entry);
-                let values = values(*entry, listing, seen, said.digest());
+                let values = values(*entry, listing, seen, super::digest(file.document.text.as_bytes()));
                 let id = number_if_same(&mut memory, &path, &values)?;
                 if let Some(id) = id {
                     names.come(id, name);

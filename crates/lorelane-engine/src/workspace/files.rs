@@ -70,7 +70,7 @@ impl<'w> Files<'w> {
         let lane = self.workspace.lanes.of(&hit.address)?;
         let loaded = lane.load(&hit.address).ok()?;
         let passage = hit.lines.and_then(|(from, to)| {
-            let mut passages = lane.dialect.passages(&loaded.text).into_iter();
+            let mut passages = lane.dialect.passages(&loaded.document).into_iter();
             passages.find(|passage| passage.lines.0 >= from && passage.lines.1 <= to)
         });
         Some((loaded, passage))
@@ -79,7 +79,7 @@ impl<'w> Files<'w> {
     /// The passages of a memory that was loaded.
     pub fn passages(&self, loaded: &LoadedMemory) -> Vec<Passage> {
         let lane = self.workspace.lanes.of(&loaded.memory.address);
-        lane.map(|lane| lane.dialect.passages(&loaded.text)).unwrap_or_default()
+        lane.map(|lane| lane.dialect.passages(&loaded.document)).unwrap_or_default()
     }
 
     /// How every file of a memory looks from outside, without asking the index: two such maps tell a watcher what

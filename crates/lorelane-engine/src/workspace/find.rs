@@ -3,6 +3,7 @@
 use crate::index::ListFilter;
 use crate::workspace::{Failure, UnclearName, Workspace};
 use lorelane_core::corpus::MemorySummary;
+use lorelane_core::dialect::Document;
 use lorelane_core::dialect::Problem;
 use lorelane_core::digest::Revision;
 use lorelane_core::fence;
@@ -17,7 +18,7 @@ use lorelane_core::text::slug;
 pub struct LoadedMemory {
     pub memory: Memory,
     pub path: RelPath,
-    pub text: String,
+    pub document: Document,
     pub revision: Revision,
     pub problems: Vec<Problem>,
 }

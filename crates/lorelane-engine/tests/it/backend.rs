@@ -303,7 +303,7 @@ fn a_workspace_needs_no_files() {
     let draft = Draft::Whole(body.replace("waits", "no longer waits"));
     let revised = Change::Revise { address: plan.clone(), expects: None, draft };
     workspace.commit(&Plan { changes: vec![revised], because: "revise".to_owned() }).unwrap();
-    assert!(workspace.load(&plan).unwrap().text.contains("no longer"));
+    assert!(workspace.load(&plan).unwrap().document.text.contains("no longer"));
     let (logged, total) = workspace.changes().recent(10).unwrap();
     assert_eq!((logged[0].lane, total), (plan.lane(), 6));
     assert_eq!(workspace.changes().verify_logs(), []);

@@ -35,7 +35,7 @@ impl Exhaustive {
             let loaded = workspace.load(&entry.address).unwrap();
             let passages = workspace.files().passages(&loaded);
             let sheet = DocEntry::of(&loaded.memory, &passages, &Table::built_in(), FieldBoost::default());
-            let digest = digest(loaded.text.as_bytes());
+            let digest = digest(loaded.document.text.as_bytes());
             CandidateRow { id: id as i64, entry, sheet: sheet.to_bytes(), digest, only_named: false }
         };
         Exhaustive(entries.into_iter().enumerate().map(row).collect())

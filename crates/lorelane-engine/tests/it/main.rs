@@ -16,6 +16,7 @@ mod index;
 mod meaning;
 mod model;
 mod notes;
+mod parses;
 mod project_state;
 mod simulation;
 mod store;

@@ -132,7 +132,7 @@ pub(super) fn edit(session: &Session<'_>, args: &EditArgs) -> CliResult {
     let mut workspace = session.open()?;
     let address = workspace.find(&args.address)?;
     let loaded = workspace.load(&address)?;
-    let worked = edited(session, &workspace, address.name(), &loaded.text)?;
+    let worked = edited(session, &workspace, address.name(), &loaded.document.text)?;
     let because = format!("edit {address}");
     let draft = Draft::Edited { text: worked.text.clone(), because: None };
     let change = change::Change::Revise { address, expects: Some(loaded.revision), draft };
@@ -199,7 +199,7 @@ pub(super) fn show(session: &Session<'_>, args: &Show) -> CliResult {
     let address = workspace.find(&args.address)?;
     let loaded = workspace.load(&address)?;
     if args.raw {
-        output::out_raw(&loaded.text);
+        output::out_raw(&loaded.document.text);
     } else if session.json {
         output::document(&MemoryView::of(&address, &loaded, &workspace));
     } else {

@@ -290,7 +290,7 @@ fn carry_out(
 /// Whether a retired memory says nothing of its time, or something that is none.
 fn undated(workspace: &Workspace, address: &Address) -> Result<&'static str, Failure> {
     let loaded = workspace.load(address)?;
-    let record = Json::parse(loaded.text.trim_start_matches('\u{feff}')).unwrap_or(Json::Null);
+    let record = Json::parse(loaded.document.text.trim_start_matches('\u{feff}')).unwrap_or(Json::Null);
     Ok(match record.at("retired_at") {
         None | Some(Json::Null) => "missing",
         Some(Json::Text(text)) if text.is_empty() => "missing",

@@ -105,7 +105,7 @@ pub(super) fn list(
 /// The text of a memory's file, and what sort of text that is.
 pub(super) fn read(factory: &WorkspaceFactory, uri: &str) -> Result<(String, &'static str), ResourceError> {
     let address = address(uri).ok_or(ResourceError::Missing)?;
-    Ok((factory.open()?.load(&address)?.text, mime(&address)))
+    Ok((factory.open()?.load(&address)?.document.text, mime(&address)))
 }
 
 #[cfg(test)]

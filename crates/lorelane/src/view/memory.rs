@@ -132,14 +132,14 @@ impl<'m> MemoryView<'m> {
         MemoryView {
             address: address.to_string(),
             path: workspace.files().listed_path(address),
-            md5: md5(loaded.text.as_bytes()),
+            md5: md5(loaded.document.text.as_bytes()),
             blake3: loaded.revision.to_string(),
             pinned: workspace.files().marks().pinned.contains(address),
             problems: loaded.problems.iter().map(|problem| problem.what.as_str()).collect(),
             memory: match &loaded.memory.body {
                 // As its file says it, which is more than a record is known to have.
                 Body::Fields(_) => {
-                    let text = loaded.text.trim_start_matches('\u{feff}');
+                    let text = loaded.document.text.trim_start_matches('\u{feff}');
                     BodyView::Record(Json::parse(text).unwrap_or(Json::Null).into())
                 }
                 Body::Prose(text) => BodyView::Note(NoteView::of(&loaded.memory, text)),

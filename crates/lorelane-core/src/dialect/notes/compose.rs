@@ -1,10 +1,10 @@
 //! From a draft to a note: keep the frontmatter unless another is given, refuse what would be lost or misread.
 
-use super::frontmatter::NoteDocument;
-use super::model::{invalid, memory, note_type, open, problems, tags, text_of, written};
+use super::frontmatter::{NoteDocument, NoteSpans};
+use super::model::{invalid, memory, note_of, note_type, open, problems, tags, text_of, written};
 use super::{name, patch};
 use crate::change::{Assignment, Draft, Notice, PartialInput};
-use crate::dialect::{Composed, WriteContext};
+use crate::dialect::{Composed, Document, MemoryFile, Syntax, WriteContext};
 use crate::json::{Json, JsonFormat, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::markdown;
@@ -20,23 +20,22 @@ const CIRCUMSTANCES: [&str; 4] = ["retired_at", "retired_reason", "archived_at",
 /// The text of a new note from its parts. A frontmatter that the content brings is kept: the type is set only if one is
 /// given, and the tags join those that it has.
 pub fn draft(content: &str, note_type: Option<NoteType>, tags_to_add: &[String]) -> String {
-    let mut text = tidied(content);
-    let is_plain = NoteDocument::read(&text).frontmatter.is_none();
+    let text = tidied(content);
+    let document = NoteDocument::read(&text);
+    let is_plain = document.frontmatter.is_none();
+    let mut edits = Vec::new();
     if note_type.is_some() || is_plain {
-        text = patch::set(&text, "type", FieldEdit::Text(note_type.unwrap_or_default().name()));
+        edits.push(("type", FieldEdit::Text(note_type.unwrap_or_default().name())));
     }
     if is_plain {
-        text = patch::set(&text, "status", FieldEdit::Text(Status::Active.name()));
+        edits.push(("status", FieldEdit::Text(Status::Active.name())));
     }
-    let document = NoteDocument::read(&text);
     // What is not understood stays, and is refused with the rest of the frontmatter.
-    if let Some(known) = understood_tags(&document) {
-        let all = joined(known, tags_to_add);
-        if !all.is_empty() {
-            text = patch::set(&text, "tags", FieldEdit::List(&all));
-        }
+    let all = understood_tags(&document).map(|known| joined(known, tags_to_add)).unwrap_or_default();
+    if !all.is_empty() {
+        edits.push(("tags", FieldEdit::List(&all)));
     }
-    text
+    document.with_keys(&edits)
 }
 
 /// The draft of a note with this title: as its first heading, or as a key where it has another one already.
@@ -67,32 +66,32 @@ pub(super) fn create(
     let note_type = note_type(&document).unwrap_or_default();
     let created = text_of(&document, "created_at").is_some();
     let (given, kept) = (tags(&document), joined(Vec::new(), &tags(&document)));
-    let mut fresh = patch::set(&text, "type", FieldEdit::Text(note_type.name()));
-    fresh = patch::set(&fresh, "status", FieldEdit::Text(Status::Active.name()));
+    let now = circumstances.now.to_string();
+    let mut edits =
+        vec![("type", FieldEdit::Text(note_type.name())), ("status", FieldEdit::Text(Status::Active.name()))];
     if given != kept || document.get("tags").is_none() {
-        fresh = patch::set(&fresh, "tags", FieldEdit::List(&kept));
+        edits.push(("tags", FieldEdit::List(&kept)));
     }
     if given != kept {
         notices.push(Notice::fixed("tags", "blank, doubled or broken ones were mended"));
     }
     if !created {
-        fresh = patch::set(&fresh, "created_at", FieldEdit::Text(&circumstances.now.to_string()));
+        edits.push(("created_at", FieldEdit::Text(&now)));
     }
-    for key in CIRCUMSTANCES {
-        fresh = patch::set(&fresh, key, FieldEdit::Remove);
-    }
+    edits.extend(CIRCUMSTANCES.map(|key| (key, FieldEdit::Remove)));
+    let fresh = document.with_keys(&edits);
     let memory = memory(&opened(&fresh, address)?, address.clone());
     Ok(Composed { memory, base_text: Some(fresh), rename_to: None, notices })
 }
 
 pub(super) fn revise(
     address: &Address,
-    old: &str,
+    old: &MemoryFile,
     draft: &Draft,
     circumstances: &WriteContext,
 ) -> Result<Composed, Refusal> {
-    let document = opened(old, address)?;
-    let before = memory(&document, address.clone());
+    let MemoryFile { document: old, memory: before } = old;
+    let document = note_of(old, address)?;
     if address.is_trash() {
         let fix = "restore it to its own name first";
         return Err(invalid(address, "status", "A note in the trash is deleted", "null", fix));
@@ -118,7 +117,7 @@ pub(super) fn revise(
                 Some(PartialInput::Fields(fields)) if !fields.is_empty() => {
                     return Err(no_fields(address, fields));
                 }
-                Some(PartialInput::Fields(_)) | None => old.to_owned(),
+                Some(PartialInput::Fields(_)) | None => old.text.clone(),
             };
             for assignment in set {
                 text = assigned(&text, assignment, address)?;
@@ -133,7 +132,11 @@ pub(super) fn revise(
             text
         }
     };
-    let new = opened(&text, address)?;
+    let new = match draft {
+        // What follows the frontmatter leaves it as it is.
+        Draft::Append { .. } if document.frontmatter.is_some() => NoteSpans::of(&document).in_text(&text),
+        _ => opened(&text, address)?,
+    };
     refuse_new_problems(address, &problems(&document), &new)?;
     let body = &text[new.body()];
     if !document.body().is_empty() {
@@ -141,22 +144,28 @@ pub(super) fn revise(
     }
     let mut after = memory(&new, address.clone());
     let is_whole = matches!(draft, Draft::Edited { .. });
-    if after == before {
+    if after == *before {
         // A comment is no memory, and still somebody's text.
-        let template = (is_whole && text != old).then_some(text);
-        return Ok(Composed { memory: before, base_text: template, rename_to: None, notices });
+        let template = (is_whole && text != old.text).then_some(text);
+        return Ok(Composed { memory: before.clone(), base_text: template, rename_to: None, notices });
     }
     if document.get("created_at").is_some() && after.created != before.created {
         notices.push(Notice::warning("created_at stays: no update changes it"));
         after.created = before.created;
     }
-    date_the_lifecycle(&before, &mut after, circumstances.now);
+    date_the_lifecycle(before, &mut after, circumstances.now);
     // A plain text stays one: its file's own time says when it was changed.
     if document.frontmatter.is_some() || new.frontmatter.is_some() {
         after.updated = Some(circumstances.now);
     }
     // The draft's own text, as far as it goes: comments that somebody wrote into its frontmatter are in it.
-    let template = is_whole.then(|| written(Some(&text), &after)).transpose()?;
+    let template = match is_whole {
+        true => {
+            let edited = Document { syntax: Syntax::Note(NoteSpans::of(&new)), text };
+            Some(written(Some(&edited), &after)?)
+        }
+        false => None,
+    };
     Ok(Composed { memory: after, base_text: template, rename_to: None, notices })
 }
 
@@ -176,7 +185,7 @@ fn tidied(draft: &str) -> String {
 }
 
 fn opened<'t>(text: &'t str, address: &Address) -> Result<NoteDocument<'t>, Refusal> {
-    open(text.as_bytes()).map_err(|why| Refusal::Unreadable { address: address.clone(), why })
+    open(text).map_err(|why| Refusal::Unreadable { address: address.clone(), why })
 }
 
 /// The draft's text, and of its frontmatter the keys that it gives; what it does not give stays.
@@ -184,17 +193,18 @@ fn overlaid(old: &NoteDocument<'_>, draft: &str, address: &Address) -> Result<St
     let draft = with_line_ends(draft.strip_prefix(BYTE_ORDER_MARK).unwrap_or(draft), old.line_end());
     let document = opened(&draft, address)?;
     refuse_new_problems(address, &[], &document)?;
-    let mut text = old.text.to_owned();
+    let mut given: Vec<(&str, String)> = Vec::new();
     for entry in document.entries() {
         let same = |standing: &YamlEntry| match (standing.value_text(), entry.value_text()) {
             (None, None) => old.source(standing) == document.source(entry),
             (standing, given) => standing == given,
         };
         if !old.get(&entry.key).is_some_and(same) {
-            text = patch::set(&text, &entry.key, FieldEdit::Source(&document.source(entry)));
+            given.push((&entry.key, document.source(entry)));
         }
     }
-    Ok(patch::set_body(&text, &draft[document.body()]))
+    let edits: Vec<_> = given.iter().map(|(key, source)| (*key, FieldEdit::Source(source))).collect();
+    Ok(old.edited(&edits, Some(&draft[document.body()])))
 }
 
 /// One blank line lies between what stood there and what comes.
@@ -210,7 +220,7 @@ fn appended(old: &NoteDocument<'_>, more: &str, address: &Address) -> Result<Str
     refuse_empty(address, more)?;
     let body = &old.text[old.body()];
     let all = if body.is_empty() { more.to_owned() } else { format!("{body}{end}{end}{more}") };
-    Ok(patch::set_body(old.text, &all))
+    Ok(old.with_body(&all))
 }
 
 fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<String, Refusal> {
@@ -227,7 +237,7 @@ fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<St
             let typed: Vec<String> = value.split(',').map(str::to_owned).collect();
             let known = if append { tags_to_add_to(&document, address)? } else { Vec::new() };
             let all = joined(known, &typed);
-            Ok(patch::set(text, "tags", FieldEdit::List(&all)))
+            Ok(document.with_keys(&[("tags", FieldEdit::List(&all))]))
         }
         "created_at" | "updated_at" => Err(fixed_field(address, "created_at", "It follows the clock")),
         "status" | "retired_at" | "retired_reason" | "archived_at" | "archived_reason" => {
@@ -236,7 +246,7 @@ fn assigned(text: &str, assignment: &Assignment, address: &Address) -> Result<St
         }
         "type" if NoteType::parse(&value).is_none() => Err(unknown_type(address, &value)),
         "" => Err(invalid(address, "frontmatter", "A key has a name", "\"\"", "name the key")),
-        key => Ok(patch::set(text, key, FieldEdit::Text(&value))),
+        key => Ok(document.with_keys(&[(key, FieldEdit::Text(&value))])),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A note's text, taken apart: the frontmatter between two `---`, and the body.
 
-use crate::yaml::{BYTE_ORDER_MARK, YamlCollection, YamlEntry, YamlProblem, line_end};
+use crate::steps;
+use crate::yaml::{BYTE_ORDER_MARK, MappingSpans, YamlCollection, YamlEntry, YamlProblem, line_end};
 use std::ops::Range;
 
 /// No honest frontmatter is longer; what looks like one is a text between two rules.
@@ -18,6 +19,34 @@ pub struct NoteDocument<'t> {
     fault: Option<String>,
 }
 
+/// A note's parts without its text, so that one value can own both.
+#[derive(Clone, Debug)]
+pub(in crate::dialect) struct NoteSpans {
+    frontmatter: Option<MappingSpans>,
+    after_frontmatter: usize,
+    fault: Option<String>,
+}
+
+impl NoteSpans {
+    pub(super) fn of(document: &NoteDocument<'_>) -> NoteSpans {
+        NoteSpans {
+            frontmatter: document.frontmatter.as_ref().map(MappingSpans::of),
+            after_frontmatter: document.after_frontmatter,
+            fault: document.fault.clone(),
+        }
+    }
+
+    /// The note in the text that it was read from, or in one that differs in its body only.
+    pub(super) fn in_text<'t>(&self, text: &'t str) -> NoteDocument<'t> {
+        NoteDocument {
+            text,
+            frontmatter: self.frontmatter.as_ref().map(|frontmatter| frontmatter.in_text(text)),
+            after_frontmatter: self.after_frontmatter,
+            fault: self.fault.clone(),
+        }
+    }
+}
+
 impl<'t> NoteDocument<'t> {
     pub fn read(text: &'t str) -> NoteDocument<'t> {
         let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
@@ -27,6 +56,7 @@ impl<'t> NoteDocument<'t> {
             Ok((lines, after)) => {
                 // Otherwise it is a text between two rules.
                 if let Some(frontmatter) = YamlCollection::mapping(text, lines) {
+                    steps::parsed();
                     (document.frontmatter, document.after_frontmatter) = (Some(frontmatter), after);
                 }
             }

@@ -13,13 +13,16 @@ mod patch;
 
 pub use compose::{draft, no_fields, titled};
 pub use frontmatter::NoteDocument;
+pub(super) use frontmatter::NoteSpans;
 pub use links::links;
 pub use merge::merged;
 pub use name::{NameFault, NameReason, for_title, named};
 pub use patch::{set, set_body};
 
-use super::{Composed, Dialect, Extent, ListingLine, ParsedFile, Problem, TextEdit, WriteContext, edits};
-use crate::change::Draft;
+use super::{
+    Composed, Dialect, Document, Extent, ListingLine, MemoryFile, ParsedDraft, ParsedFile, Problem, Syntax,
+    TextEdit, WriteContext, WriteRules, edits,
+};
 use crate::memory::{Address, LaneId, Memory, trash};
 use crate::passage::{self, Passage};
 use crate::path::RelPath;
@@ -70,47 +73,52 @@ impl Dialect for Notes {
         RelPath::parse(&format!("{}{EXTENSION}", address.name())).ok()
     }
 
-    fn read(&self, path: &RelPath, bytes: &[u8]) -> ParsedFile {
-        let mut reading = ParsedFile::default();
-        let problem = |what: String| Problem { path: path.clone(), what };
+    fn read(&self, path: &RelPath, bytes: Vec<u8>) -> ParsedFile {
+        let (mut file, decoded) = ParsedFile::new(bytes);
         let Some(address) = Notes::address_of(path) else {
-            reading.problems.push(problem("it is not where a note may lie".to_owned()));
-            return reading;
+            file.problem(path, "it is not where a note may lie".to_owned());
+            return file;
         };
-        match model::open(bytes) {
-            Ok(document) => {
-                reading.problems = model::problems(&document).into_iter().map(problem).collect();
-                reading.memory = Some(model::memory(&document, address));
+        match decoded.and_then(|()| model::open(&file.document.text)) {
+            Ok(note) => {
+                let problem = |what| Problem { path: path.clone(), what };
+                file.problems = model::problems(&note).into_iter().map(problem).collect();
+                file.memory = Some(model::memory(&note, address));
+                let spans = NoteSpans::of(&note);
+                file.document.syntax = Syntax::Note(spans);
             }
-            Err(why) => reading.problems.push(problem(why)),
+            Err(why) => file.problem(path, why),
         }
-        reading
+        file
     }
 
     fn compose(
         &self,
         address: &Address,
-        old: Option<&str>,
-        draft: &Draft,
+        old: Option<&MemoryFile>,
+        draft: ParsedDraft<'_>,
         circumstances: &WriteContext,
     ) -> Result<Composed, Refusal> {
         match old {
-            None => compose::create(address, draft, circumstances),
-            Some(old) => compose::revise(address, old, draft, circumstances),
+            None => compose::create(address, draft.draft, circumstances),
+            Some(old) => compose::revise(address, old, draft.draft, circumstances),
         }
     }
 
     fn write(
         &self,
-        old: Option<&str>,
+        base: Option<&Document>,
         before: Option<&Memory>,
         after: Option<&Memory>,
     ) -> Result<Vec<TextEdit>, Refusal> {
-        edits(self, old, before, after, model::written)
+        let verified = model::refuse_what_reads_differently;
+        edits(self, base, before, after, &WriteRules { written: model::written, verified })
     }
 
-    fn passages(&self, text: &str) -> Vec<Passage> {
-        let body = NoteDocument::read(text).body();
+    fn passages(&self, document: &Document) -> Vec<Passage> {
+        let Syntax::Note(spans) = &document.syntax else { return Vec::new() };
+        let text = &document.text;
+        let body = spans.in_text(text).body();
         let first_line = 1 + text[..body.start].matches('\n').count();
         passage::of_prose(&text[body], first_line)
     }

@@ -1,7 +1,8 @@
 //! Between a note's text and a memory.
 
 use super::frontmatter::NoteDocument;
-use super::{NOTE_MAX_BYTES, links, name, patch};
+use super::{NOTE_MAX_BYTES, links, name};
+use crate::dialect::{Document, MemoryFile, Syntax};
 use crate::json::{Json, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::markdown;
@@ -25,18 +26,24 @@ const MODELLED: [&str; 10] = [
     "archived_reason",
 ];
 
-/// A file's bytes as a document, or why they are no note.
-pub(super) fn open(bytes: &[u8]) -> Result<NoteDocument<'_>, String> {
-    if bytes.len() > NOTE_MAX_BYTES {
+/// A text as a note, or why it is none.
+pub(super) fn open(text: &str) -> Result<NoteDocument<'_>, String> {
+    if text.len() > NOTE_MAX_BYTES {
         return Err(format!("it is larger than {} KiB", NOTE_MAX_BYTES / 1024));
     }
-    let text = std::str::from_utf8(bytes)
-        .map_err(|fault| format!("it is not UTF-8 from byte {}", fault.valid_up_to()))?;
     let document = NoteDocument::read(text);
     if document.entries().len() > KEYS_MAX {
         return Err(format!("its frontmatter has more than {KEYS_MAX} keys"));
     }
     Ok(document)
+}
+
+/// The note of a document that was read.
+pub(super) fn note_of<'d>(document: &'d Document, address: &Address) -> Result<NoteDocument<'d>, Refusal> {
+    match &document.syntax {
+        Syntax::Note(spans) => Ok(spans.in_text(&document.text)),
+        _ => Err(Refusal::Unreadable { address: address.clone(), why: "it is not a note".to_owned() }),
+    }
 }
 
 /// The memory in a document.
@@ -151,30 +158,53 @@ fn extra(document: &NoteDocument<'_>) -> Object {
     others.map(|entry| (entry.key.clone(), Json::Text(document.source(entry)))).collect()
 }
 
-/// The text of `after`, starting from `old`: only what reads differently is set.
-pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refusal> {
+/// The text of `after`, starting from `base`: only what reads differently is set.
+pub(super) fn written(base: Option<&Document>, after: &Memory) -> Result<String, Refusal> {
     let address = &after.address;
     let Body::Prose(body) = &after.body else {
         return Err(invalid(address, "content", "A note's content is text", "fields", "save it as a record"));
     };
     refuse_inexpressible(after)?;
-    let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
-    let base = old.unwrap_or_default();
-    let document = open(base.as_bytes()).map_err(unreadable)?;
+    let document = match base {
+        Some(base) => note_of(base, address)?,
+        None => NoteDocument::read(""),
+    };
     let now = memory(&document, address.clone());
-    let is_new = old.is_none();
-    let mut text = base.to_owned();
-    let mut set = |differs: bool, key: &str, to: FieldEdit<'_>| {
+    let is_new = base.is_none();
+    let [created, updated] = [after.created, after.updated].map(|at| at.map(|at| at.to_string()));
+    let (retired, archived) = match &after.lifecycle {
+        Lifecycle::Active => ((None, None), (None, None)),
+        Lifecycle::Retired { at, reason } => ((*at, reason.as_deref()), (None, None)),
+        Lifecycle::Archived { at, reason } => ((None, None), (*at, reason.as_deref())),
+    };
+    let [retired_at, archived_at] = [retired.0, archived.0].map(|at| at.map(|at| at.to_string()));
+
+    let mut edits: Vec<(&str, FieldEdit<'_>)> = Vec::new();
+    let mut set = |differs: bool, key, edit| {
         if differs {
-            text = patch::set(&text, key, to);
+            edits.push((key, edit));
         }
     };
     set(is_new || now.kind != after.kind, "type", FieldEdit::Text(after.kind.name()));
-    set(is_new, "status", FieldEdit::Text(after.lifecycle.status().name()));
+    let status = FieldEdit::Text(after.lifecycle.status().name());
+    set(is_new, "status", status);
     set(is_new || now.tags != after.tags, "tags", FieldEdit::List(&after.tags));
-    set_time(&document, now.created, after.created, "created_at", &mut set);
-    set_time(&document, now.updated, after.updated, "updated_at", &mut set);
-    set_lifecycle(&now.lifecycle, &after.lifecycle, &mut set);
+    for (key, before, at, text) in [
+        ("created_at", now.created, after.created, created.as_deref()),
+        ("updated_at", now.updated, after.updated, updated.as_deref()),
+    ] {
+        set(before != at, key, time_edit(&document, key, text));
+    }
+    let has_moved = now.lifecycle != after.lifecycle;
+    set(has_moved && !is_new, "status", status);
+    for (key, value) in [
+        ("retired_at", retired_at.as_deref()),
+        ("retired_reason", retired.1),
+        ("archived_at", archived_at.as_deref()),
+        ("archived_reason", archived.1),
+    ] {
+        set(has_moved, key, value.map_or(FieldEdit::Remove, FieldEdit::Text));
+    }
     for (key, _) in now.extra.iter().filter(|(key, _)| !after.extra.contains(key)) {
         set(true, key, FieldEdit::Remove);
     }
@@ -182,54 +212,20 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
         let source = value.as_text().unwrap_or_default();
         set(now.extra.get(key) != Some(value), key, FieldEdit::Source(source));
     }
-    if now.body != after.body {
-        text = patch::set_body(&text, body);
-    }
-    // Only now: the title may be the body's own heading.
-    if read(&text, address).title != after.title {
-        text = patch::set(&text, "title", FieldEdit::Text(&after.title));
-    }
-    refuse_what_reads_differently(&text, after)?;
-    Ok(text)
+    // The title may be the body's own heading.
+    let key = text_of(&document, "title").filter(|title| !title.is_empty()).map(str::to_owned);
+    let title = key.unwrap_or_else(|| title_without_key(body, address));
+    set(title != after.title, "title", FieldEdit::Text(&after.title));
+    Ok(document.edited(&edits, Some(body.as_str()).filter(|_| now.body != after.body)))
 }
 
-fn read(text: &str, address: &Address) -> Memory {
-    memory(&NoteDocument::read(text), address.clone())
-}
-
-fn set_time(
-    document: &NoteDocument<'_>,
-    now: Option<Timestamp>,
-    after: Option<Timestamp>,
-    key: &str,
-    set: &mut dyn FnMut(bool, &str, FieldEdit<'_>),
-) {
-    // One without quotes stays so, though as a text it would need them.
+/// A time without quotes stays so, though as a text it would need them.
+fn time_edit<'t>(document: &NoteDocument<'_>, key: &str, at: Option<&'t str>) -> FieldEdit<'t> {
     let is_plain = matches!(document.get(key).map(|entry| &entry.value), Some(YamlValue::Scalar(token)) if token.style == ScalarStyle::Plain);
-    match after.map(|at| at.to_string()) {
-        Some(at) if is_plain => set(now != after, key, FieldEdit::Source(&at)),
-        Some(at) => set(now != after, key, FieldEdit::Text(&at)),
-        None => set(now.is_some(), key, FieldEdit::Remove),
-    }
-}
-
-fn set_lifecycle(now: &Lifecycle, after: &Lifecycle, set: &mut dyn FnMut(bool, &str, FieldEdit<'_>)) {
-    if now == after {
-        return;
-    }
-    set(true, "status", FieldEdit::Text(after.status().name()));
-    let (retired, archived) = match after {
-        Lifecycle::Active => (None, None),
-        Lifecycle::Retired { at, reason } => (Some((at, reason)), None),
-        Lifecycle::Archived { at, reason } => (None, Some((at, reason))),
-    };
-    for (state, at_key, reason_key) in
-        [(retired, "retired_at", "retired_reason"), (archived, "archived_at", "archived_reason")]
-    {
-        let at = state.and_then(|(at, _)| at.map(|at| at.to_string()));
-        let reason = state.and_then(|(_, reason)| reason.as_deref());
-        set(true, at_key, at.as_deref().map_or(FieldEdit::Remove, FieldEdit::Text));
-        set(true, reason_key, reason.map_or(FieldEdit::Remove, FieldEdit::Text));
+    match at {
+        Some(at) if is_plain => FieldEdit::Source(at),
+        Some(at) => FieldEdit::Text(at),
+        None => FieldEdit::Remove,
     }
 }
 
@@ -253,14 +249,15 @@ fn refuse_inexpressible(after: &Memory) -> Result<(), Refusal> {
 }
 
 /// Whatever the rules above forgot is not written: a reader must find the memory that was saved.
-fn refuse_what_reads_differently(text: &str, after: &Memory) -> Result<(), Refusal> {
+pub(super) fn refuse_what_reads_differently(file: &MemoryFile, after: &Memory) -> Result<(), Refusal> {
+    let text = &file.document.text;
     if text.len() > NOTE_MAX_BYTES {
         let expected = format!("A note should be at most {} KiB", NOTE_MAX_BYTES / 1024);
         let got = format!("{} KiB, starting {}", text.len() / 1024, cut(&one_line(&after.title), 100));
         let fix = "keep what is worth remembering and link to the rest";
         return Err(invalid(&after.address, "content", &expected, &got, fix));
     }
-    let again = read(text, &after.address);
+    let again = &file.memory;
     let field = if again.title != after.title {
         "title"
     } else if again.body != after.body {

@@ -1,51 +1,89 @@
 //! Edits of a note's text that leave every other byte.
 
-use super::frontmatter::{FENCE, NoteDocument, opens};
+use super::frontmatter::{FENCE, NoteDocument, NoteSpans, opens};
 use crate::yaml::{FieldEdit, YamlCollection, YamlValue};
+use std::borrow::Cow;
 
 /// The text with one key edited. A key that is new goes last; a note without a frontmatter gets one.
 pub fn set(text: &str, key: &str, edit: FieldEdit<'_>) -> String {
-    let document = NoteDocument::read(text);
-    let Some(frontmatter) = &document.frontmatter else {
-        return match edit {
-            FieldEdit::Remove => text.to_owned(),
-            edit => with_frontmatter(&document, key, edit),
-        };
-    };
-    let rendered = edit.rendered();
-    let edit = match (frontmatter.get(key).map(|entry| &entry.value), edit) {
-        // What a note does not read is written again, even if it says the same.
-        (Some(YamlValue::Other), FieldEdit::Text(_) | FieldEdit::List(_)) => FieldEdit::Source(&rendered),
-        (_, edit) => edit,
-    };
-    frontmatter.edited(&[key], edit).unwrap_or_else(|| text.to_owned())
-}
-
-fn with_frontmatter(document: &NoteDocument<'_>, key: &str, edit: FieldEdit<'_>) -> String {
-    let end = document.line_end();
-    let (before, body) = document.text.split_at(document.after_frontmatter);
-    let field = YamlCollection::mapping("", 0..0).and_then(|empty| empty.edited(&[key], edit));
-    let field = field.unwrap_or_default().replace('\n', end);
-    let gap = if body.is_empty() { "" } else { end };
-    format!("{before}{FENCE}{end}{field}{FENCE}{end}{gap}{body}")
+    NoteDocument::read(text).with_keys(&[(key, edit)])
 }
 
 /// The text with another body. What is between frontmatter and body, and after the body, stays.
 pub fn set_body(text: &str, body: &str) -> String {
-    let document = NoteDocument::read(text);
-    let (old, end) = (document.body(), document.line_end());
-    let has_frontmatter = document.frontmatter.is_some();
-    // A body that begins as a frontmatter does is none below an empty line.
-    let misread = !has_frontmatter && looks_like_frontmatter(body);
-    if !old.is_empty() {
-        let before = &text[..old.start];
-        let gap = if misread && !before.contains('\n') { end } else { "" };
-        return format!("{before}{gap}{body}{}", &text[old.end..]);
+    NoteDocument::read(text).with_body(body)
+}
+
+impl NoteDocument<'_> {
+    /// The text with other keys and, if one is given, another body.
+    pub(super) fn edited(&self, edits: &[(&str, FieldEdit<'_>)], body: Option<&str>) -> String {
+        match body {
+            None => self.with_keys(edits),
+            // The keys come before the body, so its change moves none of them.
+            Some(body) if self.frontmatter.is_some() => {
+                let text = self.with_body(body);
+                NoteSpans::of(self).in_text(&text).with_keys(edits)
+            }
+            Some(body) => NoteDocument::read(&self.with_keys(edits)).with_body(body),
+        }
     }
-    let before = &text[..document.after_frontmatter];
-    let closed = if has_frontmatter && !before.ends_with('\n') { end } else { "" };
-    let gap = if has_frontmatter || misread { end } else { "" };
-    if body.is_empty() { before.to_owned() } else { format!("{before}{closed}{gap}{body}{end}") }
+
+    /// The text with these keys edited, each named once.
+    pub(super) fn with_keys(&self, edits: &[(&str, FieldEdit<'_>)]) -> String {
+        let Some(frontmatter) = &self.frontmatter else { return self.with_frontmatter(edits) };
+        let rendered: Vec<String> = edits.iter().map(|(_, edit)| edit.rendered()).collect();
+        let mut usable: Vec<(&str, FieldEdit<'_>)> = Vec::with_capacity(edits.len());
+        for ((key, edit), rendered) in edits.iter().zip(&rendered) {
+            let is_read = frontmatter.get(key).is_none_or(|entry| entry.value != YamlValue::Other);
+            usable.push(match edit {
+                // What a note does not read is written again, even if it says the same.
+                FieldEdit::Text(_) | FieldEdit::List(_) if !is_read => (key, FieldEdit::Source(rendered)),
+                edit => (key, *edit),
+            });
+        }
+        frontmatter.edited_all(&usable).unwrap_or_else(|| {
+            // One edit cannot be made among broken lines, or two of them touch the same ones.
+            let mut text = Cow::Borrowed(self.text);
+            for (key, edit) in &usable {
+                let document = NoteDocument::read(&text);
+                let edited = document.frontmatter.and_then(|frontmatter| frontmatter.edited(&[key], *edit));
+                if let Some(edited) = edited {
+                    text = Cow::Owned(edited);
+                }
+            }
+            text.into_owned()
+        })
+    }
+
+    fn with_frontmatter(&self, edits: &[(&str, FieldEdit<'_>)]) -> String {
+        let added: Vec<_> =
+            edits.iter().copied().filter(|(_, edit)| !matches!(edit, FieldEdit::Remove)).collect();
+        if added.is_empty() {
+            return self.text.to_owned();
+        }
+        let end = self.line_end();
+        let (before, body) = self.text.split_at(self.after_frontmatter);
+        let fields = YamlCollection::mapping("", 0..0).and_then(|empty| empty.edited_all(&added));
+        let fields = fields.unwrap_or_default().replace('\n', end);
+        let gap = if body.is_empty() { "" } else { end };
+        format!("{before}{FENCE}{end}{fields}{FENCE}{end}{gap}{body}")
+    }
+
+    pub(super) fn with_body(&self, body: &str) -> String {
+        let (text, old, end) = (self.text, self.body(), self.line_end());
+        let has_frontmatter = self.frontmatter.is_some();
+        // A body that begins as a frontmatter does is none below an empty line.
+        let misread = !has_frontmatter && looks_like_frontmatter(body);
+        if !old.is_empty() {
+            let before = &text[..old.start];
+            let gap = if misread && !before.contains('\n') { end } else { "" };
+            return format!("{before}{gap}{body}{}", &text[old.end..]);
+        }
+        let before = &text[..self.after_frontmatter];
+        let closed = if has_frontmatter && !before.ends_with('\n') { end } else { "" };
+        let gap = if has_frontmatter || misread { end } else { "" };
+        if body.is_empty() { before.to_owned() } else { format!("{before}{closed}{gap}{body}{end}") }
+    }
 }
 
 /// Whether a body would be read as frontmatter at the start of a file.

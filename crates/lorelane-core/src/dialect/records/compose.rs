@@ -1,12 +1,12 @@
 //! From a draft to a memory: mend, validate, protect what only grows.
 
 use super::fix::Occasion;
-use super::model::{memory, open, open_object};
+use super::model::{memory, object_of, open, refuse_oversized};
 use super::revise::{self, Historian};
 use super::validate::{FAULTS_MAX, FaultList, each_fault};
 use super::{draft, fields, fix};
 use crate::change::{Draft, Notice, PartialInput};
-use crate::dialect::{Composed, WriteContext};
+use crate::dialect::{Composed, DraftJson, MemoryFile, ParsedDraft, WriteContext};
 use crate::json::{Json, JsonFormat, Object};
 use crate::lifecycle::Status;
 use crate::memory::{Address, Category, HISTORY_MAX, drop_oldest};
@@ -16,14 +16,14 @@ use std::collections::HashSet;
 
 pub(super) fn create(
     address: &Address,
-    draft: &Draft,
+    draft: ParsedDraft<'_>,
     circumstances: &WriteContext,
 ) -> Result<Composed, Refusal> {
     let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
-    let (Draft::Whole(text) | Draft::Edited { text, .. }) = draft else {
+    let (Draft::Whole(_) | Draft::Edited { .. }) = draft.draft else {
         return Err(Refusal::Missing { address: address.clone() });
     };
-    let mut record = open_draft(text, address)?;
+    let mut record = object_of_draft(draft.json, address)?;
     let mut notices = fix::fix(&mut record, category, Occasion::Create, circumstances.now);
     fix::remove_controls(&mut record, None, &mut notices);
     record.set("record_status", Json::text(Status::Active.name()));
@@ -42,23 +42,26 @@ pub(super) fn create(
         record.set("id", Json::text(address.name()));
         notices.push(Notice::fixed("id", format!("set to match filename '{}'", address.name())));
     }
-    let template = format!("{}\n", Json::Object(record.clone()).render(JsonFormat::FILE));
+    let whole = Json::Object(record.clone());
+    let template = format!("{}\n", whole.render(JsonFormat::FILE));
+    refuse_oversized(&template, &whole, address)?;
     let memory = memory(record, address.clone()).expect("a valid record is a memory");
     Ok(Composed { memory, base_text: Some(template), rename_to: None, notices })
 }
 
 pub(super) fn revise(
     address: &Address,
-    old_text: &str,
-    draft: &Draft,
+    old: &MemoryFile,
+    draft: ParsedDraft<'_>,
     circumstances: &WriteContext,
 ) -> Result<Composed, Refusal> {
     let category = address.category().ok_or_else(|| Refusal::Missing { address: address.clone() })?;
+    let ParsedDraft { draft, json } = draft;
     refuse_protected(address, category, draft)?;
-    let old = open_object(old_text, address)?;
-    let unchanged = memory(old.clone(), address.clone());
+    let before = &old.memory;
+    let (_, old) = object_of(&old.document, address)?;
     let (mut new, historian) = match draft {
-        Draft::Whole(text) => (open_draft(text, address)?, Historian::Drafter),
+        Draft::Whole(_) => (object_of_draft(json, address)?, Historian::Drafter),
         Draft::Append { .. } => {
             let fault = MergeFault {
                 field: "content",
@@ -73,13 +76,13 @@ pub(super) fn revise(
             let fault = MergeFault { field: "id", rule: "named after its title", details: Vec::new(), fix };
             return Err(Refusal::Merge { address: address.clone(), fault });
         }
-        Draft::Edited { text, because } => {
-            (open_draft(text, address)?, Historian::Lorelane { because: because.as_deref() })
+        Draft::Edited { because, .. } => {
+            (object_of_draft(json, address)?, Historian::Lorelane { because: because.as_deref() })
         }
         Draft::Partial { from, set, add_tags, because } => {
             let mut new = old.clone();
             match from {
-                Some(PartialInput::Text(text)) => draft::overlay(&mut new, &open_draft(text, address)?),
+                Some(PartialInput::Text(_)) => draft::overlay(&mut new, &object_of_draft(json, address)?),
                 Some(PartialInput::Fields(fields)) => draft::overlay(&mut new, fields),
                 None => {}
             }
@@ -110,23 +113,20 @@ pub(super) fn revise(
         address: address.clone(),
         why: "its record_status is none of active, retired, archived".to_owned(),
     })?;
-    if let Some(before) = &unchanged {
-        let idle = events.is_empty() && memory.history.len() == before.history.len();
-        if idle && historian != Historian::Drafter {
-            return Ok(Composed { memory: before.clone(), base_text: None, rename_to: None, notices });
-        }
-        // What stands in the history keeps its text, also where the draft writes it another way.
-        memory.history.splice(..before.history.len(), before.history.iter().cloned());
+    let idle = events.is_empty() && memory.history.len() == before.history.len();
+    if idle && historian != Historian::Drafter {
+        return Ok(Composed { memory: before.clone(), base_text: None, rename_to: None, notices });
     }
+    // What is in the history keeps its text, also where the draft writes it another way.
+    memory.history.splice(..before.history.len(), before.history.iter().cloned());
     memory.history.extend(events);
     drop_oldest(&mut memory.history);
     let mut read_laxly = old.clone();
     fix::relax(&mut read_laxly, category, &mut Vec::new());
     memory.revised = read_laxly.get("times_updated").and_then(Json::as_u64).unwrap_or(0) + 1;
     memory.updated = Some(circumstances.now);
-    let old_title = unchanged.as_ref().map_or("", |before| before.title.as_str());
     let wanted = Address::for_title(category, &memory.title);
-    let wants = (title_changed_enough_for_a_new_slug(old_title, &memory.title) && wanted != *address)
+    let wants = (title_changed_enough_for_a_new_slug(&before.title, &memory.title) && wanted != *address)
         .then_some(wanted);
     Ok(Composed { memory, base_text: None, rename_to: wants, notices })
 }
@@ -161,24 +161,34 @@ fn refuse_protected(address: &Address, category: Category, draft: &Draft) -> Res
     Ok(())
 }
 
+/// Parses the text of a draft.
+pub(super) fn parse_draft(draft: &Draft) -> Option<Result<DraftJson, String>> {
+    let parsed = open(draft.text()?);
+    Some(parsed.map(|json| DraftJson {
+        root: json.root.into_json(),
+        doubled: json.doubled,
+        doubled_more: json.doubled_more,
+    }))
+}
+
 /// A draft's object. Doubled keys are refused here: which of the two was meant is for the author to say.
-fn open_draft(text: &str, address: &Address) -> Result<Object, Refusal> {
+fn object_of_draft(json: Option<Result<DraftJson, String>>, address: &Address) -> Result<Object, Refusal> {
     let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
     // What is stored may be sound: it is the draft that cannot be read.
     let of_draft = |why: String| unreadable(why.replacen("it ", "the draft ", 1));
-    let (document, _) = open(text.as_bytes()).map_err(of_draft)?;
-    if !document.doubled.is_empty() {
+    let json = json.unwrap_or_else(|| Err("it is not JSON".to_owned())).map_err(of_draft)?;
+    if !json.doubled.is_empty() {
         let fault = |key: &String| FieldFault {
             field: key.clone(),
             expected: "Each key should appear once".to_owned(),
             got: "null".to_owned(),
             fix: format!("keep one `{key}`"),
         };
-        let mut faults: Vec<FieldFault> = document.doubled.iter().map(fault).collect();
-        faults.extend(FieldFault::more(document.doubled_more));
+        let mut faults: Vec<FieldFault> = json.doubled.iter().map(fault).collect();
+        faults.extend(FieldFault::more(json.doubled_more));
         return Err(Refusal::Invalid { address: address.clone(), faults });
     }
-    match document.root.into_json() {
+    match json.root {
         Json::Object(object) => Ok(object),
         _ => Err(unreadable("the draft is not a JSON object".to_owned())),
     }

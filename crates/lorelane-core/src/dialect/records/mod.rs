@@ -15,7 +15,10 @@ mod validate;
 pub use drift::{Drift, drift};
 pub use validate::validate;
 
-use super::{Composed, Dialect, Extent, ListingLine, ParsedFile, Problem, TextEdit, WriteContext, edits};
+use super::{
+    Composed, Dialect, Document, Extent, ListingLine, MemoryFile, ParsedDraft, ParsedFile, Syntax, TextEdit,
+    WriteContext, WriteRules, edits,
+};
 use crate::change::Draft;
 use crate::json::Json;
 use crate::lifecycle::Status;
@@ -112,59 +115,63 @@ impl Dialect for Records {
         RelPath::parse(&format!("{}/{}.json", category.folder(), address.name())).ok()
     }
 
-    fn read(&self, path: &RelPath, bytes: &[u8]) -> ParsedFile {
-        let mut reading = ParsedFile::default();
-        let mut problem = |what: String| reading.problems.push(Problem { path: path.clone(), what });
+    fn read(&self, path: &RelPath, bytes: Vec<u8>) -> ParsedFile {
+        let (mut file, decoded) = ParsedFile::new(bytes);
         let Some(address) = Records::address_of(path) else {
-            problem("its name is no slug in the folder of a category".to_owned());
-            return reading;
+            file.problem(path, "its name is no slug in the folder of a category".to_owned());
+            return file;
         };
-        let (document, text) = match open(bytes) {
-            Ok(opened) => opened,
+        let json = match decoded.and_then(|()| open(&file.document.text)) {
+            Ok(json) => json,
             Err(why) => {
-                problem(why);
-                return reading;
+                file.problem(path, why);
+                return file;
             }
         };
-        if text.starts_with(BYTE_ORDER_MARK) {
-            problem("it starts with a byte-order mark, which other readers stumble over".to_owned());
+        if file.document.text.starts_with(BYTE_ORDER_MARK) {
+            let what = "it starts with a byte-order mark, which other readers stumble over";
+            file.problem(path, what.to_owned());
         }
-        document
-            .doubled
-            .iter()
-            .for_each(|key| problem(format!("`{key}` appears twice; the last one counts")));
-        if document.doubled_more > 0 {
-            problem(format!("{} more keys appear twice", document.doubled_more));
+        for key in &json.doubled {
+            file.problem(path, format!("`{key}` appears twice; the last one counts"));
         }
-        let Json::Object(record) = document.root.into_json() else {
-            problem("it is not a JSON object".to_owned());
-            return reading;
+        if json.doubled_more > 0 {
+            file.problem(path, format!("{} more keys appear twice", json.doubled_more));
+        }
+        let Json::Object(record) = json.root.to_json() else {
+            file.problem(path, "it is not a JSON object".to_owned());
+            return file;
         };
+        file.document.syntax = Syntax::Record(json.root);
         let category = address.category().expect("an address of a record has a category");
         for fault in validate(&record, category) {
-            problem(format!("{}: {} (got {})", fault.field, fault.expected, fault.got));
+            file.problem(path, format!("{}: {} (got {})", fault.field, fault.expected, fault.got));
         }
         if record.text("id").is_some_and(|id| id != address.name()) {
-            problem("its id differs from the file's name; the name counts".to_owned());
+            file.problem(path, "its id differs from the file's name; the name counts".to_owned());
         }
-        reading.memory = memory(record, address);
-        if reading.memory.is_none() {
+        file.memory = memory(record, address);
+        if file.memory.is_none() {
             // Among very many faults, this one may be left out.
-            if !reading.problems.iter().any(|problem| problem.what.starts_with("record_status:")) {
-                let what = "record_status: it is none of active, retired, archived".to_owned();
-                reading.problems.push(Problem { path: path.clone(), what });
+            if !file.problems.iter().any(|problem| problem.what.starts_with("record_status:")) {
+                let what = "record_status: it is none of active, retired, archived";
+                file.problem(path, what.to_owned());
             }
             // First, because it is why there is no memory; the other problems only stand beside it.
-            reading.problems.sort_by_key(|problem| !problem.what.starts_with("record_status:"));
+            file.problems.sort_by_key(|problem| !problem.what.starts_with("record_status:"));
         }
-        reading
+        file
+    }
+
+    fn parse_draft<'d>(&self, draft: &'d Draft) -> ParsedDraft<'d> {
+        ParsedDraft { draft, json: compose::parse_draft(draft) }
     }
 
     fn compose(
         &self,
         address: &Address,
-        old: Option<&str>,
-        draft: &Draft,
+        old: Option<&MemoryFile>,
+        draft: ParsedDraft<'_>,
         circumstances: &WriteContext,
     ) -> Result<Composed, Refusal> {
         match old {
@@ -175,15 +182,15 @@ impl Dialect for Records {
 
     fn write(
         &self,
-        old: Option<&str>,
+        base: Option<&Document>,
         before: Option<&Memory>,
         after: Option<&Memory>,
     ) -> Result<Vec<TextEdit>, Refusal> {
-        edits(self, old, before, after, written)
+        edits(self, base, before, after, &WriteRules { written, verified: |_, _| Ok(()) })
     }
 
-    fn passages(&self, text: &str) -> Vec<Passage> {
-        passages::passages(text)
+    fn passages(&self, document: &Document) -> Vec<Passage> {
+        passages::passages(document)
     }
 
     fn listing_line(&self, memory: &Memory) -> Option<ListingLine> {
@@ -261,7 +268,8 @@ mod tests {
         let path = RelPath::parse("decisions/x.json").unwrap();
         let long = "é".repeat(200_000);
         let text = format!(r#"{{"title": "{long}", "tags": ["{long}", "b"]}}"#);
-        let line = records.listing_line(&records.read(&path, text.as_bytes()).memory.unwrap()).unwrap().text;
+        let line =
+            records.listing_line(&records.read(&path, text.into_bytes()).memory.unwrap()).unwrap().text;
         assert!(line.chars().count() < 300 && line.ends_with("…,b"), "{line}");
     }
 
@@ -269,7 +277,7 @@ mod tests {
     fn an_unreadable_record_says_first_why_it_is_none() {
         let records = Records::new(".claude/memory");
         let path = RelPath::parse("decisions/x.json").unwrap();
-        let reading = records.read(&path, br#"{"record_status": "lost"}"#);
+        let reading = records.read(&path, br#"{"record_status": "lost"}"#.to_vec());
         assert!(reading.memory.is_none());
         assert!(reading.problems.len() > 1 && reading.problems[0].what.starts_with("record_status:"));
     }

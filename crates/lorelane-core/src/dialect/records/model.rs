@@ -1,7 +1,8 @@
 //! Between a record's text and a memory.
 
 use super::RECORD_MAX_BYTES;
-use crate::json::{self, Document, Json, JsonFormat, JsonNode, NodeKind, Object};
+use crate::dialect::{Document, Syntax};
+use crate::json::{self, Json, JsonFormat, JsonNode, NodeKind, Object};
 use crate::lifecycle::{Lifecycle, Status};
 use crate::memory::{Address, Body, HistoryEntry, Memory, MemoryKind};
 use crate::refusal::{FieldFault, Refusal};
@@ -12,19 +13,21 @@ use crate::time::Timestamp;
 const KEYS_MAX: usize = 1_000;
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// Parses a file's bytes, or says why they are no JSON.
-pub(super) fn open(bytes: &[u8]) -> Result<(Document, &str), String> {
-    if bytes.len() > RECORD_MAX_BYTES {
+/// Parses a record's text, or says why it is no JSON. The spans count from behind a byte-order mark.
+pub(super) fn open(text: &str) -> Result<json::Document, String> {
+    if text.len() > RECORD_MAX_BYTES {
         return Err(format!("it is larger than {} KiB", RECORD_MAX_BYTES / 1024));
     }
-    let text = std::str::from_utf8(bytes)
-        .map_err(|fault| format!("it is not UTF-8 from byte {}", fault.valid_up_to()))?;
-    let document = Document::parse(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
-        .map_err(|fault| format!("it is not JSON: {fault}"))?;
+    let document =
+        json::Document::parse(without_mark(text)).map_err(|fault| format!("it is not JSON: {fault}"))?;
     if is_crowded(&document.root) {
         return Err(format!("it has an object of more than {KEYS_MAX} keys"));
     }
-    Ok((document, text))
+    Ok(document)
+}
+
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
 fn is_crowded(node: &JsonNode) -> bool {
@@ -37,13 +40,17 @@ fn is_crowded(node: &JsonNode) -> bool {
     }
 }
 
-pub(super) fn open_object(text: &str, address: &Address) -> Result<Object, Refusal> {
-    let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
-    let (document, _) = open(text.as_bytes()).map_err(unreadable)?;
-    match document.root.into_json() {
-        Json::Object(object) => Ok(object),
-        _ => Err(unreadable("it is not a JSON object".to_owned())),
+/// The tree and the object of a document that was read.
+pub(super) fn object_of<'d>(
+    document: &'d Document,
+    address: &Address,
+) -> Result<(&'d JsonNode, Object), Refusal> {
+    if let Syntax::Record(root) = &document.syntax
+        && let Json::Object(object) = root.to_json()
+    {
+        return Ok((root, object));
     }
+    Err(Refusal::Unreadable { address: address.clone(), why: "it is not a JSON object".to_owned() })
 }
 
 /// The memory that a record's object tells of. `None` when its lifecycle cannot be told: what may be retired
@@ -116,12 +123,15 @@ const MODELLED: [&str; 16] = [
     "content",
 ];
 
-/// The text of `after`, starting from `old`: only fields that read differently are set.
-pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refusal> {
+/// The text of `after`, starting from `base`: only fields that read differently are set.
+pub(super) fn written(base: Option<&Document>, after: &Memory) -> Result<String, Refusal> {
     let address = &after.address;
-    let mark = if old.is_some_and(|old| old.starts_with(BYTE_ORDER_MARK)) { BYTE_ORDER_MARK } else { "" };
-    let base = old.map_or("{}\n", |old| old.strip_prefix(BYTE_ORDER_MARK).unwrap_or(old));
-    let mut record = open_object(base, address)?;
+    let empty = JsonNode { span: 0..2, kind: NodeKind::Object(Vec::new()) };
+    let (root, mut record) = match base {
+        Some(base) => object_of(base, address)?,
+        None => (&empty, Object::new()),
+    };
+    let base_text = base.map_or("{}\n", |base| without_mark(&base.text));
     let Some(now) = memory(record.clone(), address.clone()) else {
         let why = "its record_status is none of active, retired, archived".to_owned();
         return Err(Refusal::Unreadable { address: address.clone(), why });
@@ -145,7 +155,7 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
     set(true, "category", text(after.kind.name()));
     set(true, "id", text(address.name()));
     // A missing title reads as the file's name, a missing content as an empty one; a new file says both.
-    let is_new = old.is_none();
+    let is_new = base.is_none();
     set(is_new || now.title != after.title, "title", text(&after.title));
     set(now.created != after.created, "created_at", time(after.created));
     set(now.updated != after.updated, "updated_at", time(after.updated));
@@ -165,22 +175,25 @@ pub(super) fn written(old: Option<&str>, after: &Memory) -> Result<String, Refus
     set(now.history != after.history, "changes", Some(Json::List(history)));
     set(now.revised != after.revised, "times_updated", Some(Json::number(after.revised)));
     let record = Json::Object(record);
-    let patched = json::patch(base, &record)
-        .map_err(|fault| Refusal::Unreadable { address: address.clone(), why: fault.to_string() })?;
-    if patched.len() > RECORD_MAX_BYTES {
-        let fault = FieldFault {
-            field: "content".to_owned(),
-            expected: format!("A record should be at most {} KiB", RECORD_MAX_BYTES / 1024),
-            got: format!(
-                "{} KiB, starting {}",
-                patched.len() / 1024,
-                cut(&record.render(JsonFormat::SCRIPT_LINE), 100)
-            ),
-            fix: "keep what is worth remembering and point to the rest in related_files".to_owned(),
-        };
-        return Err(Refusal::Invalid { address: address.clone(), faults: vec![fault] });
-    }
+    let patched = json::patch_parsed(base_text, root, &record);
+    refuse_oversized(&patched, &record, address)?;
+    let mark =
+        if base.is_some_and(|base| base.text.starts_with(BYTE_ORDER_MARK)) { BYTE_ORDER_MARK } else { "" };
     Ok(format!("{mark}{patched}"))
+}
+
+pub(super) fn refuse_oversized(text: &str, record: &Json, address: &Address) -> Result<(), Refusal> {
+    if text.len() <= RECORD_MAX_BYTES {
+        return Ok(());
+    }
+    let shown = cut(&record.render(JsonFormat::SCRIPT_LINE), 100);
+    let fault = FieldFault {
+        field: "content".to_owned(),
+        expected: format!("A record should be at most {} KiB", RECORD_MAX_BYTES / 1024),
+        got: format!("{} KiB, starting {shown}", text.len() / 1024),
+        fix: "keep what is worth remembering and point to the rest in related_files".to_owned(),
+    };
+    Err(Refusal::Invalid { address: address.clone(), faults: vec![fault] })
 }
 
 fn no_record(address: &Address) -> Refusal {

@@ -1,17 +1,20 @@
 //! A record cut into passages.
 
-use super::model::BYTE_ORDER_MARK;
-use crate::json::{Document, JsonNode, NodeKind};
+use super::model::without_mark;
+use crate::dialect::{Document, Syntax};
+use crate::json::{JsonNode, NodeKind};
 use crate::passage::{PASSAGE_TOKENS, Passage};
 use crate::text::tokens;
 
-/// The passages of a record's text: the members of its content, joined up to a size, each with the lines on which
-/// it stands. Members on one line share it.
-pub(super) fn passages(text: &str) -> Vec<Passage> {
+/// The passages of a record: the members of its content, joined up to a size, each with its lines. Members on one
+/// line share it.
+pub(super) fn passages(document: &Document) -> Vec<Passage> {
+    let Syntax::Record(root) = &document.syntax else { return Vec::new() };
+    let Some(NodeKind::Object(members)) = member(root, "content").map(|content| &content.kind) else {
+        return Vec::new();
+    };
     // A byte-order mark is no part of the JSON, and none of its lines.
-    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let content = Document::parse(body).ok().and_then(|document| member(document.root, "content"));
-    let Some(NodeKind::Object(members)) = content.map(|content| content.kind) else { return Vec::new() };
+    let body = without_mark(&document.text);
     // Members come in the order of the text, so its lines are counted once.
     let (mut counted, mut line) = (0, 1);
     let mut line_of = |at: usize| {
@@ -23,7 +26,7 @@ pub(super) fn passages(text: &str) -> Vec<Passage> {
     for member in members {
         let lines = (line_of(member.key_span.start), line_of(member.value.span.end));
         let mut said = String::new();
-        member.value.into_json().append_texts(&mut said);
+        member.value.to_json().append_texts(&mut said);
         if said.trim().is_empty() {
             continue;
         }
@@ -39,15 +42,18 @@ pub(super) fn passages(text: &str) -> Vec<Passage> {
     passages
 }
 
-fn member(node: JsonNode, key: &str) -> Option<JsonNode> {
-    let NodeKind::Object(members) = node.kind else { return None };
+fn member<'n>(node: &'n JsonNode, key: &str) -> Option<&'n JsonNode> {
+    let NodeKind::Object(members) = &node.kind else { return None };
     // Of doubled keys the last one counts.
-    members.into_iter().rev().find(|member| member.key == key).map(|member| member.value)
+    members.iter().rev().find(|member| member.key == key).map(|member| &member.value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Dialect;
+    use crate::dialect::records::Records;
+    use crate::path::RelPath;
 
     #[test]
     fn a_record_gives_its_content_with_its_lines() {
@@ -55,8 +61,12 @@ mod tests {
         let record = format!(
             "{{\n  \"title\": \"x\",\n  \"content\": {{\n    \"context\": \"c\",\n    \"rationale\": [\n      \"{long}\"\n    ],\n    \"n\": 1\n  }}\n}}"
         );
-        let lines: Vec<_> = passages(&record).iter().map(|passage| passage.lines).collect();
+        let read = |text: &str| {
+            let path = RelPath::parse("decisions/x.json").unwrap();
+            passages(&Records::new(".").read(&path, text.into()).document)
+        };
+        let lines: Vec<_> = read(&record).iter().map(|passage| passage.lines).collect();
         assert_eq!(lines, [(4, 4), (5, 7)]);
-        assert_eq!(passages("not json"), []);
+        assert_eq!(read("not json"), []);
     }
 }

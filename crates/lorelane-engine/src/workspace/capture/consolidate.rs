@@ -391,7 +391,7 @@ impl SessionCapture<'_> {
     ) -> Result<PlannedItem, Failure> {
         let loaded = self.workspace.load(&address)?;
         let mut given = proposal.draft.clone().unwrap_or_default();
-        let mut after = match Json::parse(loaded.text.trim_start_matches('\u{feff}')) {
+        let mut after = match Json::parse(loaded.document.text.trim_start_matches('\u{feff}')) {
             Ok(Json::Object(record)) => record,
             _ => Object::new(),
         };
@@ -425,7 +425,7 @@ impl SessionCapture<'_> {
     fn retirement(&self, proposal: &Proposal, address: Address) -> Result<PlannedItem, Failure> {
         let loaded = self.workspace.load(&address)?;
         if let Some(expected) = &proposal.revision {
-            let current = expected.same_kind_of(loaded.text.as_bytes());
+            let current = expected.same_kind_of(loaded.document.text.as_bytes());
             if current != *expected {
                 return Err(Refusal::Conflict { address, expected: expected.clone(), current }.into());
             }

@@ -2,6 +2,7 @@
 
 use crate::backend::{ChangeTarget, LogEntry, LogFault, LogTail, NextUndo, nothing_left};
 use crate::workspace::commit::warnings;
+use crate::workspace::lane::CommittedFiles;
 use crate::workspace::lane::Lane;
 use crate::workspace::open::notes::MOVE;
 use crate::workspace::{Failure, UnclearName, Workspace};
@@ -84,7 +85,14 @@ impl Changes<'_> {
         notices.extend(warnings(&done.warnings));
         let touched: Vec<RelPath> = done.changes.iter().filter_map(ChangeTarget::lane_path).collect();
         let because = done.number.map_or_else(String::new, |number| format!("undo, receipt {number}"));
-        notices.extend(self.workspace.settle(lane, writer, &done.changes, &touched, &because));
+        notices.extend(self.workspace.settle(
+            lane,
+            writer,
+            &done.changes,
+            &touched,
+            CommittedFiles::new(),
+            &because,
+        ));
         let outcomes = touched.iter().filter_map(|path| undone(&self.workspace.lanes[lane], path)).collect();
         Ok(Receipt { number: done.number, at: self.workspace.now, outcomes, notices })
     }
@@ -179,7 +187,7 @@ fn undone(lane: &Lane, path: &RelPath) -> Option<change::Outcome> {
     if quarantine::is_aside(path.file_name()) {
         return None;
     }
-    let memory = lane.read(path).ok()?.and_then(|bytes| lane.dialect.read(path, &bytes).memory);
+    let memory = lane.read(path).ok()?.and_then(|bytes| lane.dialect.read(path, bytes).memory);
     let address = lane.dialect.address_of(path)?;
     let title = memory.map_or_else(String::new, |memory| memory.title);
     Some(change::Outcome { address, path: path.clone(), title, deed: Effect::Undone })

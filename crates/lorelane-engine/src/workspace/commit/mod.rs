@@ -11,6 +11,7 @@ use crate::backend::{ChangeTarget, Transaction, Warning};
 use crate::git;
 
 use crate::workspace::commit::planner::{StagedPlan, stage};
+use crate::workspace::lane::CommittedFiles;
 use crate::workspace::{Failure, Workspace};
 use lorelane_core::change::{Notice, Plan, Receipt};
 use lorelane_core::memory::LaneId;
@@ -58,7 +59,7 @@ impl Workspace {
         let because = secret::masked(&plan.because);
         let done = writer.apply(staged.edits, &because, self.now)?;
         notices.extend(warnings(&done.warnings));
-        notices.extend(self.settle(lane, writer, &done.changes, &touched, &because));
+        notices.extend(self.settle(lane, writer, &done.changes, &touched, staged.committed, &because));
         Ok(Receipt { number: done.number, at: self.now, outcomes: staged.outcomes, notices })
     }
 
@@ -118,6 +119,7 @@ impl Workspace {
         writer: Box<dyn Transaction + '_>,
         changes: &[ChangeTarget],
         touched: &[RelPath],
+        committed: CommittedFiles,
         because: &str,
     ) -> Vec<Notice> {
         let mut notices = Vec::new();
@@ -125,7 +127,7 @@ impl Workspace {
         lane.set_known();
         lane.changed = true;
         if !touched.is_empty() {
-            match lane.index_paths(touched) {
+            match lane.index_committed(touched, committed) {
                 Ok(()) => notices.extend(lane.write_listing()),
                 Err(failure) => {
                     notices.push(Notice::warning(format!(

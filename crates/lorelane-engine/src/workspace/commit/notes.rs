@@ -3,6 +3,7 @@
 use crate::backend::Edit;
 use crate::workspace::Failure;
 use crate::workspace::commit::Changes;
+use crate::workspace::lane::CommittedFiles;
 use crate::workspace::open::notes::{MOVE, MOVED_MAX_BYTES, NOTES_STORAGE};
 use lorelane_core::change::{Change, Draft, Notice, Plan, Receipt};
 use lorelane_core::dialect::notes;
@@ -144,7 +145,8 @@ impl Changes<'_> {
         // Before the old files go: where the new place is held back, nobody reads it.
         let notice = self.workspace.settle_notes_place()?;
         let done = writer.apply(removed(), &because, self.workspace.now)?;
-        moved.notices = self.workspace.settle(from, writer, &done.changes, &moved.files, &because);
+        moved.notices =
+            self.workspace.settle(from, writer, &done.changes, &moved.files, CommittedFiles::new(), &because);
         moved.notices.extend(notice);
         self.workspace.notes = Some(place);
         self.workspace.lanes.open(there);

@@ -1,10 +1,11 @@
 //! From a plan to edits: every rule is asked, nothing is written.
 
 use crate::backend::Edit;
+use crate::workspace::lane::CommittedFiles;
 use crate::workspace::lane::{Lane, joined};
 use crate::workspace::{Failure, Workspace};
 use lorelane_core::change::{Change, Draft, Effect, Notice, Outcome, Plan};
-use lorelane_core::dialect::{self, Extent, WriteContext};
+use lorelane_core::dialect::{Extent, MemoryFile, ParsedDraft, TextEdit, WriteContext};
 use lorelane_core::digest::Revision;
 use lorelane_core::lifecycle::{Lifecycle, LifecycleVerb, REASON_MAX, Status};
 use lorelane_core::mark::{Mark, MarkKind};
@@ -25,6 +26,7 @@ const FILES_LOOKED_AT_MAX: usize = 200;
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct StagedPlan {
     pub(in crate::workspace) edits: Vec<Edit>,
+    pub(in crate::workspace) committed: CommittedFiles,
     pub(in crate::workspace) outcomes: Vec<Outcome>,
     pub(in crate::workspace) notices: Vec<Notice>,
 }
@@ -62,21 +64,17 @@ pub(in crate::workspace) fn stage(
     for session in new_sessions {
         stage.close_window(&session)?;
     }
-    Ok(stage.staged)
+    let Planner { written, mut staged, .. } = stage;
+    staged.committed = written.into_iter().filter_map(|(path, file)| Some((path, file?))).collect();
+    Ok(staged)
 }
 
 struct Planner<'s> {
     workspace: &'s Workspace,
     lane: &'s Lane,
-    /// What earlier changes of this plan made of a file.
-    written: BTreeMap<RelPath, Option<String>>,
+    /// What earlier changes of this plan made of a file; `None` where they took it away.
+    written: BTreeMap<RelPath, Option<Box<MemoryFile>>>,
     staged: StagedPlan,
-}
-
-/// A memory and the text it was read from.
-struct Current {
-    text: String,
-    memory: Memory,
 }
 
 impl Planner<'_> {
@@ -99,11 +97,12 @@ impl Planner<'_> {
         }
         self.refuse_overwriting(address, &path)?;
         let draft = Draft::Whole(text.to_owned());
+        let draft = self.lane.dialect.parse_draft(&draft);
         self.guard_draft(address, None, &draft)?;
-        let mut composed = self.lane.dialect.compose(address, None, &draft, &self.circumstances(None))?;
+        let mut composed = self.lane.dialect.compose(address, None, draft, &self.circumstances(None))?;
         self.guard_secrets(None, &mut composed.memory)?;
         self.warn_of_policy(address)?;
-        let edits = self.lane.dialect.write(composed.base_text.as_deref(), None, Some(&composed.memory))?;
+        let edits = self.written_from(composed.base_text.take(), &composed.memory)?;
         self.staged.notices.append(&mut composed.notices);
         self.warn_of_files(&[], &composed.memory);
         self.take(edits);
@@ -113,7 +112,7 @@ impl Planner<'_> {
 
     fn refuse_overwriting(&self, address: &Address, path: &RelPath) -> Result<(), Failure> {
         let Some(bytes) = self.bytes(path)? else { return self.refuse_twin(path, None) };
-        let existing = self.lane.dialect.read(path, &bytes).memory;
+        let existing = self.lane.dialect.read(path, bytes).memory;
         Ok(transition::may_create_over(address, existing.as_ref(), self.workspace.now)?)
     }
 
@@ -141,7 +140,7 @@ impl Planner<'_> {
         }) else {
             return Ok(());
         };
-        let there = self.bytes(&twin)?.and_then(|bytes| self.lane.dialect.read(&twin, &bytes).memory);
+        let there = self.bytes(&twin)?.and_then(|bytes| self.lane.dialect.read(&twin, bytes).memory);
         Err(Refusal::Exists { address, status: there.map(|memory| memory.lifecycle.status()) }.into())
     }
 
@@ -192,7 +191,7 @@ impl Planner<'_> {
         let path = self.place(address)?;
         let standing = self.standing(address, &path)?;
         if let Some(expected) = expects {
-            let current = expected.same_kind_of(standing.text.as_bytes());
+            let current = expected.same_kind_of(standing.document.text.as_bytes());
             if current != *expected {
                 return Err(Refusal::Conflict {
                     address: address.clone(),
@@ -202,11 +201,13 @@ impl Planner<'_> {
                 .into());
             }
         }
-        self.guard_draft(address, Some(&standing.memory), draft)?;
+        let parsed = self.lane.dialect.parse_draft(draft);
+        self.guard_draft(address, Some(&standing.memory), &parsed)?;
         let circumstances = self.circumstances(Some(&standing.memory));
-        let mut composed = self.lane.dialect.compose(address, Some(&standing.text), draft, &circumstances)?;
+        let mut composed = self.lane.dialect.compose(address, Some(&standing), parsed, &circumstances)?;
         self.staged.notices.append(&mut composed.notices);
-        let rewritten = composed.base_text.as_ref().is_some_and(|template| *template != standing.text);
+        let rewritten =
+            composed.base_text.as_ref().is_some_and(|template| *template != standing.document.text);
         if composed.memory == standing.memory && !rewritten && composed.rename_to.is_none() {
             self.outcome(&standing.memory, path, Effect::Already(standing.memory.lifecycle.status()));
             return Ok(());
@@ -216,14 +217,10 @@ impl Planner<'_> {
             self.refuse_taking(to, address)?;
         }
         let renamed_from = self.rename(&mut composed.memory, composed.rename_to.take(), &path)?;
-        let edits = match &composed.base_text {
+        let edits = match composed.base_text.take() {
             // What it says beside its memory is in there, too.
-            Some(template) => self.lane.dialect.write(Some(template), None, Some(&composed.memory))?,
-            None => self.lane.dialect.write(
-                Some(&standing.text),
-                Some(&standing.memory),
-                Some(&composed.memory),
-            )?,
+            Some(base) => self.written_from(Some(base), &composed.memory)?,
+            None => self.write(&standing, Some(&composed.memory))?,
         };
         self.warn_of_files(&standing.memory.about, &composed.memory);
         self.take(edits);
@@ -239,7 +236,7 @@ impl Planner<'_> {
         let Some(bytes) = self.bytes(&target)?.filter(|_| to != from) else {
             return self.refuse_twin(&target, Some(&self.place(from)?));
         };
-        let there = self.lane.dialect.read(&target, &bytes).memory;
+        let there = self.lane.dialect.read(&target, bytes).memory;
         let status = there.map(|memory| memory.lifecycle.status());
         Err(Refusal::Exists { address: to.clone(), status }.into())
     }
@@ -289,7 +286,7 @@ impl Planner<'_> {
         };
         let mut after = *after;
         self.guard_secrets(Some(&standing.memory), &mut after)?;
-        let edits = self.lane.dialect.write(Some(&standing.text), Some(&standing.memory), Some(&after))?;
+        let edits = self.write(&standing, Some(&after))?;
         self.take(edits);
         let to = after.lifecycle.status();
         let reason = match &after.lifecycle {
@@ -314,13 +311,10 @@ impl Planner<'_> {
         };
         let (edits, memory) = match step {
             TransitionResult::Already(_) => {
-                let put = dialect::TextEdit::Put { path: path.clone(), text: standing.text };
-                (vec![put], standing.memory)
+                let memory = standing.memory.clone();
+                (vec![TextEdit::Put { path: path.clone(), file: Box::new(standing) }], memory)
             }
-            TransitionResult::Changed(after) => {
-                let (text, before) = (Some(standing.text.as_str()), Some(&standing.memory));
-                (self.lane.dialect.write(text, before, Some(&after))?, *after)
-            }
+            TransitionResult::Changed(after) => (self.write(&standing, Some(&after))?, *after),
         };
         self.take(edits);
         let to = memory.lifecycle.status();
@@ -348,14 +342,14 @@ impl Planner<'_> {
     /// Takes a step of life by moving the file. Its bytes stay as they are, as far as the new place says the rest.
     fn relocate(
         &mut self,
-        standing: &Current,
+        standing: &MemoryFile,
         to: &Address,
         verb: LifecycleVerb,
         reason: &str,
     ) -> Result<(), Failure> {
         let path = self.place(to)?;
-        let (text, memory) = (&standing.text, &standing.memory);
-        let moved = self.lane.dialect.read(&path, text.as_bytes()).memory;
+        let memory = &standing.memory;
+        let moved = self.lane.dialect.read(&path, standing.document.text.clone().into_bytes()).memory;
         let mut after = moved.unwrap_or_else(|| Memory { address: to.clone(), ..memory.clone() });
         let given = (!reason.trim().is_empty()).then(|| cut(reason.trim(), REASON_MAX));
         match (verb, &mut after.lifecycle) {
@@ -367,7 +361,7 @@ impl Planner<'_> {
             _ => {}
         }
         self.guard_secrets(Some(memory), &mut after)?;
-        let edits = self.lane.dialect.write(Some(text), Some(memory), Some(&after))?;
+        let edits = self.write(standing, Some(&after))?;
         self.take(edits);
         let to = after.lifecycle.status();
         self.outcome(&after, path, Effect::Transitioned { to, reason: given.unwrap_or_default() });
@@ -378,7 +372,7 @@ impl Planner<'_> {
         let path = self.place(address)?;
         let standing = self.standing(address, &path)?;
         transition::may_purge(&standing.memory)?;
-        let edits = self.lane.dialect.write(Some(&standing.text), Some(&standing.memory), None)?;
+        let edits = self.write(&standing, None)?;
         self.take(edits);
         self.outcome(&standing.memory, path, Effect::Deleted);
         Ok(())
@@ -404,7 +398,7 @@ impl Planner<'_> {
             self.outcome(&standing.memory, path, Effect::Already(status));
             return Ok(());
         }
-        let revision = Some(Revision::of(standing.text.as_bytes()));
+        let revision = Some(Revision::of(standing.document.text.as_bytes()));
         let mark = Mark { address: address.clone(), revision, at: self.workspace.now, kind: kind.clone() };
         self.staged.edits.push(Edit::Mark { lines: mark.line().into_bytes() });
         self.outcome(&standing.memory, path, Effect::Marked(kind.clone()));
@@ -458,7 +452,7 @@ impl Planner<'_> {
 
     /// What a new note is called. A record's title is a field, which its draft tells.
     fn guard_names(&self, address: &Address, path: &RelPath, text: &str) -> Result<(), Failure> {
-        let memory = self.lane.dialect.read(path, text.as_bytes()).memory;
+        let memory = self.lane.dialect.read(path, text.into()).memory;
         let found = secret_diff::in_names(address, memory.as_ref().map_or("", |memory| &memory.title));
         if found.is_empty() || self.workspace.policy.secrets() == SecretPolicy::Allow {
             Ok(())
@@ -468,7 +462,12 @@ impl Planner<'_> {
     }
 
     /// Names are judged as they were typed, and refused also where other texts are redacted.
-    fn guard_draft(&self, address: &Address, before: Option<&Memory>, draft: &Draft) -> Result<(), Failure> {
+    fn guard_draft(
+        &self,
+        address: &Address,
+        before: Option<&Memory>,
+        draft: &ParsedDraft<'_>,
+    ) -> Result<(), Failure> {
         let mut found = secret_diff::drafted(before, draft);
         match self.workspace.policy.secrets() {
             SecretPolicy::Allow => found.clear(),
@@ -489,23 +488,39 @@ impl Planner<'_> {
 
     fn bytes(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Failure> {
         match self.written.get(path) {
-            Some(text) => Ok(text.clone().map(String::into_bytes)),
+            Some(file) => Ok(file.as_ref().map(|file| file.document.text.clone().into_bytes())),
             None => self.lane.read(path),
         }
     }
 
-    fn standing(&self, address: &Address, path: &RelPath) -> Result<Current, Failure> {
+    fn standing(&self, address: &Address, path: &RelPath) -> Result<MemoryFile, Failure> {
         let bytes = self.bytes(path)?.ok_or_else(|| Refusal::Missing { address: address.clone() })?;
         self.standing_in(address, path, bytes)
     }
 
-    fn standing_in(&self, address: &Address, path: &RelPath, bytes: Vec<u8>) -> Result<Current, Failure> {
-        let reading = self.lane.dialect.read(path, &bytes);
-        let why = || reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
+    fn standing_in(&self, address: &Address, path: &RelPath, bytes: Vec<u8>) -> Result<MemoryFile, Failure> {
         let unreadable = |why: String| Refusal::Unreadable { address: address.clone(), why };
-        let memory = reading.memory.clone().ok_or_else(|| unreadable(why()))?;
-        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".to_owned()))?;
-        Ok(Current { text, memory })
+        Ok(self.lane.dialect.read(path, bytes).into_memory().map_err(unreadable)?)
+    }
+
+    /// The edits from a file to what it shall say.
+    fn write(&self, from: &MemoryFile, after: Option<&Memory>) -> Result<Vec<TextEdit>, Failure> {
+        Ok(self.lane.dialect.write(Some(&from.document), Some(&from.memory), after)?)
+    }
+
+    /// The edits that put a memory in its place, starting from a text that a dialect composed.
+    fn written_from(&self, base: Option<String>, memory: &Memory) -> Result<Vec<TextEdit>, Failure> {
+        let Some(base) = base else { return Ok(self.lane.dialect.write(None, None, Some(memory))?) };
+        let path = self.place(&memory.address)?;
+        let file = self.lane.dialect.read(&path, base.into_bytes());
+        // Redaction and a rename make another memory of what was composed; usually the text is final.
+        if file.memory.as_ref() == Some(memory)
+            && let Some(memory) = file.memory
+        {
+            let file = Box::new(MemoryFile { document: file.document, memory });
+            return Ok(vec![TextEdit::Put { path, file }]);
+        }
+        Ok(self.lane.dialect.write(Some(&file.document), None, Some(memory))?)
     }
 
     fn circumstances(&self, old: Option<&Memory>) -> WriteContext {
@@ -514,16 +529,17 @@ impl Planner<'_> {
         WriteContext { now: self.workspace.now, gone: about.iter().filter(gone).cloned().collect() }
     }
 
-    fn take(&mut self, edits: Vec<dialect::TextEdit>) {
+    fn take(&mut self, edits: Vec<TextEdit>) {
         for edit in edits {
             match edit {
-                dialect::TextEdit::Put { path, text } => {
-                    self.written.insert(path.clone(), Some(text.clone()));
-                    self.staged.edits.push(Edit::Put { path, bytes: text.into_bytes() });
+                TextEdit::Put { path, file } => {
+                    let bytes = file.document.text.clone().into_bytes();
+                    self.staged.edits.push(Edit::Put { path: path.clone(), bytes });
+                    self.written.insert(path, Some(file));
                 }
-                dialect::TextEdit::Remove { path } => {
-                    self.written.insert(path.clone(), None);
-                    self.staged.edits.push(Edit::Remove { path });
+                TextEdit::Remove { path } => {
+                    self.staged.edits.push(Edit::Remove { path: path.clone() });
+                    self.written.insert(path, None);
                 }
             }
         }

@@ -5,7 +5,7 @@
 mod partial_scan;
 mod scan;
 
-pub(super) use scan::{FileContent, LaneListing, is_foreign, joined};
+pub(super) use scan::{CommittedFiles, FileContent, LaneListing, is_foreign, joined};
 
 use super::project::Project;
 use super::{Failure, LoadedMemory};
@@ -15,7 +15,7 @@ use crate::env::Folders;
 use crate::index::{self, Candidates, Index, IndexError};
 use crate::state::StateFolder;
 use crate::store::{Store, StoreFolders};
-use lorelane_core::dialect::Dialect;
+use lorelane_core::dialect::{Dialect, MemoryFile};
 use lorelane_core::digest::Revision;
 use lorelane_core::memory::{Address, LaneId};
 use lorelane_core::path::RelPath;
@@ -176,12 +176,17 @@ impl Lane {
             Err(Failure::Io { source, .. }) => return Err(unreadable(source.to_string())),
             Err(other) => return Err(other),
         };
-        let reading = self.dialect.read(&path, &bytes);
-        let why = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
-        let Some(memory) = reading.memory else { return Err(unreadable(why)) };
         let revision = Revision::of(&bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        Ok(LoadedMemory { memory, path, text, revision, problems: reading.problems })
+        let mut file = self.dialect.read(&path, bytes);
+        let problems = std::mem::take(&mut file.problems);
+        match file.into_memory() {
+            Ok(MemoryFile { document, memory }) => {
+                Ok(LoadedMemory { memory, path, document, revision, problems })
+            }
+            Err(_) => {
+                Err(unreadable(problems.into_iter().next().map(|problem| problem.what).unwrap_or_default()))
+            }
+        }
     }
 
     /// Reads a document: a regular file, in a real folder, of a size that a memory can have.

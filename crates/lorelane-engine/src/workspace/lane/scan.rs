@@ -4,14 +4,13 @@ use super::Lane;
 use crate::config::write_plain;
 use crate::disk::{DirEntry, Disk, FileType, LinkPolicy, is_exhausted};
 use crate::index::{
-    self, FileStamp, FolderTimes, Index, IndexError, IndexedFile, IndexedText, Rebuild, Row, RowSource,
-    UNSETTLED,
+    self, FileStamp, FolderTimes, Index, IndexError, IndexedFile, Rebuild, Row, RowSource, UNSETTLED,
 };
 use crate::workspace::Failure;
 use lorelane_core::change::Notice;
 use lorelane_core::corpus::MemorySummary;
 use lorelane_core::dialect::records::is_listing;
-use lorelane_core::dialect::{Dialect, Extent};
+use lorelane_core::dialect::{Dialect, Extent, MemoryFile};
 use lorelane_core::embed::Table;
 use lorelane_core::lifecycle::Status;
 use lorelane_core::memory::Address;
@@ -31,6 +30,9 @@ const TICK_NS: i64 = 20_000_000;
 const LISTING_START: usize = 4_096;
 /// The name of the lane's own folder among those that are looked into.
 const ROOT: &str = "";
+
+/// The files that a change put in place, as they were parsed when it was staged: the index takes them over.
+pub(in crate::workspace) type CommittedFiles = BTreeMap<RelPath, Box<MemoryFile>>;
 
 /// What a look into the lane's folders gives.
 #[derive(Debug, Default)]
@@ -186,7 +188,7 @@ impl Lane {
         let LaneListing { files, times } = self.files();
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
         let rows = files.iter().map(|found| self.row(found));
-        let filled = index.replace(rows, &times, &|said| self.doc_entry(said), rebuild);
+        let filled = index.replace(rows, &times, &|file| self.doc_entry(file), rebuild);
         self.index = index;
         filled
     }
@@ -208,7 +210,7 @@ impl Lane {
         let gone: Vec<Row> = gone.map(|path| Row::Gone { path }).collect();
         let mut index = std::mem::replace(&mut self.index, Index::in_memory());
         let rows = changed.into_iter().map(|path| self.row(path)).chain(gone);
-        let updated = index.update(RowSource::Scan, rows, &times, &|said| self.doc_entry(said));
+        let updated = index.update(RowSource::Scan, rows, &times, &|file| self.doc_entry(file));
         index.shorten_log(0);
         self.index = index;
         updated
@@ -222,8 +224,8 @@ impl Lane {
     }
 
     /// What search keeps of a memory's text.
-    pub(in crate::workspace) fn doc_entry(&self, said: &IndexedText) -> DocEntry {
-        sheet(&*self.dialect, said, self.emphasis)
+    pub(in crate::workspace) fn doc_entry(&self, file: &MemoryFile) -> DocEntry {
+        doc_entry(&*self.dialect, file, self.emphasis)
     }
 
     pub(super) fn write_rows(
@@ -242,7 +244,7 @@ impl Lane {
             _ => row,
         });
         let (dialect, emphasis) = (&*self.dialect, self.emphasis);
-        match self.index.update(by, standing, times, &|said| sheet(dialect, said, emphasis)) {
+        match self.index.update(by, standing, times, &|file| doc_entry(dialect, file, emphasis)) {
             Ok(()) => Ok(()),
             Err(fault) => self.replace_index(fault),
         }
@@ -283,7 +285,7 @@ impl Lane {
         let mut rebuilt = Index::in_memory();
         let LaneListing { files, times } = self.files();
         let rows = files.iter().map(|found| self.row(found));
-        rebuilt.replace(rows, &times, &|said| self.doc_entry(said), Rebuild::All)?;
+        rebuilt.replace(rows, &times, &|file| self.doc_entry(file), Rebuild::All)?;
         Ok(rebuilt.dump()?)
     }
 
@@ -292,9 +294,18 @@ impl Lane {
     /// Only the times of their folders are taken over, and only of those that hold just what the index knows:
     /// what somebody else put there meanwhile would otherwise stay unseen behind our own time.
     pub(in crate::workspace) fn index_paths(&mut self, paths: &[RelPath]) -> Result<(), Failure> {
+        self.index_committed(paths, CommittedFiles::new())
+    }
+
+    /// The same, with the documents that were committed to some of them.
+    pub(in crate::workspace) fn index_committed(
+        &mut self,
+        paths: &[RelPath],
+        mut committed: CommittedFiles,
+    ) -> Result<(), Failure> {
         // What lies in quarantine has no row, also when a change put it there.
         let memories = paths.iter().filter(|path| self.dialect.is_memory_name(path.file_name()));
-        let rows: Vec<Row> = memories.map(|path| self.row(path)).collect();
+        let rows: Vec<Row> = memories.map(|path| self.committed_row(path, committed.remove(path))).collect();
         let mut times = self.with_index(Index::folder_times)?;
         self.write_rows(RowSource::Commit, rows, &times)?;
         let touched: BTreeSet<&str> = paths.iter().flat_map(|path| self.folders_above(path)).collect();
@@ -444,20 +455,31 @@ impl Lane {
             FileContent::Unread { what, seen } => return Row::Unreadable { path, what, seen },
             FileContent::Read { bytes, seen } => (bytes, seen),
         };
-        let reading = self.dialect.read(&path, &bytes);
-        let Some(memory) = reading.memory else {
-            let what = reading.problems.first().map(|problem| problem.what.clone()).unwrap_or_default();
-            return Row::Unreadable { path, what, seen };
-        };
+        match self.dialect.read(&path, bytes).into_memory() {
+            Ok(file) => self.memory_row(&path, seen, Box::new(file)),
+            Err(what) => Row::Unreadable { path, what, seen },
+        }
+    }
+
+    fn memory_row(&self, path: &RelPath, seen: FileStamp, file: Box<MemoryFile>) -> Row {
         Row::Memory {
-            listing: self.dialect.listing_line(&memory),
-            entry: Box::new(MemorySummary::of(&memory, &path)),
+            listing: self.dialect.listing_line(&file.memory),
+            entry: Box::new(MemorySummary::of(&file.memory, path)),
             seen,
-            said: IndexedText {
-                memory: Box::new(memory),
-                text: String::from_utf8(bytes)
-                    .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned()),
-            },
+            file,
+        }
+    }
+
+    /// The row of a file that was just written, from the document that was committed. A file that says something
+    /// else by now is parsed.
+    fn committed_row(&self, path: &RelPath, committed: Option<Box<MemoryFile>>) -> Row {
+        match (self.content(path), committed) {
+            (FileContent::Read { bytes, seen }, Some(file))
+                if index::digest(&bytes) == index::digest(file.document.text.as_bytes()) =>
+            {
+                self.memory_row(path, seen, file)
+            }
+            _ => self.row(path),
         }
     }
 
@@ -519,8 +541,8 @@ impl FileContent {
     }
 }
 
-fn sheet(dialect: &dyn Dialect, said: &IndexedText, emphasis: FieldBoost) -> DocEntry {
-    DocEntry::of(&said.memory, &dialect.passages(&said.text), &Table::built_in(), emphasis)
+fn doc_entry(dialect: &dyn Dialect, file: &MemoryFile, emphasis: FieldBoost) -> DocEntry {
+    DocEntry::of(&file.memory, &dialect.passages(&file.document), &Table::built_in(), emphasis)
 }
 
 fn folder_of(path: &RelPath) -> &str {

@@ -116,12 +116,12 @@ impl Maintenance<'_> {
 
     fn source(&self, entry: &MemorySummary) -> Option<QuestionSource> {
         let lane = self.workspace.lanes.of(&entry.address)?;
-        let text = lane.load(&entry.address).ok()?.text;
+        let document = lane.load(&entry.address).ok()?.document;
         Some(QuestionSource {
             address: entry.address.clone(),
             title: if entry.is_titled() { entry.title.clone() } else { String::new() },
             tags: entry.tags.clone(),
-            passages: lane.dialect.passages(&text).into_iter().map(|passage| passage.text).collect(),
+            passages: lane.dialect.passages(&document).into_iter().map(|passage| passage.text).collect(),
         })
     }
 

@@ -467,9 +467,9 @@ impl Lane {
         for file in &files {
             let content = self.content(file);
             let Some(mut source) = content.source() else { continue };
-            match &content {
+            match content {
                 FileContent::Gone => {}
-                FileContent::Unread { what, .. } => inspect(file, Err(what)),
+                FileContent::Unread { what, .. } => inspect(file, Err(&what)),
                 FileContent::Read { bytes, .. } => {
                     let reading = self.dialect.read(file, bytes);
                     inspect(file, Ok(&reading));

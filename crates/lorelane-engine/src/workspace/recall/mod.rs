@@ -11,9 +11,10 @@ pub use graph::{Comparison, Duplicate, DuplicateGroup, Inbound, LinkReport};
 pub use list::sort_newest_first;
 pub use rerank::EmbedProgress;
 
-use crate::index::{self, CandidateRow, Candidates, IndexedText};
+use crate::index::{self, CandidateRow, Candidates};
 use crate::workspace::{Failure, NEAR_MAX, Workspace};
 use lorelane_core::corpus::MemorySummary;
+use lorelane_core::dialect::MemoryFile;
 use lorelane_core::embed::Table;
 use lorelane_core::memory::LaneId;
 use lorelane_core::recall::doc_entry::FieldBoost;
@@ -187,7 +188,7 @@ impl Recall<'_> {
             let said = lane.load(&considered.entry.address).ok().map(|loaded| {
                 let written = lane.seen(&loaded.path).map(|seen| index::written(seen.mtime_ns));
                 let entry = MemorySummary { written, ..MemorySummary::of(&loaded.memory, &loaded.path) };
-                (entry, IndexedText { memory: Box::new(loaded.memory), text: loaded.text })
+                (entry, MemoryFile { document: loaded.document, memory: loaded.memory })
             });
             match said.filter(|(entry, _)| query.wants(entry)) {
                 Some((entry, said)) => {

@@ -51,10 +51,10 @@ impl Recall<'_> {
                     }
                     // One that was edited since comes again when the index has seen it.
                     let Ok(loaded) = lane.load(&of.address) else { continue };
-                    if crate::index::digest(loaded.text.as_bytes()) != of.digest {
+                    if crate::index::digest(loaded.document.text.as_bytes()) != of.digest {
                         continue;
                     }
-                    let texts = texts(&loaded.memory, &lane.dialect.passages(&loaded.text), PASSAGES_MAX);
+                    let texts = texts(&loaded.memory, &lane.dialect.passages(&loaded.document), PASSAGES_MAX);
                     let directions: Vec<_> = texts.iter().map(|text| model.embed(text)).collect();
                     learned.passages += texts.len();
                     // Not by `ask`: an index that is busy is tried again later, and none is made in its place.

@@ -10,6 +10,7 @@ use crate::disk::{FileType, RealDisk};
 use crate::env::Env;
 use crate::git;
 use crate::index::{Index, UnauditedChange, digest};
+use crate::workspace::lane::CommittedFiles;
 use crate::workspace::lane::Lane;
 use crate::workspace::open::locate::locate;
 use crate::workspace::write_guard::change_stamp::LaneFingerprint;
@@ -360,7 +361,14 @@ impl ExternalWrites<'_> {
         let because = because(&examined);
         let done = writer.apply(edits, &because, self.workspace.now)?;
         // What it warns of (a listing that lags, a journal in its shelter) `doctor` and the next change say again.
-        self.workspace.settle(LaneId::Records, writer, &done.changes, &repaired, &because);
+        self.workspace.settle(
+            LaneId::Records,
+            writer,
+            &done.changes,
+            &repaired,
+            CommittedFiles::new(),
+            &because,
+        );
         Ok(examined)
     }
 

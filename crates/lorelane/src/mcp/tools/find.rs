@@ -78,7 +78,7 @@ pub(super) fn read(call: &ToolCall<'_>) -> ToolResult {
     for problem in &loaded.problems {
         head.push_str(&format!("\nwarning: {}", inline(&problem.what, 300)));
     }
-    let (text, is_whole) = answer::whole(&loaded.text);
+    let (text, is_whole) = answer::whole(&loaded.document.text);
     let tail = if is_whole { "" } else { "The rest is left out: read the file.\n" };
     Ok(ToolAnswer::fenced(&head, &text, tail))
 }

@@ -44,13 +44,13 @@ pub(super) fn read(call: &ToolCall<'_>) -> ToolResult {
     let workspace = open(call)?;
     let address = existing(call, &workspace)?;
     let loaded = workspace.load(&address).map_err(trouble)?;
-    if loaded.text.chars().nth(READ_MAX).is_some() {
+    if loaded.document.text.chars().nth(READ_MAX).is_some() {
         let what =
             format!("cannot give {}: it has more than {READ_MAX} characters", filename(address.name()));
         return Err(ToolError::new(what, "search_memories gives passages of it; or read its file"));
     }
     let (filename, path) = (filename(address.name()), file_path(&workspace, &address));
-    Ok(ToolAnswer::verbatim(&NoteTextView { filename, content: loaded.text, path }))
+    Ok(ToolAnswer::verbatim(&NoteTextView { filename, content: loaded.document.text, path }))
 }
 
 pub(super) fn update(call: &ToolCall<'_>) -> ToolResult {
