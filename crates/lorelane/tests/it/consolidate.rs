@@ -289,9 +289,9 @@ fn an_empty_text_is_refused_where_it_takes_something_away_or_is_required() {
     check(
         &commit(&scratch, &answer("UPDATE", emptying)).text(),
         &expect![[r#"
-            REFUSED decision: cannot save `decision/use-jwt`: 6 fields are wrong
+            REFUSED decision: cannot save `decision/use-jwt`: 6 fields are invalid
             1 item is open: lorelane consolidate prepare
-            2> error[VALIDATION_ERROR]: cannot save `decision/use-jwt`: 6 fields are wrong
+            2> error[VALIDATION_ERROR]: cannot save `decision/use-jwt`: 6 fields are invalid
             2>   content.status: Input should be 'proposed', 'accepted', 'deprecated' or 'superseded'
             2>     got: ""
             2>     fix: choose one of proposed, accepted, deprecated, superseded
@@ -310,7 +310,7 @@ fn an_empty_text_is_refused_where_it_takes_something_away_or_is_required() {
             2>   title: Field should say something: it is empty
             2>     got: ""
             2>     fix: fill it in; in an update leave out what does not change
-            2> hint: correct the fields above and try again
+            2> hint: fix the fields above and try again
             exit 1
         "#]],
     );
@@ -318,9 +318,9 @@ fn an_empty_text_is_refused_where_it_takes_something_away_or_is_required() {
     check(
         &commit(&scratch, &answer("CREATE", emptying)).text(),
         &expect![[r#"
-            REFUSED decision: cannot save `decision/decision-af1349b9`: 3 fields are wrong
+            REFUSED decision: cannot save `decision/decision-af1349b9`: 3 fields are invalid
             1 item is open: lorelane consolidate prepare
-            2> error[VALIDATION_ERROR]: cannot save `decision/decision-af1349b9`: 3 fields are wrong
+            2> error[VALIDATION_ERROR]: cannot save `decision/decision-af1349b9`: 3 fields are invalid
             2>   content.decision: Input should be a valid string
             2>     got: 5
             2>     fix: give content.decision a text
@@ -330,7 +330,7 @@ fn an_empty_text_is_refused_where_it_takes_something_away_or_is_required() {
             2>   title: Field should say something: it is empty
             2>     got: ""
             2>     fix: fill it in; in an update leave out what does not change
-            2> hint: correct the fields above and try again
+            2> hint: fix the fields above and try again
             exit 1
         "#]],
     );
@@ -399,7 +399,7 @@ fn what_fails_verification_or_was_not_verified_stays_open() {
     check(
         &commit(&scratch, &unverified).text(),
         &expect![[r#"
-            REFUSED decision: 1 field is wrong
+            REFUSED decision: 1 field is invalid
             1 item is open: lorelane consolidate prepare
             2> error: cannot use the answer for decision
             2>   verdict: one of PASS, FAIL, ADVISORY
@@ -434,10 +434,10 @@ fn one_bad_item_stops_no_other() {
     check(
         &commit(&scratch, &answer).text(),
         &expect![[r#"
-        REFUSED tech_debt: cannot save `tech_debt/importer`: 3 fields are wrong
+        REFUSED tech_debt: cannot save `tech_debt/importer`: 3 fields are invalid
         CREATE decision/use-a-queue: no candidate exists
         1 item is open: lorelane consolidate prepare
-        2> error[VALIDATION_ERROR]: cannot save `tech_debt/importer`: 3 fields are wrong
+        2> error[VALIDATION_ERROR]: cannot save `tech_debt/importer`: 3 fields are invalid
         2>   content.priority: Input should be 'critical', 'high', 'medium' or 'low'
         2>     got: "soon"
         2>     fix: choose one of critical, high, medium, low
@@ -447,7 +447,7 @@ fn one_bad_item_stops_no_other() {
         2>   content.reason_deferred: Field required
         2>     got: {"priority": "soon", "description": 7, "status": "open"}
         2>     fix: add it: reason_deferred is a text
-        2> hint: correct the fields above and try again
+        2> hint: fix the fields above and try again
         exit 1
     "#]],
     );
@@ -492,7 +492,7 @@ fn an_answer_that_cannot_be_used_says_all_that_is_wrong() {
         &commit(&scratch, r#"{"category": "topic", "action": "FORGET", "target": "nowhere", "extra": 1}"#)
             .text(),
         &expect![[r#"
-            REFUSED an item: 5 fields are wrong
+            REFUSED an item: 5 fields are invalid
             1 item is open: lorelane consolidate prepare
             2> error: cannot use the answer for an item
             2>   extra: one of category, action, target, revision, draft, reason, verdict, issues
