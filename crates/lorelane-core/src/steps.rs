@@ -1,4 +1,4 @@
-//! Counts steps, in tests only: that something does not grow faster than its input is counted there, not timed.
+//! Counts steps in tests, to prove that work grows no faster than its input. Timing would be flaky.
 
 #[cfg(test)]
 thread_local! {
@@ -13,14 +13,14 @@ pub(crate) fn add(count: usize) {
     let _ = count;
 }
 
-/// What was found in a text, with each byte that was searched for it as a step.
+/// Passes on the result of a search and counts each byte searched as a step.
 #[inline]
 pub(crate) fn searched(text: &str, found: Option<usize>) -> Option<usize> {
     add(found.unwrap_or(text.len()));
     found
 }
 
-/// How many steps the work takes.
+/// The number of steps that the work takes.
 #[cfg(test)]
 pub(crate) fn of(work: impl FnOnce()) -> usize {
     let before = STEPS.get();

@@ -645,8 +645,8 @@ fn a_wrong_value_is_named_with_key_value_and_file_and_stops_nothing() {
             r#"{"triage": {"thresholds": {"decision": 7}}}"#,
             ["triage.thresholds.decision", "7", "1.0 is used"],
         ),
-        (r#"{"colour": "red"}"#, ["colour", "\"red\"", "no such key"]),
-        (r#"{"categories": {"poems": {"enabled": true}}}"#, ["categories.poems", "true", "no such key"]),
+        (r#"{"colour": "red"}"#, ["colour", "\"red\"", "unknown key"]),
+        (r#"{"categories": {"poems": {"enabled": true}}}"#, ["categories.poems", "true", "unknown key"]),
     ];
     for (config, names) in table {
         let scratch = Scratch::with_jwt();

@@ -550,9 +550,9 @@ fn a_stop_asks_once_for_what_was_decided() {
             - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)
             These are hints from keywords; leave out what is not worth keeping. Before you stop:
             1. run `lorelane consolidate prepare --session s-1` and read what it prints
-            2. write the drafts that it asks for
+            2. write the drafts it asks for
             3. run `lorelane consolidate commit --session s-1`
-            The lines around each: ~/home/state/projects/ID/captures/s-1-da3b5702f8eefc39.json
+            More context for each: ~/home/state/projects/ID/captures/s-1-da3b5702f8eefc39.json
         "#]],
     );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
@@ -706,7 +706,7 @@ fn a_full_category_is_said_to_the_person_once() {
     check(
         &said.out,
         &expect![[r#"
-        {"systemMessage": "- [DECISION] waits: the category has max_memories_per_category memories; `lorelane list decision` shows what could be retired\n"}
+        {"systemMessage": "- [DECISION] on hold: the category has reached max_memories_per_category; `lorelane list decision` shows what could be retired\n"}
     "#]],
     );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
