@@ -16,7 +16,7 @@ use unicode_normalization::char::is_combining_mark;
 const KEPT_DAYS: i64 = 30;
 
 /// The first line of every request to save memories. Some clients send the request back as a prompt, and the
-/// prompt hook recognizes it by this line.
+/// prompt hook recognises it by this line.
 pub const STOP_HEAD: &str = "lorelane: this session has something worth remembering.";
 
 /// The findings of one session. The file has the details that a stop text refers to, records whether the agent was
@@ -124,7 +124,8 @@ impl Capture {
         self.items.extend(news);
     }
 
-    /// Returns the full categories that this session was not notified about, and records that it is now.
+    /// Returns the full categories that this session was not notified about, and records that it is now. Repeated
+    /// notices would only be ignored.
     pub fn tell_full(&mut self, full: &[Category]) -> Vec<Category> {
         let news: Vec<Category> =
             full.iter().copied().filter(|category| !self.told_full.contains(category)).collect();

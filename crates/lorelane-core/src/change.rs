@@ -11,7 +11,8 @@ use crate::time::Timestamp;
 
 const FILES_NAMED_MAX: usize = 5;
 
-/// Changes that happen together or not at all.
+/// Changes that happen together or not at all. All are in one lane: each lane has its own journal, and a change in
+/// two journals cannot be atomic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub changes: Vec<Change>,

@@ -191,7 +191,9 @@ impl TranscriptFormat {
         }
     }
 
-    /// Whether the last answer is written to the file only after the stop hook ran.
+    /// Whether the last answer is written to the file only after the stop hook ran. The transcript is then read
+    /// again
+    /// later: waiting in the hook would delay every turn.
     pub fn lags(self) -> bool {
         self == TranscriptFormat::Copilot
     }

@@ -17,7 +17,7 @@ pub struct MemorySummary {
     pub status_at: Option<Timestamp>,
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
-    /// The file's modification time, if it comes from the index.
+    /// The file's modification time, if known; a parsed memory alone does not have it.
     pub written: Option<Timestamp>,
     pub revised: u64,
 }

@@ -37,7 +37,7 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Whether an address is or was the memory's. Addresses in the trash are recognized by their form, because
+    /// Whether an address is or was the memory's. Addresses in the trash are recognised by their form, because
     /// after a restore only the log and git still have them.
     pub fn own(&self, address: &Address) -> bool {
         let in_trash = || restored(address).is_some_and(|origin| self.addresses.contains(&origin));
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    // Notes were only recognized by a lowercase name with a dash.
+    // Notes were only recognised by a lowercase name with a dash.
     #[test]
     fn a_text_names_a_note_by_address_file_link_or_a_name_of_several_words() {
         let table = [

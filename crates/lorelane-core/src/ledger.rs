@@ -13,7 +13,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Enough of a prompt to recognize it.
+/// Enough of a prompt to recognise it.
 const QUERY_MAX: usize = 400;
 const LEFT_OUT_MAX: usize = 20;
 

@@ -3,7 +3,8 @@
 use crate::time::Timestamp;
 use std::fmt;
 
-/// The maximum length of a reason and of a history summary, in characters.
+/// The maximum length of a reason and of a history summary, in characters. Longer ones are truncated, so that the
+/// record stays valid.
 pub const REASON_MAX: usize = 300;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

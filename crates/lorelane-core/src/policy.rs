@@ -459,7 +459,7 @@ impl Policy {
             let mut problem = |what: String, stops_writes: bool| {
                 problems.push(ConfigProblem { key: name.clone(), file: file.clone(), what, stops_writes });
             };
-            // The `claude-memory` scripts also accepted thresholds in capitals.
+            // The `claude-memory` scripts also wrote thresholds in capitals.
             let former = FORMER_NAMES.iter().find(|(former, _)| former == name);
             let is_superseded = |now: &str| given.iter().any(|other| other.file == *file && other.key == now);
             if former.is_some_and(|(_, now)| is_superseded(now)) {

@@ -6,8 +6,7 @@ use crate::refusal::Refusal;
 use crate::text::cut;
 use crate::time::{DAY, Timestamp};
 
-/// A retired memory cannot be created again for this long: an agent that still has it in its context must not
-/// bring it back.
+/// A retired memory cannot be created again for this long, so that automatic capture does not bring it right back.
 const RESURRECTION_PAUSE: i64 = DAY;
 const NO_REASON: &str = "No reason provided";
 

@@ -156,6 +156,7 @@ pub fn is_relevant(named: &[ScorePart]) -> bool {
     };
     let telling = |words: &BTreeSet<&str>| words.iter().any(|word| !is_stop_word(word));
     let names = words(&[Signal::Tag, Signal::Title, Signal::Prefix]);
+    // A tag that is a single stop word (`go`, `us`) is not enough.
     telling(&words(&[Signal::Tag])) || (apart(&names) >= 2 && telling(&names))
 }
 
@@ -315,7 +316,7 @@ fn gist(memory: &Memory) -> String {
     gist_texts(memory).join("; ")
 }
 
-/// The fields that summarize a memory.
+/// The fields that summarise a memory.
 fn gist_texts(memory: &Memory) -> Vec<String> {
     let Some(category) = memory.kind.category() else { return vec![memory.body.prose()] };
     let names: &[&str] = match category {

@@ -269,7 +269,7 @@ fn is_absent(value: Option<&Json>) -> bool {
 
 fn fault(field: &str, expected: &str, got: Option<&Json>, fix: &str) -> FieldFault {
     let got = got.map_or_else(|| "nothing".to_owned(), |value| value.render(JsonFormat::LINE));
-    // Masked before it is truncated: half a secret is not recognized any more, but is still half a secret.
+    // Masked before it is truncated: half a secret is not recognised any more, but is still half a secret.
     let got = cut(&secret::masked(&got), GOT_MAX);
     FieldFault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
 }

@@ -38,8 +38,8 @@ impl Names {
         names
     }
 
-    /// The memory that a link refers to. A name shared by two memories resolves to neither, unless one matches
-    /// exactly.
+    /// The memory that a link refers to: by full address, then by former address, then by the last component. A
+    /// name shared by two memories resolves to neither, unless one matches exactly.
     pub fn resolve(&self, target: &LinkTarget) -> Option<&Address> {
         match target {
             LinkTarget::Memory(address) => {

@@ -66,14 +66,14 @@ pub enum LinkTarget {
 }
 
 impl LinkTarget {
-    /// Parses a path as people write it. `None` if nothing is left after normalization.
+    /// Parses a path as people write it. `None` if nothing is left after normalisation.
     pub fn parse(path: &str) -> Option<LinkTarget> {
         let path = normal_path(path);
         if path.is_empty() {
             return None;
         }
         let address = is_address(&path).then(|| Address::parse(&path)).flatten();
-        // A name such as ` .` does not survive normalization, so it could not be written back.
+        // A name such as ` .` does not survive normalisation, so it could not be written back.
         let address = address.filter(|address| normal_path(&address.to_string()) == address.to_string());
         Some(address.map_or(LinkTarget::Ghost(path), LinkTarget::Memory))
     }
@@ -102,7 +102,7 @@ fn is_address(path: &str) -> bool {
     lanes.iter().any(|lane| path.starts_with(lane)) || path.split_once('/').is_some_and(named)
 }
 
-/// Normalizes a path: `./src//a.py`, `/src/a.py` and `src\b\..\a.py` become `src/a.py`.
+/// Normalises a path: `./src//a.py`, `/src/a.py` and `src\b\..\a.py` become `src/a.py`.
 fn normal_path(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split(['/', '\\']) {
