@@ -17,7 +17,7 @@ pub enum Refusal {
     #[error("cannot save `{address}`: {}", invalid(.faults))]
     Invalid { address: Address, faults: Vec<FieldFault> },
     /// The revision would remove something that may only grow, such as tags or history.
-    #[error("cannot revise `{address}`: {} is {}{}", .fault.field, .fault.rule, details(.fault))]
+    #[error("cannot revise `{address}`: {}: {}{}", .fault.field, .fault.rule, details(.fault))]
     Merge { address: Address, fault: MergeFault },
     /// The file changed after the caller read it.
     #[error(

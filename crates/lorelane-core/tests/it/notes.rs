@@ -490,7 +490,7 @@ fn a_draft_that_would_be_misread_is_refused_with_a_hint() {
         Some(SEED),
         &partial(&[("status", "archived")], &[]),
         &expect![[r#"
-        cannot revise `notes/auth-plan`: status is immutable via UPDATE
+        cannot revise `notes/auth-plan`: status: immutable via UPDATE
         hint: Use `lorelane retire`, `lorelane archive` or `lorelane restore`"#]],
     );
     check(
