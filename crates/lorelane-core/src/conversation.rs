@@ -192,8 +192,7 @@ impl TranscriptFormat {
     }
 
     /// Whether the last answer is written to the file only after the stop hook ran. The transcript is then read
-    /// again
-    /// later: waiting in the hook would delay every turn.
+    /// again later: waiting in the hook would delay every turn.
     pub fn lags(self) -> bool {
         self == TranscriptFormat::Copilot
     }

@@ -45,8 +45,7 @@ impl Traces {
     }
 
     /// If another memory has this address now, the address in [`Traces::taken`]. The log entry in which the
-    /// forgotten
-    /// memory left it separates the entries of the two.
+    /// forgotten memory left it separates the entries of the two.
     pub fn lost(&self, address: &Address) -> Option<Address> {
         let taken = |address: &Address| self.taken.contains(address);
         Some(address.clone()).filter(taken).or_else(|| restored(address).filter(taken))
@@ -78,10 +77,10 @@ impl Traces {
     }
 }
 
-/// A deletion in progress, saved so that the next command can complete it after a crash.
+/// A `forget` in progress, saved so that the next command can complete it after a crash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EraseRequest {
-    /// The newest log entry when it began. If there is a later one, the log already records the deletion.
+    /// The newest log entry when it began. If there is a later one, the log already has the entry about it.
     pub after: u64,
     pub because: String,
     pub traces: Traces,

@@ -35,7 +35,7 @@ pub enum Status {
 pub enum LifecycleVerb {
     Retire,
     Archive,
-    /// `gc` archives an expired memory instead of deleting it (`delete.archive_retired`).
+    /// `gc` archives a retired memory after its grace period instead of deleting it (`delete.archive_retired`).
     ArchiveRetired,
     /// Removes the file of a retired memory.
     Delete,

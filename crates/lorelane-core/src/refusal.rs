@@ -42,7 +42,7 @@ pub enum Refusal {
 pub struct FieldFault {
     pub field: String,
     pub expected: String,
-    /// The value as JSON, cut at 200 characters.
+    /// The value as JSON, truncated at 200 characters.
     pub got: String,
     pub fix: String,
 }

@@ -192,9 +192,8 @@ pub fn judge(
     let fell: Vec<Regression> = compared.iter().flat_map(|(_, before, now)| fallen(before, now)).collect();
     let lost = before.map(|before| lost(&tried, before)).unwrap_or_default();
     let all_met = tried.iter().all(|tried| tried.misses.is_empty());
-    // A run that fell at all is not a baseline, even within the tolerance: otherwise recall could get worse step
-    // by
-    // step.
+    // A run that fell at all is not a baseline, even within the tolerance: otherwise recall could get worse
+    // step by step.
     kept.is_baseline = all_met && fell.is_empty();
     let falls = fell.into_iter().filter(Regression::is_too_far).collect();
     BenchReport { asked, tried, measures, compared, falls, lost, accepted: false, kept }
@@ -206,9 +205,8 @@ impl BenchReport {
         (self.accepted || self.falls.is_empty()) && self.tried.iter().all(|tried| tried.misses.is_empty())
     }
 
-    /// Accepts regressions and makes this run the baseline. Unmet expectations still fail: they are in the user's
-    /// file and
-    /// have to be changed there.
+    /// Accepts regressions and makes this run the baseline. Unmet expectations still fail: they are in the
+    /// user's file and have to be changed there.
     pub fn accept(&mut self) {
         self.accepted = true;
         self.kept.is_baseline = true;

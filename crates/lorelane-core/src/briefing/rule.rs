@@ -61,9 +61,8 @@ impl ReminderRule<'_> {
         if mentions(query, &entry.title, &entry.tags) { Ok(memory) } else { Err(DropRule::Irrelevant) }
     }
 
-    /// The memory if it may be shown for any prompt. A file that breaks a rule of its category is still shown: old
-    /// files
-    /// with small faults would disappear silently. `doctor` reports the fault.
+    /// The memory if it may be shown for any prompt. A file that breaks a rule of its category is still shown:
+    /// old files with small faults would disappear silently. `doctor` reports the fault.
     pub fn may_show(&self, current: CurrentMemory) -> Result<(MemorySummary, Memory), DropRule> {
         let (entry, memory) = current.ok_or(DropRule::Gone)?;
         match barred(&entry, self.policy, self.now) {

@@ -77,9 +77,8 @@ impl StandingContext {
         if let Some(session) = &self.last_session {
             page.unfinished(session);
         }
-        // Before preferences and constraints: those can be found by search, but nobody searches for captures they
-        // do
-        // not know about.
+        // Before preferences and constraints: those can be found by search, but nobody searches for captures
+        // they do not know about.
         page.waiting(&self.waiting);
         page.section("Strong preferences", "strong preference", &self.preferences);
         page.section("Constraints of high severity", "high severity", &self.constraints);

@@ -35,9 +35,8 @@ pub enum LexiconReading {
 pub const SCRIPTS: Lexicon = Lexicon { kinds: &SCRIPT_KINDS, reading: LexiconReading::Scripts };
 
 /// Those phrases, with additions and corrections. The weights are unchanged: a single decision with its reason
-/// scores
-/// 0.26 of 0.4 and is not captured. A threshold that lets it pass would capture every decision that is only
-/// mentioned.
+/// scores 0.26 of 0.4 and is not captured. A threshold that lets it pass would capture every decision that is
+/// only mentioned.
 pub const NATIVE: Lexicon = Lexicon { kinds: &NATIVE_KINDS, reading: LexiconReading::Native };
 
 const SCRIPT_KINDS: [CategoryLexicon; 5] = [
