@@ -93,6 +93,7 @@ pub fn decide(
     let pre_action = match (&candidate, lifecycle_event) {
         (Some(_), _) => None,
         (None, None) => Some(Action::Create),
+        // Something ended that no memory is about, so there is nothing to change.
         (None, Some(_)) => Some(Action::Noop),
     };
     let structural = match pre_action {

@@ -263,6 +263,8 @@ pub fn stop_text(
         let text = compose(session, &found_text(items, words_max, describe), full, detail);
         (text.len() < STOP_MAX_BYTES).then_some(text)
     };
+    // Snippets are shortened first. Session and file name go last: without them the commands use the newest
+    // session.
     let shortest = || compose("", &found_text(items, 0, describe), full, Path::new(""));
     [120, 40].into_iter().find_map(longest).unwrap_or_else(shortest)
 }
@@ -278,6 +280,7 @@ fn found_text(
     describe: &dyn Fn(Category) -> Option<String>,
 ) -> String {
     let line = |CapturedItem { category, score, snippets, .. }: &CapturedItem| {
+        // Items are masked only when they are written to the file, so the text for the agent is masked here.
         let snippet = secret::masked(snippets.first().map_or("", String::as_str)).into_owned();
         let snippet = escaped(&snippet, words_max);
         let described =

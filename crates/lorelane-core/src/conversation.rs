@@ -81,6 +81,7 @@ impl Conversation {
     /// Adds the last answer, which a client passes to its stop hook: the transcript may not have it yet.
     pub fn ending_with(mut self, assistant: &str) -> Conversation {
         let last = self.messages.iter().rev().find(|message| message.speaks());
+        // If the transcript already has the answer, it must not count twice.
         let known = last.is_some_and(|message| message.text.trim_end().ends_with(assistant.trim()));
         if let Some(text) = own_words(Speaker::Assistant, assistant).filter(|_| !known) {
             let at = self.messages.last().map_or(TranscriptPosition::Line(1), |message| message.at);
@@ -215,6 +216,7 @@ impl TranscriptFormat {
             }
             // Older versions do not record who started a turn, only how the program was started.
             (TranscriptFormat::Codex, "session_meta") => matches!(text("payload.source")?, "cli" | "vscode"),
+            // Its system prompt has these words only in interactive mode.
             (TranscriptFormat::Copilot, "system.message") => {
                 text("data.content")?.contains("an interactive tool")
             }
@@ -277,6 +279,7 @@ fn types(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn claude_code(line: &Object) -> Option<TranscriptPart> {
     let set = |key: &str| line.get(key).and_then(Json::as_bool) == Some(true);
+    // Text added by the client, subagents, summaries and notifications: neither user nor agent wrote it here.
     if set("isMeta") || set("isSidechain") || set("isCompactSummary") || line.at("origin.kind").is_some() {
         return None;
     }

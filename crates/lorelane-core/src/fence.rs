@@ -51,6 +51,7 @@ pub fn json(rendered: &str) -> String {
     let mut units = [0; 2];
     while let Some((at, c)) = rest.char_indices().find(|(_, c)| acts(*c)) {
         safe.push_str(&rest[..at]);
+        // JSON escapes are UTF-16 code units, two of them outside the basic plane.
         c.encode_utf16(&mut units).iter().for_each(|unit| safe.push_str(&format!("\\u{unit:04x}")));
         rest = &rest[at + c.len_utf8()..];
     }
@@ -64,6 +65,7 @@ pub fn name(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut bytes = [0; 4];
     for c in text.chars() {
+        // `%` is encoded too, so that decoding is unambiguous.
         let acts = matches!(c, '<' | '>' | '&' | '"' | '`' | '%') || (c.is_whitespace() && c != ' ');
         if is_visible(c) && !acts {
             safe.push(c);

@@ -122,6 +122,7 @@ impl LedgerLine {
             client: client.to_owned(),
             session: session.to_owned(),
             event: LedgerEvent::Prompt,
+            // Masked before it is truncated: half a secret would not be recognised.
             query: cut(&secret::masked(&one_line(&both_ends(prompt))), QUERY_MAX),
             shown: shown.collect(),
             left_out: left_out.collect(),

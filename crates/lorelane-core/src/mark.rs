@@ -204,6 +204,7 @@ impl Marks {
                 if let Some(origins) = self.origins.remove(&mark.address) {
                     self.origins.entry(to.clone()).or_default().extend(origins);
                 }
+                // `to` is a current address again; keeping its alias would make a cycle when a memory moves back.
                 self.aliases.remove(&to);
                 self.aliases.insert(mark.address, to);
             }

@@ -77,6 +77,7 @@ pub struct DuplicateCluster {
 /// The groups of two or more, most similar first. Compares every pair exactly: about two seconds for 10,000
 /// memories. Sketches would be faster but would miss some.
 pub fn groups(shapes: &[Fingerprint], threshold: f64) -> Vec<DuplicateCluster> {
+    // Squares are compared, which saves a square root per pair.
     let least = threshold * threshold;
     let mut sets = UnionFind::new(shapes.len());
     for (tile, some) in shapes.chunks(TILE).enumerate() {
@@ -84,6 +85,7 @@ pub fn groups(shapes: &[Fingerprint], threshold: f64) -> Vec<DuplicateCluster> {
         for (other, shape) in shapes.iter().enumerate().skip(first + 1) {
             for (one, own) in (first..other).zip(some) {
                 let closeness = own.closeness(shape);
+                // Also for a threshold of 0: two memories that cannot be compared are not alike.
                 if closeness > 0.0 && closeness >= least {
                     sets.join(one, other, closeness.sqrt());
                 }

@@ -462,6 +462,7 @@ impl Policy {
             // The `claude-memory` scripts also wrote thresholds in capitals.
             let former = FORMER_NAMES.iter().find(|(former, _)| former == name);
             let is_superseded = |now: &str| given.iter().any(|other| other.file == *file && other.key == now);
+            // If a file has both names of a key, lorelane's name wins.
             if former.is_some_and(|(_, now)| is_superseded(now)) {
                 continue;
             }
@@ -484,6 +485,7 @@ impl Policy {
                         (_, Some(instead)) => format!("; {} is used", shown(instead)),
                         (_, None) => "; the default is used".to_owned(),
                     };
+                    // Memories could go to the wrong folder, so nothing is written until the value is fixed.
                     let stops_writes = matches!(key.kind, KeyKind::Root | KeyKind::Folder);
                     problem(format!("{} {what}{consequence}", shown(value)), stops_writes);
                     let Some(instead) = instead else { continue };
@@ -787,6 +789,7 @@ fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Jso
         },
         KeyKind::Keep => match value {
             Json::Bool(_) => Ok(value.clone()),
+            // The flag protects memories from deletion, so an unreadable value must not switch it off.
             _ => mend("is not true or false".to_owned(), Json::Bool(true)),
         },
         KeyKind::Whole { min, max } | KeyKind::Kept { min, max } => match value.as_f64() {
@@ -796,6 +799,7 @@ fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Jso
                 if clamped as f64 == number {
                     Ok(value.clone())
                 } else if clamped == *min && matches!(kind, KeyKind::Kept { .. }) {
+                    // Clamping to the minimum would keep the least, so the default is used instead.
                     refuse(what)
                 } else {
                     mend(what, Json::number(clamped))
@@ -829,6 +833,7 @@ fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Jso
             None => refuse("is not a string".to_owned()),
         },
         KeyKind::Root => match value.as_text().map(|text| text.trim_end_matches('/')).map(RelPath::parse) {
+            // Any case: on file systems that ignore it, `.GIT` is the same folder.
             Some(Ok(path)) if path.as_str().split('/').any(|name| name.eq_ignore_ascii_case(".git")) => {
                 refuse("is inside .git; choose another folder in the project".to_owned())
             }
@@ -862,5 +867,6 @@ fn default_of(key: &Key, category: Option<Category>) -> Option<Json> {
 }
 
 fn shown(value: &Json) -> String {
+    // A secret pasted into the wrong key must not reach a terminal or a log.
     cut(&secret::masked(&value.render(JsonFormat::LINE)), 80)
 }

@@ -43,6 +43,7 @@ pub fn collect<'e>(
     for entry in entries {
         let address = entry.address.clone();
         match (entry.status, entry.status_at) {
+            // Without a date nothing is deleted: the cautious choice.
             (Status::Retired, None) => collection.undated.push(entry.clone()),
             (Status::Retired, Some(at)) if now.days_since(at) >= policy.grace_period_days() => {
                 collection.over.push((entry.clone(), now.days_since(at)));
@@ -90,6 +91,7 @@ pub fn close_window<E>(
     mut shared_by_one: impl FnMut(&BTreeSet<String>) -> Result<usize, E>,
 ) -> Result<(Vec<Change>, Vec<Notice>), E> {
     let mut oldest_first: Vec<&Memory> = sessions.iter().collect();
+    // Ties go by address, so that the result does not depend on the order in which files are read.
     oldest_first.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.address.cmp(&b.address)));
     let over = (sessions.len() + 1).saturating_sub(policy.max_retained_sessions());
     let (leaving, staying) = oldest_first.split_at(over.min(oldest_first.len()));

@@ -45,6 +45,7 @@ pub fn apply(
             };
             (Lifecycle::Active, summary.to_owned())
         }
+        // Repeating a transition is not an error: the memory already is as asked.
         (LifecycleVerb::Retire, Status::Retired)
         | (LifecycleVerb::Archive | LifecycleVerb::ArchiveRetired, Status::Archived)
         | (LifecycleVerb::Restore { from: None | Some(Status::Retired) }, Status::Active) => {

@@ -196,6 +196,7 @@ pub struct Composer {
 impl Composer {
     pub fn new(policy: &Policy) -> Composer {
         let budget = policy.briefing_max_tokens();
+        // At least half of the budget is for memories.
         let is_small = tokens(&Fence::Memory.around(PREFACE)) > budget / 2;
         let preface = if is_small { SHORT_PREFACE } else { PREFACE };
         let frame = Fence::Memory.around(preface);
@@ -288,6 +289,7 @@ fn line_within(memory: &Memory, dating: DateStyle, title_max: usize, gist_max: u
     let when = memory.updated.or(memory.created).map(|changed| match dating {
         DateStyle::Date => changed.date(),
         DateStyle::Age(now) => match now.days_since(changed) {
+            // Also for a date in the future, from another machine's clock.
             i64::MIN..=0 => format!("{}, today", changed.date()),
             1 => format!("{}, 1 day old", changed.date()),
             days => format!("{}, {days} days old", changed.date()),

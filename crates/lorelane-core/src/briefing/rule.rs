@@ -42,6 +42,8 @@ impl ReminderRule<'_> {
     ) -> Briefing {
         let mut composer = Composer::new(self.policy);
         for hit in near {
+            // By the index first, which costs no file read. The index may be stale, so `judge` checks the file
+            // again.
             let verdict = if !mentions(query, &hit.title, &hit.tags) {
                 Err(DropRule::Irrelevant)
             } else {

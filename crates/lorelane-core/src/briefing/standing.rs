@@ -168,6 +168,7 @@ impl BudgetedLines {
     fn section(&mut self, head: &str, because: &'static str, memories: &[Memory]) {
         let mut headed = false;
         for memory in memories {
+            // A pinned preference is shown once, with the pinned memories.
             if !self.seen.insert(memory.address.clone()) {
                 continue;
             }

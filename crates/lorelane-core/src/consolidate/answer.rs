@@ -59,6 +59,7 @@ pub fn read(text: &str) -> Result<AgentAnswer, Vec<FieldFault>> {
     let document = Document::parse(text).map_err(|fault| {
         whole("one JSON document", fault.to_string(), "use the format of `lorelane consolidate prepare`")
     })?;
+    // Rejected and not resolved: the author can say which value is meant.
     if !document.doubled.is_empty() {
         let twice = |key: &String| fault(key, "each key once", None, &format!("keep one `{key}`"));
         return Err(document.doubled.iter().map(twice).collect());
@@ -143,6 +144,7 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, UnusableItem> {
         false => choice(item, place, "verdict", &Judgement::ALL, Judgement::name, &mut faults),
     };
     let issues = issues(item, place, &mut faults);
+    // The item is rejected anyway; with the unfilled fields listed too, the agent needs only one more attempt.
     if let (false, Some(category), Some(draft)) = (faults.is_empty(), category, &draft) {
         faults.extend(unsaid(draft, place, category));
     }

@@ -77,6 +77,7 @@ pub fn resolve(structural: Action, proposed: Action, vetoes: &Vetoes) -> Resolut
             (Action::Noop, "the candidate may only be retired")
         }
     };
+    // Checked for the resolved action, which may differ from the proposed one.
     match veto(vetoes, action) {
         Some(veto) => Resolution { action: Action::Noop, why: veto.to_owned() },
         None => Resolution { action, why: why.to_owned() },

@@ -138,6 +138,7 @@ impl Graph {
                 };
                 graph.relate(&entry.address, to, RelationKind::Link(edge), Some(link), &mut met);
             }
+            // The placeholder tag would connect all memories without tags.
             for tag in entry.tags.iter().filter(|tag| *tag != NO_TAG) {
                 let tag = NodeId::tag(tag);
                 graph.relate(&entry.address, tag, RelationKind::HasTag, None, &mut met);
@@ -145,6 +146,7 @@ impl Graph {
         }
         for relation in &graph.relations {
             match &relation.to {
+                // A target outside the scope is a node too, but its own links are not followed.
                 NodeId::Memory(address) if !graph.memories.contains_key(address) => {
                     graph.memories.insert(address.clone(), entries[address].clone());
                 }
@@ -198,6 +200,7 @@ impl Graph {
         let mut at = 0;
         while let Some(address) = reached.get(at).cloned() {
             for other in next.get(&address).into_iter().flatten() {
+                // Each memory once, because there may be cycles.
                 if !reached.contains(other) {
                     reached.push((*other).clone());
                 }

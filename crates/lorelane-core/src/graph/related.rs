@@ -67,6 +67,7 @@ pub fn related(graph: &Graph, address: &Address, near: &[(Address, f32)], limit:
     for (other, cosine) in near {
         found.entry(other).or_default().push((*cosine, RelationReason::Meaning(*cosine)));
     }
+    // A shared file or tag leads back to the memory itself as well.
     found.remove(address);
     let mut related: Vec<Related> = found
         .into_iter()

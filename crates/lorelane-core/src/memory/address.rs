@@ -40,6 +40,7 @@ impl Address {
         let mut name = slug(title);
         if name.is_empty() || loses_letters(title) {
             let digest = short_digest(title, 8);
+            // Makes room for the digest within the length limit.
             name.truncate(SLUG_MAX - digest.len() - 1);
             let kept = match name.trim_end_matches('-') {
                 "" => category.name().replace('_', "-"),
@@ -75,6 +76,7 @@ impl Address {
             return Address::note(name.strip_suffix(".md").unwrap_or(name));
         }
         let (group, name) = text.rsplit_once('/')?;
+        // A whole path such as `.claude/memory/decisions/x.json` works too: its last folder is the category's.
         let category = Category::parse(group.rsplit_once('/').map_or(group, |(_, last)| last))?;
         let name = name.strip_suffix(".json").unwrap_or(name);
         is_slug(name).then(|| Address::record(category, name))

@@ -12,6 +12,7 @@ pub fn links_of(memory: &Memory) -> impl Iterator<Item = Link> {
 /// The path of a file or folder, if the reference is nothing else: no URL, glob or line number.
 pub fn plain_path(reference: &str) -> Option<RelPath> {
     let path = reference.trim().trim_start_matches("./").trim_end_matches('/');
+    // Globs, placeholders, anchors, URLs, line numbers, and what a shell would expand.
     if path.contains(['*', '?', '[', ']', '{', '}', '<', '>', '#', ':', '~', '$']) {
         return None;
     }

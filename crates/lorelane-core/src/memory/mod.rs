@@ -80,6 +80,7 @@ impl Body {
         for (key, value) in fields.iter() {
             value.each_text(&mut |path, text| said.push((format!("{key}.{path}"), text.to_owned())));
         }
+        // By path, so that the order of keys in the file does not matter.
         said.sort();
         said.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
     }

@@ -20,6 +20,7 @@ use std::ops::Range;
 const NEARBY: usize = 4;
 /// Lines of context before and after a match.
 const AROUND: usize = 10;
+// Matches that count per category, so that repetition alone does not raise a score.
 const PRIMARY_MAX: usize = 3;
 const BOOSTED_MAX: usize = 2;
 const SNIPPET_MAX: usize = 120;
