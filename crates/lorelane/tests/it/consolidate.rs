@@ -236,7 +236,7 @@ fn a_template_that_nobody_filled_in_is_refused_at_every_door() {
     let unfilled = Json::Object(answer.clone()).render(JsonFormat::LINE);
     // The fields of the draft were named only once the reason was filled in.
     let refused = commit(&scratch, &unfilled).expect(1);
-    assert!(refused.err.contains("  reason: the reason in place of"), "{}", refused.err);
+    assert!(refused.err.contains("  reason: a reason instead of"), "{}", refused.err);
     for field in ["title", "tags", "content.context", "content.decision", "content.rationale"] {
         assert!(refused.err.contains(&format!("\n  draft.{field}: Field should say")), "{}", refused.err);
     }
