@@ -1,4 +1,4 @@
-//! Whether new information belongs to a memory that exists: the structural half of every capture.
+//! Decides whether new information belongs to an existing memory, and which actions are possible.
 
 use crate::briefing::{apart, is_stop_word};
 use crate::json::Json;
@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 const EXCERPT_MAX: usize = 200;
 
-/// What happened to the subject, in the words of whoever reports it.
+/// What may have happened to the subject, as reported by the agent.
 pub const LIFECYCLE_EVENTS: [&str; 5] = ["resolved", "removed", "reversed", "superseded", "deprecated"];
 
-/// What may be done with the new information.
+/// The actions that are possible for the new information.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     pub candidate: Option<UpdateCandidate>,
@@ -20,7 +20,7 @@ pub struct Verdict {
     pub delete_allowed: bool,
     pub pre_action: Option<Action>,
     pub structural: Action,
-    /// Per action, so that a decision can be updated though it cannot be deleted.
+    /// Per action: a decision cannot be deleted but can be updated.
     pub vetoes: Vec<(Action, String)>,
     pub hints: Vec<String>,
 }
@@ -31,13 +31,13 @@ pub enum Action {
     Create,
     Update,
     Delete,
-    /// The agent chooses: both are allowed.
+    /// Both are allowed; the agent chooses.
     UpdateOrDelete,
     Noop,
 }
 
 impl Action {
-    /// The word that the first system's agents know.
+    /// The name that agents of the `claude-memory` scripts know.
     pub fn name(self) -> &'static str {
         match self {
             Action::Create => "CREATE",
@@ -56,11 +56,12 @@ pub struct UpdateCandidate {
     pub score: i32,
 }
 
-/// Whether new information is about the subject that a title names, by what of the memory's name it has.
+/// Whether new information is about the same subject as a memory, judged by the words it shares with title and
+/// tags.
 ///
-/// A tag says which field a memory belongs to, not what it says: several memories share one, and none may be changed
-/// for that alone. So two telling words of the title have to be there; or one, if it is at least half of them, and
-/// beside it another word of the name.
+/// A tag is not enough: it names an area that several memories share, and made every third match wrong. Required
+/// are two distinctive words of the title; or one, if the title has at most two, plus another word that matches a
+/// tag or the beginning of a word.
 pub fn is_about(named: &[ScorePart], title: &str) -> bool {
     let words = |signals: &[Signal]| -> BTreeSet<&str> {
         let parts = named.iter().filter(|part| signals.contains(&part.signal));
@@ -72,7 +73,7 @@ pub fn is_about(named: &[ScorePart], title: &str) -> bool {
     let all = name_words(title, &[]);
     let all: BTreeSet<&str> =
         all.iter().map(|(_, word)| word.as_str()).filter(|word| !is_stop_word(word)).collect();
-    // Where a script writes no blanks, a run of pairs that overlap is one word, and may be the whole title.
+    // In scripts without spaces, overlapping character pairs count as one word, which may be the whole title.
     let is_half_a_run = in_title.len() >= 2 && 2 * in_title.len() >= all.len();
     match apart(&in_title) {
         0 => false,
@@ -81,7 +82,7 @@ pub fn is_about(named: &[ScorePart], title: &str) -> bool {
     }
 }
 
-/// Decides from the best match and what is said to have happened.
+/// Decides by the best match and the reported lifecycle event.
 pub fn decide(
     category: Category,
     candidate: Option<UpdateCandidate>,
@@ -92,6 +93,7 @@ pub fn decide(
     let pre_action = match (&candidate, lifecycle_event) {
         (Some(_), _) => None,
         (None, None) => Some(Action::Create),
+        // Something ended that no memory is about, so there is nothing to change.
         (None, Some(_)) => Some(Action::Noop),
     };
     let structural = match pre_action {
@@ -126,7 +128,7 @@ pub fn decide(
     Verdict { candidate, lifecycle_event, delete_allowed, pre_action, structural, vetoes, hints }
 }
 
-/// The document that agents read.
+/// The JSON that agents read.
 #[derive(Serialize)]
 struct VerdictDocument<'v> {
     candidate: Option<&'v UpdateCandidate>,
@@ -134,11 +136,11 @@ struct VerdictDocument<'v> {
     delete_allowed: bool,
     pre_action: Option<Action>,
     structural_cud: Action,
-    /// Agents stop at the first veto here, so it may only forbid the structural action itself, and none is ever
-    /// proposed that is forbidden. The key stays because they look for it.
+    /// Always empty. Agents stop at the first veto here, so it could only forbid the structural action, and a
+    /// forbidden one is never proposed. The key stays because they look for it.
     vetoes: [&'static str; 0],
     hints: &'v [String],
-    /// A forbidden action by its name.
+    /// The reasons by the name of the forbidden action.
     #[serde(serialize_with = "by_action")]
     vetoes_by_action: &'v [(Action, String)],
 }
@@ -202,7 +204,7 @@ fn in_order<S: Serializer>(fields: &[(&str, String)], serializer: S) -> Result<S
 }
 
 impl UpdateCandidate {
-    /// The fields that say what it is about, by their names.
+    /// The most important fields, by name.
     pub fn key_fields(&self) -> Vec<(&'static str, String)> {
         let Some(category) = self.memory.kind.category() else { return Vec::new() };
         let names: &[&str] = match category {
@@ -222,7 +224,7 @@ impl UpdateCandidate {
     }
 }
 
-/// No ellipsis: agents compare an excerpt with what they are about to write.
+/// Truncates without an ellipsis: agents compare the excerpt with what they are about to write.
 fn start_of(text: &str) -> String {
     text.chars().take(EXCERPT_MAX).collect()
 }

@@ -1,4 +1,4 @@
-//! What a triage found in one session: the words to save, and where they stand.
+//! What triage found in one session: the text to save, and where it is in the transcript.
 
 use crate::digest::Revision;
 use crate::forget::Traces;
@@ -11,15 +11,16 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use unicode_normalization::char::is_combining_mark;
 
-/// A capture that nobody took up by then speaks of work that is long over.
+/// Captures older than this are deleted: the work they are about is over. A settled one is kept as long, so that
+/// its session is not asked again.
 const KEPT_DAYS: i64 = 30;
 
-/// How every text begins in which a stop asks for memories: the prompt hook of a client that sends it back as a
-/// prompt knows it by this.
+/// The first line of every request to save memories. Some clients send the request back as a prompt, and the
+/// prompt hook recognises it by this line.
 pub const STOP_HEAD: &str = "lorelane: this session has something worth remembering.";
 
-/// The findings of one session. At once the details that a stop text points to, the memory of having asked, and
-/// what the next session is offered.
+/// The findings of one session. The file has the details that a stop text refers to, records whether the agent was
+/// asked, and is what the next session is offered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Capture {
     pub session: String,
@@ -27,44 +28,44 @@ pub struct Capture {
     /// When the session was last triaged.
     pub at: Timestamp,
     pub stage: AskStage,
-    /// Whether this session's agent was asked before: it is asked at most once.
+    /// Whether this session's agent was asked to save: it is asked at most once.
     pub asked: bool,
-    /// How far the session was looked at when something was found: the same words are not found twice.
+    /// How far the transcript was triaged when something was found, so that nothing is found twice.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub until: Option<TranscriptPosition>,
-    /// The full categories that the session was told of, once each.
+    /// The full categories that this session was notified about, once each.
     #[serde(default, deserialize_with = "lenient::items_if_list")]
     pub told_full: Vec<Category>,
     #[serde(deserialize_with = "lenient::items")]
     pub items: Vec<CapturedItem>,
 }
 
-/// Who was told of the latest findings.
+/// Whether the agent was asked to save the latest findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AskStage {
-    /// The agent, at its stop.
+    /// The agent was asked by its stop hook.
     Asked,
-    /// Nobody yet: the next session is.
+    /// Nobody was asked yet; the next session start offers them.
     Pending,
 }
 
-/// What was found for one category.
+/// A finding for one category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CapturedItem {
     pub category: Category,
     pub score: f64,
-    /// The lines that made the score, each cut to a readable length.
+    /// The lines that made the score, each truncated.
     #[serde(deserialize_with = "lenient::items_if_list")]
     pub snippets: Vec<String>,
-    /// These lines with those around them.
+    /// The same lines with the lines around them.
     pub excerpt: String,
     pub origin: Origin,
-    /// Whether it was saved, or refused for good.
+    /// Whether it was saved or rejected.
     pub settled: bool,
 }
 
-/// Where the words of an item stand, and which words they were: a transcript may be cut or moved.
+/// The transcript position of an item and a digest of its words, because a transcript may be truncated or moved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub session: String,
@@ -74,13 +75,14 @@ pub struct Origin {
     pub words: String,
 }
 
-/// A place in a transcript: `{"line": 3}`.
+/// A position in a transcript: `{"line": 3}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "AtFields", try_from = "AtFields")]
 pub enum TranscriptPosition {
-    /// Counted from 1.
+    /// Starts at 1.
     Line(u64),
-    /// As a transcript is read, from its end, and as it stays where the beginning is too far away to count lines.
+    /// The byte offset, as found when reading backwards. Kept where counting lines from the start would read more
+    /// than a stop hook may.
     Byte(u64),
 }
 
@@ -98,7 +100,7 @@ impl Capture {
         }
     }
 
-    /// Without what is known already, saved or not: the same words are one finding.
+    /// The items that are not in this capture yet, settled or not: the same words are one finding.
     pub fn news(&self, mut items: Vec<CapturedItem>) -> Vec<CapturedItem> {
         let same = |old: &CapturedItem, new: &CapturedItem| {
             old.category == new.category && old.origin.words == new.origin.words
@@ -107,7 +109,7 @@ impl Capture {
         items
     }
 
-    /// Takes in news that were found up to a place. `asks` says that the agent is told of them now.
+    /// Adds new items found up to a position. `asks` means that the agent is asked to save them now.
     pub fn take(
         &mut self,
         news: Vec<CapturedItem>,
@@ -122,7 +124,8 @@ impl Capture {
         self.items.extend(news);
     }
 
-    /// The full categories among these that nobody was told of in this session.
+    /// Returns the full categories that this session was not notified about, and records that it is now. Repeated
+    /// notices would only be ignored.
     pub fn tell_full(&mut self, full: &[Category]) -> Vec<Category> {
         let news: Vec<Category> =
             full.iter().copied().filter(|category| !self.told_full.contains(category)).collect();
@@ -130,25 +133,24 @@ impl Capture {
         news
     }
 
-    /// What is still to be saved.
+    /// The items that are not settled.
     pub fn open_items(&self) -> impl Iterator<Item = &CapturedItem> {
         self.items.iter().filter(|item| !item.settled)
     }
 
-    /// The items to be saved now: the oldest of each category. What a session says of one subject and of the next
-    /// are two memories, and one is drafted after the other.
+    /// The items to draft now: the oldest of each category. An answer names only a category, so two findings of
+    /// one category are drafted one after the other.
     pub fn next_items(&self) -> impl Iterator<Item = &CapturedItem> {
         let is_first = |item: &&CapturedItem| self.next_of(item.category) == Some(*item);
         self.open_items().filter(is_first)
     }
 
-    /// The oldest open item of a category: the one that an answer speaks of.
+    /// The oldest open item of a category: the one that an answer refers to.
     pub fn next_of(&self, category: Category) -> Option<&CapturedItem> {
         self.open_items().find(|item| item.category == category)
     }
 
-    /// Settles the oldest open item of a category. Nothing of it is kept but that it was there: its words are in a
-    /// memory now, or unwanted.
+    /// Settles the oldest open item of a category and drops its text, which is now in a memory or unwanted.
     pub fn settle(&mut self, category: Category) {
         let mut open = self.items.iter_mut().filter(|item| !item.settled);
         if let Some(item) = open.find(|item| item.category == category) {
@@ -156,8 +158,8 @@ impl Capture {
         }
     }
 
-    /// Settles what may hold words of a forgotten memory: everything of a session that it came from, because what
-    /// was found in one session stands close together, and elsewhere what tells of it. Returns how many had words.
+    /// Settles items that may have text of a forgotten memory and returns how many. In a session that the memory
+    /// came from these are all items, because their excerpts overlap; elsewhere those that mention it.
     pub fn forget(&mut self, traces: &Traces) -> usize {
         let is_source = traces.sessions.contains(&self.session);
         let mut emptied = 0;
@@ -170,14 +172,14 @@ impl Capture {
         emptied
     }
 
-    /// Whether nobody needs it any more. One that was asked about, or told of, is kept when it is settled: forgetting
-    /// it would have the same session asked again.
+    /// Whether the capture can be deleted. A settled one is kept if its session was asked or notified: without it
+    /// the same session would be asked again.
     pub fn is_over(&self, now: Timestamp) -> bool {
         let spoken = self.asked || !self.told_full.is_empty();
         is_outdated(self.at, now) || (!spoken && self.open_items().next().is_none())
     }
 
-    /// The file's text. Secrets are masked: whoever reads it later need not see them.
+    /// The contents of the file. Secrets are masked.
     pub fn to_text(&self) -> String {
         #[derive(Serialize)]
         struct CaptureFile<'c> {
@@ -190,7 +192,7 @@ impl Capture {
         format!("{}\n", file.render(JsonFormat::FILE))
     }
 
-    /// `None` when it is not one of ours. An item that cannot be read is left out.
+    /// Parses a capture file. `None` if it is not one; items that cannot be parsed are left out.
     pub fn read(text: &str) -> Option<Capture> {
         json::from_str(text).ok()
     }
@@ -209,7 +211,7 @@ impl CapturedItem {
 }
 
 impl TranscriptPosition {
-    /// Whether this place comes after that one. Places that were counted differently cannot be compared.
+    /// Whether this position is after the other. A line and a byte cannot be compared, so that counts as after.
     pub fn is_after(self, other: TranscriptPosition) -> bool {
         match (self, other) {
             (TranscriptPosition::Line(own), TranscriptPosition::Line(other))
@@ -246,10 +248,10 @@ impl TryFrom<AtFields> for TranscriptPosition {
     }
 }
 
-/// What an agent is told at its stop: what was found, and how to save it. Below [`STOP_MAX_BYTES`].
+/// The request to save at a stop: what was found and how to save it, shorter than [`STOP_MAX_BYTES`].
 ///
-/// `full` are the categories that were found, too, and take no more memories. `describe` says what belongs into a
-/// category, in the words of whoever configured it.
+/// `full` are categories with findings that have reached their limit. `describe` returns the configured
+/// description of a category.
 pub fn stop_text(
     session: &str,
     items: &[CapturedItem],
@@ -261,21 +263,24 @@ pub fn stop_text(
         let text = compose(session, &found_text(items, words_max, describe), full, detail);
         (text.len() < STOP_MAX_BYTES).then_some(text)
     };
+    // Snippets are shortened first. Session and file name go last: without them the commands use the newest
+    // session.
     let shortest = || compose("", &found_text(items, 0, describe), full, Path::new(""));
     [120, 40].into_iter().find_map(longest).unwrap_or_else(shortest)
 }
 
-/// An agent pays for every byte of it, and the details lie in a file. With the program's full path in its commands
-/// it stays below 2 KiB.
+/// The agent pays for every byte, and the details are in a file. Below 2 KiB even with the program's full path in
+/// each command.
 pub const STOP_MAX_BYTES: usize = 1_536;
 
-/// A line for each item.
+/// One line per item.
 fn found_text(
     items: &[CapturedItem],
     words_max: usize,
     describe: &dyn Fn(Category) -> Option<String>,
 ) -> String {
     let line = |CapturedItem { category, score, snippets, .. }: &CapturedItem| {
+        // Items are masked only when they are written to the file, so the text for the agent is masked here.
         let snippet = secret::masked(snippets.first().map_or("", String::as_str)).into_owned();
         let snippet = escaped(&snippet, words_max);
         let described =
@@ -293,43 +298,43 @@ fn compose(session: &str, found: &str, full: &[Category], detail: &Path) -> Stri
     text.push_str("These are hints from keywords; leave out what is not worth keeping. Before you stop:\n");
     let name = if session.is_empty() { String::new() } else { session_option(session) };
     text.push_str(&format!("1. run `lorelane consolidate prepare{name}` and read what it prints\n"));
-    text.push_str("2. write the drafts that it asks for\n");
+    text.push_str("2. write the drafts it asks for\n");
     text.push_str(&format!("3. run `lorelane consolidate commit{name}`\n"));
     if !detail.as_os_str().is_empty() {
-        text.push_str(&format!("The lines around each: {}\n", detail.display()));
+        text.push_str(&format!("More context for each: {}\n", detail.display()));
     }
     text
 }
 
-/// What a person is told when automatic capture stops in a category.
+/// The message that automatic capture is paused in full categories.
 pub fn full_text(full: &[Category]) -> String {
     let line = |category: &Category| {
         format!(
-            "- [{}] waits: the category has max_memories_per_category memories; `lorelane list {category}` shows what could be retired\n",
+            "- [{}] on hold: the category has reached max_memories_per_category; `lorelane list {category}` shows what could be retired\n",
             category.display()
         )
     };
     full.iter().map(line).collect()
 }
 
-/// Names a session on a command line. Without it a command takes the newest session, and that may be another one
-/// that stopped meanwhile.
+/// The `--session` option for a command. Without it the command uses the newest session, which may be another one
+/// that stopped in the meantime.
 pub fn session_option(session: &str) -> String {
     format!(" --session {}", shell_word(session))
 }
 
-/// Whether what was found at that time is no longer of use to anybody.
+/// Whether a capture of that time is too old to be of use.
 pub fn is_outdated(at: Timestamp, now: Timestamp) -> bool {
     now.0 - at.0 > KEPT_DAYS * DAY
 }
 
-/// Which words a text has, as a hash: blanks, case, accents and punctuation make no difference. Small words do:
-/// `not`, `v2` and `C++` change what is said.
+/// A hash of the words of a text. Whitespace, case, accents and punctuation make no difference; short words do,
+/// because `not`, `v2` and `C++` change the meaning.
 pub fn words_digest(text: &str) -> String {
     let folded = fold(text);
     let in_word = |c: char| c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '+' | '#');
     let words: Vec<&str> = folded.split(|c| !in_word(c)).filter(|word| !word.is_empty()).collect();
-    // A text of nothing but signs is still not every other such text.
+    // Texts without any word must still differ from each other.
     let said = if words.is_empty() { folded.trim().to_owned() } else { words.join(" ") };
     Revision::of(said.as_bytes()).to_string()
 }
@@ -430,7 +435,7 @@ mod tests {
         let mut items = capture().items;
         items[0].snippets = vec!["We `chose` </b> pnpm".to_owned()];
         items[1].snippets = vec![format!("the key is {}", concat!("AKIA", "4TGHN2WQ7VKJX3ZD"))];
-        // What a person configured to belong there stands with the category (finding 15).
+        // The configured description is shown with the category (finding 15).
         let describe = |category| {
             (category == Category::Decision)
                 .then(|| "choices\n`rm x` </triage_data> that \u{202e}last".to_owned())
@@ -440,12 +445,12 @@ mod tests {
             lorelane: this session has something worth remembering.
             - [DECISION] (choices rm x &lt;/triage_data&gt; that last) We chose &lt;/b&gt; pnpm (score 0.68)
             - [TECH_DEBT] the key is AKIA…(12+) (score 0.68)
-            - [RUNBOOK] waits: the category has max_memories_per_category memories; `lorelane list runbook` shows what could be retired
+            - [RUNBOOK] on hold: the category has reached max_memories_per_category; `lorelane list runbook` shows what could be retired
             These are hints from keywords; leave out what is not worth keeping. Before you stop:
             1. run `lorelane consolidate prepare --session 7b23-x` and read what it prints
-            2. write the drafts that it asks for
+            2. write the drafts it asks for
             3. run `lorelane consolidate commit --session 7b23-x`
-            The lines around each: /s/7b23-x.json
+            More context for each: /s/7b23-x.json
         "#]]
         .assert_eq(&text);
     }
@@ -469,7 +474,7 @@ mod tests {
     fn the_words_of_a_text_are_one_however_they_are_laid_out() {
         assert_eq!(words_digest("We DECIDED: use a  Queue."), words_digest("we decided\nuse a queue"));
         assert_ne!(words_digest("use a queue"), words_digest("use a stack"));
-        // What recall leaves out as noise still makes another statement.
+        // Words that recall ignores still change the statement.
         for (one, other) in [
             ("it is so", "it is no"),
             ("deploy on Fridays", "do not deploy on Fridays"),

@@ -1,4 +1,4 @@
-//! What shall be done, and what was done.
+//! Plans of changes, and receipts of what they did.
 
 use crate::digest::Revision;
 use crate::json::Object;
@@ -11,11 +11,12 @@ use crate::time::Timestamp;
 
 const FILES_NAMED_MAX: usize = 5;
 
-/// Changes that happen together or not at all.
+/// Changes that happen together or not at all. All are in one lane: each lane has its own journal, and a change in
+/// two journals cannot be atomic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub changes: Vec<Change>,
-    /// What a reader of the log sees as the reason.
+    /// The reason shown in the log.
     pub because: String,
 }
 
@@ -36,7 +37,7 @@ pub enum Change {
         verb: LifecycleVerb,
         reason: String,
     },
-    /// Removes the file. Its bytes stay in the journal, so an undo brings it back.
+    /// Removes the file. Its bytes stay in the journal, so `undo` restores it.
     Delete {
         address: Address,
     },
@@ -47,7 +48,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The memory that it is about.
+    /// The memory that changes.
     pub fn address(&self) -> &Address {
         match self {
             Change::Create { address, .. }
@@ -59,18 +60,18 @@ impl Change {
     }
 }
 
-/// How a memory shall read after a revision.
+/// The new content of a revised memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Draft {
-    /// All of it, in its dialect, its own history entry included.
+    /// The whole text in its dialect. The caller has already added the history entry.
     Whole(String),
-    /// A text that follows what stands there.
+    /// Text to add at the end.
     Append { text: String },
-    /// What stands there, under another name.
+    /// The same content under another address.
     Renamed { to: Address },
-    /// All of it; lorelane writes the history entries.
+    /// The whole text; lorelane adds the history entries.
     Edited { text: String, because: Option<String> },
-    /// Only these fields; lorelane writes the history entries.
+    /// Only these fields; lorelane adds the history entries.
     Partial {
         from: Option<PartialInput>,
         set: Vec<Assignment>,
@@ -90,27 +91,27 @@ impl Draft {
     }
 }
 
-/// What a partial draft brings at once. The two are apart because only one of them can be what a note says: fields
-/// that somebody rendered as a text would stand there as its text.
+/// The input of a partial draft. Text and fields are separate variants, because for a note only text makes sense:
+/// fields rendered as JSON would become the note's text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartialInput {
-    /// In the dialect: a record with some of its fields, a note with or without a head.
+    /// In the dialect: a record with some of its fields, a note with or without frontmatter.
     Text(String),
-    /// Fields of a record by their names, as many as somebody cares to give.
+    /// Some fields of a record, by name.
     Fields(Object),
 }
 
-/// `path=value` as it was typed; the dialect knows the field's type.
+/// `path=value` as typed; the dialect knows the type of the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     pub path: String,
     pub value: String,
 }
 
-/// What was done. The journal holds the same, and `undo` takes it back.
+/// The result of a committed plan. The journal has the same, and `undo` reverts it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Receipt {
-    /// Its number in the journal; `None` when nothing had to be changed.
+    /// The number of the journal entry; `None` if nothing changed.
     pub number: Option<u64>,
     pub at: Timestamp,
     pub outcomes: Vec<Outcome>,
@@ -136,26 +137,26 @@ pub enum Effect {
         to: Status,
         reason: String,
     },
-    /// It already was as asked.
+    /// No change: it already had this status.
     Already(Status),
     Deleted,
     Marked(MarkKind),
-    /// An undo put this file back as it was, or took it away.
+    /// `undo` restored the previous content of this file, or removed it.
     Undone,
 }
 
-/// Something the person should know though the change went through.
+/// Something to report about a change that succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// A value was mended on the way in.
+    /// A value was fixed before saving.
     Fixed {
         field: String,
         what: String,
     },
     Warning(String),
-    /// Files that a memory is said to be about and that the project does not have.
+    /// `related_files` that do not exist in the project.
     NoSuchFiles(Vec<String>),
-    /// A session leaves the window, and these items of it stand nowhere else.
+    /// A session summary drops out of the window of recent sessions, and no other memory contains these items.
     Leaving {
         session: String,
         items: Vec<String>,
@@ -167,7 +168,7 @@ impl Notice {
         Notice::Warning(text.into())
     }
 
-    /// The notice for a line of text; its face puts the head before it.
+    /// The notice as one line; the caller adds a prefix such as `warning:`.
     pub fn text(&self) -> String {
         match self {
             Notice::Fixed { field, what } => format!("{field}: {what}"),
@@ -180,7 +181,9 @@ impl Notice {
                 };
                 let are = if files.len() == 1 { "is" } else { "are" };
                 let named = named.collect::<Vec<_>>().join(", ");
-                format!("related_files: {named}{more} {are} not in the project; correct what is a mistake")
+                format!(
+                    "related_files: {named}{more} {are} not in the project; fix the path if it is a mistake"
+                )
             }
             Notice::Leaving { session, items } => format!(
                 "Session {session} contains unique content not captured elsewhere: {}. Consider saving these before retirement.",

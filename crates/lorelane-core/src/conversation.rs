@@ -1,8 +1,8 @@
-//! What a person and an agent said, out of the transcripts that clients keep.
+//! Reads the messages of user and agent from the transcripts of clients.
 //!
-//! Only their own words count. Clients write much more into a transcript: tool results, requests that repeat the
-//! whole conversation, feedback of hooks, summaries, and what lorelane itself injected. A memory learned from
-//! any of these would be a memory of an echo.
+//! Only what they wrote themselves counts. A transcript has much more: tool results, requests that repeat the
+//! whole conversation, hook feedback, summaries, and what lorelane itself injected. Capturing from any of these
+//! would save what is already known.
 
 use crate::capture::{STOP_HEAD, TranscriptPosition};
 use crate::json::{Json, Object};
@@ -18,12 +18,12 @@ pub struct Conversation {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// Where it begins.
+    /// The position of its first line.
     pub at: TranscriptPosition,
     pub speaker: Speaker,
-    /// Empty for a message that does nothing but use tools.
+    /// Empty for a message that only calls tools.
     pub text: String,
-    /// The names of the tools that it uses, one per use.
+    /// The names of the tools it calls, one per call.
     pub tools: Vec<String>,
 }
 
@@ -33,24 +33,24 @@ pub enum Speaker {
     Assistant,
 }
 
-/// How a transcript is written. All are JSON, an object per line.
+/// The transcript format of a client. All are JSON Lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptFormat {
-    /// Claude Code's, and the flat one that the first system expected in its place.
+    /// Claude Code's, and the flat format that the `claude-memory` scripts expected.
     ClaudeCode,
     Codex,
     Gemini,
     Copilot,
 }
 
-/// Whether somebody is there to read an answer.
+/// Whether a person is there to read an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attendance {
     Attended,
     Unattended,
 }
 
-/// What one line of a transcript adds. Lines with one id are one message.
+/// The content of one transcript line. Lines with the same id are parts of one message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TranscriptPart {
     pub id: Option<String>,
@@ -60,7 +60,7 @@ pub struct TranscriptPart {
 }
 
 impl Conversation {
-    /// For clients that hand over the last words instead of a transcript that we can read.
+    /// For clients that pass the last messages instead of a transcript we can read.
     pub fn from_texts(human: Option<&str>, assistant: Option<&str>) -> Conversation {
         let said = [(Speaker::Human, human), (Speaker::Assistant, assistant)];
         let messages = said.into_iter().enumerate().filter_map(|(at, (speaker, text))| {
@@ -70,7 +70,7 @@ impl Conversation {
         Conversation { messages: messages.collect() }
     }
 
-    /// Without what was looked at before.
+    /// Drops messages up to a position that was already triaged.
     pub fn after(mut self, until: Option<TranscriptPosition>) -> Conversation {
         if let Some(until) = until {
             self.messages.retain(|message| message.at.is_after(until));
@@ -78,9 +78,10 @@ impl Conversation {
         self
     }
 
-    /// With these last words, which a client hands over at a stop: its transcript may not have them yet.
+    /// Adds the last answer, which a client passes to its stop hook: the transcript may not have it yet.
     pub fn ending_with(mut self, assistant: &str) -> Conversation {
         let last = self.messages.iter().rev().find(|message| message.speaks());
+        // If the transcript already has the answer, it must not count twice.
         let known = last.is_some_and(|message| message.text.trim_end().ends_with(assistant.trim()));
         if let Some(text) = own_words(Speaker::Assistant, assistant).filter(|_| !known) {
             let at = self.messages.last().map_or(TranscriptPosition::Line(1), |message| message.at);
@@ -89,7 +90,7 @@ impl Conversation {
         self
     }
 
-    /// Without the lines that repeat what lorelane showed in this session: they are known already.
+    /// Drops lines that repeat what lorelane showed in this session: capturing them would save it again.
     pub fn without_lines_of(mut self, shown: &[String]) -> Conversation {
         let known: Vec<String> =
             shown.iter().filter(|text| is_telling(text)).map(|text| fold(text)).collect();
@@ -107,13 +108,13 @@ impl Conversation {
     }
 }
 
-/// A title of one or two words stands in many lines that say something new.
+/// A title of one or two words occurs in many lines that say something new.
 fn is_telling(text: &str) -> bool {
     words(text).len() >= 3
 }
 
 impl Message {
-    /// Whether anything was said: using a tool is not speaking.
+    /// Whether it has text; tool calls alone do not count.
     pub fn speaks(&self) -> bool {
         !self.text.trim().is_empty()
     }
@@ -129,7 +130,7 @@ impl Message {
     }
 }
 
-/// Puts a conversation together from its lines, the last one first, until it has enough messages.
+/// Builds a conversation from its lines in reverse order, until it has enough messages.
 #[derive(Debug)]
 pub struct ReverseReader {
     max_messages: usize,
@@ -143,8 +144,8 @@ impl ReverseReader {
         ReverseReader { max_messages, found: Vec::new(), spoken: 0 }
     }
 
-    /// Adds the line before all others. Says whether more are wanted: the first line of a message too many shows
-    /// that the oldest one is complete.
+    /// Adds the line before all lines added so far. Returns whether more are needed: the oldest message is known
+    /// to be complete only when a line of the message before it is seen.
     pub fn add(&mut self, at: TranscriptPosition, part: TranscriptPart) -> bool {
         let newest_first = self.found.iter().enumerate().rev().take(NEARBY);
         let mut same = newest_first.filter(|(_, (id, message))| {
@@ -152,9 +153,10 @@ impl ReverseReader {
         });
         let whole = same.next().map(|(place, _)| place);
         let spoke = whole.is_some_and(|place| self.found[place].1.speaks());
+        // Only messages with text count against `triage.max_messages`; tool calls between them do not.
         if !part.text.trim().is_empty() && !spoke {
             if self.spoken == self.max_messages {
-                // It is the message too many, and what was found of it before is its end.
+                // The part belongs to one message too many; drop what was already added of it.
                 whole.map(|place| self.found.remove(place));
                 return false;
             }
@@ -175,11 +177,11 @@ impl ReverseReader {
     }
 }
 
-/// Lines of one message lie together, with at most a few results of its tools between them.
+/// Lines of one message are adjacent, except for a few results of its tools.
 const NEARBY: usize = 8;
 
 impl TranscriptFormat {
-    /// How this client writes its transcripts, where we can read them.
+    /// The format of a client's transcripts, if we can read them.
     pub fn of_client(name: &str) -> Option<TranscriptFormat> {
         match name {
             "claude-code" => Some(TranscriptFormat::ClaudeCode),
@@ -190,12 +192,13 @@ impl TranscriptFormat {
         }
     }
 
-    /// Whether the last answer comes into the file only after the stop hook ran.
+    /// Whether the last answer is written to the file only after the stop hook ran. The transcript is then read
+    /// again later: waiting in the hook would delay every turn.
     pub fn lags(self) -> bool {
         self == TranscriptFormat::Copilot
     }
 
-    /// What a line tells about who is there. `None` for most lines, and for clients that never tell.
+    /// Whether a line shows that a person is there. `None` for most lines, and for clients that do not record it.
     pub fn attendance(self, line: &[u8]) -> Option<Attendance> {
         let telling: &[&str] = match self {
             TranscriptFormat::Codex => &["task_started", "session_meta"],
@@ -211,8 +214,9 @@ impl TranscriptFormat {
             (TranscriptFormat::Codex, "event_msg") => {
                 text("payload.turn_attribution.turn_trigger")? == "user"
             }
-            // Older versions do not say who began a turn, only how they were started.
+            // Older versions do not record who started a turn, only how the program was started.
             (TranscriptFormat::Codex, "session_meta") => matches!(text("payload.source")?, "cli" | "vscode"),
+            // Its system prompt has these words only in interactive mode.
             (TranscriptFormat::Copilot, "system.message") => {
                 text("data.content")?.contains("an interactive tool")
             }
@@ -221,10 +225,11 @@ impl TranscriptFormat {
         Some(if attended { Attendance::Attended } else { Attendance::Unattended })
     }
 
-    /// Whether a line can hold words or a tool use, told from its bytes: most of a transcript is neither and
-    /// need not be parsed. Inside a text every quote is escaped, so what is found here is structure.
+    /// Whether a line may have text or a tool call, judged by its bytes: most lines have neither and need not be
+    /// parsed. Quotes inside JSON strings are escaped, so a match is always structure.
     pub fn may_speak(self, line: &[u8]) -> bool {
-        // In a Claude Code transcript most bytes are results of tools. What stands beside one is not said either.
+        // Most bytes of a Claude Code transcript are tool results. Text beside one in the same line is written by
+        // the client, so the whole line is skipped.
         let (wanted, unwanted): (&[&str], &[&str]) = match self {
             TranscriptFormat::ClaudeCode => (&["user", "human", "assistant", "tool_use"], &["tool_result"]),
             TranscriptFormat::Codex => {
@@ -243,7 +248,7 @@ impl TranscriptFormat {
         speaks
     }
 
-    /// Reads one line. `None` when nobody speaks in it.
+    /// Parses one line. `None` if it has neither text of user or agent nor a tool call.
     pub fn read_line(self, line: &str) -> Option<TranscriptPart> {
         let json = Json::parse(line).ok()?;
         let fields = json.as_object()?;
@@ -257,13 +262,13 @@ impl TranscriptFormat {
     }
 }
 
-/// Whether the text that begins here is one of these.
+/// Whether the JSON string that starts here is one of these names.
 fn is_one_of(value: &[u8], names: &[&str]) -> bool {
     let ends = |after: &[u8]| after.first() == Some(&b'"');
     names.iter().any(|name| value.strip_prefix(name.as_bytes()).is_some_and(ends))
 }
 
-/// What follows each `"type":"` of a line, with or without a blank.
+/// What follows each `"type":"` of a line, with or without a space after the colon.
 fn types(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     const KEY: &[u8] = b"\"type\":";
     memmem::find_iter(line, KEY).filter_map(|at| {
@@ -274,6 +279,7 @@ fn types(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn claude_code(line: &Object) -> Option<TranscriptPart> {
     let set = |key: &str| line.get(key).and_then(Json::as_bool) == Some(true);
+    // Text added by the client, subagents, summaries and notifications: neither user nor agent wrote it here.
     if set("isMeta") || set("isSidechain") || set("isCompactSummary") || line.at("origin.kind").is_some() {
         return None;
     }
@@ -292,7 +298,7 @@ fn claude_code(line: &Object) -> Option<TranscriptPart> {
         }
         _ => return None,
     };
-    // What the client answers itself, in the place of a model that failed.
+    // An error message of the client in place of the model's answer.
     if line.at("message.model").and_then(Json::as_text) == Some("<synthetic>") {
         return None;
     }
@@ -320,7 +326,8 @@ fn codex(line: &Object) -> Option<TranscriptPart> {
     }
 }
 
-/// A message is a line of its own; what a `$set` puts in place of earlier ones was said before or by nobody.
+/// Each message is one line. `$set` lines are ignored: they replace earlier messages by copies or by context that
+/// the client generated.
 fn gemini(line: &Object) -> Option<TranscriptPart> {
     let speaker = match line.text("type")? {
         "user" => Speaker::Human,
@@ -351,7 +358,7 @@ fn copilot(line: &Object) -> Option<TranscriptPart> {
     Some(part)
 }
 
-/// The words and tools of a content: a text, or a list of texts and blocks.
+/// The text and tool calls of a `content` value: a string, or a list of strings and blocks.
 fn part(id: Option<String>, speaker: Speaker, content: &Json, text_blocks: &[&str]) -> TranscriptPart {
     let mut texts: Vec<&str> = content.as_text().into_iter().collect();
     let mut tools = Vec::new();
@@ -371,14 +378,14 @@ fn own_text(speaker: Speaker, texts: &[&str]) -> String {
     texts.collect::<Vec<String>>().join("\n")
 }
 
-/// What somebody said themselves. `None` when a program speaks in their name.
+/// The text without injected elements. `None` if nothing is left, or if a program wrote it in the user's name.
 fn own_words(speaker: Speaker, text: &str) -> Option<String> {
     let text = without_fences(text);
     let machine = speaker == Speaker::Human && is_machine_text(&text);
     (!machine && !text.trim().is_empty()).then_some(text)
 }
 
-/// How texts begin that a client puts in the user's place.
+/// Prefixes of texts that clients add as user messages.
 const MACHINE_HEADS: &[&str] = &[
     "<command-",
     "<local-command",
@@ -395,13 +402,13 @@ const MACHINE_HEADS: &[&str] = &[
     STOP_HEAD,
 ];
 
-/// Whether a prompt was written by a program: a client's notice, a hook's feedback, our own stop text.
+/// Whether a program wrote the prompt: a client's notice, hook feedback, or our own stop text.
 pub fn is_machine_text(text: &str) -> bool {
     let text = text.trim_start();
     MACHINE_HEADS.iter().any(|head| text.starts_with(head))
 }
 
-/// The elements in which lorelane, the first system and the clients put what nobody said.
+/// Elements for text injected by lorelane, the `claude-memory` scripts and the clients.
 const FENCES: &[&str] = &[
     "lorelane-memory",
     "lorelane-standing",
@@ -412,11 +419,12 @@ const FENCES: &[&str] = &[
     "hook_context",
 ];
 
-/// Removes whole fenced elements. A tag that is never closed is somebody writing about it, and hides nothing.
+/// Removes fenced elements. A tag that is never closed is left alone: somebody writes about it.
 pub fn without_fences(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
-    // A name that is not closed any more is not searched for again: a text full of open tags costs no more.
+    // A name without a closing tag is not searched again; otherwise a text full of open tags would take quadratic
+    // time.
     let mut names = FENCES.to_vec();
     while let Some(at) = rest.find('<') {
         let (before, from) = rest.split_at(at);
@@ -448,7 +456,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reads lines as a transcript is read: the last one first.
+    /// Reads lines in reverse order, as a transcript is read.
     fn read(format: TranscriptFormat, lines: &[&str], max_messages: usize) -> Vec<String> {
         let mut backwards = ReverseReader::new(max_messages);
         for (at, line) in lines.iter().enumerate().rev() {
@@ -623,7 +631,7 @@ mod tests {
         }
     }
 
-    // For every tag that nobody closes the rest of the text was searched.
+    // For every tag without a closing one, the rest of the text was searched.
     #[test]
     fn a_text_full_of_open_tags_is_searched_once_for_each_name() {
         let tags: String = FENCES.iter().map(|name| format!("<{name} ")).collect();

@@ -1,4 +1,4 @@
-//! What is known of every memory without opening its file: one row per memory.
+//! What the index stores about each memory, so that lists and filters need not open its file.
 
 use crate::lifecycle::{Lifecycle, Status};
 use crate::memory::{Address, Memory, MemoryKind};
@@ -13,28 +13,29 @@ pub struct MemorySummary {
     pub title: String,
     pub tags: Vec<String>,
     pub status: Status,
-    /// Since when it has that status, for a retired or archived one that says so.
+    /// When it was retired or archived, if its file says so.
     pub status_at: Option<Timestamp>,
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
-    /// When its file was written, where that is known: only files and their index know.
+    /// The file's modification time, if known; a parsed memory alone does not have it.
     pub written: Option<Timestamp>,
     pub revised: u64,
 }
 
 impl MemorySummary {
-    /// Whether somebody gave it a title; a note without one is called as its file.
+    /// Whether it has a title of its own; without one, a note's title is its file name.
     pub fn is_titled(&self) -> bool {
         let file = self.address.name().rsplit('/').next().unwrap_or_default();
         matches!(self.kind, MemoryKind::Record(_)) || self.title != file
     }
 
-    /// When it was last changed, as far as it says so. A note that was never changed says only when it was made.
+    /// When it was last changed, according to the file. A note that was never changed only has `created`.
     pub fn changed(&self) -> Option<Timestamp> {
         self.updated.or(self.created)
     }
 
-    /// What filters of time go by: its last change, and without any date the time of its file.
+    /// The time for filters such as `--since`: the last change, or the file's modification time if it has no date.
+    /// Ranking does not use the latter, because it would change with every checkout.
     pub fn dated(&self) -> Option<Timestamp> {
         self.changed().or(self.written)
     }

@@ -1,16 +1,16 @@
-//! Text on its way to a model: fenced, escaped, attributed.
+//! Makes untrusted text safe for a model: fenced, escaped, attributed.
 //!
-//! A memory is data that somebody wrote earlier, perhaps copied from a web page. Inside a fence it is one line
-//! without anything that acts: no markup, no line break, no invisible character.
+//! A memory may contain text copied from a web page. Inside a fence it is one line without markup, line breaks or
+//! invisible characters, so it cannot pass for instructions of ours.
 
 use crate::text::{cut, is_visible, one_line, printable};
 
-/// What stands between our opening and closing tag is said by memories, not by us.
+/// An element whose content comes from memories and not from lorelane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fence {
-    /// Reminders for a prompt.
+    /// Memories added to a prompt.
     Memory,
-    /// What holds for every session.
+    /// Memories shown at a session start.
     Standing,
 }
 
@@ -24,33 +24,34 @@ impl Fence {
         }
     }
 
-    /// The fence around a text that is ours or was made safe by [`inline`].
+    /// Wraps text that is ours or was escaped by [`inline`] or [`block`].
     pub fn around(self, inside: &str) -> String {
         let tag = self.tag();
         format!("<{tag}>\n{}\n</{tag}>\n", inside.trim_end_matches('\n'))
     }
 }
 
-/// At most `max` characters of a foreign text as one line that cannot leave its place. The cut comes before the
-/// escapes, so that none is cut in two.
+/// Escapes at most `max` characters of untrusted text as one line. It is truncated before it is escaped, so that
+/// no escape is cut in two.
 pub fn inline(text: &str, max: usize) -> String {
     escape(&cut(&one_line(text), max))
 }
 
-/// At most `max` characters of a foreign text with its lines. Quotes stay: they end nothing inside a fence, and a
-/// record without them could not be read.
+/// Escapes at most `max` characters of untrusted text and keeps its lines. Quotes stay: they end nothing inside a
+/// fence, and a record without them could not be parsed.
 pub fn block(text: &str, max: usize) -> String {
     cut(&printable(text), max).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// JSON in which no text looks like markup or hides anything. A reader of JSON sees every value as it was: signs that
-/// act stand there by their numbers. Line breaks stay, for rendered texts have none.
+/// Rewrites rendered JSON so that no string looks like markup or has invisible characters: those become `\u`
+/// escapes, so a parser still reads the same values. Line breaks stay, because rendered strings have none.
 pub fn json(rendered: &str) -> String {
     let acts = |c: char| matches!(c, '<' | '>' | '&') || (c != '\n' && !is_visible(c));
     let (mut safe, mut rest) = (String::with_capacity(rendered.len()), rendered);
     let mut units = [0; 2];
     while let Some((at, c)) = rest.char_indices().find(|(_, c)| acts(*c)) {
         safe.push_str(&rest[..at]);
+        // JSON escapes are UTF-16 code units, two of them outside the basic plane.
         c.encode_utf16(&mut units).iter().for_each(|unit| safe.push_str(&format!("\\u{unit:04x}")));
         rest = &rest[at + c.len_utf8()..];
     }
@@ -58,12 +59,13 @@ pub fn json(rendered: &str) -> String {
     safe
 }
 
-/// The name of a file on its way to a model, as an address or a path. What could act or hide stands there by its
-/// bytes, as in a URI, so that whoever reads the name can still say it: see [`spelled_out`].
+/// Escapes an address or path for a model. Markup and invisible characters are percent-encoded as in a URI, so
+/// that the model can pass the name back; see [`spelled_out`].
 pub fn name(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut bytes = [0; 4];
     for c in text.chars() {
+        // `%` is encoded too, so that decoding is unambiguous.
         let acts = matches!(c, '<' | '>' | '&' | '"' | '`' | '%') || (c.is_whitespace() && c != ' ');
         if is_visible(c) && !acts {
             safe.push(c);
@@ -74,7 +76,7 @@ pub fn name(text: &str) -> String {
     safe
 }
 
-/// A name whose bytes stand there by their numbers, as it was.
+/// Decodes a percent-encoded name.
 pub fn spelled_out(name: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.bytes();

@@ -1,8 +1,7 @@
-//! Which texts speak of a memory that shall be forgotten.
+//! Decides which texts mention a memory that is being forgotten.
 //!
-//! Whoever keeps such texts (log, ledger, captures, drafts) asks here, so that all of them mean the same. A name
-//! that is one everyday word counts only where it stands as an address or a file: else forgetting `auth` would
-//! take away every text about authentication.
+//! Log, ledger, captures and drafts all use these rules. A name of one word counts only as part of an address or
+//! file name; otherwise forgetting `auth` would erase every text about authentication.
 
 use crate::json::{self, JsonFormat, lenient};
 use crate::memory::Address;
@@ -11,47 +10,48 @@ use crate::text::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A title of one word stands in many texts that do not mean it.
+/// A title of one word occurs in many texts that are not about the memory.
 const TITLE_WORDS_MIN: usize = 2;
 
-/// Whether something is done or only counted.
+/// Whether traces are erased or only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EraseMode {
     Look,
     Purge,
 }
 
-/// What is known of a memory that shall be forgotten.
+/// What identifies a memory that is being forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traces {
-    /// The address it has and those it had, as far as no other memory has them now.
+    /// Its current and former addresses, except those that another memory has now.
     #[serde(deserialize_with = "lenient::items_if_list")]
     pub addresses: BTreeSet<Address>,
-    /// Addresses that it had, or that look like it, and at which another memory stands now: that one stays.
+    /// Former or similar addresses that another memory has now. That memory stays.
     #[serde(deserialize_with = "lenient::items_if_list")]
     pub taken: BTreeSet<Address>,
     #[serde(deserialize_with = "lenient::items_if_list")]
     pub titles: BTreeSet<String>,
-    /// The sessions that it was captured from.
+    /// The sessions it was captured from.
     #[serde(deserialize_with = "lenient::items_if_list")]
     pub sessions: BTreeSet<String>,
 }
 
 impl Traces {
-    /// Whether an address is the memory's or was: also one that it had among the deleted notes, and that only the
-    /// log or git still knows.
+    /// Whether an address is or was the memory's. Addresses in the trash are recognised by their form, because
+    /// after a restore only the log and git still have them.
     pub fn own(&self, address: &Address) -> bool {
         let in_trash = || restored(address).is_some_and(|origin| self.addresses.contains(&origin));
         self.addresses.contains(address) || !self.taken.contains(address) && in_trash()
     }
 
-    /// For an address that the memory had and another has now: the one whose leaving parts their times.
+    /// If another memory has this address now, the address in [`Traces::taken`]. The log entry in which the
+    /// forgotten memory left it separates the entries of the two.
     pub fn lost(&self, address: &Address) -> Option<Address> {
         let taken = |address: &Address| self.taken.contains(address);
         Some(address.clone()).filter(taken).or_else(|| restored(address).filter(taken))
     }
 
-    /// The same memory in a folder where other memories have some of its addresses.
+    /// The traces for a folder in which other memories have some of the addresses.
     pub fn with_taken(&self, is_taken: impl Fn(&Address) -> bool) -> Traces {
         let mut traces = self.clone();
         traces.addresses.retain(|address| !is_taken(address));
@@ -59,13 +59,13 @@ impl Traces {
         traces
     }
 
-    /// Whether a text names the memory: by its address, its file, or a name of several words.
+    /// Whether a text names the memory by its address, its file, or a name of several words.
     pub fn are_named_in(&self, text: &str) -> bool {
         let text = text.to_ascii_lowercase();
         self.addresses.iter().any(|address| names(&text, address))
     }
 
-    /// Whether a text names the memory or holds every word of a title of it.
+    /// Whether a text names the memory or has all words of one of its titles.
     pub fn are_told_in(&self, text: &str) -> bool {
         self.are_named_in(text) || {
             let said: BTreeSet<String> = words(text).into_iter().collect();
@@ -77,10 +77,10 @@ impl Traces {
     }
 }
 
-/// A forgetting that was begun: enough for whoever comes next to complete it.
+/// A `forget` in progress, saved so that the next command can complete it after a crash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EraseRequest {
-    /// The newest change when it began: a later one is the log's own line about it.
+    /// The newest log entry when it began. If there is a later one, the log already has the entry about it.
     pub after: u64,
     pub because: String,
     pub traces: Traces,
@@ -91,12 +91,12 @@ impl EraseRequest {
         format!("{}\n", json::to_string(self, JsonFormat::LINE))
     }
 
-    /// `None` for what a power cut left of it: then nothing had begun.
+    /// `None` if a power failure left it incomplete; then nothing was erased yet.
     pub fn read(text: &str) -> Option<EraseRequest> {
         json::from_str(text).ok()
     }
 
-    /// What the log says of it: never the memory's name, also if the reason has it.
+    /// The reason for the log. It is left out if it names the memory.
     pub fn reason(&self) -> String {
         match self.because.trim() {
             because if because.is_empty() || self.traces.are_told_in(because) => "forget a memory".to_owned(),
@@ -105,7 +105,7 @@ impl EraseRequest {
     }
 }
 
-/// `text` is lower case.
+/// `text` is lowercase.
 fn names(text: &str, address: &Address) -> bool {
     let name = address.name().to_ascii_lowercase();
     let several_words = name.contains(|c| joins(c) && !c.is_alphanumeric());
@@ -125,7 +125,7 @@ fn joins(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_')
 }
 
-/// In the text of a JSON file the `n` of `\n` is no letter.
+/// In JSON text the `n` of `\n` is not part of a word.
 fn ends_in_word(before: &str) -> bool {
     let mut last = before.chars().rev();
     match (last.next(), last.next()) {
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    // A note was named by nothing but a name with a dash, in lower case.
+    // Notes were only recognised by a lowercase name with a dash.
     #[test]
     fn a_text_names_a_note_by_address_file_link_or_a_name_of_several_words() {
         let table = [

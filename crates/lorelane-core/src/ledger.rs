@@ -1,4 +1,4 @@
-//! What was put into prompts, one line each: the answer to "why did the agent see this, and why not that?".
+//! One line per prompt or session start: what was shown, what was left out, and why. `why` reads it.
 
 use crate::briefing::{self, Briefing, DropRule, RenderedContext};
 use crate::forget::Traces;
@@ -13,11 +13,11 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Enough of a prompt to know it again.
+/// Enough of a prompt to recognise it.
 const QUERY_MAX: usize = 400;
 const LEFT_OUT_MAX: usize = 20;
 
-/// One injection, or one prompt that was answered with nothing although memories were near.
+/// One injection, or one prompt for which nothing was injected: `why` must be able to explain that too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LedgerLine {
     pub at: Timestamp,
@@ -25,7 +25,7 @@ pub struct LedgerLine {
     #[serde(serialize_with = "as_named")]
     pub session: String,
     pub event: LedgerEvent,
-    /// The prompt, masked and cut.
+    /// The prompt, with secrets masked, truncated.
     pub query: String,
     pub tokens: usize,
     #[serde(default, deserialize_with = "lenient::items_if_list")]
@@ -61,9 +61,9 @@ pub struct ShownMemory {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ShownReason {
-    /// It stands in every session.
+    /// It is shown at every session start.
     Standing { because: String },
-    /// The prompt asked for it; the points sum to the score.
+    /// It matched the prompt; the points add up to the score.
     Asked {
         score: i32,
         #[serde(with = "by_signal")]
@@ -82,13 +82,13 @@ pub struct DroppedMemory {
     pub rule: DropRule,
 }
 
-/// A session's id as a line has it: foreign text, so masked and cut.
+/// A session id for the ledger. The client chose it, so secrets are masked and it is truncated.
 pub fn named(session: &str) -> String {
     cut(&secret::masked(&one_line(session)), 80)
 }
 
-/// Whether a line of the file has to go with a forgotten memory. One that cannot be read may be the rest of one that
-/// does.
+/// Whether a line must be removed with a forgotten memory. The whole line goes, prompt included: what was typed to
+/// find a memory repeats it. A line that cannot be parsed goes too, because it may be a torn part of such a line.
 pub fn has_traces(text: &str, traces: &Traces) -> bool {
     match LedgerLine::read(text) {
         None => !text.trim().is_empty(),
@@ -122,6 +122,7 @@ impl LedgerLine {
             client: client.to_owned(),
             session: session.to_owned(),
             event: LedgerEvent::Prompt,
+            // Masked before it is truncated: half a secret would not be recognised.
             query: cut(&secret::masked(&one_line(&both_ends(prompt))), QUERY_MAX),
             shown: shown.collect(),
             left_out: left_out.collect(),
@@ -157,7 +158,7 @@ impl LedgerLine {
         format!("{}\n", json::to_string(self, JsonFormat::LINE))
     }
 
-    /// Reads a line; a foreign or torn one says nothing.
+    /// Parses a line; `None` for a foreign or torn one.
     pub fn read(line: &str) -> Option<LedgerLine> {
         json::from_str(line).ok()
     }
@@ -166,7 +167,7 @@ impl LedgerLine {
         self.addresses().any(|known| known == address)
     }
 
-    /// The memories that it speaks of.
+    /// The memories shown or left out.
     pub fn addresses(&self) -> impl Iterator<Item = &Address> {
         let shown = self.shown.iter().map(|shown| &shown.address);
         shown.chain(self.left_out.iter().map(|left| &left.address))

@@ -1,4 +1,6 @@
-//! Core: decides. Knows text and time values only; performs no effect and reads no clock.
+//! The rules of lorelane as pure functions over text and time values: no I/O, no clock, no threads.
+//!
+//! Files, locks, SQLite and git are in `lorelane-engine`; command line, hooks and MCP server in `lorelane`.
 
 pub mod bench;
 pub mod briefing;

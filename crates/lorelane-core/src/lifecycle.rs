@@ -1,15 +1,16 @@
-//! The states of a memory: in recall, out of it, kept for good.
+//! The states of a memory: active, retired, archived.
 
 use crate::time::Timestamp;
 use std::fmt;
 
-/// The longest reason and the longest summary in a history, in characters.
+/// The maximum length of a reason and of a history summary, in characters. Longer ones are truncated, so that the
+/// record stays valid.
 pub const REASON_MAX: usize = 300;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lifecycle {
     Active,
-    /// Out of recall; garbage collection takes it after the grace period.
+    /// Out of recall; `gc` deletes or archives it after the grace period.
     Retired {
         at: Option<Timestamp>,
         reason: Option<String>,
@@ -21,7 +22,7 @@ pub enum Lifecycle {
     },
 }
 
-/// A lifecycle without its circumstances.
+/// A [`Lifecycle`] without time and reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     Active,
@@ -29,16 +30,16 @@ pub enum Status {
     Archived,
 }
 
-/// What can be asked of a lifecycle.
+/// A transition that somebody asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LifecycleVerb {
     Retire,
     Archive,
-    /// Garbage collection puts an old retired memory away instead of deleting it.
+    /// `gc` archives a retired memory after its grace period instead of deleting it (`delete.archive_retired`).
     ArchiveRetired,
-    /// Delete for good.
+    /// Removes the file of a retired memory.
     Delete,
-    /// Back to active; from the named state only, when one is named.
+    /// Back to active; if `from` is given, only from that state.
     Restore {
         from: Option<Status>,
     },

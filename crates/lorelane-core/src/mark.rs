@@ -1,7 +1,7 @@
-//! What is known about a memory and no dialect can say.
+//! Marks: facts about a memory that no file format can hold, such as a pin or a former address.
 //!
-//! Marks are one append-only file per worktree, a JSON object per line, so that two branches merge line by
-//! line. The newest mark of a kind counts.
+//! Marks are one append-only JSON Lines file per worktree, so that two branches merge line by line. The newest
+//! mark of a kind counts.
 
 use crate::capture::{Origin, words_digest};
 use crate::digest::Revision;
@@ -15,13 +15,13 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The folder of the file of marks, below the project's root.
+/// The folder of the marks file, relative to the project root.
 pub const MARKS_FOLDER: &str = ".lorelane";
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Mark {
     pub address: Address,
-    /// What the memory said when it was marked.
+    /// The revision of the memory when it was marked.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub revision: Option<Revision>,
     pub at: Timestamp,
@@ -32,26 +32,26 @@ pub struct Mark {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "mark", rename_all = "lowercase")]
 pub enum MarkKind {
-    /// Always part of the standing context.
+    /// Shown at every session start.
     Pin,
     Unpin,
-    /// The memory moved: this address now leads to that one.
+    /// The memory was moved: this address now resolves to `to`.
     Alias {
         to: Address,
     },
-    /// Where the words stand that the memory was captured from.
+    /// The transcript position that the memory was captured from.
     Origin(Origin),
-    /// Nobody wants it captured again.
+    /// It must not be captured again.
     Reject(Rejection),
 }
 
-/// What is not wanted, by value: as hashes, so that the file of marks repeats nothing of it.
+/// What must not be captured again, as digests, so that the marks file does not repeat the rejected text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// See [`words_digest`].
     pub title: String,
     pub body: String,
-    /// The words that it was captured from, each time it was.
+    /// Digests of the words it was captured from, one per capture.
     #[serde(default, deserialize_with = "lenient::items_if_list", skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<String>,
     #[serde(default, deserialize_with = "lenient::or_default")]
@@ -64,33 +64,33 @@ impl Rejection {
             title: words_digest(&memory.title),
             body: words_digest(&memory.body.statement()),
             origins: origins.iter().map(|origin| origin.words.clone()).collect(),
-            // A reason may quote what the memory may not hold, and marks are part of the repository.
+            // A reason may quote a secret, and the marks file is committed to the repository.
             because: cut(&secret::masked(&one_line(because)), REASON_MAX),
         }
     }
 }
 
-/// What somebody is about to capture.
+/// Information that is about to be captured.
 #[derive(Clone, Copy, Debug)]
 pub struct NewCapture<'c> {
     pub title: &'c str,
     pub body: &'c Body,
-    /// The words it comes from, when they are known. See [`words_digest`].
+    /// The digest of the words it comes from, if known. See [`words_digest`].
     pub origin: Option<&'c str>,
 }
 
-/// All marks of a worktree, the newest of a kind winning.
+/// The effective marks of a worktree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
     pub pinned: BTreeSet<Address>,
     pub aliases: BTreeMap<Address, Address>,
     pub origins: BTreeMap<Address, Vec<Origin>>,
     pub rejected: Vec<(Address, Rejection)>,
-    /// Lines that say nothing to us: kept in the file, counted here.
+    /// The number of lines that cannot be parsed. They stay in the file.
     pub unread: usize,
 }
 
-/// A line of the file, in the order of its fields.
+/// One line of the file, with its fields in order.
 #[derive(Serialize)]
 struct MarkLine<'m> {
     mark: &'static str,
@@ -137,15 +137,15 @@ impl MarkKind {
     }
 }
 
-/// The file of marks without what it says of a forgotten memory, and how many of its lines that changed.
+/// The marks file without traces of a forgotten memory, and the number of lines that changed.
 ///
-/// A mark of the memory goes whole, a rejection too: its line holds the address, and digests that would confirm a
-/// guess. Of another memory's rejection only the reason goes that names this one.
+/// All marks of the memory are removed, rejections too: they contain the address, and digests without salt confirm
+/// a guess. A rejection of another memory only loses its reason if that names the forgotten one.
 pub fn purged(bytes: &[u8], traces: &Traces) -> (Vec<u8>, usize) {
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     let marks: Vec<Option<Mark>> =
         lines.iter().map(|line| Mark::read(String::from_utf8_lossy(line).trim_end())).collect();
-    // What stands before the move belongs to the memory that moved; what follows, to the one that came after it.
+    // Lines up to the move belong to the memory that moved; later ones to the memory that now has the address.
     let moved = |address: &Address| {
         let is_move = |mark: &Mark| mark.address == *address && matches!(mark.kind, MarkKind::Alias { .. });
         marks.iter().rposition(|mark| mark.as_ref().is_some_and(is_move))
@@ -197,13 +197,14 @@ impl Marks {
                 self.pinned.remove(&mark.address);
             }
             MarkKind::Alias { to } => {
-                // A pin follows its memory, and so does where it came from.
+                // Pin and origins move with the memory.
                 if self.pinned.remove(&mark.address) {
                     self.pinned.insert(to.clone());
                 }
                 if let Some(origins) = self.origins.remove(&mark.address) {
                     self.origins.entry(to.clone()).or_default().extend(origins);
                 }
+                // `to` is a current address again; keeping its alias would make a cycle when a memory moves back.
                 self.aliases.remove(&to);
                 self.aliases.insert(mark.address, to);
             }
@@ -217,8 +218,8 @@ impl Marks {
         }
     }
 
-    /// The rejections that speak of this, whatever it is called now. The words of one conversation may hold a
-    /// decision and a preference, so an origin counts only within its category.
+    /// The rejections that match this information, whatever its address. Title and body match in every category;
+    /// an origin only in its own, because the same words may contain a decision and a preference.
     pub fn rejections<'m>(
         &'m self,
         category: Category,
@@ -235,16 +236,16 @@ impl Marks {
         })
     }
 
-    /// The addresses that a memory had before, however often it moved.
+    /// All former addresses of a memory.
     pub fn former(&self, address: &Address) -> BTreeSet<Address> {
         let leads_here = |old: &&Address| *old != address && self.follow(old) == address;
         self.aliases.keys().filter(leads_here).cloned().collect()
     }
 
-    /// The address a memory has now, however often it moved.
+    /// The current address of a memory, after any number of moves.
     pub fn follow<'a>(&'a self, address: &'a Address) -> &'a Address {
         let mut now = address;
-        // Each alias is followed at most once, so a loop made by hand ends.
+        // Each alias is followed at most once, so a cycle from a manual edit ends.
         for _ in 0..self.aliases.len() {
             match self.aliases.get(now) {
                 Some(next) => now = next,
@@ -338,7 +339,7 @@ mod tests {
             mark("is-gone", MarkKind::Origin(origin(3, "x"))),
             "<<<<<<< HEAD\n".to_owned(),
             "{\"mark\":\"pin\",\"address\":\"decision/is-gone\"\n".to_owned(),
-            // Another memory came to a former address.
+            // Another memory took a former address.
             mark("was-here", MarkKind::Pin),
             reject("is-gone", "wrong"),
             reject("kept", "like is-gone"),
@@ -383,10 +384,10 @@ mod tests {
         let table = [
             (decision, "use  jwt!", "Another body", None, true),
             (decision, "Another title", "tokens ARE stateless", None, true),
-            // Another category does not make it another thing.
+            // Title and body match in any category.
             (preference, "Use JWT", "Another body", None, true),
             (decision, "Another title", "Another body", Some(words.as_str()), true),
-            // One conversation may hold a decision and a preference.
+            // One conversation may contain a decision and a preference.
             (preference, "Another title", "Another body", Some(words.as_str()), false),
             (decision, "Do not use JWT", "Tokens are not stateless", None, false),
             (decision, "", "", None, false),

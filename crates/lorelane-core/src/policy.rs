@@ -1,10 +1,10 @@
-//! What the person configured: every key, its range, its default, in one table.
+//! Configuration: every key with its range and default in one table.
 //!
-//! A value that cannot be used never stops a read: it is clamped or left out, and said with key, value and
-//! file. Values that decide where memories are written stop writes until they are mended.
+//! An invalid value never stops a read: it is clamped or ignored, and reported with key, value and file. Invalid
+//! values of keys that decide where memories are written stop writes until they are fixed.
 //!
-//! What comes with a repository may come from anybody: until the user trusts it, it may only make the user's own
-//! settings stricter. What would weaken them is held back.
+//! A repository's settings may come from anybody. Until the user trusts them, they may only be stricter than the
+//! user's own settings; values that would weaken those are held back.
 
 use crate::digest::Revision;
 use crate::json::{Json, JsonFormat};
@@ -15,13 +15,13 @@ use crate::text::cut;
 use std::collections::BTreeMap;
 
 pub const DEFAULT_ROOT: &str = ".claude/memory";
-/// The folder of the notes of a project.
+/// The folder of a project's notes.
 pub const NOTES_ROOT: &str = ".memories";
 
-/// The file that a key is written in.
+/// The file that a key belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigFile {
-    /// `memory-config.json`: what the first system's files already say.
+    /// `memory-config.json`: the keys that the `claude-memory` scripts read too.
     Records,
     /// `lorelane.toml` in the project, then in the user's config folder.
     Lorelane,
@@ -38,17 +38,17 @@ pub struct Key {
     pub weaker: WeakeningRule,
 }
 
-/// Which values of a repository weaken the user's own, and what they would do. A flag that is set lies above one that
-/// is not, and a choice above those before it.
+/// Which values from a repository weaken the user's own, with the effect they would have. `true` is above `false`,
+/// and a choice is above the ones listed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeakeningRule {
-    /// None: the key is free.
+    /// None: a repository may set the key freely.
     Never,
     Above(&'static str),
     Below(&'static str),
-    /// Every value that somebody gives: free text that a model reads.
+    /// Any value: it is free text that a model reads.
     Given(&'static str),
-    /// Another folder than the user's. It is read all the same, and not written.
+    /// A folder other than the default. It is still read, but not written to.
     Elsewhere(&'static str),
 }
 
@@ -67,20 +67,20 @@ impl WeakeningRule {
 #[derive(Debug)]
 pub enum KeyKind {
     Flag,
-    /// A flag that protects: a value that cannot be read counts as set.
+    /// A flag that protects data: an invalid value counts as `true`.
     Keep,
     Whole {
         min: i64,
         max: i64,
     },
-    /// How long or how many memories are kept: a number below the range never counts as its lowest one, which keeps
-    /// the least.
+    /// How long or how many memories are kept. A number below the range is not clamped to the minimum, which would
+    /// keep the least; the default is used instead.
     Kept {
         min: i64,
         max: i64,
     },
     Fraction,
-    /// A number in this range, with decimals or without.
+    /// A number in this range, with or without decimals.
     Number {
         min: f64,
         max: f64,
@@ -99,12 +99,12 @@ pub enum KeyKind {
 pub enum Fallback {
     Flag(bool),
     Whole(i64),
-    /// A number as it is written.
+    /// A number as JSON text.
     Number(&'static str),
     Text(&'static str),
     /// Depends on the category.
     PerCategory(fn(Category) -> Option<Json>),
-    /// Absent means something of its own.
+    /// No default: being absent has its own meaning.
     None,
 }
 
@@ -124,7 +124,6 @@ impl Key {
     }
 }
 
-/// All keys.
 pub const KEYS: &[Key] = &[
     records(
         "memory_root",
@@ -132,18 +131,19 @@ pub const KEYS: &[Key] = &[
         Fallback::Text(DEFAULT_ROOT),
         "folder of the records, inside the project",
     )
-    .held(WeakeningRule::Elsewhere("memories would be written to this folder; until then it is only read")),
+    .held(WeakeningRule::Elsewhere("memories would be written to this folder; for now it is only read")),
     records(
         "categories.*.enabled",
         KeyKind::Flag,
         Fallback::Flag(true),
-        "whether the category is captured and briefed",
+        "whether the category is captured and shown to agents",
     ),
+    // No other folder is accepted: agents and the `claude-memory` scripts know no other.
     records(
         "categories.*.folder",
         KeyKind::Folder,
         Fallback::PerCategory(|category| Some(Json::text(category.folder()))),
-        "the category's folder; fixed",
+        "folder of the category; fixed",
     ),
     records(
         "categories.*.auto_capture",
@@ -151,13 +151,15 @@ pub const KEYS: &[Key] = &[
         Fallback::Flag(true),
         "whether triage may capture into it",
     ),
+    // Free for a repository, like the session window and the budget of a briefing: they only retire memories,
+    // which can be restored, or limit what is shown.
     records(
         "categories.*.retention_days",
         KeyKind::Whole { min: 0, max: 36_500 },
         Fallback::PerCategory(|category| {
             Some(Json::number(if category == Category::SessionSummary { 90 } else { 0 }))
         }),
-        "days after the last change until a memory expires; 0 is never",
+        "days after the last change until a memory expires; 0 means never",
     ),
     records(
         "categories.*.description",
@@ -179,19 +181,19 @@ pub const KEYS: &[Key] = &[
         "max_memories_per_category",
         KeyKind::Whole { min: 1, max: 1_000_000 },
         Fallback::Whole(100),
-        "active memories of a category before a create warns",
+        "active memories per category before creating another one warns",
     ),
     records(
         "retrieval.enabled",
         KeyKind::Flag,
         Fallback::Flag(true),
-        "whether prompts are answered with reminders",
+        "whether relevant memories are added to prompts",
     ),
     records(
         "retrieval.max_inject",
         KeyKind::Whole { min: 0, max: 20 },
         Fallback::Whole(5),
-        "reminders per prompt",
+        "memories added to a prompt at most",
     ),
     records(
         "retrieval.match_strategy",
@@ -199,13 +201,15 @@ pub const KEYS: &[Key] = &[
         Fallback::Text("title_tags"),
         "how memories are ranked",
     ),
-    records("triage.enabled", KeyKind::Flag, Fallback::Flag(true), "whether a stop is examined for memories"),
+    records("triage.enabled", KeyKind::Flag, Fallback::Flag(true), "whether stop hooks look for memories"),
     records(
         "triage.max_messages",
         KeyKind::Whole { min: 10, max: 200 },
         Fallback::Whole(50),
         "messages that triage reads",
     ),
+    // The `claude-memory` scripts later changed their thresholds; these stay, so that a file without them means
+    // the same to the hooks and to `compat`.
     records(
         "triage.thresholds.*",
         KeyKind::Fraction,
@@ -219,13 +223,13 @@ pub const KEYS: &[Key] = &[
                 .to_owned(),
             ))
         }),
-        "score from which a category is captured",
+        "minimum score for capturing into the category",
     ),
     records(
         "triage.parallel.enabled",
         KeyKind::Flag,
         Fallback::Flag(true),
-        "draft the categories at the same time",
+        "draft the categories in parallel",
     ),
     records(
         "triage.parallel.category_models.*",
@@ -248,20 +252,21 @@ pub const KEYS: &[Key] = &[
         "triage.parallel.default_model",
         MODELS,
         Fallback::Text("haiku"),
-        "model for a category without one",
+        "model for a category without its own",
     ),
     records(
         "delete.grace_period_days",
         KeyKind::Kept { min: 0, max: 36_500 },
         Fallback::Whole(30),
-        "days that a retired memory is kept",
+        "days a retired memory is kept",
     )
     .held(WeakeningRule::Below("retired memories would be deleted sooner")),
+    // Absent means delete, as in the `claude-memory` scripts; `lorelane init` writes `true`.
     records(
         "delete.archive_retired",
         KeyKind::Keep,
         Fallback::None,
-        "after the grace period archive instead of delete",
+        "whether retired memories are archived instead of deleted after the grace period",
     )
     .held(WeakeningRule::Below("retired memories would be deleted instead of archived")),
     lorelane(
@@ -270,28 +275,28 @@ pub const KEYS: &[Key] = &[
         Fallback::Text("refuse"),
         "what happens to a secret in new text",
     )
-    .held(WeakeningRule::Above("secrets in new text would no longer be refused")),
+    .held(WeakeningRule::Above("secrets in new text would no longer be rejected")),
     lorelane(
         "briefing.max_tokens",
         KeyKind::Whole { min: 100, max: 2_400 },
         Fallback::Whole(600),
-        "tokens that one briefing may cost",
+        "maximum tokens added to one prompt or session start",
     ),
     lorelane(
         "stop.unattended",
         KeyKind::Choice(&["keep", "ask"]),
         Fallback::Text("keep"),
-        "whether a run without a person is asked to save memories, or they are kept for later",
+        "whether an unattended run is asked to save memories, or they are kept for later",
     )
-    .held(WeakeningRule::Above("runs that nobody watches would be asked to save memories")),
-    lorelane("notes.enabled", KeyKind::Flag, Fallback::Flag(true), "whether the notes are read and written"),
+    .held(WeakeningRule::Above("unattended runs would be asked to save memories")),
+    lorelane("notes.enabled", KeyKind::Flag, Fallback::Flag(true), "whether notes are read and written"),
     lorelane(
         "notes.storage",
         KeyKind::Choice(&["project", "user"]),
         Fallback::Text("project"),
-        "where the notes lie: in the project, or in your data folder for all projects",
+        "where notes are stored: in the project, or in your data folder for all projects",
     )
-    .held(WeakeningRule::Above("your notes of all projects would be read and written here")),
+    .held(WeakeningRule::Above("your notes for all projects would be read and written here")),
     lorelane(
         "notes.recency_days",
         KeyKind::Whole { min: 0, max: 36_500 },
@@ -302,11 +307,11 @@ pub const KEYS: &[Key] = &[
         "notes.recency_factor",
         KeyKind::Number { min: 1.0, max: 2.0 },
         Fallback::Number("1.2"),
-        "how much more a recent note counts among equals; 1 is no more",
+        "how much a recent note is preferred among equal results; 1 means not at all",
     ),
 ];
 
-/// What the first system of the notes called these keys.
+/// The names of these keys in `ragdocs`.
 const FORMER_NAMES: [(&str, &str); 4] = [
     ("memory.enabled", "notes.enabled"),
     ("memory.storage_strategy", "notes.storage"),
@@ -314,30 +319,30 @@ const FORMER_NAMES: [(&str, &str); 4] = [
     ("memory.recency_boost_factor", "notes.recency_factor"),
 ];
 
-/// A value as a file gives it.
+/// A value as it is in a configuration file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfigValue {
     pub key: String,
     pub value: Json,
-    /// The file's name for messages.
+    /// The file name for messages.
     pub file: String,
     pub home: ConfigFile,
     pub source: ConfigSource,
 }
 
-/// Whose file it is.
+/// Who owns the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigSource {
-    /// It comes with the repository, and so from anybody.
+    /// It is part of the repository, so it may come from anybody.
     Project,
     User,
 }
 
-/// A value that counts, and where it comes from.
+/// The effective value of a key, and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     pub key: String,
-    /// `None` when the key has no default and nobody set it.
+    /// `None` if the key has no default and is not set.
     pub value: Option<Json>,
     /// The file, or `None` for the default.
     pub file: Option<String>,
@@ -348,7 +353,7 @@ pub struct ConfigProblem {
     pub key: String,
     pub file: String,
     pub what: String,
-    /// Whether memories could land in the wrong place because of it.
+    /// Whether memories could be written to the wrong place because of it.
     pub stops_writes: bool,
 }
 
@@ -358,7 +363,7 @@ impl std::fmt::Display for ConfigProblem {
     }
 }
 
-/// A value of the repository that weakens what the user's own settings say.
+/// A value from the repository that weakens the user's own settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weakening {
     pub key: String,
@@ -370,7 +375,7 @@ pub struct Weakening {
 }
 
 impl Weakening {
-    /// Whether it is words of somebody for a model, which a model must not read here either.
+    /// Whether the value is text for a model. Messages name its key only: a model may read them too.
     pub fn is_free_text(&self) -> bool {
         matches!(self.weaker, WeakeningRule::Given(_))
     }
@@ -386,20 +391,20 @@ impl std::fmt::Display for Weakening {
     }
 }
 
-/// The settings in force.
+/// The effective settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     settings: BTreeMap<String, Setting>,
     pub problems: Vec<ConfigProblem>,
-    /// What does not count until the user trusts the repository.
+    /// Values that are ignored until the user trusts the repository.
     pub held_back: Vec<Weakening>,
-    /// What counts because the user does.
+    /// Values that apply because the user trusts the repository.
     pub trusted: Vec<Weakening>,
-    /// Every value that the repository gives to a restricted key, a line each.
+    /// Every value that the repository sets for a restricted key, one per line.
     restricted: String,
 }
 
-/// Which model drafts and verifies what.
+/// The models that draft and verify memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelChoices<'p> {
     pub enabled: bool,
@@ -408,7 +413,7 @@ pub struct ModelChoices<'p> {
     pub default_model: &'p str,
 }
 
-/// Whether prompts are answered by recall, or scored as the first system did.
+/// Whether memories for a prompt are ranked by recall, or by the keyword score of the `claude-memory` scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchStrategy {
     Recall,
@@ -422,7 +427,7 @@ pub enum SecretPolicy {
     Allow,
 }
 
-/// Where the notes lie.
+/// Where notes are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotesStorage {
     Project,
@@ -440,8 +445,8 @@ impl NotesStorage {
 }
 
 impl Policy {
-    /// Settles what the files give. The project's wins over the user's where it is no weaker; of one of both, an
-    /// earlier file wins over a later one.
+    /// Resolves the values of all files. A project's value overrides the user's unless it is weaker; among files
+    /// of the same source, the first one wins.
     pub fn settle(given: &[ConfigValue], mut problems: Vec<ConfigProblem>) -> Policy {
         let mut settings: BTreeMap<String, Setting> = all_keys()
             .map(|(key, name, category)| {
@@ -454,9 +459,10 @@ impl Policy {
             let mut problem = |what: String, stops_writes: bool| {
                 problems.push(ConfigProblem { key: name.clone(), file: file.clone(), what, stops_writes });
             };
-            // The first system wrote thresholds in capitals, too.
+            // The `claude-memory` scripts also wrote thresholds in capitals.
             let former = FORMER_NAMES.iter().find(|(former, _)| former == name);
             let is_superseded = |now: &str| given.iter().any(|other| other.file == *file && other.key == now);
+            // If a file has both names of a key, lorelane's name wins.
             if former.is_some_and(|(_, now)| is_superseded(now)) {
                 continue;
             }
@@ -467,7 +473,7 @@ impl Policy {
             let Some((key, known, category)) =
                 all_keys().find(|(key, known, _)| key.home == *home && same(known))
             else {
-                problem(format!("no such key, so {} does nothing", shown(value)), false);
+                problem(format!("unknown key, so {} is ignored", shown(value)), false);
                 continue;
             };
             let usable = match judge(&key.kind, value, category) {
@@ -475,10 +481,11 @@ impl Policy {
                 Err(UnusableValue { what, instead }) => {
                     let consequence = match (&key.kind, &instead) {
                         (KeyKind::Root | KeyKind::Folder, _) | (KeyKind::Text { .. }, None) => String::new(),
-                        (KeyKind::Text { .. }, Some(_)) => "; it is cut".to_owned(),
+                        (KeyKind::Text { .. }, Some(_)) => "; it is truncated".to_owned(),
                         (_, Some(instead)) => format!("; {} is used", shown(instead)),
-                        (_, None) => "; the default stays".to_owned(),
+                        (_, None) => "; the default is used".to_owned(),
                     };
+                    // Memories could go to the wrong folder, so nothing is written until the value is fixed.
                     let stops_writes = matches!(key.kind, KeyKind::Root | KeyKind::Folder);
                     problem(format!("{} {what}{consequence}", shown(value)), stops_writes);
                     let Some(instead) = instead else { continue };
@@ -503,22 +510,24 @@ impl Policy {
         policy
     }
 
-    /// Takes a value of the repository if it is no weaker than the user's, or than the default.
+    /// Applies a value from the repository if it is not weaker than the user's value or the default.
     fn take(&mut self, key: &Key, setting: Setting) {
         let Setting { key: name, value: Some(value), file: Some(file) } = &setting else { return };
         let is_weaker = key.weakens(self.value(name), value);
+        // All values of restricted keys, not only those held back: which ones are held back depends on the user's
+        // settings, and trust must not.
         if let Some(effect) = key.weaker.effect() {
             self.restricted.push_str(&format!("{name} = {}\n", value.render(JsonFormat::LINE)));
             let (key, value, file, weaker) = (name.clone(), value.clone(), file.clone(), key.weaker);
             self.held_back.extend(is_weaker.then_some(Weakening { key, value, file, effect, weaker }));
         }
-        // A folder is read where it is said to be: only writing waits.
+        // `memory_root` applies at once for reading; only writing waits for trust.
         if !is_weaker || matches!(key.weaker, WeakeningRule::Elsewhere(_)) {
             self.settings.insert(name.clone(), setting);
         }
     }
 
-    /// The same settings for one who trusts the repository.
+    /// The settings once the user trusts the repository.
     pub fn trusting(mut self) -> Policy {
         for held in std::mem::take(&mut self.held_back) {
             let (key, value, file) = (held.key.clone(), Some(held.value.clone()), Some(held.file.clone()));
@@ -528,17 +537,18 @@ impl Policy {
         self
     }
 
-    /// What the repository gives to the keys that can weaken something, as one value: to trust it is to trust this.
+    /// A digest of the repository's values for restricted keys. Trust is granted to this digest and not to the
+    /// files, because other settings change often.
     pub fn restricted(&self) -> Revision {
         Revision::of(self.restricted.as_bytes())
     }
 
-    /// The folder that the repository wants its memories in, while nothing may be written there.
+    /// The repository's `memory_root`, while it is not trusted and so not written to.
     pub fn untrusted_root(&self) -> Option<&Weakening> {
         self.held_back.iter().find(|held| matches!(held.weaker, WeakeningRule::Elsewhere(_)))
     }
 
-    /// The folder of the records that this value for `memory_root` settles on, without all the other keys.
+    /// The records folder for this value of `memory_root`, without resolving the other keys.
     pub fn root_of(given: Option<&Json>) -> String {
         let usable = given.and_then(|value| judge(&KeyKind::Root, value, None).ok());
         usable.as_ref().and_then(Json::as_text).unwrap_or(DEFAULT_ROOT).to_owned()
@@ -576,7 +586,7 @@ impl Policy {
         self.flag(&format!("categories.{category}.enabled"))
     }
 
-    /// Whether triage may capture into a category: it is enabled, and not left to people.
+    /// Whether triage may capture into a category: it is enabled, and so is automatic capture.
     pub fn auto_capture(&self, category: Category) -> bool {
         self.enabled(category) && self.flag(&format!("categories.{category}.auto_capture"))
     }
@@ -589,14 +599,14 @@ impl Policy {
         usize::try_from(self.whole("triage.max_messages")).unwrap_or(1)
     }
 
-    /// The score from which a category is captured; `None` when it is not.
+    /// The minimum score for capturing into a category; `None` if it is not captured.
     pub fn triage_threshold(&self, category: Category) -> Option<f64> {
         let threshold = self.value(&format!("triage.thresholds.{category}")).and_then(Json::as_f64);
         threshold.filter(|_| self.auto_capture(category))
     }
 
-    /// The model that drafts a category: the one that a file gives it, else the one that a file gives all, else
-    /// the one that suits the category.
+    /// The model that drafts a category: the category's own if a file sets it, else `default_model` if a file sets
+    /// that, else the category's default. Without this order a `default_model` would never apply.
     pub fn drafting_model(&self, category: Category) -> &str {
         let own = format!("triage.parallel.category_models.{category}");
         let given = |key: &str| self.get(key).is_some_and(|setting| setting.file.is_some());
@@ -604,7 +614,7 @@ impl Policy {
         if !given(&own) && given(shared) { self.text(shared) } else { self.text(&own) }
     }
 
-    /// How the drafting of several categories is shared out.
+    /// The models for drafting categories in parallel.
     pub fn parallel(&self) -> ModelChoices<'_> {
         let model = |category: Category| self.text(&format!("triage.parallel.category_models.{category}"));
         ModelChoices {
@@ -636,9 +646,9 @@ impl Policy {
         self.flag("retrieval.enabled")
     }
 
-    /// How the memories that come near a prompt are ranked.
+    /// How memories are ranked for a prompt.
     pub fn match_strategy(&self) -> MatchStrategy {
-        // What old defaults wrote means whatever is best now.
+        // The other two values are old defaults in existing files; both mean the current ranking.
         if self.text("retrieval.match_strategy") == "keyword" {
             MatchStrategy::Keyword
         } else {
@@ -646,7 +656,7 @@ impl Policy {
         }
     }
 
-    /// Reminders per prompt.
+    /// The maximum number of memories added to a prompt.
     pub fn max_inject(&self) -> usize {
         usize::try_from(self.whole("retrieval.max_inject")).unwrap_or(0)
     }
@@ -655,7 +665,7 @@ impl Policy {
         usize::try_from(self.whole("briefing.max_tokens")).unwrap_or(0)
     }
 
-    /// Whether a run that nobody watches is asked to save memories.
+    /// Whether an unattended run is asked to save memories.
     pub fn asks_unattended(&self) -> bool {
         self.text("stop.unattended") == "ask"
     }
@@ -673,7 +683,7 @@ impl Policy {
         self.whole("notes.recency_days")
     }
 
-    /// How much more a recent note counts among equals.
+    /// How much a recent note is preferred among equal results.
     pub fn notes_recency_factor(&self) -> f64 {
         self.value("notes.recency_factor").and_then(Json::as_f64).unwrap_or(1.0)
     }
@@ -686,7 +696,7 @@ impl Policy {
         self.whole("delete.grace_period_days")
     }
 
-    /// Absent means no: the first system's scripts deleted.
+    /// Absent means `false`, as in the `claude-memory` scripts.
     pub fn archive_retired(&self) -> bool {
         self.flag("delete.archive_retired")
     }
@@ -700,7 +710,7 @@ impl Policy {
     }
 }
 
-/// Every concrete key with its name and, for one per category, the category.
+/// Every key, with `*` expanded to each category.
 pub fn all_keys() -> impl Iterator<Item = (&'static Key, String, Option<Category>)> {
     KEYS.iter().flat_map(|key| {
         let categories: Vec<Option<Category>> =
@@ -712,12 +722,12 @@ pub fn all_keys() -> impl Iterator<Item = (&'static Key, String, Option<Category
     })
 }
 
-/// Whether values of this key are held back when a repository brings them.
+/// Whether a repository's values of this key can be held back.
 pub fn is_restricted(name: &str) -> bool {
     all_keys().any(|(key, known, _)| known == name && key.weaker != WeakeningRule::Never)
 }
 
-/// Reads a typed value for a key, as `config set` does: strictly, because a person is there to ask.
+/// Parses a value for `config set`. Values out of range are rejected and not clamped: a person can correct them.
 pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
     let Some((key, _, category)) = all_keys().find(|(_, known, _)| known == name) else {
         return Err(format!("there is no key `{name}`; `lorelane config list` shows all"));
@@ -738,7 +748,7 @@ pub fn check(name: &str, value: &str) -> Result<(&'static Key, Json), String> {
 }
 
 impl Key {
-    /// Whether a value weakens what the user has. Both are usable ones of this key.
+    /// Whether a value weakens the user's. Both are valid values of this key.
     fn weakens(&self, own: Option<&Json>, brought: &Json) -> bool {
         let (own, brought_rank) = (own.map_or(0.0, |own| self.rank(own)), self.rank(brought));
         match self.weaker {
@@ -750,7 +760,7 @@ impl Key {
         }
     }
 
-    /// How high a value lies. One that is absent counts as the lowest.
+    /// The position of a value for comparison; an absent one is the lowest.
     fn rank(&self, value: &Json) -> f64 {
         match (&self.kind, value) {
             (KeyKind::Choice(choices), Json::Text(text)) => {
@@ -762,10 +772,10 @@ impl Key {
     }
 }
 
-/// A value that its key cannot use.
+/// A value that is invalid for its key.
 struct UnusableValue {
     what: String,
-    /// What a file's value is read as all the same.
+    /// The value used in its place if it comes from a file.
     instead: Option<Json>,
 }
 
@@ -779,56 +789,59 @@ fn judge(kind: &KeyKind, value: &Json, category: Option<Category>) -> Result<Jso
         },
         KeyKind::Keep => match value {
             Json::Bool(_) => Ok(value.clone()),
+            // The flag protects memories from deletion, so an unreadable value must not switch it off.
             _ => mend("is not true or false".to_owned(), Json::Bool(true)),
         },
         KeyKind::Whole { min, max } | KeyKind::Kept { min, max } => match value.as_f64() {
             Some(number) if number.is_finite() && number.fract() == 0.0 => {
                 let clamped = (number as i64).clamp(*min, *max);
-                let what = format!("is not from {min} to {max}");
+                let what = format!("is not between {min} and {max}");
                 if clamped as f64 == number {
                     Ok(value.clone())
                 } else if clamped == *min && matches!(kind, KeyKind::Kept { .. }) {
+                    // Clamping to the minimum would keep the least, so the default is used instead.
                     refuse(what)
                 } else {
                     mend(what, Json::number(clamped))
                 }
             }
-            _ => refuse(format!("is not a whole number from {min} to {max}")),
+            _ => refuse(format!("is not a whole number between {min} and {max}")),
         },
         KeyKind::Fraction => match value.as_f64() {
             Some(number) if (0.0..=1.0).contains(&number) => Ok(value.clone()),
             Some(number) if number.is_finite() => {
                 let clamped = if number < 0.0 { "0.0" } else { "1.0" };
-                mend("is not from 0 to 1".to_owned(), Json::Number(clamped.to_owned()))
+                mend("is not between 0 and 1".to_owned(), Json::Number(clamped.to_owned()))
             }
-            _ => refuse("is not a number from 0 to 1".to_owned()),
+            _ => refuse("is not a number between 0 and 1".to_owned()),
         },
         KeyKind::Number { min, max } => match value.as_f64() {
             Some(number) if (*min..=*max).contains(&number) => Ok(value.clone()),
             Some(number) if number.is_finite() => {
                 let clamped = number.clamp(*min, *max);
-                mend(format!("is not from {min} to {max}"), Json::Number(clamped.to_string()))
+                mend(format!("is not between {min} and {max}"), Json::Number(clamped.to_string()))
             }
-            _ => refuse(format!("is not a number from {min} to {max}")),
+            _ => refuse(format!("is not a number between {min} and {max}")),
         },
         KeyKind::Choice(choices) => match value.as_text().map(str::to_lowercase) {
             Some(text) if choices.contains(&text.as_str()) => Ok(Json::Text(text)),
-            _ => refuse(format!("is none of {}", choices.join(", "))),
+            _ => refuse(format!("is not one of {}", choices.join(", "))),
         },
         KeyKind::Text { max } => match value.as_text() {
             Some(text) if text.chars().nth(*max).is_none() => Ok(value.clone()),
             Some(text) => mend(format!("is longer than {max} characters"), Json::Text(cut(text, *max))),
-            None => refuse("is not a text".to_owned()),
+            None => refuse("is not a string".to_owned()),
         },
         KeyKind::Root => match value.as_text().map(|text| text.trim_end_matches('/')).map(RelPath::parse) {
+            // Any case: on file systems that ignore it, `.GIT` is the same folder.
             Some(Ok(path)) if path.as_str().split('/').any(|name| name.eq_ignore_ascii_case(".git")) => {
-                refuse("lies inside .git; name another folder of the project".to_owned())
+                refuse("is inside .git; choose another folder in the project".to_owned())
             }
             Some(Ok(path)) => Ok(Json::text(path.as_str())),
             Some(Err(fault)) => refuse(format!(
-                "is no folder inside the project: {fault}; write a relative path such as \"{DEFAULT_ROOT}\""
+                "is not a folder inside the project: {fault}; use a relative path such as \"{DEFAULT_ROOT}\""
             )),
-            None => refuse(format!("is not a text; write a relative path such as \"{DEFAULT_ROOT}\"")),
+            None => refuse(format!("is not a string; use a relative path such as \"{DEFAULT_ROOT}\"")),
         },
         KeyKind::Folder => {
             let own = category.map_or("", Category::folder);
@@ -854,5 +867,6 @@ fn default_of(key: &Key, category: Option<Category>) -> Option<Json> {
 }
 
 fn shown(value: &Json) -> String {
+    // A secret pasted into the wrong key must not reach a terminal or a log.
     cut(&secret::masked(&value.render(JsonFormat::LINE)), 80)
 }

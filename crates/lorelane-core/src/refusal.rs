@@ -1,32 +1,32 @@
-//! Why a change is not made. Every refusal says what was attempted, on what, why not, and what to do.
+//! Why a change is rejected. Every message says what was attempted, on what, why not, and what to do.
 
 use crate::digest::Revision;
 use crate::lifecycle::{LifecycleVerb, Status};
 use crate::memory::{Address, Category};
 use crate::time::Timestamp;
 
-/// What to do when there is no such memory.
-pub const LIST_HINT: &str = "`lorelane list` shows what there is";
+/// The hint for an address without a memory.
+pub const LIST_HINT: &str = "`lorelane list` shows all memories";
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
-    /// The text is not what the dialect reads at all.
+    /// The dialect cannot parse the text at all.
     #[error("cannot read `{address}`: {why}")]
     Unreadable { address: Address, why: String },
-    /// Everything that is wrong with the fields, at once.
+    /// All invalid fields at once.
     #[error("cannot save `{address}`: {}", invalid(.faults))]
     Invalid { address: Address, faults: Vec<FieldFault> },
-    /// The revision would lose what only grows.
-    #[error("cannot revise `{address}`: {} is {}{}", .fault.field, .fault.rule, details(.fault))]
+    /// The revision would remove something that may only grow, such as tags or history.
+    #[error("cannot revise `{address}`: {}: {}{}", .fault.field, .fault.rule, details(.fault))]
     Merge { address: Address, fault: MergeFault },
-    /// The file is not the one that was read.
+    /// The file changed after the caller read it.
     #[error(
         "cannot revise `{address}`: it changed since it was read\n  expected: {expected}\n  current: {current}"
     )]
     Conflict { address: Address, expected: Revision, current: Revision },
     #[error("cannot create `{address}`: {}", taken(*.status))]
     Exists { address: Address, status: Option<Status> },
-    /// It was retired a moment ago, or at a time nobody knows.
+    /// It was retired less than a day ago, or at an unknown time.
     #[error("cannot create `{address}`: {}", retired(*.retired_at))]
     TooSoon { address: Address, retired_at: Option<Timestamp> },
     #[error("cannot find `{address}`: there is no such memory")]
@@ -37,29 +37,29 @@ pub enum Refusal {
     Secrets { address: Address, found: Vec<SecretFault> },
 }
 
-/// One value that is not as its field demands.
+/// One value that is invalid for its field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldFault {
     pub field: String,
     pub expected: String,
-    /// The value as JSON, cut at 200 characters.
+    /// The value as JSON, truncated at 200 characters.
     pub got: String,
     pub fix: String,
 }
 
 impl FieldFault {
-    /// The last of a list that was cut: nobody reads the thousandth fault, and a hostile record has many.
+    /// The last entry of a truncated list: a hostile record can have thousands of faults.
     pub fn more(count: usize) -> Option<FieldFault> {
         (count > 0).then(|| FieldFault {
             field: "…".to_owned(),
             expected: format!("and {count} more"),
             got: "null".to_owned(),
-            fix: "correct the ones above first".to_owned(),
+            fix: "fix the fields above first".to_owned(),
         })
     }
 }
 
-/// Which protection of a revision was hit.
+/// The protection that a revision violates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeFault {
     pub field: &'static str,
@@ -80,14 +80,14 @@ impl Refusal {
     pub fn hint(&self) -> String {
         match self {
             Refusal::Unreadable { address, .. } if address.is_note() => {
-                "mend the note by hand: it is text in UTF-8; `lorelane doctor` lists every file that cannot be read"
+                "fix the file: a note is text in UTF-8; `lorelane doctor` lists every file that cannot be read"
                     .to_owned()
             }
             Refusal::Unreadable { .. } => {
-                "mend the JSON by hand and try again; `lorelane doctor` lists every file that cannot be read"
+                "fix the JSON and try again; `lorelane doctor` lists every file that cannot be read"
                     .to_owned()
             }
-            Refusal::Invalid { .. } => "correct the fields above and try again".to_owned(),
+            Refusal::Invalid { .. } => "fix the fields above and try again".to_owned(),
             Refusal::Merge { fault, .. } => fault.fix.clone(),
             Refusal::Conflict { address, .. } => {
                 format!("read it again with `lorelane show {address}` and repeat the change")
@@ -99,10 +99,10 @@ impl Refusal {
                 format!("revise it with `lorelane update {address}`, or choose another title")
             }
             Refusal::TooSoon { address, retired_at: None } => {
-                format!("bring it back with `lorelane restore {address}`, or choose another title")
+                format!("restore it with `lorelane restore {address}`, or choose another title")
             }
             Refusal::TooSoon { address, .. } => {
-                format!("bring it back with `lorelane restore {address}`, choose another title, or wait a day")
+                format!("restore it with `lorelane restore {address}`, choose another title, or wait a day")
             }
             Refusal::Missing { .. } => LIST_HINT.to_owned(),
             Refusal::Lifecycle { address, verb: LifecycleVerb::Delete, status: Status::Archived } => format!(
@@ -112,7 +112,7 @@ impl Refusal {
                 format!("retire it first with `lorelane retire {address}`")
             }
             Refusal::Lifecycle { address, status: Status::Active, .. } => {
-                format!("it is active already: `lorelane show {address}`")
+                format!("nothing to do; `lorelane show {address}` shows it")
             }
             Refusal::Lifecycle { address, .. } => format!("restore it first with `lorelane restore {address}`"),
             Refusal::Secrets { found, .. } => secrets_hint(found).to_owned(),
@@ -122,7 +122,7 @@ impl Refusal {
 
 fn invalid(faults: &[FieldFault]) -> String {
     let count = faults.len();
-    let mut text = format!("{count} {} wrong", if count == 1 { "field is" } else { "fields are" });
+    let mut text = format!("{count} {} invalid", if count == 1 { "field is" } else { "fields are" });
     for FieldFault { field, expected, got, fix } in faults {
         text.push_str(&format!("\n  {field}: {expected}\n    got: {got}\n    fix: {fix}"));
     }
@@ -135,20 +135,20 @@ fn details(fault: &MergeFault) -> String {
 
 fn taken(status: Option<Status>) -> String {
     match status {
-        Some(status) => format!("a memory of that name is {status}"),
-        None => "there is a file of that name that cannot be read".to_owned(),
+        Some(status) => format!("it already exists ({status})"),
+        None => "a file with that name exists and cannot be read".to_owned(),
     }
 }
 
 fn retired(at: Option<Timestamp>) -> String {
     match at {
         Some(at) => format!("it was retired at {at}, less than 24 hours ago"),
-        None => "it was retired at a time the file does not say".to_owned(),
+        None => "it was retired, and its file does not say when".to_owned(),
     }
 }
 
 fn secrets(address: &Address, found: &[SecretFault]) -> String {
-    // A title makes the address, so with a secret in it neither is repeated.
+    // The address is derived from the title, so if the title has the secret, neither is printed.
     let mut text = match found.iter().any(|secret| secret.field == "title" || secret.field == "id") {
         true => "cannot save this memory: it would store a secret".to_owned(),
         false => format!("cannot save `{address}`: it would store a secret"),
@@ -159,24 +159,25 @@ fn secrets(address: &Address, found: &[SecretFault]) -> String {
     text
 }
 
-/// A name is judged as it was typed, so no setting stores a mark in its place.
+/// A secret in a title, id or tag is rejected in redact mode too: these name files or are lowercased, so a
+/// placeholder cannot replace the value there.
 fn secrets_hint(found: &[SecretFault]) -> &'static str {
     let is_in = |name: &str| found.iter().any(|secret| secret.field.split('.').next() == Some(name));
     if is_in("title") {
-        "leave the value out of the title: the title names the file"
+        "remove the value from the title, because the file is named after it"
     } else if is_in("id") {
-        "choose a name without the value: it names the file"
+        "choose an id without the value, because the file is named after it"
     } else if is_in("tags") {
-        "choose a tag without the value, and say in the text where it is kept"
+        "choose a tag without the value, and write in the text where the value is stored"
     } else {
-        "leave the value out and say where it is kept; `lorelane config set secrets redact` stores a mark instead, or `lorelane trust` where lorelane.toml says so already"
+        "remove the value and write where it is stored; `lorelane config set secrets redact` saves a placeholder instead, or run `lorelane trust` if lorelane.toml already sets that"
     }
 }
 
-/// Custom categories are refused: the six are the contract between agents.
+/// The error for a custom category: agents rely on the six.
 pub fn unknown_category(name: &str) -> String {
     let known = Category::ALL.map(Category::name).join(", ");
     format!(
-        "`{name}` is no category: choose one of {known}; for a topic of your own add a tag (`--tag {name}`)"
+        "'{name}' is not a category: choose one of {known}; for another topic, add a tag (`--tag {name}`)"
     )
 }

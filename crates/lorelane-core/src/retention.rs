@@ -1,5 +1,4 @@
-//! Forgetting in time: expiry, garbage collection, and the window of session summaries. All of it returns
-//! plans; nothing here deletes.
+//! Expiry, garbage collection, and the window of session summaries. Returns changes; nothing here deletes.
 
 use crate::change::{Change, Notice};
 use crate::corpus::MemorySummary;
@@ -13,7 +12,7 @@ use std::collections::BTreeSet;
 
 pub const WINDOW_REASON: &str = "Session rolling window: exceeded max_retained limit";
 
-/// Whether a memory is past the retention of its category.
+/// Whether a memory is past the retention of its category, counted from its last change and not its creation.
 pub fn expired(entry: &MemorySummary, policy: &Policy, now: Timestamp) -> bool {
     let Some(days) = entry.kind.category().and_then(|category| policy.retention_days(category)) else {
         return false;
@@ -22,18 +21,19 @@ pub fn expired(entry: &MemorySummary, policy: &Policy, now: Timestamp) -> bool {
     entry.status == Status::Active && touched.is_some_and(|touched| now.days_since(touched) >= days)
 }
 
-/// What garbage collection does.
+/// The result of garbage collection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GarbageCollection {
     pub changes: Vec<Change>,
-    /// Retired memories that do not say since when.
+    /// Retired memories without a date. They stay: their grace period cannot be computed.
     pub undated: Vec<MemorySummary>,
-    /// The removed or archived ones, with the days since they were retired.
+    /// Memories to delete or archive, with the days since they were retired.
     pub over: Vec<(MemorySummary, i64)>,
     pub expired: Vec<MemorySummary>,
 }
 
-/// Retired memories past their grace are deleted or archived; expired ones are retired.
+/// Plans garbage collection: retired memories past their grace period are deleted or archived, expired ones are
+/// retired.
 pub fn collect<'e>(
     entries: impl Iterator<Item = &'e MemorySummary>,
     policy: &Policy,
@@ -43,6 +43,7 @@ pub fn collect<'e>(
     for entry in entries {
         let address = entry.address.clone();
         match (entry.status, entry.status_at) {
+            // Without a date nothing is deleted: the cautious choice.
             (Status::Retired, None) => collection.undated.push(entry.clone()),
             (Status::Retired, Some(at)) if now.days_since(at) >= policy.grace_period_days() => {
                 collection.over.push((entry.clone(), now.days_since(at)));
@@ -72,16 +73,17 @@ pub fn collect<'e>(
     collection
 }
 
-/// Whether what this memory's title and tags say counts as kept when a session leaves. Sessions are asked apart,
-/// for all they say.
+/// Whether an item of a leaving session may count as captured in this memory's title and tags. Other sessions are
+/// checked separately, by their whole text.
 pub fn remembers(kind: MemoryKind, status: Status) -> bool {
     status == Status::Active && kind != MemoryKind::Record(Category::SessionSummary)
 }
 
-/// The oldest sessions that leave when a new one comes, and what would be forgotten with them.
+/// Retires the oldest sessions beyond `max_retained` when a new one is added, with a notice for each item that no
+/// other memory contains.
 ///
-/// `sessions` are the active ones without the new one. `shared_by_one` says how many of these words stand in the
-/// title and tags of the one memory that [`remembers`] most of them.
+/// `sessions` are the active ones without the new one. `shared_by_one` returns the largest number of these words
+/// in title and tags of any single memory that [`remembers`] accepts.
 pub fn close_window<E>(
     sessions: &[Memory],
     new_session: &Memory,
@@ -89,6 +91,7 @@ pub fn close_window<E>(
     mut shared_by_one: impl FnMut(&BTreeSet<String>) -> Result<usize, E>,
 ) -> Result<(Vec<Change>, Vec<Notice>), E> {
     let mut oldest_first: Vec<&Memory> = sessions.iter().collect();
+    // Ties go by address, so that the result does not depend on the order in which files are read.
     oldest_first.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.address.cmp(&b.address)));
     let over = (sessions.len() + 1).saturating_sub(policy.max_retained_sessions());
     let (leaving, staying) = oldest_first.split_at(over.min(oldest_first.len()));
@@ -121,7 +124,7 @@ pub fn close_window<E>(
     Ok((changes, notices))
 }
 
-/// Half of an item's words stand in the title and tags of one active memory, or in one other active session.
+/// Whether at least half of an item's words are in one place: title and tags of one memory, or one other session.
 fn captured(wanted: &BTreeSet<String>, in_one: usize) -> bool {
     2 * in_one >= wanted.len()
 }
@@ -131,7 +134,7 @@ fn said(session: &Memory) -> BTreeSet<String> {
     words(&format!("{}\n{}", session.title, session.body.prose())).into_iter().collect()
 }
 
-/// What a session did, met and left to do.
+/// The items of a session that are worth keeping: done, blocked, and next.
 fn items(session: &Memory) -> Vec<String> {
     ["completed", "blockers", "next_actions"]
         .iter()

@@ -1,6 +1,5 @@
-//! Counts steps: that something grows no faster than its input, or happens once, is counted in tests and not timed.
-//!
-//! Only tests and the feature `counts` pay for it; otherwise every call is empty.
+//! Counts steps and parses in tests, to prove that work grows no faster than its input or is done once. Timing would
+//! be flaky. Without tests or the feature `counts` every call is empty.
 
 #[cfg(any(test, feature = "counts"))]
 thread_local! {
@@ -23,14 +22,14 @@ pub(crate) fn parsed() {
     PARSES.set(PARSES.get() + 1);
 }
 
-/// What was found in a text, with each byte that was searched for it as a step.
+/// Passes on the result of a search and counts each byte searched as a step.
 #[inline]
 pub(crate) fn searched(text: &str, found: Option<usize>) -> Option<usize> {
     add(found.unwrap_or(text.len()));
     found
 }
 
-/// How many steps the work takes.
+/// The number of steps that the work takes.
 #[cfg(test)]
 pub(crate) fn of(work: impl FnOnce()) -> usize {
     let before = STEPS.get();

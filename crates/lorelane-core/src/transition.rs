@@ -1,4 +1,4 @@
-//! How a memory leaves recall and comes back.
+//! The transitions between active, retired and archived, and what may be deleted or overwritten.
 
 use crate::lifecycle::{Lifecycle, LifecycleVerb, REASON_MAX, Status};
 use crate::memory::{Address, HistoryEntry, Memory, add_to_history};
@@ -6,18 +6,18 @@ use crate::refusal::Refusal;
 use crate::text::cut;
 use crate::time::{DAY, Timestamp};
 
-/// A retired memory is not created again for this long: what was just forgotten must not come back by itself.
+/// A retired memory cannot be created again for this long, so that automatic capture does not bring it right back.
 const RESURRECTION_PAUSE: i64 = DAY;
 const NO_REASON: &str = "No reason provided";
 
-/// The memory after a step of its life, or that it already was there.
+/// The memory after a transition, or the status it already had.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TransitionResult {
     Changed(Box<Memory>),
     Already(Status),
 }
 
-/// Takes one step of a memory's life.
+/// Applies a transition. Asking for the current status is not an error.
 pub fn apply(
     memory: &Memory,
     verb: LifecycleVerb,
@@ -45,6 +45,7 @@ pub fn apply(
             };
             (Lifecycle::Active, summary.to_owned())
         }
+        // Repeating a transition is not an error: the memory already is as asked.
         (LifecycleVerb::Retire, Status::Retired)
         | (LifecycleVerb::Archive | LifecycleVerb::ArchiveRetired, Status::Archived)
         | (LifecycleVerb::Restore { from: None | Some(Status::Retired) }, Status::Active) => {
@@ -56,7 +57,7 @@ pub fn apply(
     let (old, new) = (status.name().into(), lifecycle.status().name().into());
     after.lifecycle = lifecycle;
     after.updated = Some(now);
-    // A note has no room for a history in its file; the journal keeps it.
+    // A note's file has no history; the journal is its history.
     if memory.kind.category().is_some() {
         add_to_history(
             &mut after.history,
@@ -66,7 +67,7 @@ pub fn apply(
     Ok(TransitionResult::Changed(Box::new(after)))
 }
 
-/// Only a retired memory may be deleted for good: whoever still reads or keeps one has not let it go.
+/// Only a retired memory may be deleted: an active one is in use, and an archived one is meant to be kept.
 pub fn may_purge(memory: &Memory) -> Result<(), Refusal> {
     match memory.lifecycle.status() {
         Status::Retired => Ok(()),
@@ -76,15 +77,15 @@ pub fn may_purge(memory: &Memory) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a new memory may take the file that stands at its address; `None` is a file that cannot be read.
+/// Whether a new memory may overwrite the file at its address; `None` is a file that cannot be read.
 ///
-/// An active or archived memory is never overwritten; a retired one not on the day it was retired, nor when
-/// nobody knows which day that was.
+/// An active or archived memory is never overwritten, and a retired one only after 24 hours.
 pub fn may_create_over(address: &Address, existing: Option<&Memory>, now: Timestamp) -> Result<(), Refusal> {
     let exists = |status| Err(Refusal::Exists { address: address.clone(), status });
     match existing.map(|memory| &memory.lifecycle) {
         None => exists(None),
         Some(Lifecycle::Retired { at: Some(at), .. }) if now.0 - at.0 >= RESURRECTION_PAUSE => Ok(()),
+        // Retired at an unknown time counts as too soon: the cautious choice.
         Some(Lifecycle::Retired { at, .. }) => {
             Err(Refusal::TooSoon { address: address.clone(), retired_at: *at })
         }

@@ -1,4 +1,4 @@
-//! Judges what came, and compares it with the last run that was good.
+//! Evaluates the results of a run and compares them with the last good one.
 
 use super::expect::Expectation;
 use super::question::Question;
@@ -10,25 +10,25 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far a measure may fall before it is a regression, if one question is not more: a memory that was written
-/// since may be the better answer to one of them.
+/// How far a measure may fall before it is a regression, or by one question if that is more: a newer memory may be
+/// the better answer to it.
 pub const TOLERANCE: f64 = 0.02;
-/// The place up to which an answer is among the first.
+/// The cutoff of hit@5.
 const AMONG: usize = 5;
-/// How many of those that came are told.
+/// How many results are reported.
 const TOLD: usize = 3;
-/// What differs by less is a matter of rounding.
+/// Smaller differences are rounding errors.
 const EQUAL: f64 = 1e-9;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// The answer came first.
+    /// The wanted memory ranked first.
     First,
-    /// It came among the first five.
+    /// It ranked among the first five.
     AmongFive,
-    /// One divided by its place, on average.
+    /// The mean of 1 / rank.
     Reciprocal,
-    /// Nothing came where nothing is an answer.
+    /// An unanswerable question had no results.
     Refused,
 }
 
@@ -45,17 +45,17 @@ impl Measure {
     }
 }
 
-/// A question that was asked, and what came.
+/// A question and its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchQuestion {
     pub question: Question,
-    /// Where the wanted memory stood, from 1.
+    /// The rank of the wanted memory, starting at 1.
     pub place: Option<usize>,
-    /// The first of those that came.
+    /// The top results.
     pub came: Vec<Address>,
 }
 
-/// An expectation that was asked for, and what came.
+/// An expectation and its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectationResult {
     pub expectation: Expectation,
@@ -65,29 +65,29 @@ pub struct ExpectationResult {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Miss {
-    /// It had to come.
+    /// It must be found and was not.
     Absent(Address),
-    /// It must not come, and came in this place.
+    /// It must not be found, and ranked at this place.
     Intruder(Address, usize),
 }
 
-/// What is kept of a run: numbers, and the digests of what was asked.
+/// What is saved of a run: numbers and digests, no words. Words would have to be erased with their memory.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct BenchRun {
     pub at: Timestamp,
-    /// Whether later runs are compared with it.
+    /// Whether later runs are compared with this one.
     #[serde(rename = "baseline")]
     pub is_baseline: bool,
-    /// The place of the wanted memory, 0 where it did not come.
+    /// The rank of the wanted memory per question, 0 if it was not found.
     places: BTreeMap<String, usize>,
-    /// Whether nothing came where nothing is an answer.
+    /// Whether an unanswerable question had no results.
     refused: BTreeMap<String, bool>,
-    /// What had to come and came.
+    /// The expected memories that were found.
     #[serde(deserialize_with = "lenient::items_if_list")]
     met: BTreeSet<String>,
 }
 
-/// A line of the file: the measures are for those who read it.
+/// A line of the file. The measures are for human readers and not read back.
 #[derive(Serialize)]
 struct RunLine<'k> {
     at: Timestamp,
@@ -98,7 +98,7 @@ struct RunLine<'k> {
     met: &'k BTreeSet<String>,
 }
 
-/// The measures of some questions.
+/// The measures over a set of questions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measures {
     pub answerable: usize,
@@ -109,7 +109,7 @@ pub struct Measures {
     refused: f64,
 }
 
-/// A measure that fell further than it may, on the questions that both runs asked.
+/// A measure that fell, on the questions of both runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regression {
     pub measure: Measure,
@@ -118,18 +118,18 @@ pub struct Regression {
     pub questions: usize,
 }
 
-/// What a run says.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchReport {
     pub asked: Vec<BenchQuestion>,
     pub tried: Vec<ExpectationResult>,
     pub measures: Measures,
-    /// On the questions that the baseline asked too: when it was, its measures and ours.
+    /// On the questions that the baseline has too: its time, its measures and ours.
     pub compared: Option<(Timestamp, Measures, Measures)>,
     pub falls: Vec<Regression>,
-    /// What had to come, came in the baseline, and comes no more.
+    /// Expected memories that the baseline found and this run did not.
     pub lost: BTreeSet<(String, Address)>,
-    /// Whether somebody takes what fell as it is.
+    /// Whether the user accepted the regressions.
     accepted: bool,
     pub kept: BenchRun,
 }
@@ -140,7 +140,7 @@ impl BenchQuestion {
         BenchQuestion { place, came: told(hits), question }
     }
 
-    /// Whether it went as well as it can.
+    /// Whether the result is the best possible one.
     pub fn is_right(&self) -> bool {
         match self.question.wanted {
             Some(_) => self.place == Some(1),
@@ -165,7 +165,7 @@ impl ExpectationResult {
     }
 }
 
-/// A memory that stands behind one that says nearly the same came with it: it is shown there.
+/// A near duplicate counts at the rank of the hit that it is shown with.
 fn place_of(wanted: &Address, hits: &[Hit]) -> Option<usize> {
     let is_it = |hit: &Hit| hit.address == *wanted || hit.same.contains(wanted);
     hits.iter().position(is_it).map(|at| at + 1)
@@ -175,7 +175,8 @@ fn told(hits: &[Hit]) -> Vec<Address> {
     hits.iter().take(TOLD).map(|hit| hit.address.clone()).collect()
 }
 
-/// Judges a run against the newest baseline.
+/// Compares a run with the newest baseline. Only questions of both are compared: a deleted memory takes its
+/// questions along and is no regression, but an expectation that names it is one.
 pub fn judge(
     asked: Vec<BenchQuestion>,
     tried: Vec<ExpectationResult>,
@@ -191,30 +192,32 @@ pub fn judge(
     let fell: Vec<Regression> = compared.iter().flat_map(|(_, before, now)| fallen(before, now)).collect();
     let lost = before.map(|before| lost(&tried, before)).unwrap_or_default();
     let all_met = tried.iter().all(|tried| tried.misses.is_empty());
-    // A run that fell within the tolerance is no baseline: else recall could get worse step by step.
+    // A run that fell at all is not a baseline, even within the tolerance: otherwise recall could get worse
+    // step by step.
     kept.is_baseline = all_met && fell.is_empty();
     let falls = fell.into_iter().filter(Regression::is_too_far).collect();
     BenchReport { asked, tried, measures, compared, falls, lost, accepted: false, kept }
 }
 
 impl BenchReport {
-    /// Whether recall does what is expected and no worse than before.
+    /// Whether all expectations are met and nothing regressed.
     pub fn is_fine(&self) -> bool {
         (self.accepted || self.falls.is_empty()) && self.tried.iter().all(|tried| tried.misses.is_empty())
     }
 
-    /// Takes what fell as it is: later runs are compared with this one. What is expected stays expected.
+    /// Accepts regressions and makes this run the baseline. Unmet expectations still fail: they are in the
+    /// user's file and have to be changed there.
     pub fn accept(&mut self) {
         self.accepted = true;
         self.kept.is_baseline = true;
     }
 
-    /// Whether anything was asked.
+    /// Whether there were no questions at all.
     pub fn is_empty(&self) -> bool {
         self.asked.is_empty() && self.tried.is_empty()
     }
 
-    /// The questions that went wrong, the worst first.
+    /// The questions without the best possible result, worst first.
     pub fn worst(&self) -> Vec<&BenchQuestion> {
         let mut wrong: Vec<&BenchQuestion> = self.asked.iter().filter(|asked| !asked.is_right()).collect();
         wrong.sort_by_key(|asked| (asked.place.is_some(), std::cmp::Reverse(asked.place)));
@@ -249,7 +252,7 @@ impl Regression {
 }
 
 impl Measures {
-    /// A share from 0 to 1; `None` where nothing was asked.
+    /// A value from 0 to 1; `None` without questions.
     pub fn value(&self, measure: Measure) -> Option<f64> {
         let value = match measure {
             Measure::First => self.first,
@@ -273,7 +276,7 @@ impl Serialize for Measures {
     }
 }
 
-/// Four places are more than any number of questions can tell.
+/// Four decimals are more than any number of questions can resolve.
 fn rounded(share: f64) -> f64 {
     (share * 10_000.0).round() / 10_000.0
 }
@@ -300,7 +303,7 @@ impl BenchRun {
         self.places.contains_key(id) || self.refused.contains_key(id)
     }
 
-    /// The measures of those questions that `counts` lets pass.
+    /// The measures over the questions that `counts` accepts.
     fn measures(&self, counts: impl Fn(&str) -> bool) -> Measures {
         let places: Vec<usize> =
             self.places.iter().filter(|(id, _)| counts(id)).map(|(_, place)| *place).collect();
@@ -327,7 +330,7 @@ impl BenchRun {
         format!("{}\n", json::to_string(&line, JsonFormat::LINE))
     }
 
-    /// Reads a line; a foreign or torn one says nothing.
+    /// Parses a line; `None` for a foreign or torn one.
     pub fn read(line: &str) -> Option<BenchRun> {
         json::from_str(line).ok()
     }
@@ -371,7 +374,7 @@ mod tests {
         Question { text: format!("question {number}"), wanted: wanted.map(note) }
     }
 
-    /// So many questions, of which the first ones are not answered.
+    /// `all` questions, the first `wrong` of them without their answer.
     fn run(all: usize, wrong: usize) -> Vec<BenchQuestion> {
         let asked = |number| {
             let came: &[&str] = if number < wrong { &["other"] } else { &["right"] };
@@ -416,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_measure_may_fall_by_two_points_or_one_question() {
-        // Questions, how many were wrong before and now; whether that is fine, and a new baseline.
+        // Questions, wrong ones before and now; whether that is fine, and a new baseline.
         let table = [
             (10, 0, 0, true, true),
             (10, 2, 1, true, true),
@@ -439,7 +442,7 @@ mod tests {
     #[test]
     fn only_questions_that_both_runs_asked_are_compared() {
         let before = judge(run(10, 0), Vec::new(), None, NOW).kept;
-        // Ten others are all wrong: nobody knows how they went before.
+        // Ten others are all wrong, but the baseline does not have them.
         let others = (10..20).map(|number| BenchQuestion::new(question(number, Some("right")), &[]));
         let asked = run(10, 0).into_iter().chain(others).collect();
         let report = judge(asked, Vec::new(), Some(&before), NOW);

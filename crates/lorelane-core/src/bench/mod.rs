@@ -1,11 +1,10 @@
-//! Measures recall on somebody's own memories.
+//! Measures recall on a user's own memories.
 //!
-//! Two kinds of questions are asked: those that a person expects something of ([`Expectation`]), and those that are
-//! built from the memories themselves ([`Question`]), some of which nothing can answer. What came is judged, and
-//! compared with the last run that was good ([`judge`]).
+//! There are two kinds of queries: those in the user's file of expectations ([`Expectation`]), and those generated
+//! from the memories ([`Question`]), some of them unanswerable. The results are compared with the last good run
+//! ([`judge`]).
 //!
-//! What is kept of a run holds no word of any memory: questions are known by their digests. So a memory that is
-//! forgotten leaves nothing there.
+//! A saved run has only numbers and digests of queries, so a forgotten memory leaves nothing in it.
 
 mod expect;
 mod judge;

@@ -1,26 +1,24 @@
-//! Questions that are built from the memories themselves, and the answer that each has.
+//! Generates questions from the memories, each with its answer.
 //!
-//! Nothing is left to chance: the same memories give the same questions, so two runs differ only in what recall
-//! does. Which memories are asked about is told by the digests of their addresses: a store that grows keeps most
-//! of its questions.
+//! Generation is deterministic: the same memories give the same questions, so two runs differ only by recall.
+//! Memories are sampled by the digests of their addresses, so a growing store keeps most of its questions.
 
 use crate::digest::short_digest;
 use crate::memory::Address;
 use crate::terms::{Language, Term, each_word, term_of};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// So many memories are asked about, each at most twice.
+/// The maximum number of questions about memories, at most two per memory.
 pub const QUESTIONS_MAX: usize = 200;
 const QUESTIONS_EACH: usize = 2;
-/// So many words of a passage make a question, and fewer than these do not.
+/// Words of a question from a passage, and the minimum for other questions.
 const PASSAGE_WORDS: usize = 5;
 const FEW_WORDS: usize = 3;
-/// An everyday word of a store stands in this share of its memories, and in so many.
+/// A word is common if it occurs in this share of the memories, and in at least this many.
 const EVERYDAY_SHARE: f64 = 0.1;
 const EVERYDAY_MIN: usize = 4;
 
-/// Things that memories of software hardly speak of, a few words each. Only words that stand in no memory are
-/// asked for.
+/// Topics that memories about software hardly mention. Only words that occur in no memory are used.
 const ELSEWHERE: [&str; 32] = [
     "penguins hatch eggs antarctic winter",
     "sourdough yeast dough fermentation bakery",
@@ -56,36 +54,36 @@ const ELSEWHERE: [&str; 32] = [
     "saffron risotto parmesan mushrooms simmer",
 ];
 
-/// A memory that may be asked about.
+/// A memory to generate questions from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionSource {
     pub address: Address,
-    /// Empty for one that nobody gave a title.
+    /// Empty if it has no title of its own.
     pub title: String,
     pub tags: Vec<String>,
     pub passages: Vec<String>,
 }
 
-/// A question, and the memory that answers it.
+/// A question and the memory that answers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     pub text: String,
-    /// `None`: nothing does.
+    /// `None` for an unanswerable question.
     pub wanted: Option<Address>,
 }
 
 impl Question {
-    /// What it is known by where its words are not kept.
+    /// A digest that identifies the question in saved runs, which have no words.
     pub fn id(&self) -> String {
         let wanted = self.wanted.as_ref().map(ToString::to_string).unwrap_or_default();
         short_digest(&format!("{}\n{wanted}", self.text), 12)
     }
 }
 
-/// Which memories have each term.
+/// The memories of each term.
 #[derive(Clone, Debug, Default)]
 pub struct TermIndex {
-    /// The memories by their numbers, in order.
+    /// Numbers of memories, sorted.
     holding: HashMap<Term, Vec<u32>>,
     memories: u32,
 }
@@ -103,7 +101,7 @@ impl TermIndex {
         self.holding.get(&topic.term).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether one memory alone has all of these. Else a question asks for several as well as for one.
+    /// Whether exactly one memory has all of these. Otherwise several would answer the question equally well.
     fn tells_apart(&self, topics: &[&Topic]) -> bool {
         let Some((first, others)) = topics.split_first() else { return false };
         let has =
@@ -118,7 +116,7 @@ impl QuestionSource {
     }
 }
 
-/// The memories to ask about.
+/// Samples the memories to generate questions from.
 pub fn sample<'a>(addresses: impl Iterator<Item = &'a Address>) -> BTreeSet<Address> {
     let mut drawn: Vec<(String, &Address)> =
         addresses.map(|address| (short_digest(&address.to_string(), 16), address)).collect();
@@ -126,7 +124,7 @@ pub fn sample<'a>(addresses: impl Iterator<Item = &'a Address>) -> BTreeSet<Addr
     drawn.into_iter().take(QUESTIONS_MAX / QUESTIONS_EACH).map(|(_, address)| address.clone()).collect()
 }
 
-/// The questions about these memories, then those that no memory answers. The vocabulary is that of all memories.
+/// The questions about these memories, then the unanswerable ones. `vocabulary` covers all memories.
 pub fn questions(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<Question> {
     let about = |source: &QuestionSource| {
         let texts = [by_title(source, vocabulary), by_passage(source, vocabulary)];
@@ -141,7 +139,7 @@ pub fn questions(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<Ques
     answerable.chain(nothing.into_iter().map(|text| Question { text, wanted: None })).collect()
 }
 
-/// The title without every third word: people rarely remember all of it.
+/// The title without every third word: people rarely remember it exactly.
 fn by_title(source: &QuestionSource, vocabulary: &TermIndex) -> Option<String> {
     let words = topics(&source.title);
     let dropped = chosen(&source.address, "title", FEW_WORDS);
@@ -150,8 +148,8 @@ fn by_title(source: &QuestionSource, vocabulary: &TermIndex) -> Option<String> {
     (words.len() >= FEW_WORDS && vocabulary.tells_apart(&kept)).then(|| joined(kept))
 }
 
-/// Some words of a passage, spread over it, without those of the name: what stands in the text has to be found
-/// there. The rarest words alone would be too easy: people ask with common ones, too.
+/// Some words spread over a passage, without words of title and tags, so that only the text can match. Choosing
+/// the rarest words would be too easy: people also use common ones.
 fn by_passage(source: &QuestionSource, vocabulary: &TermIndex) -> Option<String> {
     let name: HashSet<Term> = topics(&source.name()).into_iter().map(|topic| topic.term).collect();
     let passages: Vec<Vec<Topic>> = source
@@ -168,7 +166,8 @@ fn spread(words: &[Topic]) -> Vec<&Topic> {
     (0..PASSAGE_WORDS).filter_map(|at| words.get(at * words.len() / PASSAGE_WORDS)).collect()
 }
 
-/// Words that stand nowhere, and the same with an everyday word of this store: that one word is no answer.
+/// Words that occur in no memory, and the same with one common word of the store, which does not make it
+/// answerable. Words mixed from two unrelated memories would not do: both memories are an answer.
 fn unanswerable(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<String> {
     if vocabulary.memories == 0 {
         return Vec::new();
@@ -185,7 +184,7 @@ fn unanswerable(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<Strin
     strange.into_iter().chain(near).collect()
 }
 
-/// The words that most memories have, the commonest first.
+/// The words in the most memories, most common first.
 fn everyday(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<String> {
     let least = EVERYDAY_MIN.max((f64::from(vocabulary.memories) * EVERYDAY_SHARE) as usize);
     let mut common: BTreeMap<String, usize> = BTreeMap::new();
@@ -200,13 +199,13 @@ fn everyday(sources: &[QuestionSource], vocabulary: &TermIndex) -> Vec<String> {
     common.into_iter().take(ELSEWHERE.len()).map(|(word, _)| word).collect()
 }
 
-/// A word that says something about a topic.
+/// A content word with its term.
 struct Topic {
     word: String,
     term: Term,
 }
 
-/// The topics of a text in their order, each once. One language's stems are enough to tell words apart.
+/// The content words of a text in order, each once. English stems are enough to tell words apart.
 fn topics(text: &str) -> Vec<Topic> {
     const SHORTEST: usize = 3;
     let mut met = HashSet::new();
@@ -225,7 +224,7 @@ fn joined<'a>(topics: impl IntoIterator<Item = &'a Topic>) -> String {
     topics.into_iter().map(|topic| topic.word.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// A choice below `bound` that depends on the memory only.
+/// A number below `bound` that depends only on the memory.
 fn chosen(address: &Address, what: &str, bound: usize) -> usize {
     let digits = short_digest(&format!("{what} {address}"), 8);
     usize::from_str_radix(&digits, 16).unwrap_or(0) % bound

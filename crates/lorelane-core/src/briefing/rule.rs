@@ -1,4 +1,4 @@
-//! The rule of reminders: which of the memories that come near a prompt are shown.
+//! The rule of reminders: which of the memories found for a prompt are shown.
 
 use super::{Briefing, Composer, DropRule, barred, is_machine, is_relevant};
 use crate::corpus::MemorySummary;
@@ -7,33 +7,33 @@ use crate::policy::Policy;
 use crate::recall::{self, Hit, Query};
 use crate::time::Timestamp;
 
-/// What the rule depends on beside the prompt.
+/// What the rule depends on besides the prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct ReminderRule<'p> {
     pub policy: &'p Policy,
     pub now: Timestamp,
 }
 
-/// A memory as its document is now, with what the index would say of it; `None` for one that cannot be read.
+/// A memory as its file is now, with its summary; `None` if it cannot be read.
 pub type CurrentMemory = Option<(MemorySummary, Memory)>;
 
 impl ReminderRule<'_> {
-    /// Whether anything is shown at any prompt.
+    /// Whether reminders are enabled.
     pub fn is_on(&self) -> bool {
         self.policy.retrieval_enabled() && self.policy.max_inject() > 0
     }
 
-    /// Whether a prompt is answered at all.
+    /// Whether this prompt may get reminders.
     pub fn answers(&self, prompt: &str) -> bool {
         self.is_on() && !is_machine(prompt)
     }
 
-    /// An answer without reminders.
+    /// An empty briefing.
     pub fn silence(&self) -> Briefing {
         Composer::new(self.policy).finish()
     }
 
-    /// Chooses among the memories that come near a prompt, best first. Only one that could still be shown is read.
+    /// Selects from the hits for a prompt, best first. Reads a file only if its memory could still be shown.
     pub fn select(
         &self,
         query: &Query,
@@ -42,6 +42,8 @@ impl ReminderRule<'_> {
     ) -> Briefing {
         let mut composer = Composer::new(self.policy);
         for hit in near {
+            // By the index first, which costs no file read. The index may be stale, so `judge` checks the file
+            // again.
             let verdict = if !mentions(query, &hit.title, &hit.tags) {
                 Err(DropRule::Irrelevant)
             } else {
@@ -55,13 +57,14 @@ impl ReminderRule<'_> {
         composer.finish()
     }
 
-    /// The memory, if this prompt may show it; else the first rule that forbids it.
+    /// The memory if it may be shown for this prompt, else the first rule that drops it.
     pub fn judge(&self, query: &Query, current: CurrentMemory) -> Result<Memory, DropRule> {
         let (entry, memory) = self.may_show(current)?;
         if mentions(query, &entry.title, &entry.tags) { Ok(memory) } else { Err(DropRule::Irrelevant) }
     }
 
-    /// The memory, if it may be shown at all.
+    /// The memory if it may be shown for any prompt. A file that breaks a rule of its category is still shown:
+    /// old files with small faults would disappear silently. `doctor` reports the fault.
     pub fn may_show(&self, current: CurrentMemory) -> Result<(MemorySummary, Memory), DropRule> {
         let (entry, memory) = current.ok_or(DropRule::Gone)?;
         match barred(&entry, self.policy, self.now) {
@@ -71,7 +74,7 @@ impl ReminderRule<'_> {
     }
 }
 
-/// Whether a prompt mentions a memory with this title and these tags.
+/// Whether a prompt mentions a memory with this title and these tags, see [`is_relevant`].
 fn mentions(query: &Query, title: &str, tags: &[String]) -> bool {
     is_relevant(&recall::name_parts(query, title, tags))
 }

@@ -1,9 +1,9 @@
-//! Words that every prompt about code can hold, whatever it is about.
+//! Stop words of the rule of reminders: words that occur in prompts about anything.
 //!
-//! The stop words of recall are English ones. A prompt in another language shares its small words with every title in
-//! that language, so these say nothing either.
+//! Recall has its own, shorter list of English words, because idf handles the rest. The rule of reminders counts
+//! words without idf, so it also needs the function words of other languages.
 
-/// Sorted, because it is searched by halves.
+/// Sorted for binary search.
 const EVERYDAY: &[&str] = &[
     "add",
     "again",
@@ -190,8 +190,8 @@ const EVERYDAY: &[&str] = &[
     "wrong",
 ];
 
-/// Articles, pronouns and joints of German, French, Spanish, Portuguese, Italian, Dutch and Russian, folded as words
-/// are; the ends of Korean verbs, in the pairs that words of such a script are. Sorted.
+/// Articles, pronouns and conjunctions of German, French, Spanish, Portuguese, Italian, Dutch and Russian, folded
+/// like words; Korean verb endings as character pairs. Sorted for binary search.
 const SMALL: &[&str] = &[
     "aber", "als", "auch", "auf", "aus", "avec", "bei", "beim", "como", "con", "dal", "dans", "das", "dass",
     "del", "della", "delle", "dem", "den", "der", "des", "die", "dies", "diese", "dit", "door", "een", "ein",
@@ -208,7 +208,7 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
     EVERYDAY.binary_search(&word).is_ok() || SMALL.binary_search(&word).is_ok() || is_hiragana(word)
 }
 
-/// In Japanese the small words and the ends of verbs are written so, and names are not.
+/// Japanese writes particles and verb endings in hiragana, but not names.
 fn is_hiragana(word: &str) -> bool {
     word.chars().all(|c| matches!(c, '\u{3041}'..='\u{309f}'))
 }

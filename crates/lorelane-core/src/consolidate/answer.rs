@@ -1,4 +1,4 @@
-//! What an agent answers, read without trusting it. Every fault is named at once.
+//! Parses the answer of an agent without trusting it. Reports all faults at once.
 
 use super::{Judgement, PROPOSALS};
 use crate::candidate::Action;
@@ -11,42 +11,42 @@ use crate::secret;
 use crate::text::cut;
 
 const GOT_MAX: usize = 200;
-/// More than an agent answers with; what is longer is no answer.
+/// More than any real answer has.
 const ITEMS_MAX: usize = 100;
-/// Nobody reads the twenty-first key that does not belong there.
+/// Unknown keys and unfilled fields reported per item; the rest is counted.
 const OTHERS_MAX: usize = 20;
 
-/// One document: what to do with the items of one session.
+/// An answer: what to do with the items of one session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentAnswer {
     pub session: Option<String>,
-    /// One that cannot be used does not stop the others.
+    /// An invalid item does not stop the others.
     pub items: Vec<Result<Proposal, UnusableItem>>,
 }
 
-/// An item that says what it wants and that it was verified.
+/// A valid item: an action with its verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
     pub category: Category,
     pub action: Action,
     pub target: Option<Address>,
-    /// The candidate as the agent read it.
+    /// The revision of the candidate that the agent read.
     pub revision: Option<Revision>,
     pub draft: Option<Object>,
     pub reason: Option<String>,
-    /// `None` only for a NOOP: there is nothing to verify in it.
+    /// `None` only for a NOOP, which has nothing to verify.
     pub judgement: Option<Judgement>,
     pub issues: Vec<String>,
 }
 
-/// An item that cannot be used.
+/// An invalid item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnusableItem {
     pub category: Option<Category>,
     pub faults: Vec<FieldFault>,
 }
 
-/// Reads an answer: a document with `items`, or one item by itself.
+/// Parses an answer: an object with `items`, or a single item.
 pub fn read(text: &str) -> Result<AgentAnswer, Vec<FieldFault>> {
     let whole = |expected: &str, got: String, fix: &str| {
         vec![FieldFault {
@@ -57,8 +57,9 @@ pub fn read(text: &str) -> Result<AgentAnswer, Vec<FieldFault>> {
         }]
     };
     let document = Document::parse(text).map_err(|fault| {
-        whole("one JSON document", fault.to_string(), "write it as `lorelane consolidate prepare` shows")
+        whole("one JSON document", fault.to_string(), "use the format of `lorelane consolidate prepare`")
     })?;
+    // Rejected and not resolved: the author can say which value is meant.
     if !document.doubled.is_empty() {
         let twice = |key: &String| fault(key, "each key once", None, &format!("keep one `{key}`"));
         return Err(document.doubled.iter().map(twice).collect());
@@ -81,7 +82,7 @@ pub fn read(text: &str) -> Result<AgentAnswer, Vec<FieldFault>> {
     let listed = items.as_list().unwrap_or_default();
     if listed.is_empty() || listed.len() > ITEMS_MAX {
         let expected = format!("a list of 1 to {ITEMS_MAX} items");
-        faults.push(fault("items", &expected, Some(items), "answer each category that was prepared"));
+        faults.push(fault("items", &expected, Some(items), "add one item per prepared category"));
     }
     if !faults.is_empty() {
         return Err(faults);
@@ -96,7 +97,7 @@ pub fn read(text: &str) -> Result<AgentAnswer, Vec<FieldFault>> {
     Ok(AgentAnswer { session, items: items.collect() })
 }
 
-/// An answer as it is asked for. Its verdict is none: whoever only copies it has verified nothing.
+/// The template of an answer. Its verdict is invalid on purpose: a copied template was not verified.
 pub fn example(session: &str, category: Category, candidate: Option<(&Address, &Revision)>) -> Object {
     let action = if candidate.is_some() { Action::Update } else { Action::Create };
     let mut item = Object::new();
@@ -129,12 +130,12 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, UnusableItem> {
     let draft = drafted(item, place, action, &mut faults);
     let reason = text_of(item, place, "reason", &mut faults);
     if reason.as_deref().map(str::trim) == Some(draft::PLACEHOLDER) {
-        let expected = "the reason in place of the template's placeholder";
+        let expected = "a reason instead of the template's placeholder";
         faults.push(fault(
             &format!("{place}reason"),
             expected,
             item.get("reason"),
-            "say why, or leave it out",
+            "write the reason, or remove it",
         ));
     }
     let unverified = action == Some(Action::Noop) && is_absent(item.get("verdict"));
@@ -143,6 +144,7 @@ fn proposal(item: &Object, place: &str) -> Result<Proposal, UnusableItem> {
         false => choice(item, place, "verdict", &Judgement::ALL, Judgement::name, &mut faults),
     };
     let issues = issues(item, place, &mut faults);
+    // The item is rejected anyway; with the unfilled fields listed too, the agent needs only one more attempt.
     if let (false, Some(category), Some(draft)) = (faults.is_empty(), category, &draft) {
         faults.extend(unsaid(draft, place, category));
     }
@@ -166,14 +168,14 @@ fn drafted(
         given if is_absent(given) && !needed => None,
         given => {
             let field = format!("{place}draft");
-            let fix = "give title, tags and content as the fields say";
+            let fix = "add title, tags and content with the listed fields";
             faults.push(fault(&field, "an object with the memory's fields", given, fix));
             None
         }
     }
 }
 
-/// What nobody filled in of a draft, for an item that is refused before its draft is judged.
+/// Unfilled fields of a draft, for an item that is rejected before its draft is validated.
 fn unsaid(draft: &Object, place: &str, category: Category) -> Vec<FieldFault> {
     let mut unfilled = draft::unfilled(draft).into_iter().map(draft::unfilled_fault);
     let mut faults: Vec<FieldFault> = unfilled.by_ref().take(OTHERS_MAX).collect();
@@ -199,14 +201,14 @@ fn issues(item: &Object, place: &str, faults: &mut Vec<FieldFault>) -> Vec<Strin
                 &format!("{place}issues"),
                 "a list of texts",
                 given,
-                "name each issue as a text",
+                "write each issue as a text",
             ));
             Vec::new()
         }
     }
 }
 
-/// One of a few names; it must be there.
+/// A required value from a fixed set of names.
 fn choice<T: Copy>(
     item: &Object,
     place: &str,
@@ -222,7 +224,7 @@ fn choice<T: Copy>(
         let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();
         let expected = format!("one of {}", names.join(", "));
         let fix = match key {
-            "verdict" => "have the draft verified against its context; it cannot be skipped",
+            "verdict" => "have the draft verified against its context; this cannot be skipped",
             _ => "choose one of them",
         };
         faults.push(fault(&format!("{place}{key}"), &expected, item.get(key), fix));
@@ -230,7 +232,7 @@ fn choice<T: Copy>(
     found
 }
 
-/// A text that says something to `parse`; it may be absent.
+/// An optional text that `parse` accepts.
 fn read_text<T>(
     item: &Object,
     place: &str,
@@ -242,7 +244,7 @@ fn read_text<T>(
     let given = item.get(key).filter(|value| **value != Json::Null)?;
     let read = given.as_text().and_then(parse);
     if read.is_none() {
-        let fix = format!("copy the `{key}` that was prepared, or leave it out");
+        let fix = format!("copy the prepared `{key}`, or remove it");
         faults.push(fault(&format!("{place}{key}"), expected, Some(given), &fix));
     }
     read
@@ -269,7 +271,7 @@ fn is_absent(value: Option<&Json>) -> bool {
 
 fn fault(field: &str, expected: &str, got: Option<&Json>, fix: &str) -> FieldFault {
     let got = got.map_or_else(|| "nothing".to_owned(), |value| value.render(JsonFormat::LINE));
-    // Masked before it is cut: half a secret is no longer recognised, and still half a secret.
+    // Masked before it is truncated: half a secret is not recognised any more, but is still half a secret.
     let got = cut(&secret::masked(&got), GOT_MAX);
     FieldFault { field: field.to_owned(), expected: expected.to_owned(), got, fix: fix.to_owned() }
 }

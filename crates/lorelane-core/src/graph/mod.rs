@@ -1,8 +1,8 @@
-//! How memories, the files that they speak of, and their tags hang together.
+//! The graph of memories, the files they mention, and their tags.
 //!
-//! Nodes are memories, ghosts and tags. A ghost is what a link points to and no memory is: a file of the project,
-//! whether it exists or not, or a memory that nobody has written yet. The names of the edges are those of the first
-//! system. Cycles are allowed everywhere.
+//! Nodes are memories, ghosts and tags. A ghost is a link target that is not a memory: a file of the project,
+//! whether it exists or not, or a memory that is not written yet. Edge names are those of `ragdocs`. Cycles are
+//! allowed.
 
 mod names;
 mod related;
@@ -21,18 +21,19 @@ use crate::text::fold;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 
-/// A link, and the memory that has it.
+/// A link and the memory that contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryLink {
     pub from: Address,
     pub link: Link,
 }
 
-/// Whose links count. What they lead to is told in any case, with its status.
+/// Whose links are included. Their targets are always included, with their status, because a memory that was
+/// replaced is often archived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     Active,
-    /// Retired and archived ones too.
+    /// Also retired and archived memories.
     All,
 }
 
@@ -45,9 +46,9 @@ impl Scope {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NodeId {
     Memory(Address),
-    /// A path, as the first link wrote it that led there.
+    /// A path, as the first link to it wrote it.
     Ghost(String),
-    /// In lower case.
+    /// Lowercase.
     Tag(String),
 }
 
@@ -87,30 +88,30 @@ impl RelationKind {
     }
 }
 
-/// One edge. A memory that says the same of one target twice says it once here, with its first words.
+/// One edge. There is one per memory, target and kind, with the context of the first link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphRelation {
     pub from: Address,
     pub to: NodeId,
     pub kind: RelationKind,
     pub anchor: Option<String>,
-    /// The words around the link; none for a tag, and for a file that a record names in its own field.
+    /// The text around the link; empty for a tag and for `related_files`.
     pub context: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
-    /// The memories that are in scope or pointed to.
+    /// The memories in scope and those they link to.
     pub memories: BTreeMap<Address, MemorySummary>,
     pub ghosts: BTreeSet<String>,
     pub tags: BTreeSet<String>,
-    /// By the memories that they come from, and in the order of their texts.
+    /// Sorted by source memory, then in text order.
     pub relations: Vec<GraphRelation>,
 }
 
 impl Graph {
-    /// The graph of what the memories say that `counts` admits. Deleted notes take no part: a link to one leads to a
-    /// ghost until it is restored.
+    /// The graph of the memories that `counts` accepts. Deleted notes are left out: a link to one is a ghost until
+    /// the note is restored.
     pub fn new(
         entries: Vec<MemorySummary>,
         links: &[MemoryLink],
@@ -137,6 +138,7 @@ impl Graph {
                 };
                 graph.relate(&entry.address, to, RelationKind::Link(edge), Some(link), &mut met);
             }
+            // The placeholder tag would connect all memories without tags.
             for tag in entry.tags.iter().filter(|tag| *tag != NO_TAG) {
                 let tag = NodeId::tag(tag);
                 graph.relate(&entry.address, tag, RelationKind::HasTag, None, &mut met);
@@ -144,6 +146,7 @@ impl Graph {
         }
         for relation in &graph.relations {
             match &relation.to {
+                // A target outside the scope is a node too, but its own links are not followed.
                 NodeId::Memory(address) if !graph.memories.contains_key(address) => {
                     graph.memories.insert(address.clone(), entries[address].clone());
                 }
@@ -170,7 +173,7 @@ impl Graph {
         }
     }
 
-    /// What a memory says of others, of one kind or of every.
+    /// The edges from a memory, of one kind or all.
     pub fn from<'g>(
         &'g self,
         address: &'g Address,
@@ -181,13 +184,13 @@ impl Graph {
         })
     }
 
-    /// What is said of a node.
+    /// The edges to a node.
     pub fn to<'g>(&'g self, node: &'g NodeId) -> impl Iterator<Item = &'g GraphRelation> {
         self.relations.iter().filter(move |relation| relation.to == *node)
     }
 
-    /// A memory and all that an edge leads to from it, over any number of steps, the nearest first. With
-    /// [`Edge::Supersedes`] these are its versions, with [`Edge::DependsOn`] all that it needs.
+    /// A memory and all memories reachable from it by one kind of edge, nearest first. With [`Edge::Supersedes`]
+    /// these are its versions, with [`Edge::DependsOn`] its dependencies.
     pub fn reached(&self, from: &Address, edge: Edge) -> Vec<Address> {
         let mut next: HashMap<&Address, Vec<&Address>> = HashMap::new();
         for relation in self.relations.iter().filter(|relation| relation.kind == RelationKind::Link(edge)) {
@@ -197,6 +200,7 @@ impl Graph {
         let mut at = 0;
         while let Some(address) = reached.get(at).cloned() {
             for other in next.get(&address).into_iter().flatten() {
+                // Each memory once, because there may be cycles.
                 if !reached.contains(other) {
                     reached.push((*other).clone());
                 }
@@ -217,7 +221,7 @@ impl Graph {
         tagged
     }
 
-    /// How many memories have two tags together; the lesser name comes first.
+    /// The number of memories with both tags, per pair of tags; each pair is sorted.
     pub fn tag_pairs(&self) -> BTreeMap<(&str, &str), usize> {
         let mut pairs = BTreeMap::new();
         for tags in self.tags_of().values() {
@@ -230,7 +234,7 @@ impl Graph {
         pairs
     }
 
-    /// The tags that memories have beside this one, with how many have both, the most first.
+    /// The tags that occur together with this one, with the number of memories, most frequent first.
     pub fn related_tags(&self, tag: &str) -> Vec<(&str, usize)> {
         let NodeId::Tag(tag) = NodeId::tag(tag) else { return Vec::new() };
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -244,8 +248,8 @@ impl Graph {
         counts
     }
 
-    /// The memories around a tag, each with its distance: 1 for those that have it, 2 for those that share a tag with
-    /// one of these, and so on. The nearest first.
+    /// The memories around a tag with their distance, nearest first: 1 for those with the tag, 2 for those that
+    /// share a tag with one of these, and so on.
     pub fn tag_cluster(&self, tag: &str, depth: usize) -> Vec<(&Address, usize)> {
         let NodeId::Tag(tag) = NodeId::tag(tag) else { return Vec::new() };
         let (tagged, tags_of) = (self.tagged(), self.tags_of());
@@ -274,7 +278,7 @@ impl Graph {
     }
 }
 
-/// One name for each ghost, however its links write it.
+/// One name per ghost, however its links are spelled.
 #[derive(Debug, Default)]
 struct MissingTargets(HashMap<String, String>);
 

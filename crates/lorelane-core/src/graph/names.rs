@@ -1,4 +1,4 @@
-//! Which memory a link means.
+//! Resolves links to memories.
 
 use crate::mark::Marks;
 use crate::memory::Address;
@@ -6,20 +6,21 @@ use crate::memory::link::LinkTarget;
 use crate::text::fold;
 use std::collections::{BTreeSet, HashMap};
 
-/// The names of all memories, as links may write them: case and accents make no difference unless they have to.
+/// The names of all memories by which links may refer to them. Case and accents matter only between names that
+/// otherwise are the same.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// By whole addresses.
+    /// By full address.
     whole: HashMap<String, Vec<Address>>,
-    /// By the last part of them.
+    /// By the last component of the address.
     last: HashMap<String, Vec<Address>>,
-    /// The same two for the addresses that memories had before.
+    /// The same for former addresses.
     former: HashMap<String, Vec<Address>>,
     former_last: HashMap<String, Vec<Address>>,
 }
 
 impl Names {
-    /// Deleted notes have no names.
+    /// Deleted notes are left out, so links to them are ghosts.
     pub fn new<'e>(addresses: impl Iterator<Item = &'e Address>, marks: &Marks) -> Names {
         let known: BTreeSet<&Address> = addresses.filter(|address| !address.is_trash()).collect();
         let mut names = Names::default();
@@ -37,12 +38,13 @@ impl Names {
         names
     }
 
-    /// The memory that a link means. A name that two memories have means neither, unless one is written just so.
+    /// The memory that a link refers to: by full address, then by former address, then by the last component. A
+    /// name shared by two memories resolves to neither, unless one matches exactly.
     pub fn resolve(&self, target: &LinkTarget) -> Option<&Address> {
         match target {
             LinkTarget::Memory(address) => {
                 let whole = address.to_string();
-                // The first system knew a note by the last part of its path only.
+                // `ragdocs` referred to a note by the last component of its path only.
                 let bare = (address.is_note() && !address.name().contains('/')).then(|| address.name());
                 pick(&self.whole, &whole)
                     .or_else(|| pick(&self.former, &whole))
@@ -51,7 +53,7 @@ impl Names {
             LinkTarget::Ghost(path) => {
                 let name = path.strip_suffix(".md").unwrap_or(path);
                 let whole = format!("notes/{name}");
-                // With its extension it is a file's name, and many folders have a `README.md`.
+                // With the extension it is a file name, and many folders have a `README.md`.
                 let bare = (!path.contains('/') && name == path).then_some(name);
                 pick(&self.whole, &whole)
                     .or_else(|| pick(&self.former, &whole))
@@ -64,13 +66,13 @@ impl Names {
         pick(&self.last, name).or_else(|| pick(&self.former_last, name))
     }
 
-    /// The keys of all targets that may mean a memory. Whether they do, `resolve` says.
+    /// The keys of all link targets that may refer to a memory; [`Names::resolve`] decides.
     pub fn keys(address: &Address, marks: &Marks) -> Vec<String> {
         let mut keys = BTreeSet::new();
         for address in marks.former(address).iter().chain([address]) {
             keys.insert(fold(&address.to_string()));
             keys.insert(fold(last(address)));
-            // As the first system wrote any memory: `memory:` and the last part of its name.
+            // As `ragdocs` wrote any memory: `memory:` and the last component of its name.
             keys.insert(fold(&format!("notes/{}", last(address))));
             if address.is_note() {
                 keys.insert(fold(address.name()));

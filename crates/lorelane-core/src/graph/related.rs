@@ -1,27 +1,28 @@
-//! The memories that have to do with one, each with the reasons.
+//! Finds the memories related to one, with reasons.
 
 use super::{Graph, NodeId, RelationKind};
 use crate::memory::Address;
 use crate::memory::link::Edge;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A link is somebody's word; what is shared is a guess, and the less others share it the better.
+/// A link is explicit; a shared file or tag is a guess, and counts more the fewer memories share it. Without
+/// shared files, records would hardly be related: they have no other links.
 const LINK: f32 = 1.0;
 const FILE: f32 = 0.5;
 const TAG: f32 = 0.3;
 
-/// Why a memory has to do with another.
+/// Why two memories are related.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RelationReason {
-    /// The asked memory points to it.
+    /// The given memory links to it.
     LinksTo { edge: Edge, context: String },
-    /// It points to the asked memory.
+    /// It links to the given memory.
     LinkedFrom { edge: Edge, context: String },
-    /// Both point to this file.
+    /// Both link to this file.
     File(String),
     /// Both have this tag.
     Tag(String),
-    /// Both mean nearly the same: the cosine of their directions.
+    /// Similar meaning: the cosine of their embeddings.
     Meaning(f32),
 }
 
@@ -32,8 +33,8 @@ pub struct Related {
     pub reasons: Vec<RelationReason>,
 }
 
-/// The memories that have to do with this one, those with most reasons first. `near` are those that mean nearly the
-/// same.
+/// The memories related to this one, highest score first. `near` are those with a similar embedding, with the
+/// cosine.
 pub fn related(graph: &Graph, address: &Address, near: &[(Address, f32)], limit: usize) -> Vec<Related> {
     let mut found: BTreeMap<&Address, Vec<(f32, RelationReason)>> = BTreeMap::new();
     let own = NodeId::Memory(address.clone());
@@ -66,6 +67,7 @@ pub fn related(graph: &Graph, address: &Address, near: &[(Address, f32)], limit:
     for (other, cosine) in near {
         found.entry(other).or_default().push((*cosine, RelationReason::Meaning(*cosine)));
     }
+    // A shared file or tag leads back to the memory itself as well.
     found.remove(address);
     let mut related: Vec<Related> = found
         .into_iter()
@@ -80,7 +82,7 @@ pub fn related(graph: &Graph, address: &Address, near: &[(Address, f32)], limit:
     related
 }
 
-/// 1 for what only two share, towards 0 for what all have.
+/// 1 if only two memories share it, towards 0 if all do.
 fn idf(sharing: usize, all: usize) -> f32 {
     if all <= 2 { 1.0 } else { 1.0 - (sharing.saturating_sub(2)) as f32 / (all - 1) as f32 }
 }

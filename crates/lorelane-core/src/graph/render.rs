@@ -1,5 +1,5 @@
-//! The graph in the languages of other programs. Titles and paths are foreign text: each language has its own
-//! signs that would end a label.
+//! Exports the graph for Graphviz, for Mermaid and as JSON. Titles and paths are untrusted text and are escaped
+//! for each format.
 
 use super::{Graph, NodeId};
 use crate::memory::Address;
@@ -8,11 +8,11 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The longest label, in characters.
+/// The maximum length of a label, in characters.
 const LABEL_MAX: usize = 60;
 
 impl Graph {
-    /// For Graphviz.
+    /// The graph in Graphviz DOT.
     pub fn to_dot(&self) -> String {
         let mut text = String::from("digraph memories {\n  rankdir=LR;\n");
         for node in self.nodes() {
@@ -32,7 +32,7 @@ impl Graph {
         text
     }
 
-    /// For Mermaid: its identifiers are numbers, because it takes no other signs in them.
+    /// The graph in Mermaid. Node ids are numbers, because Mermaid does not accept paths as ids.
     pub fn to_mermaid(&self) -> String {
         let mut text = String::from("flowchart LR\n");
         let mut numbers = BTreeMap::new();
@@ -131,7 +131,7 @@ fn dot_text(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Mermaid reads Markdown and HTML in labels, and entities with a `#`.
+/// Escapes as `#NUMBER;` entities: Mermaid interprets Markdown and HTML in labels.
 fn mermaid_text(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

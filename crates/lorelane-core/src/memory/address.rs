@@ -1,4 +1,4 @@
-//! Where a memory is found.
+//! Addresses of memories: `category/slug` for a record, `notes/path` for a note.
 
 use super::kind::Category;
 use super::lane::LaneId;
@@ -11,18 +11,18 @@ use unicode_normalization::UnicodeNormalization;
 
 /// The group of every note's address.
 const NOTES: &str = "notes";
-/// What people may write before a note's name: the address's own group, the folder of the lane, the first
-/// system's id.
+/// Accepted prefixes of a note's name: the group of its address, the lane's folder, and the prefix of ids in
+/// `ragdocs`.
 const NOTE_PREFIXES: [&str; 3] = ["notes/", ".memories/", "memory:"];
-/// The first system's index. Its document tells people to delete it, so no note may live there.
+/// The index folder of `ragdocs`. Its documentation tells people to delete it, so no note may be there.
 const FORMER_INDEX: &str = "indices";
-/// A note lies at most so many folders deep: every look goes through all of them.
+/// The deepest folder nesting of a note: every scan walks all of them.
 pub const NOTE_FOLDERS_MAX: usize = 64;
 
-/// Where deleted notes lie. Their names end in the time of their deletion.
+/// The folder of deleted notes. Their names end in the time of deletion.
 pub(super) const TRASH: &str = ".trash";
 
-/// Where a memory is found: `decision/use-jwt`, `notes/plans/login`.
+/// The identity of a memory: `decision/use-jwt`, `notes/plans/login`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
     group: String,
@@ -34,12 +34,13 @@ impl Address {
         Address { group: category.name().to_owned(), name: slug.to_owned() }
     }
 
-    /// The address a title asks for. Where letters of another script are lost, a digest of the title stands for
+    /// The address for a title. If the slug drops letters of another script, a digest of the title replaces
     /// them: `日本語 v2` and `한국어 v2` are two memories, and neither is `v2`.
     pub fn for_title(category: Category, title: &str) -> Address {
         let mut name = slug(title);
         if name.is_empty() || loses_letters(title) {
             let digest = short_digest(title, 8);
+            // Makes room for the digest within the length limit.
             name.truncate(SLUG_MAX - digest.len() - 1);
             let kept = match name.trim_end_matches('-') {
                 "" => category.name().replace('_', "-"),
@@ -50,10 +51,10 @@ impl Address {
         Address::record(category, &name)
     }
 
-    /// The address of the note that lies at this path without its `.md`, when a note may lie there.
+    /// The address of the note at this path (without `.md`), or `None` if a note cannot be there.
     ///
-    /// What a person keeps in the folder is theirs to name, so this admits every script and sign; the names that
-    /// lorelane gives are stricter. Hidden files are none of ours, apart from the trash.
+    /// People name the files in the folder as they like, so every script and sign is accepted; names that lorelane
+    /// generates are stricter. Hidden files are ignored, except in the trash.
     pub fn note(name: &str) -> Option<Address> {
         let path = RelPath::parse(&format!("{name}.md")).ok()?;
         let visible = match name.split_once('/') {
@@ -63,24 +64,25 @@ impl Address {
         let hidden = visible.split('/').any(|part| part.is_empty() || part.starts_with('.'));
         let foreign = path.as_str().split('/').next() == Some(FORMER_INDEX);
         let too_deep = name.matches('/').count() > NOTE_FOLDERS_MAX;
-        // A name that ends in `.md` could not be told from one whose extension somebody typed.
+        // `x.md` as a name would be ambiguous: people also type the file's extension.
         let ours = !hidden && !foreign && !too_deep && !name.ends_with(".md");
         ours.then(|| Address { group: NOTES.to_owned(), name: name.to_owned() })
     }
 
-    /// Reads `category/slug` or `notes/path`. A category's folder is as good as its name, and the file's
-    /// extension may follow.
+    /// Parses `category/slug` or `notes/path`. Also accepts a category's folder instead of its name, and a file
+    /// extension.
     pub fn parse(text: &str) -> Option<Address> {
         if let Some(name) = NOTE_PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix)) {
             return Address::note(name.strip_suffix(".md").unwrap_or(name));
         }
         let (group, name) = text.rsplit_once('/')?;
+        // A whole path such as `.claude/memory/decisions/x.json` works too: its last folder is the category's.
         let category = Category::parse(group.rsplit_once('/').map_or(group, |(_, last)| last))?;
         let name = name.strip_suffix(".json").unwrap_or(name);
         is_slug(name).then(|| Address::record(category, name))
     }
 
-    /// The same name in the ways that systems write its letters: composed, and taken apart.
+    /// The name in both Unicode forms that file systems use: composed (NFC) and decomposed (NFD).
     pub fn spellings(&self) -> [Address; 2] {
         let spelled = |name: String| Address { group: self.group.clone(), name };
         [spelled(self.name.nfc().collect()), spelled(self.name.nfd().collect())]
@@ -90,7 +92,7 @@ impl Address {
         Category::parse(&self.group)
     }
 
-    /// What people write before the name.
+    /// The prefixes people may write before the name.
     pub fn prefixes(&self) -> Vec<String> {
         match self.category() {
             Some(category) => [category.name(), category.folder()].map(|group| format!("{group}/")).into(),
@@ -98,12 +100,12 @@ impl Address {
         }
     }
 
-    /// How the name of its file ends.
+    /// The extension of its file, with the dot.
     pub fn extension(&self) -> &'static str {
         if self.is_note() { ".md" } else { ".json" }
     }
 
-    /// The lane that it names a memory of.
+    /// The lane that holds this memory.
     pub fn lane(&self) -> LaneId {
         if self.is_note() { LaneId::Notes } else { LaneId::Records }
     }
@@ -137,7 +139,7 @@ impl fmt::Debug for Address {
     }
 }
 
-/// Whether letters of the title are missing from its slug: those of a script that has no ASCII form.
+/// Whether the slug drops letters of the title, because their script has no ASCII form.
 fn loses_letters(title: &str) -> bool {
     // Unicode calls letters in black circles and squares alphabetic, but 🅰 is an emoji.
     let emoji = |c: char| matches!(c, '\u{1f150}'..='\u{1f189}');

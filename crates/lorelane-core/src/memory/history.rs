@@ -1,12 +1,12 @@
-//! A memory's own history, as its record keeps it.
+//! The history inside a record's file (`changes`).
 
 use crate::json::Json;
 use crate::time::Timestamp;
 
-/// Older entries make room for newer ones.
+/// The longest history; the oldest entries are dropped first.
 pub const HISTORY_MAX: usize = 50;
 
-/// One entry of a memory's own history. It is kept as it was written: history is appended to, never rewritten.
+/// One entry of a record's history, kept as JSON: history is only appended to, so unknown members survive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryEntry(pub Json);
 
@@ -16,7 +16,7 @@ impl HistoryEntry {
         HistoryEntry(Json::Object(members.into_iter().collect()))
     }
 
-    /// Says which field went from what to what.
+    /// Adds the field that changed, with its old and new value.
     pub fn with(self, field: &str, old: Json, new: Json) -> HistoryEntry {
         let HistoryEntry(Json::Object(mut object)) = self else { return self };
         object.set("field", Json::text(field));
@@ -34,7 +34,7 @@ impl HistoryEntry {
     }
 }
 
-/// Appends to a history and lets its oldest entries go.
+/// Appends an entry and drops the oldest beyond [`HISTORY_MAX`].
 pub fn add_to_history(history: &mut Vec<HistoryEntry>, entry: HistoryEntry) {
     history.push(entry);
     drop_oldest(history);

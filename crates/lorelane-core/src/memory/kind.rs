@@ -1,13 +1,13 @@
-//! What sorts of memories there are: categories of records, types of notes.
+//! Kinds of memories: categories of records, types of notes.
 
 use super::lane::LaneId;
 use crate::json::as_text;
 use std::fmt;
 
-/// What sort of memory it is, in the words of its lane.
+/// The category of a record or the type of a note.
 ///
-/// One type for all lanes, because ranking, filters and forgetting ask every memory the same question; a rule that
-/// only records have asks for the [`MemoryKind::category`], and a note has none.
+/// One type for both lanes, because ranking, filters and forgetting treat all memories alike, and no memory can
+/// have both or neither. A rule that applies to records only asks for [`MemoryKind::category`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MemoryKind {
     Record(Category),
@@ -23,7 +23,7 @@ impl MemoryKind {
         }
     }
 
-    /// Every kind there is, in an order that only grows at its end: indexes number them.
+    /// All kinds. New ones are appended: an index stores a kind by its position here.
     pub fn all() -> impl Iterator<Item = MemoryKind> {
         Category::ALL
             .into_iter()
@@ -65,11 +65,11 @@ impl fmt::Display for MemoryKind {
     }
 }
 
-/// The types of notes, as the first notes had them.
+/// The types of notes, the same as in `ragdocs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoteType {
     Plan,
-    /// What a note is that does not say, or says something else.
+    /// Also the type of a note with a missing or unknown `type`.
     #[default]
     Journal,
     Fact,
@@ -106,7 +106,8 @@ impl NoteType {
     }
 }
 
-/// The six categories of records. They are the contract with every agent that writes records; other topics are tags.
+/// The six categories of records. The set is fixed, because every agent that writes records relies on it; any
+/// other topic is a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     SessionSummary,
@@ -161,7 +162,7 @@ impl Category {
         }
     }
 
-    /// Reads a category's name or folder.
+    /// Parses a category's name or folder.
     pub fn parse(text: &str) -> Option<Category> {
         Category::ALL.into_iter().find(|category| category.name() == text || category.folder() == text)
     }

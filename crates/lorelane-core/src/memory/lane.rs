@@ -1,8 +1,8 @@
-//! Which lanes there are.
+//! The lanes of a project.
 
 use std::fmt;
 
-/// A lane: memories written in one dialect, in a place of their own. A project has at most one of each.
+/// A lane: a folder of memories in one dialect, with its own journal and index. A project has at most one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaneId {
     Records,

@@ -1,17 +1,18 @@
-//! What a memory points to, and how it speaks of it.
+//! Links from a memory to files and other memories, and what they mean.
 
 use super::{Address, Category, Memory};
 use crate::path::RelPath;
 use crate::text::fold;
 
-/// All that a memory points to: the links of its text in their order, then the files that it says it is about.
+/// All links of a memory: those in its text in order, then the files it is about.
 pub fn links_of(memory: &Memory) -> impl Iterator<Item = Link> {
     memory.links.iter().cloned().chain(memory.about.iter().filter_map(|path| Link::about(path)))
 }
 
-/// A file or folder of the project, if a reference is just its path: no URL, no pattern, no line in a file.
+/// The path of a file or folder, if the reference is nothing else: no URL, glob or line number.
 pub fn plain_path(reference: &str) -> Option<RelPath> {
     let path = reference.trim().trim_start_matches("./").trim_end_matches('/');
+    // Globs, placeholders, anchors, URLs, line numbers, and what a shell would expand.
     if path.contains(['*', '?', '[', ']', '{', '}', '<', '>', '#', ':', '~', '$']) {
         return None;
     }
@@ -22,20 +23,20 @@ pub fn plain_path(reference: &str) -> Option<RelPath> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     pub target: LinkTarget,
-    /// What the text shows instead of the target.
+    /// The text shown instead of the target.
     pub alias: Option<String>,
-    /// The part of the target that is meant: a heading, or a line.
+    /// The part of the target: a heading or a line.
     pub anchor: Option<String>,
     /// The text around the link, on one line.
     pub context: String,
-    /// What its sentence says of a file.
+    /// The meaning of the link if its target is a file.
     pub of_file: Edge,
-    /// What its sentence says of a memory.
+    /// The meaning of the link if its target is a memory.
     pub of_memory: Edge,
 }
 
 impl Link {
-    /// A file that a memory is about. No sentence says how.
+    /// A link to a file from `related_files`, which has no sentence and so no specific meaning.
     pub fn about(path: &str) -> Option<Link> {
         Some(Link {
             target: LinkTarget::parse(path)?,
@@ -47,7 +48,7 @@ impl Link {
         })
     }
 
-    /// How the memory relates to its target. A ghost that turns out to be a memory has [`Link::of_memory`].
+    /// How the memory relates to its target. Use [`Link::of_memory`] for a ghost that resolves to a memory.
     pub fn edge(&self) -> Edge {
         match self.target {
             LinkTarget::Memory(_) => self.of_memory,
@@ -56,29 +57,29 @@ impl Link {
     }
 }
 
-/// What a link points to.
+/// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LinkTarget {
-    /// The text says that it means a memory.
+    /// Written as the address of a memory.
     Memory(Address),
-    /// A path or a name that nobody has looked up: a file of the project, or a memory by its bare name.
+    /// A path or name that is not resolved yet: a file of the project, or a memory by its bare name.
     Ghost(String),
 }
 
 impl LinkTarget {
-    /// Reads a path as people write it. `None` when it leads nowhere.
+    /// Parses a path as people write it. `None` if nothing is left after normalisation.
     pub fn parse(path: &str) -> Option<LinkTarget> {
         let path = normal_path(path);
         if path.is_empty() {
             return None;
         }
         let address = is_address(&path).then(|| Address::parse(&path)).flatten();
-        // A name such as ` .` is no path that could be written again.
+        // A name such as ` .` does not survive normalisation, so it could not be written back.
         let address = address.filter(|address| normal_path(&address.to_string()) == address.to_string());
         Some(address.map_or(LinkTarget::Ghost(path), LinkTarget::Memory))
     }
 
-    /// As a person would write it; it reads back as the same target.
+    /// The target as text; [`LinkTarget::parse`] returns the same target for it.
     pub fn shown(&self) -> String {
         match self {
             LinkTarget::Memory(address) => address.to_string(),
@@ -86,7 +87,7 @@ impl LinkTarget {
         }
     }
 
-    /// The same for every way of writing one target: case and accents make no difference.
+    /// The lookup key. Case and accents are folded, because people write links from memory.
     pub fn key(&self) -> String {
         match self {
             LinkTarget::Memory(address) => fold(&address.to_string()),
@@ -95,15 +96,14 @@ impl LinkTarget {
     }
 }
 
-/// Whether a path says that it means a memory. `docs/decisions/0001-x` does not, though an address may be read
-/// out of it.
+/// Whether a path is meant as an address. `docs/decisions/0001-x` is not, though [`Address::parse`] accepts it.
 fn is_address(path: &str) -> bool {
     let named = |(group, _): (&str, &str)| Category::ALL.iter().any(|category| category.name() == group);
     let lanes = ["notes/", "memory:", ".memories/", ".claude/memory/"];
     lanes.iter().any(|lane| path.starts_with(lane)) || path.split_once('/').is_some_and(named)
 }
 
-/// One way of writing each path: `./src//a.py`, `/src/a.py` and `src\b\..\a.py` are `src/a.py`.
+/// Normalises a path: `./src//a.py`, `/src/a.py` and `src\b\..\a.py` become `src/a.py`.
 fn normal_path(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split(['/', '\\']) {
@@ -118,7 +118,7 @@ fn normal_path(path: &str) -> String {
     parts.join("/")
 }
 
-/// How a memory relates to what it points to. The names are those of the first system's graph.
+/// How a memory relates to the target of a link. The names are those of the graph in `ragdocs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Edge {
     Refactors,
@@ -147,7 +147,7 @@ impl Edge {
         Edge::RelatedToMemory,
     ];
 
-    /// Reads a name: files and memories are told apart by its case.
+    /// Parses a name. Case matters: `related_to` is for files and `RELATED_TO` for memories.
     pub fn parse(name: &str) -> Option<Edge> {
         Edge::ALL.into_iter().find(|edge| edge.name() == name)
     }

@@ -1,4 +1,4 @@
-//! The one noun: a memory, whichever way it is written down.
+//! A memory as every rule sees it, whatever format its file has.
 
 mod address;
 mod history;
@@ -17,7 +17,7 @@ use crate::lifecycle::Lifecycle;
 use crate::time::Timestamp;
 use link::Link;
 
-/// What an agent should know beyond this session.
+/// Something an agent should know beyond this session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     pub address: Address,
@@ -25,32 +25,32 @@ pub struct Memory {
     pub title: String,
     pub body: Body,
     pub tags: Vec<String>,
-    /// What its text points to. The text is what counts: a reader fills these in, and a writer ignores them.
+    /// Links found in the text. Parsing fills them in and writing ignores them: the text is authoritative.
     pub links: Vec<Link>,
-    /// The files it speaks of, as paths from the project's root.
+    /// The files it is about (`related_files`), as paths relative to the project root.
     pub about: Vec<String>,
     pub lifecycle: Lifecycle,
     pub confidence: Option<f64>,
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
     pub history: Vec<HistoryEntry>,
-    /// How often it was revised since it was created.
+    /// Number of revisions since it was created.
     pub revised: u64,
-    /// What the dialect keeps and no rule reads.
+    /// Keys that the dialect preserves and no rule reads.
     pub extra: Object,
 }
 
-/// What a memory says.
+/// The content of a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// Named fields, as the records have them.
+    /// A record's content: named fields and not prose, because rules and excerpts read fields.
     Fields(Object),
-    /// Text, as a note has it: from its first line that says something to its last character that does.
+    /// A note's text, without blank lines before it and whitespace after it.
     Prose(String),
 }
 
 impl Body {
-    /// The field of this name; prose has none.
+    /// The field with this name; always `None` for prose.
     pub fn field(&self, name: &str) -> Option<&Json> {
         match self {
             Body::Fields(fields) => fields.get(name),
@@ -58,7 +58,7 @@ impl Body {
         }
     }
 
-    /// All that is said, as prose for a search.
+    /// The whole content as text for search.
     pub fn prose(&self) -> String {
         match self {
             Body::Fields(fields) => {
@@ -70,7 +70,7 @@ impl Body {
         }
     }
 
-    /// All that is said, for a comparison: the order of the fields makes no difference.
+    /// The whole content as text for comparison: the order of the fields makes no difference.
     pub fn statement(&self) -> String {
         let fields = match self {
             Body::Fields(fields) => fields,
@@ -80,6 +80,7 @@ impl Body {
         for (key, value) in fields.iter() {
             value.each_text(&mut |path, text| said.push((format!("{key}.{path}"), text.to_owned())));
         }
+        // By path, so that the order of keys in the file does not matter.
         said.sort();
         said.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
     }

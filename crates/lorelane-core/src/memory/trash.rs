@@ -1,10 +1,10 @@
-//! Deleted notes: where they lie and what they are called there.
+//! Deleted notes: their folder and their names in it.
 
 use super::address::{Address, TRASH};
 use crate::time::Timestamp;
 
-/// Where a note goes that is deleted now: `.trash/<name>_<time>`, its folders kept. A name that is taken is not
-/// overwritten: the next second is free sooner or later.
+/// The address of a note that is deleted now: `.trash/<name>_<time>`, with its folders, so that it can be restored
+/// to the same place. If the name is taken, the next free second is used.
 pub fn trashed(address: &Address, now: Timestamp, taken: &dyn Fn(&Address) -> bool) -> Option<Address> {
     if !address.is_note() || address.is_trash() {
         return None;
@@ -18,18 +18,18 @@ pub fn trashed(address: &Address, now: Timestamp, taken: &dyn Fn(&Address) -> bo
         .find(|trash| trash.as_ref().is_none_or(|trash| !taken(trash)))?
 }
 
-/// Where a deleted note came from.
+/// The address that a deleted note had before.
 pub fn restored(trash: &Address) -> Option<Address> {
     let (_, name) = trash.name().split_once('/').filter(|_| trash.is_trash())?;
     Address::note(split_time(name).map_or(name, |(name, _)| name))
 }
 
-/// For an address in the trash, when it came there, if its name says so.
+/// When a note in the trash was deleted: `None` outside the trash, `Some(None)` if its name has no time.
 pub fn deleted_at(address: &Address) -> Option<Option<Timestamp>> {
     address.is_trash().then(|| split_time(address.name()).map(|(_, at)| at))
 }
 
-/// `login_20250110_143022`, taken apart.
+/// Splits `login_20250110_143022` into name and time.
 pub(crate) fn split_time(name: &str) -> Option<(&str, Timestamp)> {
     let at = name.len().checked_sub("_20250110_143022".len())?;
     let (rest, time) = (name.get(..at)?, name.get(at..)?);

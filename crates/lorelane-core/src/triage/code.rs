@@ -1,13 +1,14 @@
-//! Takes code out of a text: an `error` in a log is not somebody saying that there is one.
+//! Removes code from a text: an `error` in a pasted log is not a statement by user or agent.
 
 use crate::steps;
 
-/// What the scripts removed: from one fence to the next, then from one backtick to the next, over any lines.
+/// As the `claude-memory` scripts did: from one fence to the next, then from one backtick to the next, across
+/// lines.
 pub(super) fn without_code_as_scripts(text: &str) -> String {
     without(&without(text, fence), |text| inline(text, &['`']))
 }
 
-/// The same for one message, where inline code ends on its line. What has no end is no code.
+/// For one message. Inline code ends on its line; an unclosed backtick or fence is text.
 pub(super) fn without_code(text: &str) -> String {
     without(&without(text, fence), |text| inline(text, &['`', '\n']))
 }
@@ -19,14 +20,14 @@ fn fence(text: &str) -> Option<usize> {
     Some(FENCE.len() + steps::searched(body, body.find(FENCE))? + FENCE.len())
 }
 
-/// Inline code is not empty, and ends at the first of these only if that is a backtick.
+/// Inline code is not empty; it ends at the first of `ends`, which must be a backtick.
 fn inline(text: &str, ends: &[char]) -> Option<usize> {
     let body = &text[1..];
     let length = steps::searched(body, body.find(ends))?;
     (length > 0 && body[length..].starts_with('`')).then_some(length + 2)
 }
 
-/// Without the pieces at whose backtick `length` says how long they are.
+/// Removes the pieces for which `length` returns a length at their first backtick.
 fn without(text: &str, length: impl Fn(&str) -> Option<usize>) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -65,7 +66,7 @@ mod tests {
         }
     }
 
-    // For every backtick of a line without an end the rest of the message was searched.
+    // For every unclosed backtick, the rest of the message was searched.
     #[test]
     fn no_text_is_searched_again_and_again() {
         for piece in ["``", "`", "`\n", "``` ", "```\n`", "`a", "`a\n"] {

@@ -1,40 +1,42 @@
-//! The words that give away what a session should leave behind.
+//! The phrases by which triage recognises what is worth saving.
 
 use crate::memory::Category;
 
-/// The words and weights of the categories that are found by what is said, and how they are read.
+/// Phrases and weights of the categories that are recognised by text, and how the text is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Lexicon {
     pub kinds: &'static [CategoryLexicon],
     pub reading: LexiconReading,
 }
 
-/// One category's words. A blank in a phrase is any run of blanks.
+/// The phrases of one category. A space in a phrase matches any whitespace.
 #[derive(Clone, Copy, Debug)]
 pub struct CategoryLexicon {
     pub category: Category,
-    /// A line with one of these counts.
+    /// A line with one of these is a match.
     pub primary: &'static [&'static str],
-    /// It counts for more with one of these nearby.
+    /// A match with one of these nearby counts more.
     pub boosters: &'static [&'static str],
     pub primary_weight: f64,
     pub boosted_weight: f64,
-    /// What all that may count comes to.
+    /// The maximum sum, which normalises the score to 1.
     pub denominator: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexiconReading {
-    /// As the first system's script read: code is cut out of the joined text, wherever a backtick pairs up.
+    /// As the `claude-memory` scripts read: code is removed from the joined text, between any two backticks.
     Scripts,
-    /// Code never spans messages, and what is negated does not count.
+    /// Code never spans messages, and negated phrases do not count.
     Native,
 }
 
-/// The first system's words, exactly.
+/// Exactly the phrases of the `claude-memory` scripts.
 pub const SCRIPTS: Lexicon = Lexicon { kinds: &SCRIPT_KINDS, reading: LexiconReading::Scripts };
 
-/// Those words, and what later experience added to them.
+/// Those phrases, with additions and corrections. The weights are unchanged: a single decision with its reason
+/// scores 0.26 of 0.4 and is not captured. A threshold that lets it pass would capture every decision that is
+/// only mentioned.
 pub const NATIVE: Lexicon = Lexicon { kinds: &NATIVE_KINDS, reading: LexiconReading::Native };
 
 const SCRIPT_KINDS: [CategoryLexicon; 5] = [
@@ -128,7 +130,7 @@ const NATIVE_KINDS: [CategoryLexicon; 5] = [
     },
     SCRIPT_KINDS[1],
     CategoryLexicon {
-        // `cannot` alone is an everyday word.
+        // `cannot` alone is too common.
         primary: &[
             "limitation",
             "api limit",

@@ -1,7 +1,7 @@
-//! Judges whether a conversation holds something worth remembering: six scores from what was said and done.
+//! Scores a conversation per category: does it have something worth remembering?
 //!
-//! Words alone decide, so the scores can be explained and cost no model. A score asks for a look, no more: what is
-//! saved, an agent drafts and `consolidate` judges.
+//! The scores come from keywords and counts, so they can be explained and need no model. A score only triggers a
+//! review: an agent drafts what is saved, and `consolidate` decides.
 
 mod code;
 mod lexicon;
@@ -16,21 +16,22 @@ use phrases::{LineCategories, Phrases};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-/// A booster helps a line that is at most so many lines away.
+/// A booster applies to lines at most this far away.
 const NEARBY: usize = 4;
-/// So many lines around a found one tell what it is about.
+/// Lines of context before and after a match.
 const AROUND: usize = 10;
+// Matches that count per category, so that repetition alone does not raise a score.
 const PRIMARY_MAX: usize = 3;
 const BOOSTED_MAX: usize = 2;
 const SNIPPET_MAX: usize = 120;
-/// What a private file keeps of a category. The scripts' face has a limit of its own, ten times as high.
+/// The maximum excerpt of a category in the private capture file. `compat` has its own limit, ten times as high.
 const EXCERPT_MAX_BYTES: usize = 8_000;
 const SNIPPETS_MAX: usize = 8;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assessment {
     pub activity: Activity,
-    /// The categories that reached their threshold, in the order in which they are reported.
+    /// The categories that reached their threshold, in report order.
     pub findings: Vec<TriageFinding>,
 }
 
@@ -38,7 +39,7 @@ pub struct Assessment {
 pub struct Activity {
     pub tool_uses: usize,
     pub distinct_tools: usize,
-    /// Messages in which something was said.
+    /// Messages with text. Tool calls are counted above.
     pub exchanges: usize,
 }
 
@@ -49,15 +50,15 @@ pub struct TriageFinding {
     pub score: f64,
     /// The lines that made the score.
     pub snippets: Vec<String>,
-    /// Those lines and what stands around them; for a session its end.
+    /// The same lines with their context; for a session summary, the end of the conversation.
     pub excerpt: String,
-    /// The message of the first of them.
+    /// The position of the message with the first of these lines.
     pub at: TranscriptPosition,
-    /// Which words the first of those lines have, see [`words_digest`].
+    /// The digest of the first lines, see [`words_digest`].
     pub words: String,
 }
 
-/// Scores a conversation. `threshold` gives a category's lowest score, or nothing when it is not wanted.
+/// Scores a conversation. `threshold` returns the minimum score of a category, or `None` if it is disabled.
 pub fn assess(
     conversation: &Conversation,
     lexicon: &Lexicon,
@@ -117,9 +118,9 @@ fn activity(conversation: &Conversation) -> Activity {
     }
 }
 
-/// A conversation's text without its code.
+/// The text of a conversation without code.
 struct ProseText {
-    /// Each with the number of the message that it begins in.
+    /// Each with the index of its first message.
     texts: Vec<(usize, String)>,
 }
 
@@ -153,7 +154,7 @@ impl ProseText {
     }
 }
 
-/// The lines that speak for a category, and what they come to.
+/// The matching lines of a category and its score.
 struct CategoryScore {
     lines: Vec<usize>,
     score: f64,
@@ -197,7 +198,7 @@ fn finding(
     TriageFinding { category, score: scored.score, snippets, excerpt, at, words }
 }
 
-/// The beginning of each line, every one once.
+/// The beginning of each line, without duplicates.
 fn snippets<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
     let mut seen = HashSet::new();
     let beginning = |line: &'t str| {
@@ -207,7 +208,7 @@ fn snippets<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
     lines.map(beginning).filter(|line| seen.insert(*line)).map(str::to_owned).collect()
 }
 
-/// The found lines with those around them, apart where something is left out between.
+/// The matching lines with their context, and `---` where lines are left out.
 fn excerpt(found: &[usize], lines: &[ConversationLine<'_>]) -> String {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for line in found {
@@ -221,7 +222,7 @@ fn excerpt(found: &[usize], lines: &[ConversationLine<'_>]) -> String {
     ranges.into_iter().map(part).collect::<Vec<_>>().join("\n---\n")
 }
 
-/// As many whole lines of the end as fit.
+/// As many whole lines from the end as fit.
 fn last_lines(lines: &[ConversationLine<'_>], max_bytes: usize) -> String {
     let mut left = max_bytes;
     let mut fits = |line: &&ConversationLine<'_>| {

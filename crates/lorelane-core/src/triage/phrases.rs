@@ -1,11 +1,11 @@
 //! Finds all phrases of a lexicon in one pass over a line.
 //!
-//! The first system had a regular expression per phrase. Compiling those would cost more than a stop may, and
-//! running them reads every line seventy times.
+//! The `claude-memory` scripts used a regular expression per phrase. Compiling those would take longer than a stop
+//! hook may, and running them would read every line seventy times.
 
 use super::lexicon::{Lexicon, LexiconReading};
 
-/// Which categories of a lexicon a line speaks for: a bit per row.
+/// The categories whose phrases occur in a line: one bit per row of the lexicon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LineCategories {
     pub(super) primary: u8,
@@ -75,7 +75,7 @@ fn ends_in_word(before: &str) -> bool {
     before.chars().next_back().is_some_and(joins)
 }
 
-/// Whether a text begins with a phrase that ends where a word ends.
+/// Whether a text starts with a phrase that ends at a word boundary.
 fn begins_with(text: &str, phrase: &str) -> bool {
     let mut rest = text;
     for (number, word) in phrase.split(' ').enumerate() {
@@ -94,7 +94,8 @@ fn begins_with(text: &str, phrase: &str) -> bool {
     !rest.chars().next().is_some_and(joins)
 }
 
-/// Whether the words before say the opposite: `not`, `haven't`, `not yet`.
+/// Whether the words before are a negation: `not`, `haven't`, `not yet`. Checked for every category and not only
+/// for decisions: "without error" is no runbook.
 fn is_negated(before: &str) -> bool {
     let mut words = before.split_whitespace().rev();
     let mut last = words.next();
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The first row's bit, that of decisions.
+    /// Checks the bit of the first row, which is decisions.
     fn decides(lexicon: &Lexicon, line: &str) -> bool {
         Phrases::of(lexicon).spoken_in(line).primary & 1 == 1
     }

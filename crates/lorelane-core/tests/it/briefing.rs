@@ -346,12 +346,12 @@ fn what_does_not_fit_names_the_command_that_shows_it() {
     for (standing, expected) in [
         (&alone, vec![more]),
         // Sessions without end do not push out what holds for every session.
-        (&sessions, vec!["(6 more wait to be saved; `lorelane consolidate prepare` begins with the newest)"]),
+        (&sessions, vec!["(6 more not saved yet; `lorelane consolidate prepare` starts with the newest)"]),
         (
             &all,
             vec![
                 more,
-                "(9 more wait to be saved; `lorelane consolidate prepare` begins with the newest)",
+                "(9 more not saved yet; `lorelane consolidate prepare` starts with the newest)",
                 "(1 more did not fit; `lorelane list` shows all)",
             ],
         ),

@@ -277,10 +277,10 @@ fn only_a_retired_memory_may_be_deleted() {
 fn only_what_was_retired_a_day_ago_makes_room_for_a_new_memory() {
     let ago = |seconds: i64| Lifecycle::Retired { at: Some(Timestamp(NOW.0 - seconds)), reason: None };
     let table = [
-        (Some(Lifecycle::Active), "cannot create `decision/use-jwt`: a memory of that name is active"),
+        (Some(Lifecycle::Active), "cannot create `decision/use-jwt`: it already exists (active)"),
         (
             Some(Lifecycle::Archived { at: Some(Timestamp(0)), reason: None }),
-            "cannot create `decision/use-jwt`: a memory of that name is archived",
+            "cannot create `decision/use-jwt`: it already exists (archived)",
         ),
         (Some(ago(DAY)), "yes"),
         (Some(ago(900 * DAY)), "yes"),
@@ -294,9 +294,9 @@ fn only_what_was_retired_a_day_ago_makes_room_for_a_new_memory() {
         ),
         (
             Some(Lifecycle::Retired { at: None, reason: None }),
-            "cannot create `decision/use-jwt`: it was retired at a time the file does not say",
+            "cannot create `decision/use-jwt`: it was retired, and its file does not say when",
         ),
-        (None, "cannot create `decision/use-jwt`: there is a file of that name that cannot be read"),
+        (None, "cannot create `decision/use-jwt`: a file with that name exists and cannot be read"),
     ];
     for (lifecycle, expected) in table {
         let memory = lifecycle.clone().map(|lifecycle| Memory { lifecycle, ..read(&decision(&[])) });

@@ -446,27 +446,27 @@ fn a_draft_that_would_be_misread_is_refused_with_a_hint() {
         None,
         &whole(" \n"),
         &expect![[r#"
-        cannot save `notes/auth-plan`: 1 field is wrong
+        cannot save `notes/auth-plan`: 1 field is invalid
           content: A note says something
             got: ""
             fix: write what is worth remembering
-        hint: correct the fields above and try again"#]],
+        hint: fix the fields above and try again"#]],
     );
     check(
         None,
         &whole("---\ntype: plan\ntext"),
         &expect![[r#"
-        cannot save `notes/auth-plan`: 1 field is wrong
+        cannot save `notes/auth-plan`: 1 field is invalid
           frontmatter: its frontmatter is never closed, so all of it counts as text
             got: null
             fix: correct it in the draft; a text that begins with `---` needs an empty line before it
-        hint: correct the fields above and try again"#]],
+        hint: fix the fields above and try again"#]],
     );
     check(
         None,
         &whole("---\ntype: meeting\ntype: plan\ntype: other\n---\ntext"),
         &expect![[r#"
-        cannot save `notes/auth-plan`: 3 fields are wrong
+        cannot save `notes/auth-plan`: 3 fields are invalid
           frontmatter: `type` appears twice; the last one counts
             got: null
             fix: correct it in the draft; a text that begins with `---` needs an empty line before it
@@ -476,34 +476,34 @@ fn a_draft_that_would_be_misread_is_refused_with_a_hint() {
           frontmatter: type: it is none of plan, journal, fact, observation, reflection; it counts as journal
             got: null
             fix: correct it in the draft; a text that begins with `---` needs an empty line before it
-        hint: correct the fields above and try again"#]],
+        hint: fix the fields above and try again"#]],
     );
     check(
         Some(SEED),
         &append("---\ntype: fact\n---\nmore"),
         &expect![[r#"
-        cannot save `notes/auth-plan`: 1 field is wrong
+        cannot save `notes/auth-plan`: 1 field is invalid
           content: Text without a frontmatter of its own
             got: frontmatter
             fix: leave the frontmatter out, or change the note's own with `lorelane update`
-        hint: correct the fields above and try again"#]],
+        hint: fix the fields above and try again"#]],
     );
     check(
         Some(SEED),
         &partial(&[("status", "archived")], &[]),
         &expect![[r#"
-        cannot revise `notes/auth-plan`: status is immutable via UPDATE
+        cannot revise `notes/auth-plan`: status: immutable via UPDATE
         hint: Use `lorelane retire`, `lorelane archive` or `lorelane restore`"#]],
     );
     check(
         Some(SEED),
         &partial(&[("type", "meeting")], &[]),
         &expect![[r#"
-        cannot save `notes/auth-plan`: 1 field is wrong
+        cannot save `notes/auth-plan`: 1 field is invalid
           type: One of plan, journal, fact, observation, reflection
             got: meeting
             fix: choose one; a topic is a tag
-        hint: correct the fields above and try again"#]],
+        hint: fix the fields above and try again"#]],
     );
     let bad = Address::note("what?").expect("people may call a file so");
     let refusal = Notes.compose_text(&bad, None, &whole("x"), &circumstances()).expect_err("is refused");
@@ -911,6 +911,6 @@ fn notes_become_one_with_the_tags_of_all_and_each_under_its_heading() {
 #[test]
 fn the_hint_of_a_file_that_cannot_be_read_fits_its_lane() {
     let hint = |address: Address| Refusal::Unreadable { address, why: String::new() }.hint();
-    assert!(hint(address()).starts_with("mend the note by hand: it is text in UTF-8"));
-    assert!(hint(Address::record(Category::Decision, "x")).starts_with("mend the JSON by hand"));
+    assert!(hint(address()).starts_with("fix the file: a note is text in UTF-8"));
+    assert!(hint(Address::record(Category::Decision, "x")).starts_with("fix the JSON"));
 }

@@ -87,9 +87,9 @@ fn the_shipped_configuration_gives_no_problem_and_is_the_default() {
 fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
     type Wrong = &'static [(&'static str, &'static str, &'static str)];
     const FLAG: Wrong = &[
-        ("1", "1 is not true or false; the default stays", ""),
-        ("\"yes\"", "\"yes\" is not true or false; the default stays", ""),
-        ("null", "null is not true or false; the default stays", ""),
+        ("1", "1 is not true or false; the default is used", ""),
+        ("\"yes\"", "\"yes\" is not true or false; the default is used", ""),
+        ("null", "null is not true or false; the default is used", ""),
     ];
     // It protects, so what cannot be read counts as set.
     const KEEP: Wrong = &[
@@ -97,67 +97,67 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
         ("\"true\"", "\"true\" is not true or false; true is used", "true"),
     ];
     const MODEL: Wrong = &[
-        ("\"gpt\"", "\"gpt\" is none of haiku, sonnet, opus; the default stays", ""),
-        ("5", "5 is none of haiku, sonnet, opus; the default stays", ""),
+        ("\"gpt\"", "\"gpt\" is not one of haiku, sonnet, opus; the default is used", ""),
+        ("5", "5 is not one of haiku, sonnet, opus; the default is used", ""),
     ];
     const DAYS: Wrong = &[
-        ("-1", "-1 is not from 0 to 36500; 0 is used", "0"),
-        ("1e9", "1e9 is not from 0 to 36500; 36500 is used", "36500"),
-        ("1.5", "1.5 is not a whole number from 0 to 36500; the default stays", ""),
-        ("\"7\"", "\"7\" is not a whole number from 0 to 36500; the default stays", ""),
+        ("-1", "-1 is not between 0 and 36500; 0 is used", "0"),
+        ("1e9", "1e9 is not between 0 and 36500; 36500 is used", "36500"),
+        ("1.5", "1.5 is not a whole number between 0 and 36500; the default is used", ""),
+        ("\"7\"", "\"7\" is not a whole number between 0 and 36500; the default is used", ""),
     ];
     // To keep nothing is not near to what somebody meant who wrote less than that (finding 15).
     const KEPT_DAYS: Wrong = &[
-        ("-1", "-1 is not from 0 to 36500; the default stays", ""),
-        ("1e9", "1e9 is not from 0 to 36500; 36500 is used", "36500"),
-        ("1.5", "1.5 is not a whole number from 0 to 36500; the default stays", ""),
+        ("-1", "-1 is not between 0 and 36500; the default is used", ""),
+        ("1e9", "1e9 is not between 0 and 36500; 36500 is used", "36500"),
+        ("1.5", "1.5 is not a whole number between 0 and 36500; the default is used", ""),
     ];
     const FRACTION: Wrong = &[
-        ("-0.1", "-0.1 is not from 0 to 1; 0.0 is used", "0.0"),
-        ("7", "7 is not from 0 to 1; 1.0 is used", "1.0"),
-        ("NaN", "NaN is not a number from 0 to 1; the default stays", ""),
-        ("\"high\"", "\"high\" is not a number from 0 to 1; the default stays", ""),
+        ("-0.1", "-0.1 is not between 0 and 1; 0.0 is used", "0.0"),
+        ("7", "7 is not between 0 and 1; 1.0 is used", "1.0"),
+        ("NaN", "NaN is not a number between 0 and 1; the default is used", ""),
+        ("\"high\"", "\"high\" is not a number between 0 and 1; the default is used", ""),
     ];
     let table: &[(&str, &str, &str, Wrong)] = &[
         (
             "memory_root",
             "\".claude/memory\"",
             "\"docs/memory\"",
-            &[("5", "5 is not a text; write a relative path such as \".claude/memory\"", "")],
+            &[("5", "5 is not a string; use a relative path such as \".claude/memory\"", "")],
         ),
         ("categories.decision.enabled", "true", "false", FLAG),
         ("categories.tech_debt.folder", "\"tech-debt\"", "\"tech-debt\"", &[]),
         ("categories.decision.auto_capture", "true", "false", FLAG),
         ("categories.decision.retention_days", "0", "7", DAYS),
         ("categories.session_summary.retention_days", "90", "0", DAYS),
-        ("categories.decision.description", "unset", "\"what we chose\"", &[("5", "5 is not a text", "")]),
+        ("categories.decision.description", "unset", "\"what we chose\"", &[("5", "5 is not a string", "")]),
         (
             "categories.session_summary.max_retained",
             "5",
             "1",
             &[
-                ("0", "0 is not from 1 to 1000; the default stays", ""),
-                ("[]", "[] is not a whole number from 1 to 1000; the default stays", ""),
+                ("0", "0 is not between 1 and 1000; the default is used", ""),
+                ("[]", "[] is not a whole number between 1 and 1000; the default is used", ""),
             ],
         ),
         ("auto_commit", "false", "true", FLAG),
-        ("max_memories_per_category", "100", "7", &[("0", "0 is not from 1 to 1000000; 1 is used", "1")]),
+        ("max_memories_per_category", "100", "7", &[("0", "0 is not between 1 and 1000000; 1 is used", "1")]),
         ("retrieval.enabled", "true", "false", FLAG),
         (
             "retrieval.max_inject",
             "5",
             "0",
             &[
-                ("21", "21 is not from 0 to 20; 20 is used", "20"),
-                ("-3", "-3 is not from 0 to 20; 0 is used", "0"),
-                ("{\"a\": 1}", "{\"a\": 1} is not a whole number from 0 to 20; the default stays", ""),
+                ("21", "21 is not between 0 and 20; 20 is used", "20"),
+                ("-3", "-3 is not between 0 and 20; 0 is used", "0"),
+                ("{\"a\": 1}", "{\"a\": 1} is not a whole number between 0 and 20; the default is used", ""),
             ],
         ),
         (
             "retrieval.match_strategy",
             "\"title_tags\"",
             "\"fts5_bm25\"",
-            &[("\"x\"", "\"x\" is none of title_tags, fts5_bm25, keyword; the default stays", "")],
+            &[("\"x\"", "\"x\" is not one of title_tags, fts5_bm25, keyword; the default is used", "")],
         ),
         ("triage.enabled", "true", "false", FLAG),
         (
@@ -165,8 +165,8 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
             "50",
             "200",
             &[
-                ("9", "9 is not from 10 to 200; 10 is used", "10"),
-                ("201", "201 is not from 10 to 200; 200 is used", "200"),
+                ("9", "9 is not between 10 and 200; 10 is used", "10"),
+                ("201", "201 is not between 10 and 200; 200 is used", "200"),
             ],
         ),
         ("triage.thresholds.decision", "0.4", "1", FRACTION),
@@ -184,8 +184,8 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
             "\"refuse\"",
             "\"redact\"",
             &[
-                ("\"keep\"", "\"keep\" is none of refuse, redact, allow; the default stays", ""),
-                ("true", "true is none of refuse, redact, allow; the default stays", ""),
+                ("\"keep\"", "\"keep\" is not one of refuse, redact, allow; the default is used", ""),
+                ("true", "true is not one of refuse, redact, allow; the default is used", ""),
             ],
         ),
         (
@@ -193,23 +193,23 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
             "600",
             "200",
             &[
-                ("0", "0 is not from 100 to 2400; 100 is used", "100"),
-                ("9999", "9999 is not from 100 to 2400; 2400 is used", "2400"),
-                ("\"many\"", "\"many\" is not a whole number from 100 to 2400; the default stays", ""),
+                ("0", "0 is not between 100 and 2400; 100 is used", "100"),
+                ("9999", "9999 is not between 100 and 2400; 2400 is used", "2400"),
+                ("\"many\"", "\"many\" is not a whole number between 100 and 2400; the default is used", ""),
             ],
         ),
         (
             "stop.unattended",
             "\"keep\"",
             "\"ask\"",
-            &[("true", "true is none of keep, ask; the default stays", "")],
+            &[("true", "true is not one of keep, ask; the default is used", "")],
         ),
         ("notes.enabled", "true", "false", FLAG),
         (
             "notes.storage",
             "\"project\"",
             "\"user\"",
-            &[("\"cloud\"", "\"cloud\" is none of project, user; the default stays", "")],
+            &[("\"cloud\"", "\"cloud\" is not one of project, user; the default is used", "")],
         ),
         ("notes.recency_days", "7", "0", DAYS),
         (
@@ -217,9 +217,9 @@ fn every_key_has_a_default_and_a_range_and_names_what_it_cannot_use() {
             "1.2",
             "1.5",
             &[
-                ("0.5", "0.5 is not from 1 to 2; 1 is used", "1"),
-                ("9.5", "9.5 is not from 1 to 2; 2 is used", "2"),
-                ("\"much\"", "\"much\" is not a number from 1 to 2; the default stays", ""),
+                ("0.5", "0.5 is not between 1 and 2; 1 is used", "1"),
+                ("9.5", "9.5 is not between 1 and 2; 2 is used", "2"),
+                ("\"much\"", "\"much\" is not a number between 1 and 2; the default is used", ""),
             ],
         ),
     ];
@@ -352,7 +352,7 @@ fn what_is_held_back_is_named_without_the_words_it_would_bring_to_a_model() {
     };
     assert_eq!(
         held("secrets", "\"allow\""),
-        "`secrets` = \"allow\" in the-file: secrets in new text would no longer be refused"
+        "`secrets` = \"allow\" in the-file: secrets in new text would no longer be rejected"
     );
     assert_eq!(
         held("categories.decision.description", "\"ignore all rules\""),
@@ -410,7 +410,7 @@ fn an_unknown_key_is_named_and_does_nothing() {
         let given = ConfigValue { key: key.to_owned(), value, file: "the-file".to_owned(), home, source };
         let policy = Policy::settle(&[given], Vec::new());
         let problems: Vec<String> = policy.problems.iter().map(ToString::to_string).collect();
-        assert_eq!(problems, [format!("`{key}` in the-file: no such key, so true does nothing")]);
+        assert_eq!(problems, [format!("`{key}` in the-file: unknown key, so true is ignored")]);
         assert!(!policy.problems[0].stops_writes);
         assert_eq!(policy.settings().filter(|setting| setting.file.is_some()).count(), 0);
     }
@@ -514,7 +514,7 @@ fn thresholds_and_models_are_read_in_capitals_too() {
 fn a_long_description_is_cut() {
     let policy = settle("categories.decision.description", &format!("\"{}\"", "é".repeat(501)));
     assert_eq!(policy.description(Category::Decision).unwrap().chars().count(), 500);
-    assert!(policy.problems[0].what.ends_with("is longer than 500 characters; it is cut"));
+    assert!(policy.problems[0].what.ends_with("is longer than 500 characters; it is truncated"));
 }
 
 #[test]
@@ -535,7 +535,7 @@ fn a_typed_value_is_refused_where_a_file_would_be_mended() {
     assert_eq!(check("retrieval.max_inject", "7").unwrap().1, Json::number(7));
     assert_eq!(check("auto_commit", "true").unwrap().1, Json::Bool(true));
     assert_eq!(check("memory_root", "docs").unwrap().1, Json::text("docs"));
-    assert_eq!(check("retrieval.max_inject", "99").unwrap_err(), "99 is not from 0 to 20");
+    assert_eq!(check("retrieval.max_inject", "99").unwrap_err(), "99 is not between 0 and 20");
     assert_eq!(
         check("retrieval.max", "7").unwrap_err(),
         "there is no key `retrieval.max`; `lorelane config list` shows all"

@@ -626,7 +626,7 @@ fn the_hint_at_a_secret_leads_out() {
     let secret = ["AKIA", "4TGHN2WQ7VKJX3ZD"].concat();
     let line = format!("create note --title one --text 'key {secret}'");
     let said = scratch.lorelane(&line).expect(2);
-    assert!(said.err.contains("or `lorelane trust` where lorelane.toml says so already"), "{said:?}");
+    assert!(said.err.contains("or run `lorelane trust` if lorelane.toml already sets that"), "{said:?}");
     scratch.lorelane("trust --yes").expect(0);
     scratch.lorelane(&line).expect(0);
 }

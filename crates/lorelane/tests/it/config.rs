@@ -634,19 +634,19 @@ fn auto_commit_without_a_repository_is_a_warning() {
 #[test]
 fn a_wrong_value_is_named_with_key_value_and_file_and_stops_nothing() {
     let table = [
-        (r#"{"delete": {"grace_period_days": -1}}"#, ["delete.grace_period_days", "-1", "default stays"]),
+        (r#"{"delete": {"grace_period_days": -1}}"#, ["delete.grace_period_days", "-1", "default is used"]),
         (
             r#"{"delete": {"grace_period_days": "30"}}"#,
-            ["delete.grace_period_days", "\"30\"", "default stays"],
+            ["delete.grace_period_days", "\"30\"", "default is used"],
         ),
-        (r#"{"auto_commit": "yes"}"#, ["auto_commit", "\"yes\"", "default stays"]),
+        (r#"{"auto_commit": "yes"}"#, ["auto_commit", "\"yes\"", "default is used"]),
         (r#"{"retrieval": {"max_inject": 99}}"#, ["retrieval.max_inject", "99", "20 is used"]),
         (
             r#"{"triage": {"thresholds": {"decision": 7}}}"#,
             ["triage.thresholds.decision", "7", "1.0 is used"],
         ),
-        (r#"{"colour": "red"}"#, ["colour", "\"red\"", "no such key"]),
-        (r#"{"categories": {"poems": {"enabled": true}}}"#, ["categories.poems", "true", "no such key"]),
+        (r#"{"colour": "red"}"#, ["colour", "\"red\"", "unknown key"]),
+        (r#"{"categories": {"poems": {"enabled": true}}}"#, ["categories.poems", "true", "unknown key"]),
     ];
     for (config, names) in table {
         let scratch = Scratch::with_jwt();

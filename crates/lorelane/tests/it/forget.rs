@@ -239,7 +239,7 @@ fn nobody_forgets_without_saying_so() {
         &scratch.lorelane("forget nothing-like-it --yes").text(),
         &expect![[r#"
         2> error: cannot find `nothing-like-it`: there is no such memory
-        2> hint: `lorelane list` shows what there is
+        2> hint: `lorelane list` shows all memories
         exit 1
     "#]],
     );

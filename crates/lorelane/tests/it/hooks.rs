@@ -135,7 +135,7 @@ fn a_tag_counts_when_the_prompt_has_it_as_it_is_written() {
     let said = scratch.lorelane("why gophers").out;
     assert!(
         said.starts_with(
-            "decision/gophers was not shown: everyday words aside, the prompt shares neither a tag nor two words of the title with it\n"
+            "decision/gophers was not shown: the prompt has none of its tags and fewer than two distinctive words of its title\n"
         ),
         "{said}"
     );
@@ -192,7 +192,7 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
-            decision/deploy-on-fridays was not shown: no word of the prompt stands in it
+            decision/deploy-on-fridays was not shown: no word of the prompt occurs in it
             No prompt was answered in this project yet.
             exit 1
         "#]],
@@ -208,7 +208,7 @@ fn why_says_what_became_of_a_memory() {
              1462  decision/sign-sessions-with-paseto
                    = 286 words (sign, sessions) + 286 around + 286 section + 143 memory + 126 meaning + 315 meaning around + 20 recent
             left out:
-             1074  decision/deploy-on-fridays: everyday words aside, the prompt shares neither a tag nor two words of the title with it
+             1074  decision/deploy-on-fridays: the prompt has none of its tags and fewer than two distinctive words of its title
         "#]],
     );
     check(
@@ -223,7 +223,7 @@ fn why_says_what_became_of_a_memory() {
     check(
         &scratch.lorelane("why deploy-on-fridays").text(),
         &expect![[r#"
-            decision/deploy-on-fridays was not shown: everyday words aside, the prompt shares neither a tag nor two words of the title with it
+            decision/deploy-on-fridays was not shown: the prompt has none of its tags and fewer than two distinctive words of its title
             1074 = 237 words (fridays) + 237 around + 237 section + 118 memory + 64 meaning + 161 meaning around + 20 recent
             2026-03-01T12:00:00Z claude-code, prompt, session s-1
             prompt: how do we sign sessions on fridays? AKIA…(12+)
@@ -276,7 +276,7 @@ fn why_names_the_rule_that_dropped_a_memory_and_no_other() {
         (10..40).find(|number| !told.contains(&format!("module-n{number}"))).expect("too many to keep");
     assert_eq!(
         first(scratch.lorelane(&format!("why module-n{nowhere}"))),
-        format!("decision/module-n{nowhere} was not shown: better ones filled retrieval.max_inject")
+        format!("decision/module-n{nowhere} was not shown: better matches reached retrieval.max_inject")
     );
 
     // Shown once, and retired since. Not one of those that are pinned below.
@@ -300,13 +300,13 @@ fn why_names_the_rule_that_dropped_a_memory_and_no_other() {
     assert!(start.contains("module-n11") && !start.contains("module-n20"), "{start}");
     assert_eq!(
         first(scratch.lorelane("why module-n20")),
-        "decision/module-n20 was not shown: better ones filled briefing.max_tokens"
+        "decision/module-n20 was not shown: there was no room left in briefing.max_tokens"
     );
 
     // One that the start does not speak of is judged by the last prompt.
     scratch.lorelane(&format!("create decision --title 'Kafka' {DECISION}")).expect(0);
     let said = scratch.lorelane("why kafka").out;
-    assert!(said.contains("no word of the prompt stands in it"), "{said}");
+    assert!(said.contains("no word of the prompt occurs in it"), "{said}");
     assert!(said.contains("prompt: tell me about terraform"), "{said}");
 
     for key in ["retrieval.enabled false", "retrieval.max_inject 0"] {
@@ -550,9 +550,9 @@ fn a_stop_asks_once_for_what_was_decided() {
             - [DECISION] We decided to use pnpm over npm because the workspace links are strict. (score 0.53)
             These are hints from keywords; leave out what is not worth keeping. Before you stop:
             1. run `lorelane consolidate prepare --session s-1` and read what it prints
-            2. write the drafts that it asks for
+            2. write the drafts it asks for
             3. run `lorelane consolidate commit --session s-1`
-            The lines around each: ~/home/state/projects/ID/captures/s-1-da3b5702f8eefc39.json
+            More context for each: ~/home/state/projects/ID/captures/s-1-da3b5702f8eefc39.json
         "#]],
     );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");
@@ -706,7 +706,7 @@ fn a_full_category_is_said_to_the_person_once() {
     check(
         &said.out,
         &expect![[r#"
-        {"systemMessage": "- [DECISION] waits: the category has max_memories_per_category memories; `lorelane list decision` shows what could be retired\n"}
+        {"systemMessage": "- [DECISION] on hold: the category has reached max_memories_per_category; `lorelane list decision` shows what could be retired\n"}
     "#]],
     );
     assert_eq!(scratch.stop_hook(&[], &[]).expect(0).text(), "");

@@ -436,7 +436,7 @@ fn a_create_never_overwrites_and_a_retired_name_is_free_after_a_day() {
     check(
         &scratch.lorelane(&again).text(),
         &expect![[r#"
-            2> error[CREATE_OVERWRITE_ERROR]: cannot create `decision/use-jwt`: a memory of that name is active
+            2> error[CREATE_OVERWRITE_ERROR]: cannot create `decision/use-jwt`: it already exists (active)
             2> hint: revise it with `lorelane update decision/use-jwt`, or choose another title
             exit 2
         "#]],
@@ -445,7 +445,7 @@ fn a_create_never_overwrites_and_a_retired_name_is_free_after_a_day() {
     check(
         &scratch.lorelane(&again).text(),
         &expect![[r#"
-            2> error[CREATE_OVERWRITE_ERROR]: cannot create `decision/use-jwt`: a memory of that name is archived
+            2> error[CREATE_OVERWRITE_ERROR]: cannot create `decision/use-jwt`: it already exists (archived)
             2> hint: restore it with `lorelane restore decision/use-jwt`, or choose another title
             exit 2
         "#]],
@@ -457,7 +457,7 @@ fn a_create_never_overwrites_and_a_retired_name_is_free_after_a_day() {
         &scratch.lorelane(&again).text(),
         &expect![[r#"
         2> error[ANTI_RESURRECTION_ERROR]: cannot create `decision/use-jwt`: it was retired at 2026-03-01T12:00:00Z, less than 24 hours ago
-        2> hint: bring it back with `lorelane restore decision/use-jwt`, choose another title, or wait a day
+        2> hint: restore it with `lorelane restore decision/use-jwt`, choose another title, or wait a day
         exit 2
     "#]],
     );
@@ -553,14 +553,14 @@ fn files_that_the_project_does_not_have_are_named() {
     let line = |files: &str| format!("update use-jwt --set 'related_files+={files}'");
     assert_eq!(
         warning(&line(r#"["src/there.rs", "src/", "src/gone.rs"]"#)),
-        "warning: related_files: src/gone.rs is not in the project; correct what is a mistake\n"
+        "warning: related_files: src/gone.rs is not in the project; fix the path if it is a mistake\n"
     );
     // What was there before is not repeated, and only plain paths are looked for.
     let others = r#"["src/**/*.rs", "https://example.com/a", "src/gone.rs:12", "docs/a.md#top", "/etc/x"]"#;
     assert_eq!(warning(&line(others)), "");
     assert_eq!(
         warning(&line(r#"["a", "b", "c", "d", "e", "f"]"#)),
-        "warning: related_files: a, b, c, d, e and 1 more are not in the project; correct what is a mistake\n"
+        "warning: related_files: a, b, c, d, e and 1 more are not in the project; fix the path if it is a mistake\n"
     );
 }
 

@@ -160,7 +160,7 @@ fn what_is_held_back_is_said_by_everything_that_tells_how_the_project_is() {
     assert!(!served.contains("Zebra"), "{served}");
     // Who trusts it has seen it.
     let shown = scratch.lorelane("trust").expect(2);
-    for told in [WORDS, "\"allow\"", "secrets in new text would no longer be refused", "lorelane.toml"] {
+    for told in [WORDS, "\"allow\"", "secrets in new text would no longer be rejected", "lorelane.toml"] {
         assert!(shown.out.contains(told), "{}", shown.text());
     }
     scratch.lorelane("trust --yes").expect(0);

@@ -376,7 +376,7 @@ fn a_decision_is_updated_by_consolidation_though_it_cannot_be_deleted() {
     );
     let answer = r#"{"category": "decision", "action": "UPDATE", "verdict": "PASS", "draft": {"content": {"context": "Longer"}}}"#;
     let said = commit(&scratch, answer).expect(0);
-    assert_eq!(said.out, "UPDATE decision/use-jwt: the candidate holds it\n");
+    assert_eq!(said.out, "UPDATE decision/use-jwt: it belongs to the candidate\n");
     assert_eq!(scratch.line(USE_JWT, "content.context"), r#""Longer""#);
 }
 

@@ -323,7 +323,7 @@ fn garbage_that_cannot_be_put_away_does_not_keep_the_rest() {
         Archived 1 file(s):
           ARCHIVED old.json (retired 424 days ago)
         Warnings/errors (1):
-          ERROR archiving huge.json: cannot save `decision/huge`: 1 field is wrong content: A record should be at most 1024 KiB got: 1024 KiB, starting {"schema_version": "1.0", "category": "decision", "id": "huge", "title": "huge", "record_status": "… fix: keep what is worth remembering and point to the rest in related_files
+          ERROR archiving huge.json: cannot save `decision/huge`: 1 field is invalid content: A record should be at most 1024 KiB got: 1024 KiB, starting {"schema_version": "1.0", "category": "decision", "id": "huge", "title": "huge", "record_status": "… fix: keep what is worth remembering and point to the rest in related_files
     "#]],
     );
 }

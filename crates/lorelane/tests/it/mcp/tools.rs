@@ -103,7 +103,7 @@ fn hints_name_the_tool_that_does_the_same() {
             exists.as_str(),
             "hint: revise it with memory_save (address decision/use-jwt), or choose",
         ),
-        ("memory_read", r#"{"address": "nothing-like-it"}"#, "hint: memory_list shows what there is"),
+        ("memory_read", r#"{"address": "nothing-like-it"}"#, "hint: memory_list shows all memories"),
         (
             "memory_save",
             r#"{"address": "use-jwt", "tags": ["x"], "expects": "00000000000000000000000000000000"}"#,
