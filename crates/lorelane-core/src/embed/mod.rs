@@ -5,6 +5,9 @@
 //! at 10,000 memories takes 6.6 ms; loading a sentence model alone takes about 100 ms. model2vec-rs, which reads
 //! such tables from files, brings 188 packages.
 //!
+//! Scripts other than Latin have no pieces: the sentence model was trained on English, and its pieces for other
+//! scripts make all their texts alike. Those texts are found by their words.
+//!
 //! Vectors of two tables cannot be compared, so whoever stores one stores [`MODEL_ID`] with it.
 
 mod layout;
@@ -23,6 +26,7 @@ pub const DIMENSIONS: usize = 256;
 /// with the bytes, because hashing 4 MB at the start of every hook would cost more than the hook.
 pub const MODEL_ID: &str = "static-5dba83a82f462b82";
 
+// In core and not in the engine: the reader is pure, and a program that does not use the table does not link it.
 static BUILT_IN: &[u8] = include_bytes!("../../data/static.bin");
 
 impl Table<'static> {

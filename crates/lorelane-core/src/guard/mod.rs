@@ -107,6 +107,7 @@ pub struct ResolvedPath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherProjects {
     WhereItExists,
+    /// Even if no store exists: the protocol of the `claude-memory` write guard.
     ByName,
 }
 

@@ -18,7 +18,8 @@ const DOUBLED_PATH_MAX: usize = 200;
 #[derive(Debug)]
 pub struct Document {
     pub root: JsonNode,
-    /// Dotted paths of duplicate keys: the first ones, each cut to a readable length.
+    /// Dotted paths of duplicate keys: the first ones, each cut to a readable length. In a draft they are
+    /// rejected, because its author can say which one is meant; in a file the last one counts.
     pub doubled: Vec<String>,
     /// How many more duplicate keys there are.
     pub doubled_more: usize,

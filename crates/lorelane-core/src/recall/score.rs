@@ -99,7 +99,8 @@ impl Default for Weights {
     }
 }
 
-/// The tie-breakers.
+/// The tie-breakers. A pin stands in for frequent use: ranking by exposure would make popular memories more
+/// popular. Links do not rank, because no measured set has any.
 const RECORDS_RECENT: f32 = 0.02;
 const PINNED: f32 = 0.01;
 const CONFIDENT: f32 = 0.01;
@@ -211,6 +212,7 @@ pub fn score(
     passages.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
     let most = |of: fn(&ScoredPassage) -> f32| passages.iter().map(of).fold(0.0, f32::max);
     let stranger = asked.names_strangers(&statistics.doc_freqs);
+    // The floor always uses the table's cosines: at any time some passages have none by the added model.
     let trust = most(|weighed| weighed.covered) + most(|weighed| weighed.cosine)
         - if stranger { STRANGER } else { 0.0 };
     Scores { is_answered: !passages.is_empty() && trust >= weights.floor, passages }

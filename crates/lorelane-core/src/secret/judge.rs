@@ -1,4 +1,6 @@
 //! Decides whether a value of the right shape is a secret or a placeholder, code or a name.
+//!
+//! The whole value is judged, never a part of it: `EXAMPLE` somewhere inside a value let real keys pass.
 
 use super::alphabet::{ALNUM, ALPHA, Alphabet, DASH, DIGIT, DOT, HEX, LOWER, UPPER, is};
 use super::rules::Check;
@@ -159,7 +161,8 @@ fn is_reference(value: &[u8], quoted: bool) -> bool {
         || value.iter().any(|byte| matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'|' | b','))
 }
 
-/// Whether the value is a variable, an anchor, a tag or a crypt hash: `$TOKEN`, `%PW%`, `*base`, `!Ref x`, `$2b$…`.
+/// Whether the value is a variable, an anchor, a tag or a crypt hash: `$TOKEN`, `%PW%`, `*base`, `!Ref x`,
+/// `$2b$…`.
 ///
 /// A random password may start with any of these characters, so the first one is not enough: a name must follow.
 fn is_variable(value: &[u8]) -> bool {

@@ -58,7 +58,8 @@ impl Language {
         Language::ALL.get(usize::from(number)).copied()
     }
 
-    /// The stemmer for a word; `None` for other scripts.
+    /// The Snowball stemmer for a word; `None` for other scripts. `rust-stemmers` has older stems, and
+    /// `snowball_stemmers_rs` has the same ones but needs serde.
     pub(super) fn stemmer_for(self, word: &str) -> Option<Stemmer> {
         let cyrillic = word.starts_with(|c| ('\u{400}'..='\u{4ff}').contains(&c));
         if cyrillic {

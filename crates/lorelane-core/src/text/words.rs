@@ -147,7 +147,8 @@ fn parts(folded: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The letter at the start of a text with the punctuation that makes it another name: `c++`, `c#`.
+/// The letter at the start of a text with the punctuation that makes it another name: `c++`, `c#`, but not `i+j`.
+/// It keeps its punctuation because `c` alone is not a term.
 pub(crate) fn signed_letter(text: &str) -> Option<&str> {
     let signs = text.strip_prefix(|c: char| c.is_ascii_alphabetic())?;
     let after = signs.strip_prefix("++").or_else(|| signs.strip_prefix('#'))?;
