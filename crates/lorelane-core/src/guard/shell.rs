@@ -13,7 +13,8 @@ use super::{PersonOnly, ShellContext, Targets, WriteExtent, WriteKind, WriteTarg
 use crate::{policy, steps};
 use std::collections::BTreeMap;
 
-/// Deeper nesting is not followed: a recursive reader must not exhaust the stack.
+/// Deeper brackets are read as part of the list around them, and deeper `sh -c` texts are ignored: a recursive
+/// reader must not exhaust the stack.
 const DEPTH_MAX: usize = 16;
 /// Of a command with more targets, only the first ones are judged.
 const TARGETS_MAX: usize = 256;

@@ -32,7 +32,8 @@ const LABEL_WORDS: usize = 3;
 /// The boost of title and lead. The default is what ships; other values are for measuring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FieldBoost {
-    /// How often a title or tag term is added to the first passage, besides its own occurrences.
+    /// How often each term of the first line, and each title or tag term that the first passage lacks, is added
+    /// to it.
     pub title: u32,
     /// The weight of a passage's lead in its embedding, relative to the whole.
     pub lead: f32,

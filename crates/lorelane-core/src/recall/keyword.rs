@@ -7,7 +7,7 @@ use crate::text::words;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Only the best this many can get the point for recency.
+/// Only this many of the best can get the point for recency.
 const DEEP_CHECK: usize = 20;
 const DESCRIPTION_MAX: i32 = 2;
 

@@ -23,7 +23,7 @@ const SAME_WORDS: usize = 3;
 const SAME_MEANING: f32 = 0.5;
 /// Two memories that share this much of their terms are near-duplicates.
 const SAME_TERMS: f32 = 0.8;
-/// Only so many of the best are compared with each other.
+/// Only this many of the best are compared with each other.
 const SAME_AMONG: usize = 20;
 
 /// The results, best first.
