@@ -362,7 +362,7 @@ fn around(target: &WriteTarget) -> Denial {
             "cannot {deed} {}: it contains the memory folder",
             inline(&target.shown, SHOWN_MAX)
         ),
-        instead: "retire single memories with `lorelane retire ADDRESS --reason REASON`; ask the user to remove the whole folder".to_owned(),
+        instead: "retire single memories with `lorelane retire ADDRESS --reason REASON`; if the whole folder must be removed, ask the user".to_owned(),
     }
 }
 

@@ -583,9 +583,9 @@ fn a_denial_names_the_command_to_use_instead() {
         cannot write ../.claude/memory/tech-debt/a.json with `>`: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
         hint: use `lorelane create tech_debt --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder
         cannot remove or move ../.claude: it contains the memory folder
-        hint: retire single memories with `lorelane retire ADDRESS --reason REASON`; ask the user to remove the whole folder
+        hint: retire single memories with `lorelane retire ADDRESS --reason REASON`; if the whole folder must be removed, ask the user
         cannot overwrite ../.claude: it contains the memory folder
-        hint: retire single memories with `lorelane retire ADDRESS --reason REASON`; ask the user to remove the whole folder
+        hint: retire single memories with `lorelane retire ADDRESS --reason REASON`; if the whole folder must be removed, ask the user
         cannot remove …/.claude/memory/decisions/use-jwt.json with `rm`: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
         hint: use `lorelane retire decision/use-jwt --reason REASON`
         cannot change /p/.lorelane/marks.jsonl: lorelane keeps pins, former addresses and rejections in `marks.jsonl`
