@@ -1,9 +1,9 @@
-//! Content hashes: one that proves, and the one that the scripts' `--hash` speaks.
+//! Content hashes: BLAKE3, and the MD5 that the `claude-memory` scripts use for `--hash`.
 
 use crate::json::as_text;
 use std::fmt;
 
-/// What a file said at some moment. Two files with one revision have the same bytes.
+/// A version of a file by its content. Files with the same revision have the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Revision {
     /// 32 hex digits, as `memory_write --hash` takes them.
@@ -16,7 +16,7 @@ impl Revision {
         Revision::Blake3(blake3::hash(bytes).to_hex().to_string())
     }
 
-    /// Reads 32 or 64 hex digits.
+    /// Parses 32 or 64 hex digits.
     pub fn parse(text: &str) -> Option<Revision> {
         let text = text.trim().to_ascii_lowercase();
         if !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -29,7 +29,7 @@ impl Revision {
         }
     }
 
-    /// The revision of `bytes` in the same kind of hash.
+    /// The revision of `bytes` by the same hash function.
     pub fn same_kind_of(&self, bytes: &[u8]) -> Revision {
         match self {
             Revision::Md5(_) => Revision::Md5(md5(bytes)),
@@ -48,13 +48,12 @@ impl fmt::Display for Revision {
 
 as_text!(Revision, Revision::parse);
 
-/// A few hex digits that stand for a text, for names that need one.
+/// A short hex digest of a text, for names that need to be distinct.
 pub fn short_digest(text: &str, digits: usize) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..digits].to_owned()
 }
 
-/// MD5 (RFC 1321) in hex. Nothing is secured by it: it is the language in which existing agents say
-/// which version of a file they read.
+/// MD5 (RFC 1321) in hex. It secures nothing: existing agents use it to say which version of a file they read.
 pub fn md5(bytes: &[u8]) -> String {
     format!("{:x}", md5::compute(bytes))
 }
@@ -77,7 +76,7 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(md5(text.as_bytes()), expected, "{text:?}");
         }
-        // Lengths around the padding's edge.
+        // Lengths around the padding boundary.
         assert_eq!(md5(&[b'a'; 55]), "ef1772b6dff9a122358552954ad0df65");
         assert_eq!(md5(&[b'a'; 56]), "3b0c8ac703f828b04c6c197006d17218");
         assert_eq!(md5(&[b'a'; 64]), "014842d480b571495a4a0363793f7367");

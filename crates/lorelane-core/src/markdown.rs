@@ -1,14 +1,15 @@
-//! Markdown as lines: which of them are headings, code, or nothing.
+//! Markdown as lines: headings, code, text and blank lines.
 //!
-//! As much as links, titles and passages need, and no more: every line of any text is one of these.
+//! Only what links, titles and passages need: every line of any text is one of these kinds. Indented code counts
+//! as text.
 
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkdownLine<'t> {
-    /// Without its line end.
+    /// Without its line ending.
     pub text: &'t str,
-    /// Where it stands, its line end included.
+    /// Its span, including the line ending.
     pub span: Range<usize>,
     pub kind: LineKind<'t>,
 }
@@ -16,12 +17,12 @@ pub struct MarkdownLine<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind<'t> {
     Blank,
-    /// `# Heading`. One that is underlined counts as text: `---` below a line may also be a rule.
+    /// `# Heading`. An underlined heading counts as text, because `---` below a line may also be a rule.
     Heading {
         level: usize,
         title: &'t str,
     },
-    /// A line of a fenced block, its fences and blank lines included.
+    /// A line of a fenced code block, including fences and blank lines.
     Code,
     Text,
 }
@@ -53,7 +54,7 @@ pub fn lines(text: &str) -> Vec<MarkdownLine<'_>> {
     lines
 }
 
-/// The first heading of the first level, which is what its author calls the text.
+/// The first heading of level 1.
 pub fn title(text: &str) -> Option<&str> {
     lines(text).into_iter().find_map(|line| match line.kind {
         LineKind::Heading { level: 1, title } if !title.is_empty() => Some(title),
@@ -61,13 +62,13 @@ pub fn title(text: &str) -> Option<&str> {
     })
 }
 
-/// The signs that open a fence. Any indent will do: in a list a fence stands as deep as its item.
+/// The characters that open a fence. Any indentation is accepted: in a list, a fence is indented like its item.
 fn opens(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let sign = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let rest = line.trim_start_matches(sign);
     let open = &line[..line.len() - rest.len()];
-    // Backticks after backticks on one line are code within a sentence.
+    // Backticks after backticks on one line are inline code.
     (open.len() >= 3 && !(sign == '`' && rest.contains('`'))).then_some(open)
 }
 

@@ -1,31 +1,31 @@
-//! A text cut into passages: what recall finds, and shows with its lines.
+//! Cuts a text into passages: the unit that recall finds and shows with its lines.
 //!
-//! A passage is one thought: a paragraph, a list, a block of code, with the headings right above it. What stands
-//! before the first heading is a passage like any other. Every line that says something is in exactly one
-//! passage, so whatever is written can be found, and no passage is found twice for one line. What a passage needs
-//! of its surroundings, recall takes from its neighbours, its section and its memory.
+//! A passage is one thought: a paragraph, a list or a code block, with the headings right above it. Text before
+//! the first heading is a passage like any other. Every line that is not blank is in exactly one passage, so
+//! everything can be found, and no line is found twice. Context comes from scoring: a passage is scored with its
+//! neighbours, its section and its memory, which beat larger passages on every measured set.
 
 use crate::markdown::{LineKind, MarkdownLine, lines};
 use crate::text::tokens;
 
-/// A longer paragraph is cut at its lines. A model's words, not characters: a character of Chinese says as much
-/// as a word of English.
+/// A longer paragraph is cut at its lines. Estimated tokens and not characters: a Chinese character says as much
+/// as an English word.
 pub const PASSAGE_TOKENS: usize = 250;
-/// Headings down to this level begin a section; deeper ones divide it.
+/// Headings down to this level begin a section; deeper ones subdivide it.
 const SECTION_LEVEL: usize = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The headings above it, the outermost first.
+    /// The headings above it, outermost first.
     pub headings: Vec<String>,
-    /// The number of its section in the text, from 0.
+    /// The number of its section, from 0.
     pub section: usize,
-    /// Its first and its last line in the file, counted from 1.
+    /// Its first and last line in the file, from 1.
     pub lines: (usize, usize),
     pub text: String,
 }
 
-/// The passages of a Markdown text whose first line is this line of its file.
+/// The passages of a Markdown text that starts at this line of its file.
 pub fn of_prose(text: &str, first_line: usize) -> Vec<Passage> {
     let lines = lines(text);
     let mut cutter = Cutter { first_line, ..Cutter::default() };
@@ -35,10 +35,11 @@ pub fn of_prose(text: &str, first_line: usize) -> Vec<Passage> {
     cutter.finish()
 }
 
-/// Lines that stay together: a heading, a block of code, or as much of a paragraph as fits.
+/// Lines that stay together: a heading, a code block, or as much of a paragraph as fits. A code block is never
+/// cut, however long it is.
 struct TextBlock<'a, 't> {
     lines: &'a [MarkdownLine<'t>],
-    /// The number of its first line in the text, from 0.
+    /// The index of its first line, from 0.
     at: usize,
 }
 
@@ -79,7 +80,7 @@ fn fitting(lines: &[MarkdownLine<'_>]) -> usize {
 struct Cutter {
     first_line: usize,
     done: Vec<Passage>,
-    /// Headings that wait for what stands below them.
+    /// Headings whose text has not come yet.
     open: Option<Passage>,
     /// The headings above the next line, with their levels.
     headings: Vec<(usize, String)>,
@@ -104,7 +105,7 @@ impl Cutter {
         }
     }
 
-    /// The lines together with the headings that wait for them.
+    /// The lines together with the pending headings.
     fn joined(&mut self, lines: (usize, usize), text: String) -> Passage {
         let headings = titles(&self.headings);
         match self.open.take() {
@@ -144,7 +145,7 @@ mod tests {
         expected.assert_eq(&shown.concat());
     }
 
-    /// The first system indexed nothing before the first heading.
+    /// The `ragdocs` server indexed nothing before the first heading.
     #[test]
     fn the_text_before_the_first_heading_is_found() {
         check(

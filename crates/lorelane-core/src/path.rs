@@ -1,11 +1,11 @@
-//! Paths inside a lane, checked once at the edge.
+//! Paths inside a lane, validated once at the edge.
 
 use std::fmt;
 
 /// A path below a lane's root: forward slashes, no `..`, never absolute, never empty.
 ///
-/// Everything that reaches the disk goes through this type, so containment is decided here
-/// and nowhere else. (Symlinks are a fact of the disk; the store refuses those.)
+/// Everything that reaches the disk goes through this type, so containment is decided here and nowhere else.
+/// Links are not visible in a path; the store rejects those.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath(String);
 
@@ -24,7 +24,7 @@ pub enum PathFault {
     TooLong,
 }
 
-/// The longest component any of our file systems takes, in bytes.
+/// The longest component that every supported file system accepts, in bytes.
 const COMPONENT_MAX: usize = 255;
 
 impl RelPath {

@@ -308,7 +308,7 @@ fn later_breaches(parts: &[Part], addresses: &[String]) -> Vec<String> {
 }
 
 /// What every denial says.
-const DENIED: &str = "where lorelane alone writes";
+const DENIED: &str = "only lorelane may write to the memory folder";
 /// What a denial says of a redirection, in our own words.
 const REDIRECTED: &str = " with `>`";
 
@@ -603,7 +603,7 @@ mod tests {
     #[test]
     fn a_text_that_leaves_a_later_face_is_found() {
         let answer = "<lorelane-memory>\n- decision/quokka (x): Quokka QUOKKAMARK\n</lorelane-memory>";
-        let denial = "error: cannot write QUOKKAMARK: it lies where lorelane alone writes\nhint: x";
+        let denial = "error: cannot write QUOKKAMARK: only lorelane may write to the memory folder\nhint: x";
         let asked = format!("feedback: {STOP_HEAD}\n- [DECISION] QUOKKAMARK (score 0.5)\n1. run");
         let own = |breaches: &[String], expected: &str| match expected {
             "" => assert!(breaches.is_empty(), "{breaches:?}"),

@@ -1,4 +1,4 @@
-//! The table's bytes: written once by `xtask distil`, read in place by every process.
+//! The file format of the table: written once by `xtask distil`, read in place by every process.
 //!
 //! ```text
 //! magic (8) | pieces u32 | slots u32 | text bytes u32
@@ -9,7 +9,9 @@
 //! rows      128 bytes each: dimension i in the low half of byte i, dimension 128 + i in the high half
 //! ```
 //!
-//! A half byte is 0 to 15 and stands for -8 to 7. All numbers are little-endian.
+//! A half byte of 0 to 15 encodes -8 to 7: half the size of eight bits and hardly less exact, because the rows
+//! are rotated until no column is stronger than another. All numbers are little-endian. The vocabulary is a hash
+//! table in the file, because a process that makes one query must not build a map of 28,000 words first.
 
 use std::fmt;
 
@@ -20,15 +22,15 @@ use super::vector::Vector;
 const MAGIC: &[u8; 8] = b"lorevec1";
 const HEAD: usize = 20;
 const ROW: usize = DIMENSIONS / 2;
-/// Steps to each side of zero; 7 on both, so that a row and its negative are equally good.
+/// Steps to each side of zero; 7 on both, so that a row and its negative are equally exact.
 const STEPS: f32 = 7.0;
 
-/// Why bytes are no table.
+/// Why bytes are not a valid table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadTable(&'static str);
 
-/// A vocabulary with a vector for each piece, read where it lies.
+/// A vocabulary with a vector for each piece, read in place.
 #[derive(Clone, Copy)]
 pub struct Table<'a> {
     slots: &'a [[u8; 2]],
@@ -45,18 +47,18 @@ impl fmt::Debug for Table<'_> {
 }
 
 impl<'a> Table<'a> {
-    /// Looks at the head and the length only. What else could be wrong costs a vector, never a panic.
+    /// Checks only the header and the length. Any other damage gives a wrong vector, never a panic.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Table<'a>, BadTable> {
-        let head = bytes.get(..HEAD).ok_or(BadTable("it is shorter than its head"))?;
+        let head = bytes.get(..HEAD).ok_or(BadTable("the file is shorter than its header"))?;
         if !head.starts_with(MAGIC) {
-            return Err(BadTable("it does not begin as a table of vectors does"));
+            return Err(BadTable("the file does not start with the magic bytes of a vector table"));
         }
         let number =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
         let (count, slots, text) = (number(8), number(12), number(16));
-        // More pieces than slots would leave no empty slot to end a search.
+        // More pieces than slots would leave no empty slot to end a lookup.
         if !slots.is_power_of_two() || slots <= count || slots > 1 << 16 {
-            return Err(BadTable("its number of slots does not fit its pieces"));
+            return Err(BadTable("the number of slots does not fit the number of pieces"));
         }
         let mut rest = ByteReader(&bytes[HEAD..]);
         let table = Table {
@@ -66,21 +68,21 @@ impl<'a> Table<'a> {
             scales: rest.cells(count)?,
             rows: rest.cells(count)?,
         };
-        if rest.0.is_empty() { Ok(table) } else { Err(BadTable("it is longer than its head says")) }
+        if rest.0.is_empty() { Ok(table) } else { Err(BadTable("the file is longer than its header says")) }
     }
 
-    /// How many pieces it knows.
+    /// The number of pieces.
     pub fn pieces(&self) -> usize {
         self.rows.len()
     }
 
-    /// The piece's number, if it has one.
+    /// The index of a piece, if the table has it.
     pub fn find(&self, piece: WordPiece<'_>) -> Option<usize> {
         self.find_at(piece.text().bytes().fold(Hash::of(piece), Hash::with), piece)
     }
 
-    /// The longest piece that a rest of a word begins with: where it ends, and its number. The hash of a beginning is
-    /// part of the hash of every longer one.
+    /// The longest piece at the start of the rest of a word: its end and its index. The hash of a prefix is
+    /// reused for every longer one.
     fn longest(&self, rest: WordPiece<'_>) -> Option<(usize, usize)> {
         let mut hashes = [(0, Hash::of(rest)); MAX_PIECE_CHARS];
         let (mut from, mut hash, mut count) = (0, Hash::of(rest), 0);
@@ -107,7 +109,7 @@ impl<'a> Table<'a> {
         None
     }
 
-    /// The pieces of a text that it knows, as the vocabulary writes them.
+    /// The known pieces of a text, as the vocabulary writes them.
     pub fn pieces_of(&self, text: &str) -> Vec<String> {
         let mut pieces = Vec::new();
         each_piece(
@@ -124,15 +126,15 @@ impl<'a> Table<'a> {
         pieces
     }
 
-    /// The direction of a text. A text without a known piece has none: its vector is zero
-    /// ([`Vector::is_zero`]) and is similar to nothing.
+    /// The embedding of a text. A text without a known piece has the zero vector ([`Vector::is_zero`]), which is
+    /// similar to nothing.
     pub fn vector(&self, text: &str) -> Vector {
         let mut numbers = Vec::new();
         each_piece(&humps_apart(text), |rest| self.longest(rest), |number| numbers.push(number));
         numbers.sort_unstable();
         let mut sum = [0.0; DIMENSIONS];
         for same in numbers.chunk_by(|a, b| a == b) {
-            // A word that is said again and again says less each time.
+            // A repeated word adds less each time.
             self.add(same[0], (same.len() as f32).sqrt(), &mut sum);
         }
         Vector::pointing(sum)
@@ -151,7 +153,7 @@ impl<'a> Table<'a> {
         std::str::from_utf8(self.line(number)?).ok().map(WordPiece::from_line)
     }
 
-    /// Compares bytes: nearly all that are asked for are other pieces.
+    /// Compares bytes without decoding them: nearly every lookup meets another piece.
     fn is(&self, number: usize, piece: WordPiece<'_>) -> bool {
         let Some(line) = self.line(number) else { return false };
         let rest = line.strip_prefix(b"##").filter(|rest| !rest.is_empty());
@@ -168,7 +170,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The text with the words of `camelCase` apart: a sentence model knows them only so.
+/// Splits `camelCase` into words, because a sentence model knows only the words.
 fn humps_apart(text: &str) -> std::borrow::Cow<'_, str> {
     let hump = |pair: &[u8]| {
         (pair[0].is_ascii_lowercase() || pair[0].is_ascii_digit()) && pair[1].is_ascii_uppercase()
@@ -188,14 +190,14 @@ fn humps_apart(text: &str) -> std::borrow::Cow<'_, str> {
     apart.into()
 }
 
-/// A piece for [`pack`]: its line in the vocabulary and its vector.
+/// An entry for [`pack`]: a line of the vocabulary and its vector.
 #[derive(Clone, Debug)]
 pub struct VocabularyEntry<'a> {
     pub line: &'a str,
     pub row: [f32; DIMENSIONS],
 }
 
-/// The bytes of a table with these pieces, which must be fewer than 2^16 and differ.
+/// Encodes a table. The pieces must be distinct and fewer than 2^16.
 pub fn pack(entries: &[VocabularyEntry<'_>]) -> Vec<u8> {
     let slots = slots(entries);
     let lines = || entries.iter().map(|entry| entry.line);
@@ -217,7 +219,7 @@ pub fn pack(entries: &[VocabularyEntry<'_>]) -> Vec<u8> {
     bytes
 }
 
-/// At least twice as many slots as pieces: half of all searches that fail end at the first slot.
+/// At least twice as many slots as pieces, so that half of all failing lookups end at the first slot.
 fn slots(entries: &[VocabularyEntry<'_>]) -> Vec<u16> {
     let mut slots = vec![0; (entries.len() * 2 + 1).next_power_of_two()];
     for (number, entry) in entries.iter().enumerate() {
@@ -241,12 +243,12 @@ fn packed(row: &[f32; DIMENSIONS]) -> (f32, [u8; ROW]) {
     (scale, std::array::from_fn(|at| half(row[at]) | half(row[ROW + at]) << 4))
 }
 
-/// FNV-1a: short texts, and no need for more.
+/// FNV-1a: the keys are short, and nothing stronger is needed.
 #[derive(Clone, Copy)]
 struct Hash(u32);
 
 impl Hash {
-    /// Of no byte yet.
+    /// The hash of an empty prefix.
     fn of(piece: WordPiece<'_>) -> Hash {
         match piece {
             WordPiece::Start(_) => Hash(0x811c_9dc5),
@@ -258,25 +260,25 @@ impl Hash {
         Hash((self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
 
-    /// The low bits alone choose the slot.
+    /// Only the low bits choose the slot, so the high ones are mixed in.
     fn slot(self) -> usize {
         (self.0 ^ (self.0 >> 15)) as usize
     }
 }
 
-/// Bytes that are taken from the front.
+/// Reads fields from the front.
 struct ByteReader<'a>(&'a [u8]);
 
 impl<'a> ByteReader<'a> {
     fn bytes(&mut self, length: usize) -> Result<&'a [u8], BadTable> {
         let (taken, rest) =
-            self.0.split_at_checked(length).ok_or(BadTable("it is shorter than its head says"))?;
+            self.0.split_at_checked(length).ok_or(BadTable("the file is shorter than its header says"))?;
         self.0 = rest;
         Ok(taken)
     }
 
     fn cells<const N: usize>(&mut self, count: usize) -> Result<&'a [[u8; N]], BadTable> {
-        let length = count.checked_mul(N).ok_or(BadTable("its head says impossible lengths"))?;
+        let length = count.checked_mul(N).ok_or(BadTable("the header has impossible lengths"))?;
         Ok(self.bytes(length)?.as_chunks().0)
     }
 }

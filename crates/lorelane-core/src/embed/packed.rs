@@ -1,11 +1,11 @@
-//! Directions of a model that somebody added: of any length, one byte for each number.
+//! Embeddings by an added model: of any length, one byte per number.
 //!
-//! They are of another kind than [`Vector`](super::Vector) on purpose: directions of two models cannot be compared.
+//! They are not a [`Vector`](super::Vector) on purpose: embeddings of two models cannot be compared.
 
 const SCALE: usize = 4;
 const STEPS: f32 = 127.0;
 
-/// Directions of one width, one after the other. A text without a direction has zeros and is similar to nothing.
+/// Encodes embeddings of one width. A text without an embedding gets zeros, which are similar to nothing.
 pub fn pack(directions: &[Option<Vec<f32>>]) -> Vec<u8> {
     let width = directions.iter().flatten().map(Vec::len).max().unwrap_or(0);
     let mut bytes = Vec::with_capacity(directions.len() * (SCALE + width));
@@ -19,7 +19,7 @@ pub fn pack(directions: &[Option<Vec<f32>>]) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`pack`] wrote. Bytes that are no directions of this width are none.
+/// Decodes what [`pack`] wrote; empty if the bytes are not embeddings of this width.
 pub fn unpack(bytes: &[u8], width: usize) -> Vec<Vec<f32>> {
     if width == 0 || !bytes.len().is_multiple_of(SCALE + width) {
         return Vec::new();

@@ -1,30 +1,31 @@
-//! Texts cut into word pieces as BERT's uncased models cut them.
+//! WordPiece tokenization as in BERT's uncased models.
 //!
-//! First into words: invisible characters dropped, accents stripped, lower case, every mark of punctuation and
-//! every Han character a word of its own. Then each word into the longest pieces that the vocabulary knows,
-//! from left to right. A word that cannot be covered is left out whole: half of a name is another name.
+//! First into words: invisible characters dropped, accents stripped, lower case, every punctuation mark and every
+//! Han character a word of its own. Then each word into the longest pieces of the vocabulary, from left to right.
+//! A word that cannot be covered is left out as a whole: half of a name is another name. The `tokenizers` crate
+//! was rejected because loading its vocabulary file alone takes longer than a hook may take.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
 
-/// Words beyond this are no words, but hashes, keys and encoded data.
+/// Longer words are hashes, keys or encoded data.
 const MAX_WORD_CHARS: usize = 100;
-/// Longer pieces are not looked for: no vocabulary has any, and a list of checksums has very many beginnings.
+/// Longer pieces are not looked up: no vocabulary has any, and a list of checksums has very many prefixes.
 pub(super) const MAX_PIECE_CHARS: usize = 24;
 
-/// A part of a word, as a vocabulary is asked for it.
+/// A part of a word, as it is looked up in a vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WordPiece<'a> {
-    /// The beginning of a word, or all of it.
+    /// The start of a word, or all of it.
     Start(&'a str),
-    /// What follows inside a word; vocabularies write it as `##text`.
+    /// A continuation inside a word; vocabularies write it as `##text`.
     Rest(&'a str),
 }
 
 impl<'a> WordPiece<'a> {
-    /// Reads a line of a vocabulary.
+    /// Parses a line of a vocabulary.
     pub fn from_line(line: &'a str) -> WordPiece<'a> {
-        // `##` alone, or with more marks, would be a word of marks: marks are words of one character.
+        // `##` alone is a word of punctuation, not a continuation.
         line.strip_prefix("##")
             .filter(|rest| !rest.is_empty())
             .map_or(WordPiece::Start(line), WordPiece::Rest)
@@ -36,7 +37,7 @@ impl<'a> WordPiece<'a> {
         }
     }
 
-    /// Where pieces may end that begin here, the shortest first.
+    /// The offsets where pieces that start here may end, shortest first.
     pub(super) fn ends(self) -> impl Iterator<Item = usize> {
         self.text().char_indices().take(MAX_PIECE_CHARS).map(|(at, c)| at + c.len_utf8())
     }
@@ -49,8 +50,8 @@ impl<'a> WordPiece<'a> {
     }
 }
 
-/// Hands over what is known of the text's pieces, in order. `longest` is asked for the longest piece that the rest of
-/// a word begins with, and where it ends.
+/// Calls `each` for the known pieces of a text, in order. `longest` looks up the longest piece at the start of the
+/// rest of a word and returns its end.
 pub fn each_piece<T>(
     text: &str,
     longest: impl Fn(WordPiece<'_>) -> Option<(usize, T)>,
@@ -65,13 +66,13 @@ pub fn each_piece<T>(
     });
 }
 
-/// The longest piece that a rest begins with, for a vocabulary that is asked for one piece after the other.
+/// The longest piece at the start of a rest, for a vocabulary that looks up one piece at a time.
 pub fn longest<T>(rest: WordPiece<'_>, find: impl Fn(WordPiece<'_>) -> Option<T>) -> Option<(usize, T)> {
     let ends: Vec<usize> = rest.ends().collect();
     ends.into_iter().rev().find_map(|end| Some((end, find(rest.up_to(end))?)))
 }
 
-/// Cuts one word; tells whether pieces cover it to its end.
+/// Splits one word; returns whether pieces cover it to its end.
 fn covers<T>(word: &str, longest: &impl Fn(WordPiece<'_>) -> Option<(usize, T)>, found: &mut Vec<T>) -> bool {
     if word.len() > MAX_WORD_CHARS && word.chars().count() > MAX_WORD_CHARS {
         return false;
@@ -107,7 +108,7 @@ fn each_word(text: &str, mut each: impl FnMut(&str)) {
         let bare = shown.nfd().filter(|c| c.is_ascii() || category(*c) != GeneralCategory::NonspacingMark);
         bare.flat_map(char::to_lowercase).for_each(&mut take);
     }
-    // Ends the last word.
+    // Flush the last word.
     take(' ');
 }
 
@@ -149,7 +150,7 @@ fn is_punctuation(c: char) -> bool {
     )
 }
 
-/// Without kana and Hangul: these are written in words, as far as the vocabulary is concerned.
+/// Kana and Hangul are not included: the vocabulary has them in words.
 fn is_han(c: char) -> bool {
     matches!(c,
         '\u{4e00}'..='\u{9fff}'

@@ -1,15 +1,15 @@
-//! Directions, and the form in which an index keeps them.
+//! Embedding vectors, and the quantized form that an index stores.
 
 use super::DIMENSIONS;
 
-/// A direction: of length one, or zero where a text has no known piece.
+/// A unit vector, or zero for a text without a known piece.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector(pub(super) [f32; DIMENSIONS]);
 
 impl Vector {
     pub const ZERO: Vector = Vector([0.0; DIMENSIONS]);
 
-    /// The direction of a sum; zero stays zero.
+    /// Normalizes a sum; zero stays zero.
     pub fn pointing(mut sum: [f32; DIMENSIONS]) -> Vector {
         let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
         if length == 0.0 || !length.is_finite() {
@@ -19,7 +19,7 @@ impl Vector {
         Vector(sum)
     }
 
-    /// The middle of several directions, such as those of neighbouring passages.
+    /// The normalized mean of several vectors, such as those of neighbouring passages.
     pub fn middle<'a>(vectors: impl IntoIterator<Item = &'a Vector>) -> Vector {
         let mut sum = [0.0; DIMENSIONS];
         for vector in vectors {
@@ -28,12 +28,12 @@ impl Vector {
         Vector::pointing(sum)
     }
 
-    /// The direction of this one and a share of another.
+    /// The normalized sum of this vector and a share of another.
     pub fn with(&self, other: &Vector, share: f32) -> Vector {
         Vector::pointing(std::array::from_fn(|at| self.0[at] + share * other.0[at]))
     }
 
-    /// Whether there was nothing to know: such a vector is similar to none, itself included.
+    /// Whether the text had no known piece: such a vector is similar to nothing, itself included.
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|value| *value == 0.0)
     }
@@ -48,7 +48,7 @@ impl Vector {
     }
 }
 
-/// A vector in a quarter of its bytes, as an index keeps it and compares it.
+/// A vector in a quarter of its size, as an index stores and compares it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantizedVector {
     scale: f32,
@@ -85,20 +85,20 @@ impl QuantizedVector {
         bytes
     }
 
-    /// Reads what [`QuantizedVector::to_bytes`] wrote. A scale that none can have is refused.
+    /// Decodes what [`QuantizedVector::to_bytes`] wrote. A scale out of range is rejected.
     pub fn from_bytes(bytes: &[u8]) -> Option<QuantizedVector> {
         let (scale, steps) = parts(bytes)?;
         Some(QuantizedVector { scale, steps: std::array::from_fn(|at| i8::from_le_bytes([steps[at]])) })
     }
 
-    /// Nearly [`Vector::cosine`]: within a hundredth.
+    /// [`Vector::cosine`] within a hundredth.
     pub fn cosine(&self, other: &QuantizedVector) -> f32 {
         let dot: i32 =
             self.steps.iter().zip(&other.steps).map(|(own, other)| i32::from(*own) * i32::from(*other)).sum();
         (dot as f32 * self.scale * other.scale).clamp(-1.0, 1.0)
     }
 
-    /// The same against bytes as they lie in an index; nothing is copied. `None` if they are no vector.
+    /// [`QuantizedVector::cosine`] with encoded bytes, without a copy. `None` if they are not a vector.
     pub fn cosine_with(&self, stored: &[u8]) -> Option<f32> {
         let (scale, steps) = parts(stored)?;
         let own = self.steps.iter().map(|step| i32::from(*step));

@@ -1,8 +1,9 @@
-//! The fence around a lane: which uses of a tool write to memories behind lorelane's back.
+//! Decides which tool calls write to a lane behind lorelane's back.
 //!
-//! An agent that writes a memory by hand skips the rules, the journal and the index. So a use of a tool that would
-//! do that is denied, with the command to use instead. Reading is never denied. It is a fence, not a wall: a program
-//! that is not in the table, or a path that only the shell knows, gets through, and what got in is examined after.
+//! An agent that writes a memory file directly bypasses the rules, the journal and the index. Such a tool call is
+//! denied, with the command to use instead. Reading is never denied. This is best effort, not a security
+//! boundary: a program that is not in the table, or a path that only the shell knows, gets through, and the files
+//! are audited afterwards.
 
 mod programs;
 pub mod quarantine;
@@ -21,17 +22,17 @@ use crate::policy::DEFAULT_ROOT;
 use std::fmt;
 use word::{Atom, Word, matches, may_end_with};
 
-/// The settings may be written by hand: they are no memory.
+/// The settings are not a memory and may be edited directly.
 const SETTINGS: &str = "memory-config.json";
-/// Where output goes to be forgotten or seen.
+/// Devices that discard or show output.
 const NOWHERE: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
-/// A path is shown up to this length.
+/// Longer paths are cut when they are shown.
 const SHOWN_MAX: usize = 200;
 
-/// What words of a command are expanded from.
+/// The values that words of a command are expanded from.
 #[derive(Clone, Copy, Debug)]
 pub struct ShellContext<'a> {
-    /// Where the tool runs: an absolute path with forward slashes, as all paths here.
+    /// Where the tool runs: absolute, with forward slashes, like all paths here.
     pub folder: &'a str,
     pub home: Option<&'a str>,
     pub project: Option<&'a str>,
@@ -43,46 +44,46 @@ pub enum WriteKind {
     Remove,
 }
 
-/// How far an act goes.
+/// How much a write covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteExtent {
     One,
-    /// Everything below as well.
+    /// The path and everything below it.
     Tree,
-    /// What lies in other folders is put into this one, folders included.
+    /// The contents of other folders are copied into this one, folders included.
     Spread,
 }
 
-/// A place that a use of a tool writes to or takes away.
+/// A path that a tool call writes or removes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteTarget {
     program: String,
     shown: String,
     act: WriteKind,
     reach: WriteExtent,
-    /// The path up to the first name that is not known to the letter.
+    /// The path up to the first name that is not known exactly.
     fixed: String,
     /// The names after it, as patterns.
     rest: Vec<Vec<Atom>>,
-    /// Whether more follows that only the shell knows.
+    /// Whether the path continues with something that only the shell knows.
     open: bool,
-    /// The names behind the first one that only the shell knows.
+    /// The names after the first one that only the shell knows.
     after: Vec<Vec<Atom>>,
 }
 
-/// What a use of a tool does that the fence may stand before.
+/// What a tool call does that may be denied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Targets {
     pub places: Vec<WriteTarget>,
-    /// What it has lorelane do that is for a person to say.
+    /// A lorelane command in it that only a person may run.
     pub for_people: Option<PersonOnly>,
 }
 
-/// What only a person may have lorelane do.
+/// A lorelane command that only a person may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonOnly {
     Trust,
-    /// To set this key, whose values of a repository are held back for the same reason.
+    /// Setting this key, which is also held back when a repository sets it.
     Set(String),
 }
 
@@ -92,39 +93,40 @@ impl Targets {
     }
 }
 
-/// What the disk says of a path.
+/// A path as the file system has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedPath {
-    /// Without links, as far as it exists.
+    /// With links resolved, as far as it exists.
     pub path: String,
     pub exists: bool,
-    /// Whether it has the name of a listing and is somebody's own file.
+    /// Whether it has the name of the listing but is the user's own file.
     pub is_foreign_listing: bool,
 }
 
-/// When the usual folder of another project is protected, too.
+/// When the default memory folder of another project is protected too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherProjects {
     WhereItExists,
+    /// Even if no store exists: the protocol of the `claude-memory` write guard.
     ByName,
 }
 
-/// The lane that is protected.
+/// The folders and files that are protected.
 #[derive(Clone, Debug)]
 pub struct GuardedLanes {
-    /// The lane's folder under each of its names; none where no store is known.
+    /// The lane's folder under each of its names; empty if there is no store.
     pub lanes: Vec<String>,
-    /// The file of the marks, where a store is known.
+    /// The marks file, if there is a store.
     pub marks: Option<String>,
-    /// The file of the project's id, where there is no git.
+    /// The file with the project's id, if there is no git repository.
     pub id: Option<String>,
-    /// The folder in which is remembered whom the user trusts.
+    /// The folder that records which repositories the user trusts.
     pub trust: Option<String>,
     pub usual: OtherProjects,
     pub case: Case,
 }
 
-/// Why a use of a tool is denied, and what to do instead.
+/// Why a tool call is denied, and what to do instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denial {
     pub attempt: String,
@@ -132,7 +134,7 @@ pub struct Denial {
 }
 
 impl WriteTarget {
-    /// `None` for a place where no lane can be: most redirections go there, and need no look at the disk.
+    /// `None` for a device: most redirections go there, and they need no lookup on disk.
     fn new(
         program: &str,
         word: &Word,
@@ -178,14 +180,14 @@ impl WriteTarget {
 }
 
 impl WriteTarget {
-    /// What the disk says of it. A link that is taken away goes itself, not what it leads to.
+    /// The path on disk. A link that is removed or moved goes itself, so it is not followed.
     fn resolved(&self, resolve: &dyn Fn(&str) -> ResolvedPath) -> ResolvedPath {
         let whole = resolve(&self.fixed);
         let takes_a_link = self.act == WriteKind::Remove
             && self.rest.is_empty()
             && !self.open
             && !self.shown.ends_with('/')
-            // It overwrites before it removes.
+            // It overwrites the file before it removes it.
             && self.program != "shred";
         match self
             .fixed
@@ -201,7 +203,7 @@ impl WriteTarget {
 }
 
 impl GuardedLanes {
-    /// The first target that the fence stands before. `resolve` asks the disk.
+    /// The denial of the first target that is protected. `resolve` looks up a path on disk.
     pub fn judge(&self, targets: &Targets, resolve: &dyn Fn(&str) -> ResolvedPath) -> Option<Denial> {
         match &targets.for_people {
             Some(PersonOnly::Trust) => return Some(trust_denial()),
@@ -220,7 +222,7 @@ impl GuardedLanes {
             return Some(trust_denial());
         }
         let resolved = target.resolved(resolve);
-        // As it is written and as the disk has it: either may be the lane.
+        // The path as written and as the disk resolves it: either in the lane is enough.
         let mut paths = vec![normal(&target.fixed)];
         if paths[0] != resolved.path {
             paths.push(resolved.path);
@@ -260,8 +262,8 @@ impl GuardedLanes {
         None
     }
 
-    /// The path below a folder that is known by its folder's name alone: where it begins, only the shell knows. Two names,
-    /// because many folders are called `memory`.
+    /// The path below a protected folder, found by the folder's last two names alone, where only the shell knows
+    /// how the path begins. Two names, because many folders are called `memory`.
     fn inside_by_name<'t>(&self, target: &'t WriteTarget, lane: &str) -> Option<&'t [Vec<Atom>]> {
         let lane: Vec<&str> = names(lane).collect();
         let folder = lane.get(lane.len().checked_sub(2)?..)?;
@@ -273,7 +275,8 @@ impl GuardedLanes {
         Some(&target.after[at + 2..])
     }
 
-    /// The lane of whatever project this path is in, if it goes through the usual folder and that exists.
+    /// The memory folder of another project that this path goes through, if it exists: a session may write to a
+    /// neighbour.
     fn usual_lane(&self, path: &str, resolve: &dyn Fn(&str) -> ResolvedPath) -> Option<String> {
         let (claude, memory) = DEFAULT_ROOT.split_once('/')?;
         let names: Vec<&str> = names(path).collect();
@@ -286,8 +289,8 @@ impl GuardedLanes {
         (!known && (self.usual == OtherProjects::ByName || resolve(&lane).exists)).then_some(lane)
     }
 
-    /// Whether the target may be a file of ours: a listing, or JSON in a category's folder. Other files in the lane's
-    /// folder are not: Claude Code's own memory is Markdown in `.claude/memory`, too.
+    /// Whether the target may be a file of ours: the listing, or JSON in a category's folder. Other files in the
+    /// folder are not protected: Claude Code keeps its own memory as Markdown in `.claude/memory` too.
     fn protects(&self, inside: &[Vec<Atom>], target: &WriteTarget) -> bool {
         if self.usual == OtherProjects::ByName {
             return text_of(inside) != SETTINGS;
@@ -296,14 +299,14 @@ impl GuardedLanes {
         let is_folder =
             |pattern: &[Atom]| Category::ALL.iter().any(|category| may_be(pattern, category.folder()));
         match inside {
-            // A copy to the folder is judged by the name that it gets there.
+            // A copy into the folder is judged by the name that it gets there.
             [] => target.open || target.act == WriteKind::Remove || target.reach != WriteExtent::One,
             [name] => is_folder(name) || may_be(name, LISTING),
             [folder, .., file] => is_folder(folder) && may_end_with(file, ".json", self.case),
         }
     }
 
-    /// Whether what would be protected as the listing is somebody's own file of that name.
+    /// Whether the listing is the user's own file of that name.
     fn is_foreign(&self, inside: &[Vec<Atom>], lane: &str, resolve: &dyn Fn(&str) -> ResolvedPath) -> bool {
         let [name] = inside else { return false };
         let may_be = |known: &str| matches(name, known, self.case);
@@ -313,7 +316,7 @@ impl GuardedLanes {
             && resolve(&format!("{lane}/{LISTING}")).is_foreign_listing
     }
 
-    /// Whether the folder has anything of a lane in it; it may be Claude Code's own memory alone.
+    /// Whether the folder has anything of a lane in it, and not only Claude Code's own memory.
     fn has_records(&self, lane: &str, resolve: &dyn Fn(&str) -> ResolvedPath) -> bool {
         let mut names = Category::ALL.iter().map(|category| category.folder()).chain([LISTING, SETTINGS]);
         self.usual == OtherProjects::ByName || names.any(|name| resolve(&format!("{lane}/{name}")).exists)
@@ -336,12 +339,12 @@ impl GuardedLanes {
     }
 }
 
-/// How a target lies to a lane.
+/// The position of a target relative to a lane.
 enum PathRelation<'p> {
     Apart,
-    /// The lane lies below it and would go with it.
+    /// The lane is below it and would be removed or overwritten with it.
     Around,
-    /// The names below the lane's root; none for the root.
+    /// The names below the lane's root; empty for the root itself.
     Inside(&'p [Vec<Atom>]),
 }
 
@@ -352,14 +355,14 @@ fn text_of(names: &[Vec<Atom>]) -> String {
 fn around(target: &WriteTarget) -> Denial {
     let deed = match target.act {
         WriteKind::Remove => "remove or move",
-        WriteKind::Write => "write over",
+        WriteKind::Write => "overwrite",
     };
     Denial {
         attempt: format!(
-            "cannot {deed} {}: the folder of memories lies in it",
+            "cannot {deed} {}: it contains the memory folder",
             inline(&target.shown, SHOWN_MAX)
         ),
-        instead: "take single memories out with `lorelane retire ADDRESS --reason REASON`; if the whole folder must go, ask the user to do it".to_owned(),
+        instead: "retire single memories with `lorelane retire ADDRESS --reason REASON`; if the whole folder must be removed, ask the user".to_owned(),
     }
 }
 
@@ -376,25 +379,25 @@ fn marks_denial(target: &WriteTarget) -> Denial {
 fn id_denial(target: &WriteTarget) -> Denial {
     Denial {
         attempt: format!(
-            "cannot change {}: lorelane finds the log of this project by it",
+            "cannot change {}: it identifies the journal of this project",
             inline(&target.shown, SHOWN_MAX)
         ),
-        instead: "leave it as it is; git does not see it".to_owned(),
+        instead: "leave it unchanged; git ignores it".to_owned(),
     }
 }
 
 fn trust_denial() -> Denial {
     Denial {
-        attempt: "cannot trust the settings of a project: that is for a person to decide".to_owned(),
+        attempt: "cannot trust the settings of a project: only a person may decide that".to_owned(),
         instead: "`lorelane status` shows what is held back; ask the user to run `lorelane trust`".to_owned(),
     }
 }
 
 fn setting_denial(key: &str) -> Denial {
     Denial {
-        attempt: format!("cannot set `{key}`: it weakens what protects the user, so a person decides"),
+        attempt: format!("cannot set `{key}`: it can weaken the user's protection; a person must set it"),
         instead: format!(
-            "say what it would change, and ask the user to run `lorelane config set {key} VALUE`"
+            "explain what it would change and ask the user to run `lorelane config set {key} VALUE`"
         ),
     }
 }
@@ -407,11 +410,11 @@ fn denial(target: &WriteTarget, inside: &str, exists: Option<bool>) -> Denial {
     };
     let by = match target.program.as_str() {
         "" => String::new(),
-        // One of our own table.
+        // The name is from our own table, so it needs no escaping.
         program => format!(" with `{program}`"),
     };
     let attempt = format!(
-        "cannot {deed} {}{by}: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again",
+        "cannot {deed} {}{by}: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed",
         inline(&target.shown, SHOWN_MAX),
     );
     Denial { attempt, instead: instead(target.act, inside, exists) }
@@ -424,7 +427,7 @@ fn instead(act: WriteKind, inside: &str, exists: Option<bool>) -> String {
     let category = path.as_ref().and_then(|path| Category::of_folder(path.folder().unwrap_or(path.as_str())));
     match (act, address, category) {
         _ if inside == LISTING => {
-            "`index.md` is derived from the memories; `lorelane reindex` writes it anew".to_owned()
+            "`index.md` is generated from the memories; `lorelane reindex` rewrites it".to_owned()
         }
         (WriteKind::Remove, address, _) => {
             format!("use `lorelane retire {} --reason REASON`", named(address.as_ref()))
@@ -435,7 +438,7 @@ fn instead(act: WriteKind, inside: &str, exists: Option<bool>) -> String {
         (WriteKind::Write, _, Some(category)) if exists == Some(false) => format!(
             "use `lorelane create {category} --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder"
         ),
-        (WriteKind::Write, ..) => "use `lorelane create CATEGORY --title TITLE --set FIELD=VALUE` for a new memory, `lorelane update ADDRESS --set FIELD=VALUE --because REASON` for one that exists".to_owned(),
+        (WriteKind::Write, ..) => "use `lorelane create CATEGORY --title TITLE --set FIELD=VALUE` for a new memory, `lorelane update ADDRESS --set FIELD=VALUE --because REASON` for an existing one".to_owned(),
     }
 }
 
@@ -443,7 +446,7 @@ fn named(address: Option<&Address>) -> String {
     address.map_or_else(|| "ADDRESS".to_owned(), Address::to_string)
 }
 
-/// The path without `.`, `..` and doubled slashes, by its text alone.
+/// Removes `.`, `..` and repeated slashes, without looking at the disk.
 pub fn normal(path: &str) -> String {
     joined(&names(path).collect::<Vec<_>>())
 }
@@ -452,7 +455,7 @@ fn joined(names: &[&str]) -> String {
     format!("/{}", names.join("/"))
 }
 
-/// The names of an absolute path once `.` and `..` are settled.
+/// The names of an absolute path, with `.` and `..` resolved.
 fn names(path: &str) -> impl Iterator<Item = &str> {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {

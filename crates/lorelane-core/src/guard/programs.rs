@@ -1,11 +1,11 @@
-//! Which of its words a program writes to.
+//! Which of its operands a program writes to.
 //!
-//! A table of the programs that agents use on files. What is not here is not seen: it is a fence, not a wall.
+//! A table of the programs that agents use on files. A program that is not listed here is ignored.
 
 use super::word::Word;
 use super::{WriteExtent, WriteKind};
 
-/// A word that a program writes to or takes away.
+/// A word that a program writes to or removes.
 #[derive(Debug)]
 pub(super) struct WrittenWord {
     pub(super) word: Word,
@@ -13,11 +13,11 @@ pub(super) struct WrittenWord {
     pub(super) reach: WriteExtent,
 }
 
-/// A program that runs the command which follows it.
+/// A program that runs the command after it.
 pub(super) struct Wrapper {
-    /// Options that are followed by a value.
+    /// Options that take a value.
     pub(super) valued: &'static [&'static str],
-    /// Words of its own before the command.
+    /// The number of its own operands before the command.
     pub(super) operands: usize,
 }
 
@@ -32,9 +32,9 @@ pub(super) fn wrapper(program: &str) -> Option<Wrapper> {
         "stdbuf" => &["-i", "-o", "-e"],
         "exec" => &["-a"],
         "time" => &["-f", "-o"],
-        // What it adds is what the commands before it in the pipe name.
+        // Its further arguments are what the commands before it in the pipeline name.
         "xargs" => &["-I", "-n", "-P", "-L", "-d", "-s", "-a", "-E"],
-        // `function name {`: its body is read like any other command.
+        // `function name {`: the body is read like any other commands.
         "function" => &[],
         "npx" => &["-p", "--package"],
         "command" | "builtin" | "nohup" | "setsid" | "busybox" | "toybox" => &[],
@@ -43,7 +43,7 @@ pub(super) fn wrapper(program: &str) -> Option<Wrapper> {
     Some(Wrapper { valued, operands: usize::from(matches!(program, "timeout" | "function")) })
 }
 
-/// What stands before a command and is none.
+/// Reserved words that may precede a command.
 pub(super) fn is_reserved(word: &str) -> bool {
     matches!(
         word,
@@ -66,7 +66,7 @@ pub(super) fn is_shell(program: &str) -> bool {
     matches!(program, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash")
 }
 
-/// Whether a shell with these words runs what it reads from its input.
+/// Whether a shell with these words executes its standard input.
 pub(super) fn runs_input(words: &[Word]) -> bool {
     shell_text(words).is_none() && words.iter().all(|word| word.starts_with('-') || word.starts_with('+'))
 }
@@ -78,7 +78,7 @@ pub(super) fn shell_text(words: &[Word]) -> Option<&Word> {
         let option = word.literal().unwrap_or_default();
         let is_cluster = !option.starts_with("--");
         runs_text |= is_cluster && option.contains('c');
-        // `-o pipefail` has a value.
+        // `-o pipefail` takes a value.
         at += 1 + usize::from(is_cluster && option.ends_with('o'));
     }
     if runs_text { words.get(at) } else { None }
@@ -97,13 +97,14 @@ pub(super) fn command_text(words: &[Word]) -> Option<Word> {
     })
 }
 
-/// Whether a command takes away the files that `find` hands to it.
+/// Whether a command removes the files that `find` passes to it.
 pub(super) fn removes(command: &Word) -> bool {
     let name = command.literal().unwrap_or_default();
     matches!(name.rsplit('/').next(), Some("rm" | "unlink" | "shred"))
 }
 
-/// Whether `find` with these tests finds every file below its folders: none of them chooses by a name, an age or a size.
+/// Whether `find` with these tests finds every file below its folders, because none of them selects by name, age
+/// or size.
 pub(super) fn finds_all(tests: &[Word]) -> bool {
     let mut tests = tests.iter();
     while let Some(test) = tests.next() {
@@ -121,47 +122,48 @@ pub(super) fn finds_all(tests: &[Word]) -> bool {
     true
 }
 
-/// A program and the words of it that it writes to or takes away. One that does so in two ways has two rows.
+/// A program and which of its words it writes to or removes. A program that does so in two ways has two rows.
 struct Program {
     names: &'static [&'static str],
-    /// Options that are followed by a value.
+    /// Options that take a value.
     valued: &'static [&'static str],
-    /// It touches files only with one of these; none are asked for where this is empty. `-i=inplace` is an option
-    /// with that value.
+    /// It writes files only with one of these options; if this is empty, always. `-i=inplace` is an option with
+    /// that value.
     only_with: &'static [&'static str],
-    /// With one of these it does not.
+    /// It writes nothing with one of these options.
     unless: &'static [&'static str],
     touches: WrittenOperands,
 }
 
-/// Which words of a program are touched.
+/// Which words of a program are written or removed.
 enum WrittenOperands {
-    /// Every operand is written; one with a plus before it is a command of `vim`.
+    /// Every operand is written; one that starts with `+` is a command of `vim`.
     Operands,
-    /// Every operand is written, and the files of one that is a folder.
+    /// Every operand is written, and the files in an operand that is a folder.
     Formatted,
-    /// The files of an editor in place: the first operand is its script unless one of these options gave one.
+    /// The files of an in-place editor: the first operand is its script, unless one of these options gave one.
     Edited(&'static [&'static str]),
     /// The values of these options are written.
     Values(&'static [&'static str]),
-    /// Files come into the folder that the last of these options names, or into the current one, under the names of
-    /// the operands from this one on.
+    /// Files are created in the folder that the last of these options names, or in the current one, under the
+    /// names of the operands from this position on.
     Into(&'static [&'static str], usize),
-    /// The last operand, and each source below it if it is a folder. With one of these options sources may be folders.
+    /// The last operand is written, and each source below it if it is a folder. With one of these options sources
+    /// may be folders.
     Landed(&'static [&'static str]),
-    /// The same, where the last operand may be on another machine.
+    /// The same, but the last operand may be on another machine.
     LandedHere(&'static [&'static str]),
-    /// All operands but the last are taken away.
+    /// All operands but the last are removed.
     Sources,
-    /// Every operand is taken away; with one of these options everything below it, too.
+    /// Every operand is removed; with one of these options, everything below it too.
     Removed(&'static [&'static str]),
-    /// Everything below the operands is taken away, or below the current folder.
+    /// Everything below the operands is removed, or below the current folder.
     Cleared,
-    /// What follows this in an operand is written.
+    /// The rest of an operand with this prefix is written.
     Prefixed(&'static str),
-    /// The files that a script of `awk` prints to.
+    /// The files that an `awk` script prints to.
     Redirected,
-    /// The files that a script of `sed` writes to.
+    /// The files that a `sed` script writes to.
     WrittenBySed,
 }
 
@@ -219,7 +221,7 @@ const PROGRAMS: &[Program] = &[
     },
     Program {
         valued: &["-t", "-m", "-o", "-g", "-S", "--target-directory"],
-        // It only makes folders: they hold no memory.
+        // It only creates folders, which contain no memory.
         unless: &["-d", "--directory"],
         ..program(&["install"], WrittenOperands::Landed(&[]))
     },
@@ -229,7 +231,7 @@ const PROGRAMS: &[Program] = &[
         only_with: &["--remove-source-files"],
         ..program(&["rsync"], WrittenOperands::Sources)
     },
-    // What goes elsewhere is gone from here.
+    // A moved file is removed from here.
     Program { valued: &["-t", "-S", "--target-directory"], ..program(&["mv"], WrittenOperands::Sources) },
     Program { valued: &["-t", "-S", "--target-directory"], ..program(&["mv"], WrittenOperands::Landed(&[])) },
     program(&["rm"], WrittenOperands::Removed(&["-r", "-R", "--recursive"])),
@@ -318,7 +320,7 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 
-/// The words that one run of a program touches.
+/// The words that one run of a program writes or removes.
 pub(super) fn touches(name: &str, words: &[Word]) -> Vec<WrittenWord> {
     let rows = PROGRAMS.iter().filter(|row| row.names.contains(&name));
     rows.flat_map(|row| row.touches(words)).collect()
@@ -343,7 +345,7 @@ impl Program {
                 operands().map(spread).collect()
             }
             WrittenOperands::Edited(scripts) => {
-                // Some systems want `sed -i ''`.
+                // Some systems need `sed -i ''`.
                 let files = operands().filter(|word| !word.is_empty());
                 written(files.skip(usize::from(!is_given(scripts))).cloned())
             }
@@ -384,16 +386,16 @@ impl Program {
         }
     }
 
-    /// What moves takes all that is below it along.
+    /// A move takes everything below its source along.
     fn reach(&self, recursive: &[&str], given: &ProgramArgs) -> WriteExtent {
         let whole = self.names.contains(&"mv") || recursive.iter().any(|option| given.has(option));
         if whole { WriteExtent::Tree } else { WriteExtent::One }
     }
 }
 
-/// The words after a program's name, sorted.
+/// The arguments of a program, parsed.
 struct ProgramArgs {
-    /// Each with its value, where it has one.
+    /// Each with its value, if it takes one.
     options: Vec<(String, Option<Word>)>,
     operands: Vec<Word>,
 }
@@ -431,7 +433,8 @@ impl ProgramArgs {
         given
     }
 
-    /// `-rf`, `-oFILE` and `-o FILE`: letters up to the first that takes the rest, or the next word, as its value.
+    /// `-rf`, `-oFILE` and `-o FILE`: letters up to the first one that takes the rest, or the next word, as its
+    /// value.
     fn read_cluster<'w>(
         &mut self,
         word: &Word,
@@ -462,7 +465,7 @@ impl ProgramArgs {
         wanted.filter_map(|(_, value)| value.clone())
     }
 
-    /// What an editor is told to do: by its options, or by its first operand.
+    /// The scripts of an editor: from its options, or its first operand.
     fn scripts(&self) -> impl Iterator<Item = String> {
         let by_option = self.values_of(&["-e", "--expression"]);
         by_option.chain(self.operands.first().cloned()).map(|script| script.shown())
@@ -473,7 +476,7 @@ impl ProgramArgs {
         self.values_of(&["-t", "--target-directory"]).last()
     }
 
-    /// What is copied or moved.
+    /// The files that are copied or moved.
     fn sources(&self) -> &[Word] {
         match (self.folder(), self.operands.split_last()) {
             (None, Some((_, sources))) => sources,
@@ -481,7 +484,7 @@ impl ProgramArgs {
         }
     }
 
-    /// Where it goes.
+    /// Where they go.
     fn destination(&self) -> Option<Word> {
         self.folder().or_else(|| self.operands.last().filter(|_| self.operands.len() > 1).cloned())
     }
@@ -491,13 +494,14 @@ impl ProgramArgs {
         self.destination().is_none_or(host)
     }
 
-    /// The destination, and where each source lies if the destination is a folder.
+    /// The destination, and the path of each source if the destination is a folder.
     fn landed(&self, reach: WriteExtent) -> Vec<WrittenWord> {
         let Some(destination) = self.destination() else {
-            // `ln TARGET` makes a link in the current folder.
+            // `ln TARGET` creates a link in the current folder.
             return written(self.operands.iter().map(Word::last_name));
         };
-        // One that ends with a slash or a dot, or whose place the destination takes, is spread out in it.
+        // The contents of a source that ends with a slash or a dot are copied, and so are those of any source
+        // with `-T`.
         let is_spread = |source: &Word| source.ends_with('/') || source.last_name().is(".");
         let is_spread =
             reach == WriteExtent::Tree && (self.has("-T") || self.sources().iter().any(is_spread));
@@ -519,7 +523,7 @@ fn removed(words: impl IntoIterator<Item = Word>, reach: WriteExtent) -> Vec<Wri
     words.into_iter().map(|word| WrittenWord { word, act: WriteKind::Remove, reach }).collect()
 }
 
-/// More places than this are not looked for in one script.
+/// At most this many targets are read from one script.
 const SCRIPT_PLACES_MAX: usize = 16;
 
 /// The quoted names after `>` and `>>`.
@@ -529,7 +533,7 @@ fn redirected(script: &str) -> Vec<Word> {
     quoted.map(Word::of).collect()
 }
 
-/// What follows a `w` to the end of its line. Much of it is no file; that is judged by where it lies.
+/// The rest of the line after each `w `. Much of that is not a file, but only paths in a lane matter.
 fn written_by_sed(script: &str) -> Vec<Word> {
     let lines = script.lines().flat_map(|line| line.match_indices("w ").map(|(at, _)| &line[at + 2..]));
     lines.take(SCRIPT_PLACES_MAX).map(|file| Word::of(file.trim())).collect()

@@ -1,13 +1,14 @@
-//! Names for files that got into the lane and are no memories: kept, and read by nobody.
+//! Names of quarantined files: files in a lane that are not valid memories are kept under a name that nothing
+//! reads.
 
 use crate::path::RelPath;
 use crate::time::Timestamp;
 
 const MARK: &str = ".invalid.";
-/// How much of a name is kept, in bytes: with the mark it must still be a name.
+/// How much of a name is kept, in bytes, so that the new name is not too long for a file system.
 const NAME_MAX: usize = 200;
 
-/// The path that a file is put aside to. `attempt` counts from 0: a name that is taken is not used again.
+/// The path that a file is quarantined to. `attempt` counts from 0, because an existing name is not reused.
 pub fn aside(path: &RelPath, at: Timestamp, attempt: usize) -> Option<RelPath> {
     let mut name = path.file_name();
     while name.len() > NAME_MAX {
@@ -20,17 +21,17 @@ pub fn aside(path: &RelPath, at: Timestamp, attempt: usize) -> Option<RelPath> {
     RelPath::parse(&format!("{folder}{name}{MARK}{}{number}", at.0)).ok()
 }
 
-/// Whether a file of this name was put aside.
+/// Whether this is the name of a quarantined file.
 pub fn is_aside(name: &str) -> bool {
     split(name).is_some()
 }
 
-/// The path that a file had before it was put aside; of a very long name, its beginning.
+/// The path that a file had before it was quarantined; of a very long name, its beginning.
 pub fn came_from(path: &RelPath) -> Option<RelPath> {
     RelPath::parse(split(path.as_str())?).ok()
 }
 
-/// The name without the mark and the number that follows it.
+/// The name without the suffix.
 fn split(name: &str) -> Option<&str> {
     let (name, number) = name.rsplit_once(MARK)?;
     let numbered = number.starts_with(|c: char| c.is_ascii_digit() || c == '-')
@@ -38,7 +39,7 @@ fn split(name: &str) -> Option<&str> {
     numbered.then_some(name)
 }
 
-/// Whether a merge left both sides in a file, for somebody to choose from.
+/// Whether a file has unresolved conflict markers of a merge.
 pub fn has_conflict(bytes: &[u8]) -> bool {
     let begins_with = |mark: &'static [u8]| move |line: &[u8]| line.starts_with(mark);
     let mut lines = bytes.split(|byte| *byte == b'\n');

@@ -1,11 +1,11 @@
-//! Reads command lines of a POSIX shell for the places that they write to.
+//! Finds the paths that a POSIX shell command line writes to.
 //!
-//! It is total: any text is read, in one pass, to a bounded depth. What it does not know it leaves alone, so a
-//! command that hides what it does gets through. It is a fence, not a wall.
+//! Any text is read, in one pass and to a bounded depth. Commands that it does not know are ignored, so a command
+//! that hides what it does gets through.
 //!
-//! A parser gives a tree or an error. brush-parser read none of six unfinished command lines, and a shell runs what
-//! stands before the fault, or in a here-document without its end. With it come 70 packages; the whole hook of the
-//! guard takes 1.1 ms.
+//! A parser returns a tree or an error. brush-parser rejected each of six unfinished command lines, but a shell
+//! runs what comes before the error, or in a here-document without its end. It also brings 70 packages; the whole
+//! hook of the guard takes 1.1 ms.
 
 use super::programs::{self, WrittenWord};
 use super::word::{Atom, Word};
@@ -13,24 +13,25 @@ use super::{PersonOnly, ShellContext, Targets, WriteExtent, WriteKind, WriteTarg
 use crate::{policy, steps};
 use std::collections::BTreeMap;
 
-/// Deeper nesting is read as a sequence: a recursive reader must have a floor.
+/// Deeper brackets are read as part of the list around them, and deeper `sh -c` texts are ignored: a recursive
+/// reader must not exhaust the stack.
 const DEPTH_MAX: usize = 16;
-/// A command that names more places is judged by the first ones.
+/// Of a command with more targets, only the first ones are judged.
 const TARGETS_MAX: usize = 256;
-/// How many characters of words are looked at. Words that grow out of variables and braces must have an end, too.
+/// How many characters of words are processed. Words that grow through variables and braces must end somewhere.
 const WORK_MAX: usize = 1 << 20;
-/// Of the files that a command hands to another one, so many are followed.
+/// How many of the files that a command passes to another one are followed.
 const NAMED_MAX: usize = 8;
-/// How far the end of `[…]` is looked for.
+/// How far ahead the end of `[…]` is searched.
 const SET_MAX: usize = 64;
 
-/// The places that a command line writes to or takes away, in its order, and what of it is for people.
+/// The paths that a command line writes or removes, in order, and the commands in it that only a person may run.
 pub fn writes(command: &str, around: &ShellContext<'_>) -> Targets {
     let Shell { targets, for_people, .. } = read(command, around);
     Targets { places: targets, for_people }
 }
 
-/// Whether a command line runs git: what that brings into a worktree is the user's and their colleagues'.
+/// Whether a command line runs git: what git brings into a worktree is the work of the user and their colleagues.
 pub fn runs_git(command: &str) -> bool {
     read(command, &ShellContext { folder: "/", home: None, project: None }).runs_git
 }
@@ -54,18 +55,19 @@ fn read<'a>(command: &str, around: &'a ShellContext<'a>) -> Shell<'a> {
 
 struct Shell<'a> {
     around: &'a ShellContext<'a>,
-    /// Where the next command runs; `None` once only the shell knows.
+    /// Where the next command runs; `None` once only the shell knows. Relative paths are ignored then, because
+    /// most of them belong to another project.
     folder: Option<Word>,
-    /// The folder that the last command left, if it did.
+    /// The folder before the last command, if that changed it.
     left: Option<Option<Word>>,
     variables: BTreeMap<String, Word>,
     targets: Vec<WriteTarget>,
-    /// The words that the commands before this one in its pipe name.
+    /// The operands of the commands before this one in its pipeline.
     piped: Vec<Word>,
-    /// Whether the last command runs what it reads.
+    /// Whether the last command executes its input.
     runs_input: bool,
     runs_git: bool,
-    /// What lorelane is told that is for a person to say.
+    /// A lorelane command that only a person may run.
     for_people: Option<PersonOnly>,
     work_left: usize,
 }
@@ -79,7 +81,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Runs in a shell of its own: where that goes, we do not follow.
+    /// Runs in a subshell: its `cd` does not affect the commands that follow.
     fn run_apart(&mut self, text: &str, depth: usize) {
         let folder = self.folder.clone();
         self.run(text, depth);
@@ -108,7 +110,7 @@ impl Shell<'_> {
         self.targets.extend(WriteTarget::new(program, word, &path, act, reach));
     }
 
-    /// One command, its redirections apart.
+    /// Evaluates one command without its redirections.
     fn command(&mut self, words: &[Word], depth: usize) {
         steps::add(words.len());
         let mut rest = words;
@@ -120,7 +122,7 @@ impl Shell<'_> {
                 continue;
             }
             let Some(name) = first.literal() else {
-                // `$(which lorelane) trust --yes`: no other program is told that.
+                // `$(which lorelane) trust --yes`: no other program takes these arguments.
                 if tail.iter().any(|word| word.is("--yes"))
                     || tail.first().is_some_and(|word| word.is("config"))
                 {
@@ -142,7 +144,7 @@ impl Shell<'_> {
                 None => return self.program(program, tail, depth),
             }
         }
-        // Without a command, variables are set for what follows.
+        // Without a command, the assignments apply to what follows.
         self.variables.extend(assigned);
     }
 
@@ -151,7 +153,7 @@ impl Shell<'_> {
         match program {
             "cd" | "pushd" => self.change_folder(words),
             "popd" => self.folder = None,
-            // One turn of a loop stands for all of them.
+            // The first iteration of a loop stands for all of them.
             "for" => {
                 if let [name, _, first, ..] = words {
                     self.variables.extend(name.literal().map(|name| (name, first.clone())));
@@ -209,7 +211,8 @@ impl Shell<'_> {
         }
     }
 
-    /// What `find` deletes, and the commands that it runs on what it finds below its folders.
+    /// The files that `find` deletes, and the commands that it runs on what it finds. Those are some file below
+    /// its folders, never a folder itself, so that `find . -name node_modules` may be piped to `xargs rm -rf`.
     fn find(&mut self, words: &[Word], depth: usize) {
         let is_test = |word: &Word| word.starts_with('-') || word.is("(") || word.is("!");
         let tests = words.iter().position(is_test).unwrap_or(words.len());
@@ -239,14 +242,14 @@ impl Shell<'_> {
         }
     }
 
-    /// What `find` finds without choosing by name is all that lies below.
+    /// `find` without a test by name finds everything below its folders.
     fn take_all(&mut self, folders: &[Word], takes_all: bool) {
         for folder in folders.iter().take(NAMED_MAX).filter(|_| takes_all) {
             self.target("find", folder, WriteKind::Remove, WriteExtent::Tree);
         }
     }
 
-    /// The words with what `xargs` puts in: behind them, or in the place that `-I` names.
+    /// The command that `xargs` runs: its input appended, or in the place that `-I` names.
     fn with_piped(&mut self, command: &[Word], options: &[Word]) -> Vec<Word> {
         let named: Vec<Word> = self.piped.iter().map(Word::something_below).collect();
         let is_placed = options.iter().any(|option| option.strip_prefix("-I").is_some());
@@ -257,7 +260,7 @@ impl Shell<'_> {
         words
     }
 
-    /// The words with these in place of each `{}`, taken off the work that is left.
+    /// The words with `each` in place of every `{}`, charged to the remaining work.
     fn with_each<'w>(&mut self, words: impl Iterator<Item = &'w Word>, each: &[Word]) -> Vec<Word> {
         let mut replaced = Vec::new();
         for word in words {
@@ -276,7 +279,8 @@ impl Shell<'_> {
         replaced
     }
 
-    /// Of git only what takes away files that it does not have.
+    /// Only `git clean`, which removes files that git never had. Everything else of git restores or removes what
+    /// was committed.
     fn git(&mut self, words: &[Word]) {
         let wrapper = programs::Wrapper { valued: &["-C", "-c"], operands: 0 };
         let rest = unwrapped(words, &wrapper);
@@ -302,7 +306,7 @@ impl Shell<'_> {
             return;
         };
         self.folder = match (to.literal().as_deref(), &self.folder) {
-            // A folder that only the shell knows makes every later relative path unknown.
+            // After a `cd` to a folder that only the shell knows, every relative path is unknown.
             (None | Some("-"), _) => None,
             (Some(path), _) if path.starts_with('/') => Some(to.clone()),
             (Some(_), Some(folder)) => Some(to.below(folder)),
@@ -311,7 +315,7 @@ impl Shell<'_> {
     }
 }
 
-/// The command behind a wrapper's own options and words.
+/// The command after a wrapper's own options and operands.
 fn unwrapped<'w>(words: &'w [Word], wrapper: &programs::Wrapper) -> &'w [Word] {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
@@ -325,7 +329,7 @@ fn unwrapped<'w>(words: &'w [Word], wrapper: &programs::Wrapper) -> &'w [Word] {
     words.get(at + wrapper.operands..).unwrap_or_default()
 }
 
-/// Whether a pipe stands between two commands.
+/// Whether a pipe connects two commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Piped {
     No,
@@ -336,18 +340,18 @@ struct ShellReader<'r, 'a> {
     text: Vec<char>,
     at: usize,
     depth: usize,
-    /// The here-documents that begin with the next line.
+    /// The here-documents that start on the next line.
     heredocs: Vec<Heredoc>,
-    /// What the command that is being read gets with `<<<`.
+    /// The `<<<` strings of the command that is being read.
     here_strings: Vec<Word>,
     shell: &'r mut Shell<'a>,
 }
 
 struct Heredoc {
     end: String,
-    /// Whether tabs before its end count.
+    /// Whether leading tabs are ignored (`<<-`).
     tabs: bool,
-    /// Whether a shell runs it; known once its command is read.
+    /// Whether a shell executes it; known once its command is read.
     runs: Option<bool>,
 }
 
@@ -363,10 +367,10 @@ impl ShellReader<'_, '_> {
         found
     }
 
-    /// Commands up to the closing bracket, or to the end of the text.
+    /// Reads commands up to the closing bracket or the end of the text.
     fn list(&mut self, end: Option<char>) {
         let mut words: Vec<Word> = Vec::new();
-        // In `[[ a > b ]]` a bracket compares.
+        // In `[[ a > b ]]` the `>` compares.
         let mut tests = false;
         let mut piped = Piped::No;
         while let Some(c) = self.peek(0).filter(|_| self.shell.work_left > 0) {
@@ -420,7 +424,7 @@ impl ShellReader<'_, '_> {
         self.finish(&mut words, &mut piped, Piped::No);
     }
 
-    /// The words that a word becomes, taken off the work that is left.
+    /// Expands the braces of a word, charged to the remaining work.
     fn counted(&mut self, word: Word) -> Vec<Word> {
         let words = word.unbraced();
         let work: usize = words.iter().map(|word| word.len() + 1).sum();
@@ -428,8 +432,8 @@ impl ShellReader<'_, '_> {
         words
     }
 
-    /// Ends a command. One that has a pipe on either side runs in a shell of its own: where that goes, we do not
-    /// follow.
+    /// Ends a command. One with a pipe on either side runs in a subshell, so its `cd` does not affect later
+    /// commands, also in the last place of a pipeline, where some shells would keep it.
     fn finish(&mut self, words: &mut Vec<Word>, before: &mut Piped, after: Piped) {
         let words = std::mem::take(words);
         self.shell.left = None;
@@ -460,11 +464,11 @@ impl ShellReader<'_, '_> {
         *before = after;
     }
 
-    /// A subshell, an arithmetic command, or the brackets of a function.
+    /// A subshell, an arithmetic command, or the brackets of a function definition.
     fn bracket(&mut self, words: &mut Vec<Word>) {
         if !words.is_empty() {
             self.at += 1;
-            // `name() {`: its body is read like any other command.
+            // `name() {`: the body is read like any other commands.
             if self.take(')') {
                 words.clear();
             }
@@ -476,7 +480,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// What stands in brackets runs in a shell of its own: where that goes, we do not follow.
+    /// The contents of brackets run in a subshell: their `cd` does not affect later commands.
     fn nested(&mut self) {
         if self.depth >= DEPTH_MAX {
             return;
@@ -494,7 +498,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// From `((` to its end.
+    /// Skips from `((` to its end.
     fn skip_arithmetic(&mut self) {
         let mut open = 0_usize;
         while let Some(c) = self.peek(0) {
@@ -537,7 +541,7 @@ impl ShellReader<'_, '_> {
 
     fn heredoc(&mut self) {
         if self.take('<') {
-            // `<<<` has its text in the next word.
+            // The text of `<<<` is the next word.
             self.skip_blanks();
             let text = self.word();
             self.here_strings.push(text);
@@ -576,7 +580,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// One word. Whatever stands here, at least one character is read.
+    /// Reads one word. At least one character is consumed, whatever it is.
     fn word(&mut self) -> Word {
         let mut word = Word::default();
         let begin = self.at;
@@ -612,7 +616,7 @@ impl ShellReader<'_, '_> {
         word
     }
 
-    /// `name=(…)`: its words are data, so nothing in it is a command.
+    /// `name=(…)`: its words are data, not commands.
     fn array(&mut self, word: &mut Word) {
         while let Some(c) = self.peek(0) {
             match c {
@@ -684,7 +688,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// A character by its number.
+    /// Reads a character code.
     fn code(&mut self, radix: u32, digits: usize, word: &mut Word) {
         let mut number = 0_u32;
         for _ in 0..digits {
@@ -695,7 +699,7 @@ impl ShellReader<'_, '_> {
         word.push(char::from_u32(number).map_or(Atom::Unknown, Atom::Char));
     }
 
-    /// What follows a `$`.
+    /// Reads what follows a `$`.
     fn dollar(&mut self, word: &mut Word) {
         match self.peek(0) {
             Some('(') if self.peek(1) == Some('(') => {
@@ -747,7 +751,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// To the end of `${name:-…}`.
+    /// Skips to the end of `${name:-…}`.
     fn skip_braces(&mut self) {
         let mut open = 1_usize;
         while let Some(c) = self.peek(0).filter(|_| open > 0) {
@@ -803,7 +807,7 @@ impl ShellReader<'_, '_> {
 mod tests {
     use super::*;
 
-    // A guard stands before every command of an agent: no text may hold it up.
+    // The guard runs before every command of an agent, so no text may stall it.
     #[test]
     fn hostile_commands_take_steps_in_proportion_to_their_length() {
         let around = ShellContext { folder: "/p/src", home: Some("/home/a"), project: Some("/p") };

@@ -1,4 +1,4 @@
-//! What an agent is about to do, in one shape: files that a tool names, patches, commands and where they run.
+//! Tool calls of agents in one shape: files that a tool names, patches, commands and where they run.
 
 use super::programs::is_shell;
 use super::word::Word;
@@ -10,17 +10,17 @@ const PATCH_HEADS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Dele
 /// The command that hands a patch to the agent's own editor, in a shell.
 const PATCH_COMMAND: &str = "apply_patch";
 
-/// Words in the name of a tool that changes files.
+/// Verbs in the name of a tool that changes files.
 const CHANGES: [&str; 13] = [
     "write", "edit", "move", "create", "delete", "remove", "rename", "replace", "append", "insert", "patch",
     "save", "update",
 ];
-/// The same, where they are a word of their own: `put_file`, and not `output`.
+/// Verbs that count only as a whole word: `put_file`, but not `output`.
 const CHANGES_ALONE: [&str; 1] = ["put"];
-/// A copy changes the place that it goes to.
+/// A copy changes only its destination.
 const COPIES: &str = "copy";
 const COPY_KEYS: [&str; 3] = ["destination", "new_path", "target"];
-/// The keys under which such tools name files.
+/// The arguments in which such tools name files.
 const FILE_KEYS: [&str; 12] = [
     "path",
     "relative_path",
@@ -36,7 +36,7 @@ const FILE_KEYS: [&str; 12] = [
     "target",
 ];
 
-/// What an agent is about to do, whatever its client calls it.
+/// A tool call, independent of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolUse {
     /// A tool that writes or edits one file.
@@ -45,14 +45,14 @@ pub enum ToolUse {
     },
     Shell {
         command: String,
-        /// Where it runs, if that is not the folder of the session; may be relative to it.
+        /// Where it runs, if not in the session's folder; may be relative to that.
         folder: Option<String>,
     },
     Other,
 }
 
 impl ToolUse {
-    /// A line for a shell. One that applies a patch writes the files of the patch, too.
+    /// A shell command. One that applies a patch also writes the files of the patch.
     pub fn of_command(command: &str, folder: Option<&str>) -> Vec<ToolUse> {
         let patched = patch_in(command).map(|(inner, patch)| {
             let folder = match (folder, inner) {
@@ -66,7 +66,8 @@ impl ToolUse {
         uses
     }
 
-    /// A program and its arguments, which no shell takes apart any more; `["bash", "-lc", LINE]` is a line.
+    /// A list of arguments, judged as a quoted command line, so that no second parser is needed; `["bash", "-lc",
+    /// LINE]` is a command line itself.
     pub fn of_words(words: &[&str], folder: Option<&str>) -> Vec<ToolUse> {
         if let [program, option, line] = words
             && is_shell(program.rsplit('/').next().unwrap_or_default())
@@ -88,12 +89,13 @@ impl ToolUse {
         patch.lines().filter_map(named_by).map(|path| ToolUse::Write { path: place(path) }).collect()
     }
 
-    /// A tool that no client has of its own, such as one of an MCP server: judged by its name and the files among its
-    /// arguments. Each client spells the server's name in another way, so only words in it are looked for.
+    /// A tool that is not built into a client, such as one of an MCP server: judged by verbs in its name and by
+    /// paths among its arguments. Clients spell the names of MCP servers differently, so the name is only
+    /// searched for verbs.
     pub fn of_foreign(name: &str, input: &Json) -> Vec<ToolUse> {
         let name = name.to_lowercase();
         let is_ours = name.contains("lorelane");
-        // An empty folder holds no memory.
+        // An empty folder contains no memory.
         let makes_folder = name.contains("directory") || name.contains("folder");
         let changes = CHANGES.iter().any(|word| name.contains(word))
             || name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| CHANGES_ALONE.contains(&word));
@@ -130,7 +132,8 @@ impl ToolUse {
         }
     }
 
-    /// The names of JSON files that are mentioned, whatever is done to them: a script may write what it is given.
+    /// The names of all JSON files that are mentioned, whatever is done with them: a script may write to its
+    /// arguments.
     pub fn json_files(&self) -> Vec<String> {
         let text = match self {
             ToolUse::Write { path } => path,
@@ -151,7 +154,8 @@ fn named_by(line: &str) -> Option<&str> {
     PATCH_HEADS.iter().find_map(|head| line.trim().strip_prefix(head)).map(str::trim)
 }
 
-/// The patch in `apply_patch <<END …`, and the folder of a `cd FOLDER &&` before it: the two forms that agents learn.
+/// The patch in `apply_patch <<END …`, and the folder of a `cd FOLDER &&` before it: the two forms that agents are
+/// taught.
 fn patch_in(command: &str) -> Option<(Option<&str>, &str)> {
     let command = command.trim_start();
     let (folder, patch) = match command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {

@@ -1,28 +1,28 @@
-//! A word of a command line: what of it is known, and what only the shell will know.
+//! A word of a command line: the parts that are known, and those that only the shell knows.
 
-/// How many words one word with braces may become.
+/// How many words a brace expansion may produce.
 const BRACED_MAX: usize = 64;
-/// More groups in one word than this are not taken apart.
+/// A word with more brace groups is not expanded.
 const GROUPS_MAX: usize = 8;
-/// No path is longer. Variables that double themselves must not fill the memory.
+/// No path is longer, and a variable that doubles itself must not exhaust memory.
 const LENGTH_MAX: usize = 8_192;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Atom {
     Char(char),
-    /// `*`: any run of characters in a name.
+    /// `*`: any number of characters in a name.
     Run,
     /// `?` and `[…]`: any one character.
     One,
-    /// What only the shell will know: an unset variable, the output of a command.
+    /// What only the shell knows: an unset variable, the output of a command.
     Unknown,
-    /// The parts of `{a,b}` before it is taken apart.
+    /// The parts of `{a,b}` before it is expanded.
     Open,
     Comma,
     Close,
 }
 
-/// Whether names are compared letter by letter, as the file system does.
+/// Whether the file system distinguishes case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     Counts,
@@ -69,7 +69,7 @@ impl Word {
         self.0.last() == Some(&Atom::Char(c))
     }
 
-    /// The word's text, when all of it is known.
+    /// The word's text, if all of it is known.
     pub(super) fn literal(&self) -> Option<String> {
         Word::literal_of(&self.0)
     }
@@ -92,7 +92,7 @@ impl Word {
         Word(self.0.get(count..).unwrap_or_default().to_vec())
     }
 
-    /// What stands before the first such character and, if there is one, what stands behind it.
+    /// The text before the first `c`, and the text after it if there is one.
     pub(super) fn split_at_first(&self, c: char) -> (Word, Option<Word>) {
         match self.0.iter().position(|atom| *atom == Atom::Char(c)) {
             Some(at) => (Word(self.0[..at].to_vec()), Some(self.skip(at + 1))),
@@ -100,12 +100,12 @@ impl Word {
         }
     }
 
-    /// Some file below this path, that only the shell knows.
+    /// Some file below this path, whose name only the shell knows.
     pub(super) fn something_below(&self) -> Word {
         Word(vec![Atom::Unknown]).below(self)
     }
 
-    /// `NAME=value` taken apart.
+    /// The parts of `NAME=value`.
     pub(super) fn assignment(&self) -> Option<(String, Word)> {
         let at = self.0.iter().position(|atom| *atom == Atom::Char('='))?;
         let name = Word(self.0[..at].to_vec()).literal()?;
@@ -114,7 +114,7 @@ impl Word {
         is_name.then(|| (name, Word(self.0[at + 1..].to_vec())))
     }
 
-    /// The last name of a path, as far as it is written down.
+    /// The last name of a path, as it is written.
     pub(super) fn last_name(&self) -> Word {
         let names = self.names();
         Word(names.into_iter().rfind(|name| !name.is_empty()).unwrap_or_default().to_vec())
@@ -127,12 +127,12 @@ impl Word {
         path
     }
 
-    /// The names of a path: what stands between its slashes.
+    /// The names of a path between its slashes.
     pub(super) fn names(&self) -> Vec<&[Atom]> {
         self.0.split(|atom| *atom == Atom::Char('/')).collect()
     }
 
-    /// As somebody would write it down.
+    /// The word as it would be typed.
     pub(super) fn shown(&self) -> String {
         Word::text_of(&self.0)
     }
@@ -152,7 +152,7 @@ impl Word {
             .collect()
     }
 
-    /// The words that `{a,b}` makes of this one. Braces that make no group are characters.
+    /// The brace expansion of this word. Braces that form no group are plain characters.
     pub(super) fn unbraced(mut self) -> Vec<Word> {
         if let Some(first) = self.0.iter().position(|atom| *atom == Atom::Open)
             && self.0.iter().filter(|atom| **atom == Atom::Open).count() > GROUPS_MAX
@@ -187,7 +187,7 @@ fn split_word(atoms: &[Atom], words: &mut Vec<Word>) {
     }
 }
 
-/// Where the first group opens, has its commas, and closes.
+/// The positions where the first group opens, has its commas, and closes.
 fn first_group(atoms: &[Atom]) -> Option<Vec<usize>> {
     let opens = atoms.iter().enumerate().filter(|(_, atom)| **atom == Atom::Open);
     opens.map(|(at, _)| at).find_map(|open| {
@@ -208,7 +208,7 @@ fn first_group(atoms: &[Atom]) -> Option<Vec<usize>> {
     })
 }
 
-/// Whether a name can be meant by a pattern. As in a shell, a leading dot is matched only by a dot.
+/// Whether a pattern can match a name. As in a shell, a leading dot is matched only by a dot.
 pub(super) fn matches(pattern: &[Atom], name: &str, case: Case) -> bool {
     if name.starts_with('.') && pattern.first() != Some(&Atom::Char('.')) {
         return false;
@@ -233,7 +233,7 @@ pub(super) fn matches(pattern: &[Atom], name: &str, case: Case) -> bool {
             }
             _ => {}
         }
-        // The last run takes one character more.
+        // Backtrack: the last `*` takes one more character.
         let Some((run, taken)) = last_run else { return false };
         last_run = Some((run, taken + 1));
         (p, n) = (run + 1, taken + 1);
@@ -241,7 +241,7 @@ pub(super) fn matches(pattern: &[Atom], name: &str, case: Case) -> bool {
     pattern[p..].iter().all(|atom| matches!(atom, Atom::Run | Atom::Unknown))
 }
 
-/// Whether a name that the pattern means may end like this.
+/// Whether a name that matches the pattern may end like this.
 pub(super) fn may_end_with(pattern: &[Atom], end: &str, case: Case) -> bool {
     let mut atoms = pattern.iter().rev();
     for c in end.chars().rev() {

@@ -1,8 +1,8 @@
-//! Entries of ours in a settings file of somebody else.
+//! Adds our entries to settings files of other programs, and removes them.
 //!
-//! A settings file may hold comments, odd blanks and a comma after the last item, and it belongs to its user. So an
-//! entry is put in and taken out as text: no other byte moves. [`take`] is the inverse of [`add`]; what a text alone
-//! cannot tell, such as whether an empty list was there before, is kept in a [`Trace`].
+//! Such a file may have comments, unusual whitespace and trailing commas, and it belongs to its user. So entries
+//! are inserted and cut out as text, and no other byte changes. [`take`] is the inverse of [`add`]; what the text
+//! alone cannot show, such as whether an empty list was there before, is recorded in a [`Trace`].
 
 use super::parse::{Document, JsonFault, JsonNode, NodeKind, comment};
 use super::patch::{ValueLayout, fresh};
@@ -12,10 +12,10 @@ use std::ops::Range;
 
 const BOM: char = '\u{feff}';
 
-/// One value of ours and where it belongs.
+/// A value of ours and where it belongs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnedEntry {
-    /// Keys from the root. What is missing on the way is made.
+    /// Keys from the root. Missing objects are created.
     pub path: Vec<String>,
     pub place: EntryPlace,
     pub value: Json,
@@ -24,31 +24,31 @@ pub struct OwnedEntry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPlace {
-    /// The path's last key gets the value.
+    /// The value of the path's last key.
     Member,
-    /// The path names a list, which gets the value as its last item.
+    /// The last item of the list that the path names.
     Item,
 }
 
-/// How an entry is known to be ours when somebody has edited the file.
+/// How an entry is recognized as ours after somebody has edited the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ownership {
-    /// One of its texts contains this.
+    /// One of its strings contains this text.
     Says(String),
-    /// Its name is ours alone.
+    /// Nobody else uses its name.
     Named,
-    /// Others need it too: added only where it is missing, and whatever is there already is right.
+    /// Other programs need it too: it is added only if it is missing, and any existing value is accepted.
     Shared,
 }
 
-/// What [`take`] must know to undo one [`add`].
+/// What [`take`] needs to undo an [`add`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// Whether it was added. What was there before is not ours to take.
+    /// Whether it was added. An entry that existed before is not removed.
     pub added: bool,
-    /// How many of the objects and lists around it were made for it.
+    /// How many of the objects and lists around it were created for it.
     pub made: usize,
-    /// The blanks that came with it: behind it in a bracket that was empty, before it in a file of another format.
+    /// The whitespace added with it: after it if the brackets were empty, before it in a file of another format.
     pub tail: String,
 }
 
@@ -56,15 +56,15 @@ pub struct Trace {
 pub enum EntryFault {
     #[error("it is not JSON: {0}")]
     Json(#[from] JsonFault),
-    /// Something else stands under our name.
-    #[error("`{path}` is there already, and lorelane did not write it")]
+    /// Our name is taken by a value that is not ours.
+    #[error("`{path}` already exists, and lorelane did not write it")]
     Taken { path: String },
-    /// A value on the way is neither the object nor the list that it should be.
-    #[error("`{path}` is not what the client expects there")]
+    /// A value on the path is not the object or list that it should be.
+    #[error("`{path}` does not have the type the client expects")]
     Shape { path: String },
 }
 
-/// Puts entries into a text, each behind what is there. A blank text becomes an object.
+/// Adds entries to a text, each after what is already there. An empty text becomes an object.
 pub fn add(text: &str, entries: &[OwnedEntry]) -> Result<(String, Vec<Trace>), EntryFault> {
     let (mark, body) = split_mark(text);
     let mut body = if body.trim().is_empty() { "{}\n".to_owned() } else { body.to_owned() };
@@ -77,7 +77,7 @@ pub fn add(text: &str, entries: &[OwnedEntry]) -> Result<(String, Vec<Trace>), E
     Ok((format!("{mark}{body}"), traces))
 }
 
-/// Takes out of a text what [`add`] put in. Without traces only what is surely ours goes.
+/// Removes what [`add`] added. Without traces, only what is certainly ours is removed.
 pub fn take(text: &str, entries: &[OwnedEntry], traces: Option<&[Trace]>) -> Result<String, EntryFault> {
     let (mark, body) = split_mark(text);
     if body.trim().is_empty() {
@@ -93,7 +93,7 @@ pub fn take(text: &str, entries: &[OwnedEntry], traces: Option<&[Trace]>) -> Res
         body = take_one(&body, entry, trace)?;
     }
     if !known && body != before {
-        // Something of ours was here, so what bears our name came with it.
+        // An entry of ours was here, so the members with our name came with it.
         for entry in entries.iter().rev().filter(|entry| entry.owned == Ownership::Named) {
             body = take_one(&body, entry, &Trace::default())?;
         }
@@ -101,7 +101,7 @@ pub fn take(text: &str, entries: &[OwnedEntry], traces: Option<&[Trace]>) -> Res
     Ok(format!("{mark}{body}"))
 }
 
-/// Whether a text has every entry. A member that is known by what it says may say more by now.
+/// Whether a text has every entry. A member that is recognized by its text may contain more by now.
 pub fn holds(text: &str, entries: &[OwnedEntry]) -> bool {
     let Ok(document) = Document::parse_lenient(split_mark(text).1) else { return false };
     entries.iter().all(|entry| {
@@ -118,7 +118,7 @@ pub fn holds(text: &str, entries: &[OwnedEntry]) -> bool {
     })
 }
 
-/// The text by which an entry is known to be ours, as it stands in the file.
+/// The string by which an entry is recognized as ours, as it is in the file.
 pub fn said(text: &str, entry: &OwnedEntry) -> Option<String> {
     let Ownership::Says(needle) = &entry.owned else { return None };
     let document = Document::parse_lenient(split_mark(text).1).ok()?;
@@ -198,7 +198,7 @@ fn take_one(text: &str, entry: &OwnedEntry, trace: &Trace) -> Result<String, Ent
     Ok(text)
 }
 
-/// The bracket that holds the entry, and its place in it.
+/// The keys of the enclosing object or list, and the entry's position in it.
 fn find(root: &JsonNode, entry: &OwnedEntry) -> Option<(Vec<String>, usize)> {
     let (last, outer) = entry.path.split_last()?;
     let holder = descend(root, outer)?;
@@ -231,7 +231,7 @@ impl OwnedEntry {
 
     fn shape(&self, depth: usize) -> EntryFault {
         let path = self.path[..depth].join(".");
-        EntryFault::Shape { path: if path.is_empty() { "the whole file".to_owned() } else { path } }
+        EntryFault::Shape { path: if path.is_empty() { "(root)".to_owned() } else { path } }
     }
 }
 
@@ -247,7 +247,7 @@ fn mentions(node: &JsonNode, needle: &str) -> bool {
     }
 }
 
-/// The value under a key; of doubled keys the last one counts. An error when the node is no object.
+/// The value under a key; of duplicate keys the last one counts. An error if the node is not an object.
 fn child<'n>(node: &'n JsonNode, key: &str) -> Result<Option<&'n JsonNode>, ()> {
     let NodeKind::Object(members) = &node.kind else { return Err(()) };
     Ok(members.iter().rfind(|member| member.key == key).map(|member| &member.value))
@@ -281,12 +281,12 @@ fn items(node: &JsonNode) -> Vec<Range<usize>> {
     }
 }
 
-/// What stands between two items, or between an item and a bracket.
+/// The text between two items, or between an item and a bracket.
 struct Gap {
     comma: Option<usize>,
-    /// Behind the last comment.
+    /// The end of the last comment.
     remarked: Option<usize>,
-    /// Whether that comment goes on to the end of its line.
+    /// Whether that comment extends to the end of its line.
     runs_on: bool,
 }
 
@@ -298,7 +298,7 @@ impl Gap {
             let rest = &text[at..range.end];
             at += match rest.as_bytes()[0] {
                 b'/' => {
-                    // The reader has been here: what begins as a comment is one.
+                    // The parser has accepted this text, so a slash starts a comment.
                     let length = comment(rest).unwrap_or(rest.len());
                     gap.remarked = Some(at + length);
                     gap.runs_on = rest.starts_with("//");
@@ -314,7 +314,7 @@ impl Gap {
         gap
     }
 
-    /// Where the gap's first owner ends: behind its comma and its comments.
+    /// Where the preceding item ends, including its comma and comments.
     fn owner_end(&self, start: usize) -> usize {
         let comma = self.comma.map_or(start, |at| at + 1);
         self.remarked.map_or(comma, |at| at.max(comma))
@@ -377,7 +377,7 @@ fn insert(
     (changed.concat(), Trace { added: true, made, tail })
 }
 
-/// Whether the file is laid out in lines. One that is nothing but `{}` will be.
+/// Whether the file is laid out in lines. An empty `{}` counts, because it will be.
 fn has_lines(text: &str, root: &JsonNode) -> bool {
     text[root.span.clone()].contains('\n') || items(root).is_empty()
 }
@@ -387,13 +387,13 @@ fn unit<'t>(text: &'t str, root: &JsonNode) -> &'t str {
     first.filter(|blanks| !blanks.is_empty()).unwrap_or("  ")
 }
 
-/// The blanks at the beginning of the line that a place is on.
+/// The indentation of the line that contains a position.
 fn line_indent(text: &str, at: usize) -> &str {
     let line = &text[text[..at].rfind('\n').map_or(0, |newline| newline + 1)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// Takes one item out of a bracket, with its comma and the blanks before it.
+/// Cuts an item out of its brackets, with its comma and the whitespace before it.
 fn cut_at(text: &str, path: &[String], at: usize, tail: &str) -> Result<String, EntryFault> {
     let root = Document::parse_lenient(text)?.root;
     let Some(node) = descend(&root, path) else { return Ok(text.to_owned()) };
@@ -441,7 +441,7 @@ mod tests {
         OwnedEntry { path, place, value: Json::parse(value).unwrap(), owned }
     }
 
-    /// Adds, compares, and takes back.
+    /// Adds, compares, and removes again.
     fn check(text: &str, entry: OwnedEntry, expected: &str) {
         let entries = [entry];
         let (added, traces) = add(text, &entries).unwrap();
@@ -537,11 +537,11 @@ mod tests {
             (
                 r#"{"servers": {"lane": 2}}"#,
                 Ownership::Named,
-                "`servers.lane` is there already, and lorelane did not write it",
+                "`servers.lane` already exists, and lorelane did not write it",
             ),
-            (r#"{"servers": []}"#, Ownership::Named, "`servers` is not what the client expects there"),
-            ("[]", Ownership::Named, "`the whole file` is not what the client expects there"),
-            ("{ /* }", Ownership::Named, "it is not JSON: a comment has no end at line 1 column 3"),
+            (r#"{"servers": []}"#, Ownership::Named, "`servers` does not have the type the client expects"),
+            ("[]", Ownership::Named, "`(root)` does not have the type the client expects"),
+            ("{ /* }", Ownership::Named, "it is not JSON: unterminated comment at line 1 column 3"),
             (
                 "{'a': 1}",
                 Ownership::Named,
@@ -554,7 +554,7 @@ mod tests {
         assert_eq!(add(there, &lane(Ownership::Shared)).unwrap(), (there.to_owned(), vec![Trace::default()]));
     }
 
-    /// Blanks and comments of every kind; a line comment always ends its line.
+    /// Whitespace and comments of every kind; a line comment always ends its line.
     fn any_gap() -> impl Strategy<Value = String> {
         let piece =
             prop::sample::select(vec!["", "", " ", "\n  ", "\r\n\t", " /* , } */ ", " // ] ,\n", "\n\n"]);

@@ -1,11 +1,11 @@
-//! Fields that may be wrong without spoiling what they stand in.
+//! Fields that may be invalid without making the value around them invalid.
 //!
-//! For `deserialize_with`, and only below [`super::from_str`]: what is wrong was parsed as a whole, so the reader goes
-//! on behind it.
+//! For `deserialize_with`, and only under [`super::from_str`]: there the whole text is parsed first, so reading
+//! can continue after an invalid value.
 
 use serde::{Deserialize, Deserializer};
 
-/// The default in the place of a value of another type.
+/// The default, if the value has another type.
 pub(crate) fn or_default<'de, D, T>(value: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -14,7 +14,7 @@ where
     Ok(T::deserialize(value).unwrap_or_default())
 }
 
-/// The items of a list that can be read.
+/// The items of a list that can be read; others are skipped.
 pub(crate) fn items<'de, D, T, C>(list: D) -> Result<C, D::Error>
 where
     D: Deserializer<'de>,
@@ -25,7 +25,7 @@ where
     Ok(items.into_iter().filter_map(|Readable(item)| item).collect())
 }
 
-/// The same; none of a value that is no list.
+/// [`items`], and none if the value is not a list.
 pub(crate) fn items_if_list<'de, D, T, C>(value: D) -> Result<C, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,12 +1,12 @@
-//! JSON whose text survives.
+//! JSON that keeps its text: parsing with spans, and edits that touch only what changes.
 //!
-//! A record belongs to the person who keeps it in their repository: what we did not change must still be
-//! there byte for byte, a number as `0.50` and a key order included. So numbers keep their text, objects keep
-//! their order, and [`patch`] rewrites only what differs.
+//! A record belongs to the person who keeps it in their repository: what we did not change must still be there
+//! byte for byte, including the order of keys and a number written as `0.50`. So numbers keep their text, objects
+//! keep their order, and [`patch`] rewrites only what differs.
 //!
-//! serde_json, its order of keys preserved, writes `0.50` as `0.5`, `1e3` as `1000.0` and `"\u00e9"` as `"é"`,
-//! sets every blank anew and keeps one of two equal keys. The tree of jsonc-parser keeps bytes and reads a record of
-//! 1 KB in 174,000 instructions; here it takes 26,000, as many as serde_json.
+//! serde_json with `preserve_order` writes `0.50` as `0.5`, `1e3` as `1000.0` and `"\u00e9"` as `"é"`, reformats
+//! all whitespace and drops one of two duplicate keys. The syntax tree of jsonc-parser keeps bytes, but takes
+//! 174,000 instructions to parse a 1 KB record; this module takes 26,000, as many as serde_json.
 
 mod entry;
 pub(crate) mod lenient;
@@ -24,7 +24,7 @@ pub(crate) use read::{as_text, parsed};
 pub use render::JsonFormat;
 pub use write::to_string;
 
-/// A JSON value. A number is its text: only its reader knows which precision it needs.
+/// A JSON value. A number is its text: only the caller knows which precision it needs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     Null,
@@ -35,8 +35,8 @@ pub enum Json {
     Object(Object),
 }
 
-/// An object in the order of its keys' first appearance. The order is kept for readers and means nothing: two
-/// objects are equal when the same keys have equal values.
+/// An object, with its keys in order of first appearance. The order is kept for people and means nothing: two
+/// objects are equal if the same keys have equal values.
 #[derive(Clone, Debug, Default)]
 pub struct Object(Vec<(String, Json)>);
 
@@ -48,7 +48,7 @@ impl PartialEq for Object {
 }
 
 impl Json {
-    /// Reads one JSON value; of doubled keys the last one counts.
+    /// Parses one JSON value; of duplicate keys the last one counts.
     pub fn parse(text: &str) -> Result<Json, JsonFault> {
         Document::parse(text).map(|document| document.root.into_json())
     }
@@ -77,12 +77,12 @@ impl Json {
         if let Json::Number(text) = self { text.parse().ok() } else { None }
     }
 
-    /// A whole number from 0, also when it is written as `3.0`.
+    /// A non-negative integer, also if it is written as `3.0`.
     pub fn as_u64(&self) -> Option<u64> {
         let Json::Number(text) = self else { return None };
         text.parse().ok().or_else(|| {
             let number: f64 = text.parse().ok()?;
-            // Above this, a float no longer says which whole number it is.
+            // Above this, a float is no longer an exact integer.
             let exact = number.fract() == 0.0 && (0.0..9e15).contains(&number);
             exact.then_some(number as u64)
         })
@@ -100,12 +100,12 @@ impl Json {
         if let Json::Object(object) = self { Some(object) } else { None }
     }
 
-    /// The texts of a list, other items left out; empty for anything else.
+    /// The strings of a list, skipping other items; empty for anything else.
     pub fn to_texts(&self) -> Vec<String> {
         self.as_list().unwrap_or_default().iter().filter_map(Json::as_text).map(str::to_owned).collect()
     }
 
-    /// The value at a dotted path of object keys and list positions.
+    /// The value at a dotted path of object keys and list indices.
     pub fn at(&self, path: &str) -> Option<&Json> {
         path.split('.').try_fold(self, |value, key| match value {
             Json::Object(object) => object.get(key),
@@ -114,7 +114,7 @@ impl Json {
         })
     }
 
-    /// Whether both say the same to a reader: `0.50` and `0.5` are one number, though not one text.
+    /// Whether both have the same value: `0.50` and `0.5` are one number, though not one text.
     pub fn means(&self, other: &Json) -> bool {
         match (self, other) {
             (Json::Number(own), Json::Number(others)) => own == others || self.as_f64() == other.as_f64(),
@@ -151,7 +151,7 @@ impl Json {
         self.walk(&mut String::new(), visit);
     }
 
-    /// The same for a value that stands at this path.
+    /// [`Json::each_text`] for a value at this path.
     pub fn each_text_below(&self, path: &str, visit: &mut dyn FnMut(&str, &str)) {
         self.walk(&mut path.to_owned(), visit);
     }
@@ -177,7 +177,7 @@ impl Json {
         path.truncate(length);
     }
 
-    /// Replaces every string value by what `change` makes of it.
+    /// Replaces every string value for which `change` returns a new one.
     pub fn map_texts(&mut self, change: &mut dyn FnMut(&str) -> Option<String>) {
         match self {
             Json::Text(text) => {
@@ -207,8 +207,8 @@ impl Object {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// As [`Object::get`], looking first where the key is expected: comparing two large objects that have the
-    /// same order must not take a search per key.
+    /// [`Object::get`], trying the expected position first: comparing two large objects with the same order must
+    /// not cost a search per key.
     fn get_near(&self, at: usize, key: &str) -> Option<&Json> {
         match self.0.get(at) {
             Some((name, value)) if name == key => Some(value),
@@ -220,7 +220,7 @@ impl Object {
         self.0.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The value at a dotted path of object keys and list positions.
+    /// The value at a dotted path of object keys and list indices.
     pub fn at(&self, path: &str) -> Option<&Json> {
         match path.split_once('.') {
             Some((key, rest)) => self.get(key)?.at(rest),
@@ -228,7 +228,7 @@ impl Object {
         }
     }
 
-    /// The text under `key`, when it is a text.
+    /// The string under `key`, if it is one.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.get(key).and_then(Json::as_text)
     }
@@ -237,7 +237,7 @@ impl Object {
         self.get(key).is_some()
     }
 
-    /// Sets a value in place, or as the last one when the key is new.
+    /// Sets a value in place, or appends it if the key is new.
     pub fn set(&mut self, key: &str, value: Json) {
         match self.get_mut(key) {
             Some(old) => *old = value,
@@ -245,8 +245,8 @@ impl Object {
         }
     }
 
-    /// The object that holds the last key of a dotted path, and that key. Objects on the way are made; `None`
-    /// when something else stands there.
+    /// The object that holds the last key of a dotted path, and that key. Missing objects are created; `None` if
+    /// another value is in the way.
     pub fn nest<'p>(&mut self, path: &'p str) -> Option<(&mut Object, &'p str)> {
         let Some((outer, inner)) = path.split_once('.') else { return Some((self, path)) };
         if !self.contains(outer) {

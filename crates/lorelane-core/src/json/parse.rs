@@ -1,4 +1,4 @@
-//! The reader: strict, total, and aware of where everything stands.
+//! The parser: strict, with a span for every value, and never panicking.
 
 use super::{Json, Object};
 use crate::steps;
@@ -7,21 +7,22 @@ use memchr::{memchr_iter, memrchr};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// Deeper nesting is refused: no record needs it, and a recursive reader must have a floor.
+/// Deeper nesting is rejected: no record needs it, and a recursive parser must not exhaust the stack.
 const DEPTH_MAX: usize = 100;
-/// Objects are searched key by key: with more keys than this, a file could hold any of its readers up.
+/// Objects are searched key by key, so an object with more keys could stall any of its readers.
 const KEYS_MAX: usize = 10_000;
-/// A hostile file doubles a key at every item below a key of its own size: all paths would not fit in memory.
+/// A hostile file can repeat a key in every item below a huge key: all their paths would not fit in memory.
 const DOUBLED_MAX: usize = 20;
 const DOUBLED_PATH_MAX: usize = 200;
 
-/// A parsed text with the place of every value.
+/// A parsed text with the span of every value.
 #[derive(Debug)]
 pub struct Document {
     pub root: JsonNode,
-    /// Dotted paths of keys that appear twice in one object: the first ones, each cut to a readable length.
+    /// Dotted paths of duplicate keys: the first ones, each cut to a readable length. In a draft they are
+    /// rejected, because its author can say which one is meant; in a file the last one counts.
     pub doubled: Vec<String>,
-    /// How many doubled keys there are besides.
+    /// How many more duplicate keys there are.
     pub doubled_more: usize,
 }
 
@@ -33,7 +34,7 @@ pub struct JsonNode {
 
 #[derive(Clone, Debug)]
 pub enum NodeKind {
-    /// Null, a boolean, a number or a text.
+    /// Null, a boolean, a number or a string.
     Scalar(Json),
     List(Vec<JsonNode>),
     Object(Vec<Member>),
@@ -46,18 +47,18 @@ pub struct Member {
     pub value: JsonNode,
 }
 
-/// What a reader lets pass.
+/// Which extensions of JSON are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grammar {
-    /// JSON and nothing else.
+    /// Plain JSON.
     Strict,
-    /// Comments, too.
+    /// Comments.
     Commented,
-    /// Comments, and a comma after the last item.
+    /// Comments and trailing commas.
     Lenient,
 }
 
-/// Why a text is not JSON, and where.
+/// Why a text is not valid JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at line {line} column {column}")]
 pub struct JsonFault {
@@ -71,7 +72,7 @@ impl Document {
         Document::parse_as(text, Grammar::Strict)
     }
 
-    /// Reads JSON as editors' settings have it: with comments and with a comma after the last item.
+    /// Parses JSON as it occurs in settings files: with comments and trailing commas.
     pub fn parse_lenient(text: &str) -> Result<Document, JsonFault> {
         Document::parse_as(text, Grammar::Lenient)
     }
@@ -117,7 +118,7 @@ impl JsonNode {
         }
     }
 
-    /// Whether this place already says `value`.
+    /// Whether this node already has the given value.
     pub fn says(&self, value: &Json) -> bool {
         match (&self.kind, value) {
             (NodeKind::Scalar(own), value) => own == value,
@@ -136,7 +137,8 @@ impl JsonNode {
 }
 
 fn distinct_keys(members: &[Member]) -> usize {
-    // A record has few keys; only a hostile object is worth a set, and there a search per key would be quadratic.
+    // A record has few keys. Only in a huge object would a search per key be quadratic, so only there a set is
+    // built.
     if members.len() <= 32 {
         let first = |at: usize| !members[..at].iter().any(|earlier| earlier.key == members[at].key);
         return (0..members.len()).filter(|at| first(*at)).count();
@@ -144,7 +146,8 @@ fn distinct_keys(members: &[Member]) -> usize {
     members.iter().map(|member| member.key.as_str()).collect::<HashSet<_>>().len()
 }
 
-/// Of doubled keys the last value, in the place of the first. [`Object::set`] would search once per key.
+/// Keeps the last value of duplicate keys, at the position of the first. [`Object::set`] would search for each
+/// key.
 fn last_of_each(members: impl Iterator<Item = (String, Json)>) -> Vec<(String, Json)> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut kept: Vec<(String, Json)> = Vec::new();
@@ -165,7 +168,7 @@ struct JsonReader<'t> {
     grammar: Grammar,
     at: usize,
     depth: usize,
-    /// Where the keys on the way to this place stand: a path is only needed for a doubled key.
+    /// The spans of the keys on the way here: the path itself is needed only for a duplicate key.
     path: Vec<Range<usize>>,
     doubled: Vec<String>,
     doubled_more: usize,
@@ -185,7 +188,7 @@ impl JsonReader<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Blanks, and comments where they are allowed.
+    /// Skips whitespace, and comments where they are allowed.
     fn blank(&mut self) -> ParseStep<()> {
         loop {
             while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
@@ -262,7 +265,7 @@ impl JsonReader<'_> {
             }
             self.path.pop();
             if members.len() == KEYS_MAX {
-                return Err("an object of more than 10000 keys");
+                return Err("object with more than 10000 keys");
             }
             members.push(Member { key, key_span, value });
             self.blank()?;
@@ -283,7 +286,7 @@ impl JsonReader<'_> {
         let keys = self.path.iter().map(|span| &self.text[span.start + 1..span.end - 1]);
         let dotted =
             keys.enumerate().flat_map(|(at, key)| (at > 0).then_some('.').into_iter().chain(key.chars()));
-        // One more than is kept, so that the cut shows.
+        // One more than is kept, so that the cut is visible.
         let start: String = dotted.take(DOUBLED_PATH_MAX + 1).collect();
         self.doubled.push(cut(&start, DOUBLED_PATH_MAX));
     }
@@ -322,8 +325,8 @@ impl JsonReader<'_> {
         found
     }
 
-    /// `NaN` and the infinities are numbers to the scripts that wrote these files; the validator refuses them
-    /// where they stand, which says more than "not JSON".
+    /// `NaN` and `Infinity` are numbers to the `claude-memory` scripts, which wrote such files. The validator
+    /// rejects them by field, which says more than "not JSON".
     fn number(&mut self) -> ParseStep<String> {
         let start = self.at;
         let minus = self.word("-");
@@ -376,8 +379,8 @@ impl JsonReader<'_> {
                     self.at += 1;
                     self.escape(&mut out)?;
                 }
-                Some(_) => return Err("a control character inside a text must be escaped"),
-                None => return Err("a text has no closing quote"),
+                Some(_) => return Err("control character in a string must be escaped"),
+                None => return Err("unterminated string"),
             }
         }
     }
@@ -404,7 +407,8 @@ impl JsonReader<'_> {
         Ok(())
     }
 
-    /// A lone surrogate names no character; it reads as U+FFFD, and its text stays while its value is untouched.
+    /// A lone surrogate is not a character: it reads as U+FFFD, and its text stays as long as its value is
+    /// untouched.
     fn unicode(&mut self) -> ParseStep<char> {
         let first = self.hex4()?;
         if (0xd800..0xdc00).contains(&first) && self.text[self.at..].starts_with("\\u") {
@@ -431,7 +435,7 @@ impl JsonReader<'_> {
     }
 }
 
-/// The length of the comment that a text begins with. A line's end is no part of its comment.
+/// The length of the comment at the start of a text, without the line break that ends it.
 pub(super) fn comment(text: &str) -> ParseStep<usize> {
     if text.starts_with("//") {
         return Ok(text.find(['\n', '\r']).unwrap_or(text.len()));
@@ -439,7 +443,7 @@ pub(super) fn comment(text: &str) -> ParseStep<usize> {
     if !text.starts_with("/*") {
         return Err("expected a comment after `/`");
     }
-    let end = text[2..].find("*/").ok_or("a comment has no end")?;
+    let end = text[2..].find("*/").ok_or("unterminated comment")?;
     Ok(end + 4)
 }
 
@@ -453,8 +457,8 @@ fn fault(text: &str, at: usize, what: &'static str) -> JsonFault {
     }
 }
 
-/// How many bytes of a text come before a quote, an escape or a control character. Block by block without an early end
-/// inside one, which the compiler turns into wide instructions: a store is mostly such texts.
+/// The number of bytes before a quote, an escape or a control character. It scans block by block without an early
+/// exit inside a block, so that the compiler vectorizes it: most of a store is such text.
 fn plain_bytes(text: &[u8]) -> usize {
     const BLOCK: usize = 32;
     let ends = |byte: &u8| matches!(*byte, b'"' | b'\\' | 0..=0x1f);
@@ -472,7 +476,7 @@ fn plain_bytes(text: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    // Each doubled key kept its whole path: a record of 1 MiB took 40 GB.
+    // Each duplicate key kept its whole path: a record of 1 MiB took 40 GB.
     #[test]
     fn doubled_keys_below_a_long_key_cost_no_more_than_a_few_lines() {
         let items = vec![r#"{"a":0,"a":0}"#; 45_000].join(",");

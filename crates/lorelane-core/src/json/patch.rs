@@ -1,11 +1,11 @@
-//! The editor: makes a text say a new value and leaves every byte it can.
+//! The editor: changes a text to have a new value and keeps every byte it can.
 
 use super::parse::{Document, JsonFault, JsonNode, Member, NodeKind};
 use super::render::{JsonFormat, quote, render};
 use super::{Json, Object};
 
-/// Rewrites `text` so that it reads as `value`. Places that already say the right thing keep their bytes;
-/// new keys go last; the layout of what is added follows its neighbours.
+/// Rewrites `text` so that it has this value. Nodes that already have the right value keep their bytes; new keys
+/// are appended; added values follow the layout of their neighbours.
 pub fn patch(text: &str, value: &Json) -> Result<String, JsonFault> {
     Ok(patch_parsed(text, &Document::parse(text)?.root, value))
 }
@@ -19,13 +19,13 @@ pub fn patch_parsed(text: &str, root: &JsonNode, value: &Json) -> String {
     out
 }
 
-/// How the neighbours of a value are laid out.
+/// The layout around a value.
 #[derive(Clone, Copy)]
 pub(super) struct ValueLayout<'t> {
     pub newline: &'t str,
-    /// The blanks of one level.
+    /// The indentation of one level.
     pub unit: &'t str,
-    /// The blanks before the line that the value stands on; `None` when its neighbours have no lines of their own.
+    /// The indentation of the value's line; `None` if its neighbours share one line.
     pub indent: Option<&'t str>,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn fresh(out: &mut String, value: &Json, layout: ValueLayout<'_>) {
     }
 }
 
-/// One item of a list or object with the blanks around it, up to its comma.
+/// An item of a list or object with the whitespace around it, up to its comma.
 struct ItemSlice<'t> {
     lead: &'t str,
     body: String,
@@ -92,7 +92,7 @@ fn rewrite_object(
     let inner = gaps.inner(layout);
     let mut pieces = Vec::new();
     for (at, member) in members.iter().enumerate() {
-        // Of doubled keys the last one counts, and an edit leaves one.
+        // Of duplicate keys the last one counts, and an edit keeps only that one.
         let last = !members[at + 1..].iter().any(|later| later.key == member.key);
         let Some(value) = object.get(&member.key).filter(|_| last) else { continue };
         let mut body = text[member.key_span.start..member.value.span.start].to_owned();
@@ -121,7 +121,7 @@ fn rewrite_list(
     let ends: Vec<usize> = items.iter().map(|item| item.span.end).collect();
     let gaps = Gaps::new(text, node, &starts, &ends);
     let inner = gaps.inner(layout);
-    // A history that overflows loses its oldest entries and gains new ones: what stays keeps its text.
+    // A full history drops its oldest entries and gains new ones; the entries that stay keep their text.
     let dropped = (0..items.len()).find(|from| starts_with(values, &items[*from..])).unwrap_or(0);
     let mut pieces = Vec::new();
     for (at, value) in (dropped..).zip(values) {
@@ -144,7 +144,7 @@ fn starts_with(values: &[Json], items: &[JsonNode]) -> bool {
     values.len() >= items.len() && items.iter().zip(values).all(|(item, value)| item.says(value))
 }
 
-/// The text between the items of a list or object, of which there is at least one.
+/// The text between the items of a list or object that is not empty.
 struct Gaps<'t> {
     leads: Vec<&'t str>,
     trails: Vec<&'t str>,
@@ -167,7 +167,7 @@ impl<'t> Gaps<'t> {
         self.trails[self.trails.len() - 1]
     }
 
-    /// An item that was there. What followed the last one belongs to the closing bracket.
+    /// An existing item. The whitespace after the last item belongs to the closing bracket.
     fn piece(&self, at: usize, body: String) -> ItemSlice<'t> {
         let trail = if at + 1 < self.trails.len() { self.trails[at] } else { "" };
         ItemSlice { lead: self.leads[at], body, trail }
@@ -291,7 +291,7 @@ mod tests {
             ("{\n \"a\" 1}", "expected `:` after the key at line 2 column 6"),
             ("[1,]", "expected a value at line 1 column 4"),
             ("{} x", "unexpected text after the value at line 1 column 4"),
-            ("\"a\nb\"", "a control character inside a text must be escaped at line 1 column 3"),
+            ("\"a\nb\"", "control character in a string must be escaped at line 1 column 3"),
             ("\"\\ud8\"", "expected four hex digits at line 1 column 4"),
         ];
         for (text, expected) in table {

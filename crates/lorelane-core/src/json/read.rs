@@ -1,7 +1,7 @@
 //! Types that derive `Deserialize`, read from a [`Json`].
 //!
-//! The text goes through the one reader there is, so a type sees what an editor of the file sees: of doubled keys the
-//! last one, `3.0` as a whole number, a lone surrogate as U+FFFD.
+//! The text goes through our own parser, so a type sees what an edit of the file sees: of duplicate keys the last
+//! one, `3.0` as an integer, a lone surrogate as U+FFFD.
 
 use super::Json;
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
@@ -30,7 +30,7 @@ impl<'de> Deserializer<'de> for &'de Json {
         if *self == Json::Null { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    /// An object only: a derive would take a list for its fields in their order.
+    /// Only an object: a derived impl would also accept a list as its fields in order.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -43,11 +43,11 @@ impl<'de> Deserializer<'de> for &'de Json {
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self {
             Json::Object(_) => self.deserialize_any(visitor),
-            _ => Err(Error::invalid_type(Unexpected::Other("another value"), &visitor)),
+            _ => Err(Error::invalid_type(Unexpected::Other("value of another type"), &visitor)),
         }
     }
 
-    /// One of a few names.
+    /// Only the name of a unit variant.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -56,7 +56,7 @@ impl<'de> Deserializer<'de> for &'de Json {
     ) -> Result<V::Value, Error> {
         match self {
             Json::Text(name) => visitor.visit_enum(name.as_str().into_deserializer()),
-            _ => Err(Error::invalid_type(Unexpected::Other("another value"), &visitor)),
+            _ => Err(Error::invalid_type(Unexpected::Other("value of another type"), &visitor)),
         }
     }
 
@@ -83,7 +83,7 @@ fn visit_number<'de, V: Visitor<'de>>(number: &Json, visitor: V) -> Result<V::Va
         return visitor.visit_u64(whole);
     }
     let float = number.as_f64().unwrap_or(f64::NAN);
-    // Above this, a float no longer says which whole number it is.
+    // Above this, a float is no longer an exact integer.
     if float.fract() == 0.0 && float.abs() < 9e15 {
         visitor.visit_i64(float as i64)
     } else {
@@ -91,7 +91,7 @@ fn visit_number<'de, V: Visitor<'de>>(number: &Json, visitor: V) -> Result<V::Va
     }
 }
 
-/// Reads a type from its text.
+/// Parses a type from a string.
 pub(crate) fn parsed<'de, D: Deserializer<'de>, T>(
     text: D,
     parse: fn(&str) -> Option<T>,
@@ -105,7 +105,7 @@ impl<T> Visitor<'_> for Parse<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the text of one")
+        f.write_str("a known value")
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
@@ -113,7 +113,7 @@ impl<T> Visitor<'_> for Parse<T> {
     }
 }
 
-/// A type that is written as its text, and read from it by a function.
+/// Serializes a type with `Display` and deserializes it with a parse function.
 macro_rules! as_text {
     ($type:ty, $parse:expr) => {
         impl serde::Serialize for $type {

@@ -3,23 +3,23 @@
 use super::{Json, Object};
 use std::fmt::Write;
 
-/// How JSON is laid out. The three that exist are the three that some reader expects.
+/// The layout of written JSON. Each of the constants is what some reader expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonFormat {
-    /// Blanks per level; `None` puts all on one line.
+    /// Spaces per level; `None` writes one line.
     pub indent: Option<usize>,
-    /// Whether other characters than ASCII are written as `\uXXXX`.
+    /// Whether non-ASCII characters are escaped as `\uXXXX`.
     pub ascii: bool,
 }
 
 impl JsonFormat {
-    /// A memory file: two blanks, characters as they are.
+    /// A memory file: two spaces per level, no escapes beyond what JSON requires.
     pub const FILE: JsonFormat = JsonFormat { indent: Some(2), ascii: false };
-    /// One line for a machine that reads lines.
+    /// One line, for programs that read lines.
     pub const LINE: JsonFormat = JsonFormat { indent: None, ascii: false };
-    /// One line as the scripts' `json.dumps` printed it.
+    /// One line, as `json.dumps` of the `claude-memory` scripts printed it.
     pub const SCRIPT_LINE: JsonFormat = JsonFormat { indent: None, ascii: true };
-    /// Several lines as the scripts' `json.dumps(indent=2)` printed it.
+    /// Several lines, as `json.dumps(indent=2)` of the scripts printed it.
     pub const SCRIPT: JsonFormat = JsonFormat { indent: Some(2), ascii: true };
 }
 

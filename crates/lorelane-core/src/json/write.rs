@@ -11,19 +11,19 @@ pub fn to_string<T: Serialize + ?Sized>(value: &T, format: JsonFormat) -> String
     let writer = FormatWriter { indent: format.indent, level: 0, is_empty: true };
     value
         .serialize(&mut Serializer::with_formatter(&mut bytes, writer))
-        .expect("memory takes every byte, and every key is a text");
+        .expect("a Vec accepts every write, and every key is a string");
     let text = String::from_utf8(bytes).expect("JSON is text");
     if !format.ascii || text.is_ascii() {
         return text;
     }
-    // Only texts have other characters.
+    // Non-ASCII characters occur only in strings, so escaping them anywhere is valid.
     let mut ascii = String::with_capacity(2 * text.len());
     text.chars().for_each(|c| if c.is_ascii() { ascii.push(c) } else { escape_unicode(&mut ascii, c) });
     ascii
 }
 
 impl Json {
-    /// A value as a tree.
+    /// Converts a serializable value to a tree.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Json {
         Json::parse(&to_string(value, JsonFormat::LINE)).expect("what was written can be read")
     }
@@ -32,7 +32,7 @@ impl Json {
 struct FormatWriter {
     indent: Option<usize>,
     level: usize,
-    /// Whether the innermost list or object has nothing in it so far.
+    /// Whether the innermost list or object is still empty.
     is_empty: bool,
 }
 

@@ -1,14 +1,14 @@
-//! What an added model says of passages, beside the table inside the binary.
+//! Brings the cosines of an added model to the scale of the built-in table.
 //!
-//! Its cosines are of another size than the table's, and it may not have read every passage yet. So they are brought
-//! to the table's scale by the passages that both know, and take the place of the table's only there.
+//! The model's cosines have another scale than the table's, and since it reads in the background, some passages
+//! have none. So they are calibrated on the passages that both have read, and replace the table's only there.
 
 use super::query::AnalyzedQuery;
 use crate::embed::packed::unpack;
 use std::ops::Range;
 
-/// The meaning of a memory's first passages in the four contexts (alone, with neighbours, with its section, with the
-/// whole memory), for as many as the model has read. `sections` are those of all its passages.
+/// The cosines of a memory's first passages in the four contexts (alone, with neighbours, with section, with the
+/// whole memory), for as many passages as the model has read. `sections` has the section of every passage.
 pub(super) fn meanings(asked: &AnalyzedQuery, kept: &[u8], sections: &[usize]) -> Vec<[f32; 4]> {
     let Some(asked) = &asked.second else { return Vec::new() };
     let mut directions = unpack(kept, asked.len());
@@ -28,7 +28,7 @@ pub(super) fn meanings(asked: &AnalyzedQuery, kept: &[u8], sections: &[usize]) -
     (0..directions.len()).map(contexts).collect()
 }
 
-/// The cosine with the middle of some directions.
+/// The cosine with the mean of some embeddings.
 fn cosine(asked: &[f32], directions: &[Vec<f32>]) -> f32 {
     let mut sum = vec![0.0_f32; asked.len()];
     for direction in directions {
@@ -39,7 +39,7 @@ fn cosine(asked: &[f32], directions: &[Vec<f32>]) -> f32 {
     if length > 0.0 { (along / length).clamp(-1.0, 1.0) } else { 0.0 }
 }
 
-/// How one model's numbers are told in the other's.
+/// A linear map from one model's scores to the other's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ScoreCalibration {
     table: f32,
@@ -48,7 +48,7 @@ pub(super) struct ScoreCalibration {
 }
 
 impl ScoreCalibration {
-    /// From what both say of the same passages. `strength` is how much farther apart than the table's they may stand.
+    /// Fitted on the passages that both scored. `strength` is the spread of the result relative to the table's.
     pub(super) fn between(said: Vec<(f32, f32)>, strength: f32) -> ScoreCalibration {
         let count = said.len() as f32;
         let (tables, seconds): (Vec<f32>, Vec<f32>) = said.into_iter().unzip();
@@ -61,12 +61,12 @@ impl ScoreCalibration {
         }
         let (table, second) = (mean(&tables), mean(&seconds));
         let (wide, narrow) = (spread(&tables, table), spread(&seconds, second));
-        // Models that cannot tell the passages apart have nothing to say.
+        // Without any spread the model says nothing about these passages.
         let rate = if narrow > 1e-6 { strength * wide / narrow } else { 0.0 };
         ScoreCalibration { table, second, rate }
     }
 
-    /// What a passage gains if the second model is believed instead of the table.
+    /// What a passage gains when the model's score replaces the table's.
     pub(super) fn gained(self, table: f32, second: f32) -> f32 {
         if self.rate == 0.0 { 0.0 } else { self.table + self.rate * (second - self.second) - table }
     }

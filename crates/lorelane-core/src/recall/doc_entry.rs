@@ -1,7 +1,7 @@
-//! What recall keeps of a memory's text: its passages as terms and directions, in one row of bytes.
+//! The forward index of a memory: its passages as terms and embeddings, in one blob.
 //!
-//! A question reads the sheets of the memories that may answer it, and of each passage only the terms that it
-//! asks for. Nothing is unpacked that is not looked at.
+//! A query reads the doc entries of its candidates, and of each passage only the query terms. Nothing is decoded
+//! that is not needed.
 
 use crate::embed::{QuantizedVector, Table, Vector};
 use crate::memory::{Memory, MemoryKind};
@@ -9,31 +9,33 @@ use crate::passage::Passage;
 use crate::terms::{Language, Term, each_term, terms};
 use std::collections::BTreeMap;
 
-/// The most passages of one memory that are kept apart; what follows them belongs to the last.
+/// Further passages of a memory are joined to the last one.
 const PASSAGES_MAX: usize = 4_000;
-/// More of one term in a passage says no more.
+/// A higher term frequency in one passage says nothing more, and the count shares a byte with two flags.
 const COUNT_MAX: u8 = 63;
-/// Set in a term's count: the term stands in the passage's label, or in the memory's name.
+/// Flags in a term's count: the term occurs in the passage's label, or in the memory's title or tags.
 const IN_LABEL: u8 = 0x80;
 const IN_NAME: u8 = 0x40;
 const HEAD: usize = 8;
 const FRAME: usize = 20;
 const TERM: usize = 5;
 const NO_CONFIDENCE: u8 = u8::MAX;
-/// Of a longer text only this much gets directions: what follows is found by its words. A hook waits for it.
+/// Only this much of a text gets embeddings; the rest is found by its words. Otherwise a file of checksums would
+/// cost a hook its deadline at every prompt.
 const MEANING_MAX_BYTES: usize = 512 << 10;
-/// So many words of a memory's first line are its title, and so many of a passage what it says first.
+/// How many words of the first line count as a title, and how many of a passage as its lead.
 const TITLE_WORDS: usize = 20;
 const LEAD_WORDS: usize = 25;
-/// The longest name before a colon at the beginning of a passage, in words.
+/// The longest speaker label at the start of a passage, in words.
 const LABEL_WORDS: usize = 3;
 
-/// How much more some words of a text count. The default is what ships; others are for measuring.
+/// The boost of title and lead. The default is what ships; other values are for measuring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FieldBoost {
-    /// How often a word of the memory's name counts in its first passage, beside its own place.
+    /// How often each term of the first line, and each title or tag term that the first passage lacks, is added
+    /// to it.
     pub title: u32,
-    /// How much the first words of a passage count in its direction, beside all of them.
+    /// The weight of a passage's lead in its embedding, relative to the whole.
     pub lead: f32,
 }
 
@@ -43,25 +45,25 @@ impl Default for FieldBoost {
     }
 }
 
-/// One passage, as it goes into a sheet.
+/// A passage before it is encoded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassageEntry {
     lines: (usize, usize),
     section: usize,
-    /// How many terms it has, repetitions included.
+    /// Its number of terms, repetitions included.
     pub length: usize,
-    /// Each once, with how often it counts.
+    /// The term frequencies.
     terms: BTreeMap<Term, u32>,
     label: Vec<Term>,
     vector: Vector,
 }
 
-/// A memory as it goes into a sheet.
+/// The doc entry of a memory before it is encoded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocEntry {
     pub language: Language,
     confidence: Option<f64>,
-    /// The terms of title and tags; the first passage has them all.
+    /// The terms of title and tags, all of which the first passage has.
     name: Vec<Term>,
     pub passages: Vec<PassageEntry>,
 }
@@ -84,7 +86,7 @@ impl DocEntry {
             })
             .collect();
         if written.is_empty() && !name.is_empty() {
-            // A memory that is nothing but its name can be found by it.
+            // A memory without a body is found by its title.
             let text = memory.title.clone();
             let only = Passage { headings: Vec::new(), section: 0, lines: (1, 1), text };
             written.push(PassageEntry::of(&only, language, Some(table), emphasis));
@@ -98,12 +100,12 @@ impl DocEntry {
         DocEntry { language, confidence: memory.confidence, name, passages: written }
     }
 
-    /// The direction of the whole memory.
+    /// The embedding of the whole memory.
     pub fn vector(&self) -> Vector {
         Vector::middle(self.passages.iter().map(|passage| &passage.vector))
     }
 
-    /// Language, confidence, the length of the sum of all directions; then the passages.
+    /// Encodes language, confidence and the norm of the summed embeddings, then the passages.
     pub fn to_bytes(&self) -> Vec<u8> {
         let confidence = self.confidence.map_or(NO_CONFIDENCE, |share| (share.clamp(0.0, 1.0) * 100.0) as u8);
         let mut bytes = vec![self.language.number(), confidence, 0, 0];
@@ -123,7 +125,7 @@ impl DocEntry {
     }
 }
 
-/// The length of a sum of directions: with it, the cosine with their middle is told by their own cosines.
+/// The norm of a sum of embeddings. With it, the cosine with their mean follows from their own cosines.
 fn reach<'a>(vectors: impl Iterator<Item = &'a Vector>) -> f32 {
     let mut sum = [0.0_f32; crate::embed::DIMENSIONS];
     for vector in vectors {
@@ -132,14 +134,14 @@ fn reach<'a>(vectors: impl Iterator<Item = &'a Vector>) -> f32 {
     sum.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 
-/// The title. One that is only the name of the file says nothing: files are renamed.
+/// The title, or nothing if it is only the file name: renaming a file must not change a score.
 fn own_title(memory: &Memory) -> &str {
     let file = memory.address.name().rsplit('/').next().unwrap_or_default();
     let from_file = matches!(memory.kind, MemoryKind::Note(_)) && memory.title == file;
     if from_file { "" } else { &memory.title }
 }
 
-/// The texts of the first passages of a memory's sheet, in their order.
+/// The texts of the first passages of a memory's doc entry, in order.
 pub fn texts(memory: &Memory, passages: &[Passage], most: usize) -> Vec<String> {
     let mut texts: Vec<String> =
         gathered(passages).into_iter().take(most).map(|passage| passage.text).collect();
@@ -149,7 +151,7 @@ pub fn texts(memory: &Memory, passages: &[Passage], most: usize) -> Vec<String> 
     texts
 }
 
-/// The passages, those beyond the most that are kept joined to the last of them.
+/// The passages, with all beyond the limit joined to the last one.
 fn gathered(passages: &[Passage]) -> Vec<Passage> {
     let mut kept: Vec<Passage> = passages.iter().take(PASSAGES_MAX).cloned().collect();
     if let Some(last) = kept.last_mut() {
@@ -171,7 +173,7 @@ fn first_words(text: &str, count: usize) -> String {
     text.split_whitespace().take(count).collect::<Vec<_>>().join(" ")
 }
 
-/// Who speaks: one to three words with a capital, before a colon, at the beginning of a passage.
+/// The speaker of a passage: one to three capitalized words before a colon at its start.
 fn label(text: &str) -> Option<&str> {
     let (label, rest) = text.trim_start().split_once(':')?;
     let mut words = label.split(' ');
@@ -200,8 +202,8 @@ impl PassageEntry {
         PassageEntry { lines: passage.lines, section: passage.section, length, terms: counted, label, vector }
     }
 
-    /// First line, number of lines, section, length, number of terms, the lengths of the sums of directions of the
-    /// window and of the section; the direction; the terms.
+    /// Encodes first line, number of lines, section, length, number of terms, the norms of the summed embeddings
+    /// of window and section, the embedding, and the terms.
     fn append_to(&self, bytes: &mut Vec<u8>, window: f32, section: f32, name: &[Term]) {
         let (from, to) = self.lines;
         let short = |number: usize| u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes();
@@ -223,7 +225,7 @@ impl PassageEntry {
     }
 }
 
-/// The direction of a passage, with what it says first. Of a short one that is all of it.
+/// The embedding of a passage, with its lead weighted more. A short passage is all lead.
 fn direction(text: &str, table: &Table<'_>, emphasis: FieldBoost) -> Vector {
     let whole = table.vector(text);
     let is_code = |line: &str| line.starts_with("```");
@@ -235,43 +237,43 @@ fn direction(text: &str, table: &Table<'_>, emphasis: FieldBoost) -> Vector {
     whole.with(&table.vector(&lead), emphasis.lead)
 }
 
-/// A memory as it lies in a sheet.
+/// An encoded doc entry.
 #[derive(Clone, Debug)]
 pub struct DocView<'b> {
     pub confidence: Option<f32>,
-    /// The length of the sum of all directions.
+    /// The norm of the summed embeddings.
     pub sum_norm: f32,
     pub passages: Vec<PassageView<'b>>,
 }
 
 impl DocView<'_> {
-    /// The direction of the whole memory.
+    /// The embedding of the whole memory.
     pub fn vector(&self) -> Vector {
         let vectors: Vec<Vector> = self.passages.iter().filter_map(PassageView::embedding).collect();
         Vector::middle(&vectors)
     }
 }
 
-/// A passage as it lies in a sheet.
+/// An encoded passage.
 #[derive(Clone, Copy, Debug)]
 pub struct PassageView<'b> {
     pub lines: (usize, usize),
     pub section: usize,
     pub length: usize,
-    /// The lengths of the sums of directions, with the neighbours and in the section.
+    /// The norms of the summed embeddings of window and section.
     pub window_reach: f32,
     pub section_reach: f32,
     vector: &'b [u8],
     terms: &'b [u8],
 }
 
-/// A term as it stands in a passage.
+/// The frequency of a term in a passage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How often it counts there.
+    /// The term frequency, boosts included.
     pub times: u8,
     pub in_label: bool,
-    /// Whether the memory is named so.
+    /// Whether the term occurs in title or tags.
     pub in_name: bool,
 }
 
@@ -282,14 +284,14 @@ impl Count {
 }
 
 impl PassageView<'_> {
-    /// What a term counts here, if it stands here.
+    /// The frequency of a term, if it occurs here.
     pub fn count(&self, term: Term) -> Option<Count> {
         let (terms, _) = self.terms.as_chunks::<TERM>();
         let at = terms.binary_search_by(|[a, b, c, d, _]| u32::from_le_bytes([*a, *b, *c, *d]).cmp(&term.0));
         at.ok().map(|at| Count::from_byte(terms[at][TERM - 1]))
     }
 
-    /// Bytes that this version did not write have no direction.
+    /// Bytes that this version did not write have no embedding, so their cosine is 0.
     pub fn cosine(&self, asked: &QuantizedVector) -> f32 {
         asked.cosine_with(self.vector).unwrap_or(0.0)
     }
@@ -298,7 +300,7 @@ impl PassageView<'_> {
         Some(QuantizedVector::from_bytes(self.vector)?.vector())
     }
 
-    /// The terms in their order, and what each counts.
+    /// The terms in order, with their frequencies.
     pub fn counts(&self) -> impl Iterator<Item = (Term, Count)> {
         let (terms, _) = self.terms.as_chunks::<TERM>();
         terms
@@ -311,7 +313,7 @@ impl PassageView<'_> {
     }
 }
 
-/// Reads a sheet. Foreign bytes give some passages or none.
+/// Decodes a doc entry. Invalid bytes give some passages or none, never an error.
 pub fn read(bytes: &[u8]) -> DocView<'_> {
     let Some((head, mut rest)) = bytes.split_at_checked(HEAD) else {
         return DocView { confidence: None, sum_norm: 0.0, passages: Vec::new() };

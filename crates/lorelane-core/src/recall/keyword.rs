@@ -1,4 +1,4 @@
-//! The first system's scoring of prompts: names, the descriptions of categories, and recency for the best.
+//! The prompt scoring of the `claude-memory` scripts: title and tags, category descriptions, recency of the best.
 
 use super::{Hit, PREFIX_MIN, Query, ScorePart, Signal, hit, is_recent, name_parts, priority};
 use crate::corpus::MemorySummary;
@@ -7,11 +7,11 @@ use crate::text::words;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Only so many are looked at for their age.
+/// Only this many of the best can get the point for recency.
 const DEEP_CHECK: usize = 20;
 const DESCRIPTION_MAX: i32 = 2;
 
-/// The memories that share a word with the prompt, best first; equals stay in the order of the listing.
+/// The memories that share a word with the prompt, best first; ties stay in the order of the listing.
 pub fn keyword(
     query: &Query,
     entries: &[MemorySummary],
@@ -42,7 +42,7 @@ pub fn keyword(
     hits.into_iter().map(|(hit, _)| hit).collect()
 }
 
-/// A word of the description is a point, the beginning of one half a point, and both together two at most.
+/// A word of the description is one point, a prefix of one half a point; two points at most.
 fn description_part(query: &Query, description: &str) -> Option<ScorePart> {
     let known = words(description);
     let (exact, others): (Vec<&String>, Vec<&String>) =

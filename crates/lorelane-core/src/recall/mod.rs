@@ -1,11 +1,11 @@
 //! Finds the memories that are relevant to a text, and explains each score.
 //!
-//! One path for every lane and every face: [`query`] analyzes a text, the engine looks up candidates in the index,
-//! [`score`] scores their passages, [`rank`] groups them by memory and drops what is not relevant.
-//! Every point belongs to a part that can be shown; the parts sum to the score.
+//! Every lane and every face takes one path: [`query`] analyzes a text, the engine looks up candidates in the
+//! index, [`score`] scores their passages, [`rank`] groups them by memory and drops what is not relevant.
+//! Every point belongs to a signal that can be shown; the signals sum to the score.
 //!
-//! The scoring of the `claude-memory` scripts (tag 3, title 2, prefix 1) stays where it is the contract:
-//! `keyword`, [`candidate`], and the rule of reminders.
+//! The scoring of the `claude-memory` scripts (tag 3, title 2, prefix 1) is kept where it is the contract:
+//! `keyword`, [`candidate`] and the rule of reminders.
 
 mod calibration;
 pub mod doc_entry;
@@ -30,33 +30,34 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 const RECENT_DAYS: i64 = 30;
-/// A shorter beginning would match by accident.
+/// A shorter prefix would match by accident.
 const PREFIX_MIN: usize = 4;
-/// From this score on, a memory is taken for the same subject.
+/// From this score on, a memory counts as the same subject.
 const CANDIDATE_SCORE: i32 = 3;
 
-/// The points of a score that is halfway to the best there could be.
+/// The points at which [`Hit::share`] is one half.
 const HALF: f64 = 1000.0;
 
-/// What is asked, ready to be compared.
+/// A search: text, filters and the current time.
 #[derive(Clone, Debug)]
 pub struct Query {
     pub text: String,
     words: BTreeSet<String>,
-    /// Only these categories and types of notes, if any is named.
+    /// Only these categories and note types, if any is named.
     pub categories: Vec<Category>,
     pub types: Vec<NoteType>,
     /// Only memories of these lanes, if any is named.
     pub lanes: Vec<LaneId>,
-    /// Only memories with one of these tags, whatever their case.
+    /// Only memories with one of these tags, ignoring case.
     pub tags: Vec<String>,
-    /// Only memories that were last changed since, and before.
+    /// Only memories last changed at or after `after`, and before `before`: that is what "since" means to a
+    /// person.
     pub after: Option<Timestamp>,
     pub before: Option<Timestamp>,
-    /// Made since and before, as the first notes had it, instead of changed.
+    /// Filter by creation time instead of the last change, as the `ragdocs` tools did.
     pub by_creation: bool,
     pub include_retired: bool,
-    /// Also what is archived, though nothing else that is out of recall.
+    /// Archived memories too, but not retired ones.
     pub include_archived: bool,
     pub now: Timestamp,
 }
@@ -74,12 +75,12 @@ pub struct Hit {
     pub score: i32,
     /// Why it was found: the points sum to the score.
     pub explain: Vec<ScorePart>,
-    /// Memories that say nearly the same and stand behind this one.
+    /// Near-duplicates of this memory that it hides.
     pub same: Vec<Address>,
 }
 
 impl Hit {
-    /// The score between 0 and 1, in the same order: points have no upper end.
+    /// The score mapped to 0..1 in the same order; points have no upper limit.
     pub fn share(&self) -> f64 {
         let points = f64::from(self.score.max(0));
         points / (points + HALF)
@@ -161,7 +162,8 @@ impl Signal {
         }
     }
 
-    /// What one match counts in the first system's scoring; its other signals count one.
+    /// The points of one match in the scoring of the `claude-memory` scripts, where every other signal is one
+    /// point.
     pub fn points(self) -> i32 {
         match self {
             Signal::Tag => 3,
@@ -197,8 +199,9 @@ impl Query {
         }
     }
 
-    /// What a person asks. Short names count, too, because a tag may be one: `ci`, `r`, `c++`. The first system left
-    /// them out, so whatever answers in its place has [`Query::new`]. Of a long text only both ends are taken apart.
+    /// A query typed by a person. Short names count as words, because a tag may be one: `ci`, `r`, `c++`. The
+    /// `claude-memory` scripts ignored them, so callers that stand in for the scripts use [`Query::new`]. Only the
+    /// beginning and the end of a long text are analyzed.
     pub fn of_person(text: &str, now: Timestamp) -> Query {
         let text = query::both_ends(text);
         let mut query = Query::new(&text, now);
@@ -206,12 +209,12 @@ impl Query {
         query
     }
 
-    /// The words that are looked for in names, each once.
+    /// The distinct words to match against titles and tags.
     pub fn words(&self) -> &BTreeSet<String> {
         &self.words
     }
 
-    /// Whether memories of this kind and status are asked for.
+    /// Whether the filters admit memories of this kind and status.
     pub fn admits(&self, kind: MemoryKind, status: Status) -> bool {
         let asked = match kind {
             MemoryKind::Record(category) => self.categories.contains(&category),
@@ -227,10 +230,11 @@ impl Query {
             && (asked || (self.categories.is_empty() && self.types.is_empty()))
     }
 
-    /// Whether a memory may be an answer, whatever it says.
+    /// Whether the filters admit this memory, regardless of what it says.
     pub fn wants(&self, entry: &MemorySummary) -> bool {
         let tagged = |tag: &String| entry.tags.iter().any(|own| fold(own) == fold(tag));
-        // A memory of which no time is known passes every filter of time.
+        // A memory without any known time passes every time filter. The file's mtime counts only here: ranking by
+        // it would change with every checkout.
         let at = if self.by_creation { entry.created.or(entry.written) } else { entry.dated() };
         self.admits(entry.kind, entry.status)
             && (self.tags.is_empty() || self.tags.iter().any(tagged))
@@ -239,16 +243,16 @@ impl Query {
     }
 }
 
-/// Whether an asked word also finds the longer words that begin with it.
+/// Whether a query word also matches longer words that begin with it.
 pub fn finds_beginnings(word: &str) -> bool {
     word.chars().count() >= PREFIX_MIN
 }
 
-/// The words of a memory's name and the signal that each can give. A word of two tags is there twice: each of
-/// them can be asked for.
+/// The words of a memory's title and tags, each with the signal it can give. A word that occurs in two tags is
+/// listed twice: either tag can match.
 ///
-/// The points of the signals, summed over the asked words, are the memory's reach: its name brings that many
-/// points or fewer, as a tag of several words counts once and only whole.
+/// The points of these signals, summed over the query words, are an upper bound of the memory's score by name: a
+/// tag of several words scores once, and only as a whole.
 pub fn name_words(title: &str, tags: &[String]) -> Vec<(Signal, String)> {
     let title = title_words(title);
     let in_tags = tags.iter().flat_map(|tag| tag_words(tag)).map(|word| (Signal::Tag, word));
@@ -259,10 +263,10 @@ fn is_recent(entry: &MemorySummary, now: Timestamp) -> bool {
     entry.updated.is_some_and(|updated| now.days_since(updated) <= RECENT_DAYS)
 }
 
-/// The one memory that new information most likely belongs to, if any is near enough.
+/// The memory that new information most likely belongs to, if any scores high enough.
 ///
-/// The memories come with their reach, see [`name_words`], the farthest first: those that cannot be the one are
-/// not asked for.
+/// The memories come with the upper bound of their score (see [`name_words`]), highest first, so that the scan
+/// stops as soon as no later one can win.
 pub fn candidate(
     query: &Query,
     reaching: impl Iterator<Item = (i32, impl Borrow<MemorySummary>)>,
@@ -270,7 +274,7 @@ pub fn candidate(
     candidate_if(query, reaching, |_| true)
 }
 
-/// The same among those that a further rule lets pass.
+/// [`candidate`], among the hits that `passes` accepts.
 pub fn candidate_if(
     query: &Query,
     reaching: impl Iterator<Item = (i32, impl Borrow<MemorySummary>)>,
@@ -310,9 +314,9 @@ fn hit(entry: &MemorySummary, explain: Vec<ScorePart>) -> Hit {
     }
 }
 
-/// What title and tags contribute. A tag of several words matches when all of them are asked for.
+/// The points of title and tags. A tag of several words matches when the query has all of them.
 pub fn name_parts(query: &Query, title: &str, tags: &[String]) -> Vec<ScorePart> {
-    // Most memories share no word with a query: that is seen without taking their names apart.
+    // Most memories share no word with a query, and a substring check shows that without splitting their names.
     let folded = fold(&format!("{title}\n{}", tags.join("\n")));
     if !may_name(&folded, &query.words) {
         return Vec::new();
@@ -349,7 +353,7 @@ pub fn name_parts(query: &Query, title: &str, tags: &[String]) -> Vec<ScorePart>
     parts.into_iter().filter(|part| part.points > 0).collect()
 }
 
-/// Each once, in order.
+/// The distinct words of a title, sorted.
 fn title_words(title: &str) -> Vec<String> {
     let mut words = words(title);
     words.sort_unstable();
@@ -357,12 +361,12 @@ fn title_words(title: &str) -> Vec<String> {
     words
 }
 
-/// Whether a folded name can have one of the words, or a longer one that begins with it.
+/// Whether a folded name can contain one of the words, or a longer word that begins with it.
 fn may_name(folded: &str, words: &BTreeSet<String>) -> bool {
     if !folded.is_ascii() {
         return words.iter().any(|word| folded.contains(word.as_str()));
     }
-    // A word with signs, `c++`, begins with a run itself.
+    // A word with punctuation such as `c++` itself begins with the alphanumeric run.
     let begins = |run: &str, word: &str| {
         let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
         run.starts_with(word) || word.strip_prefix(run).is_some_and(ends)
@@ -371,8 +375,8 @@ fn may_name(folded: &str, words: &BTreeSet<String>) -> bool {
     runs.any(|run| words.iter().any(|word| begins(run, word)))
 }
 
-/// A tag is a name: also `ci` or `c++` is one, though as a word of a text it would be too short to count. One that is
-/// an everyday word, `go`, cannot be asked for: nobody can tell it from the word.
+/// A tag is a name, so `ci` or `c++` counts although it would be too short as a word of a text. A tag that is a
+/// stop word, such as `go`, matches nothing: it cannot be told from the ordinary word.
 fn tag_words(tag: &str) -> Vec<String> {
     let mut found = words(tag);
     if found.is_empty() {
@@ -384,7 +388,8 @@ fn tag_words(tag: &str) -> Vec<String> {
     found
 }
 
-/// Among equals, what binds comes before what happened.
+/// The tie-break by kind: what binds comes before what happened. The order is that of the `claude-memory` scripts.
+/// It scores no points, because points would outrank confidence.
 fn priority(kind: MemoryKind) -> u32 {
     match kind {
         MemoryKind::Record(Category::Decision) => 1,
@@ -481,7 +486,7 @@ mod tests {
         );
     }
 
-    // A prompt that names such a tag was answered with nothing.
+    // A prompt that names such a tag got no reminder.
     #[test]
     fn a_short_tag_or_one_with_signs_is_found_when_a_person_asks() {
         let tagged = |tag: &str| entry(Category::Decision, "Runners", &[tag], 100);
@@ -507,14 +512,14 @@ mod tests {
             ("we'd like that", "d", false),
             ("c’est la vie", "c", false),
             ("c#foo", "c#", false),
-            // A name made of everyday words is asked for as it is written, and not by one of its parts.
+            // A tag made of stop words matches as it is written, not by one of its parts.
             ("i/o-bound", "I/O", true),
             ("(a/b) tests", "a/b", true),
             ("plan b", "a/b", false),
             ("add a to-do.", "to-do", true),
             ("what to do", "to-do", false),
             ("what to do", "to do", false),
-            // One everyday word is never enough.
+            // One stop word is never enough.
             ("go code", "go", false),
         ] {
             let entries = [tagged(tag)];
@@ -547,7 +552,8 @@ mod tests {
 
     #[test]
     fn time_is_judged_by_dates_and_without_them_by_the_file() {
-        // Created, changed, file written, each as a day; wanted from day 10 on by change, and by creation.
+        // Created, changed and file written, each as a day; then whether "since day 10" admits it by change and by
+        // creation.
         let table = [
             ([Some(20), None, Some(1)], (true, true)),
             ([Some(5), None, Some(20)], (false, false)),
@@ -573,7 +579,7 @@ mod tests {
         }
     }
 
-    // Only the index knows all memories; what it leaves out must not be what is looked for.
+    // The index cuts candidates by this bound; a bound that is too low would cut the best match.
     #[test]
     fn no_name_brings_more_points_than_its_reach() {
         let table: [(&str, &[&str], &str, i32); 7] = [
@@ -620,7 +626,7 @@ mod tests {
         assert_eq!(asked, 4);
     }
 
-    // A pasted megabyte cost a prompt its deadline, for words that nobody looks up.
+    // A pasted megabyte cost a prompt its deadline, for words that are never looked up.
     #[test]
     fn of_a_long_text_both_ends_are_taken_apart_and_no_more() {
         let middle = (0..100_000).map(|number| format!("word{number} ")).collect::<String>();

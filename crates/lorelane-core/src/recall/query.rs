@@ -1,32 +1,32 @@
-//! A question, ready to be compared with memories.
+//! A query text analyzed into terms, an embedding, names and months.
 
 use crate::embed::{QuantizedVector, Table, Vector};
 use crate::terms::{Language, Term, each_word, term_of};
 use crate::time::Timestamp;
 use std::collections::{BTreeSet, HashSet};
 
-/// Of a longer text only its beginning and its end are looked at: there stands what is wanted, and between them
-/// what was pasted.
+/// Of a longer text only the beginning and the end are analyzed: the request is there, and what was pasted is in
+/// between.
 const TEXT_MAX: usize = 16 << 10;
-/// How many terms of a long text are looked up: its rarest.
+/// How many terms of a long text are looked up: the rarest.
 const TERMS_MAX: usize = 20;
-/// More different words than this are not told apart.
+/// Further distinct words are ignored.
 const WORDS_MAX: usize = 128;
 
-/// A month by its number, and its year if one is named.
+/// A month by number, with its year if the text names one.
 type Month = (Option<i64>, i64);
 
-/// What is asked.
+/// A query text, ready to be scored against passages.
 #[derive(Clone, Debug)]
 pub struct AnalyzedQuery {
-    /// Each once, in the order of the text.
+    /// The distinct terms, in the order of the text.
     pub terms: Vec<QueryTerm>,
-    /// What the text is about.
+    /// The embedding of the text, from the built-in table.
     pub vector: Vector,
     pub(super) small: QuantizedVector,
-    /// The same by the model that somebody added, where it runs.
+    /// The embedding by the added model, if one runs.
     pub second: Option<Vec<f32>>,
-    /// The months that it speaks of, some with their year.
+    /// The months that the text mentions.
     months: Vec<Month>,
 }
 
@@ -34,14 +34,14 @@ pub struct AnalyzedQuery {
 pub struct QueryTerm {
     /// As it was written, in lower case.
     pub word: String,
-    /// The terms it is in the languages that the memories are written in.
+    /// The terms of the word in each language that the memories are written in.
     pub variants: Vec<Term>,
-    /// Whether it is written as a name: with a capital, inside a sentence.
+    /// Whether it is written like a name: capitalized in the middle of a sentence.
     is_name: bool,
 }
 
 impl AnalyzedQuery {
-    /// `languages` are those of the memories that are searched.
+    /// `languages` are the languages of the memories that are searched.
     pub fn new(text: &str, languages: &[Language], table: &Table<'_>) -> AnalyzedQuery {
         let text = both_ends(text);
         let mut terms: Vec<QueryTerm> = Vec::new();
@@ -70,13 +70,13 @@ impl AnalyzedQuery {
         }
     }
 
-    /// Whether it has more terms than are looked up.
+    /// Whether it has more terms than will be looked up.
     pub fn is_long(&self) -> bool {
         self.terms.len() > TERMS_MAX
     }
 
-    /// The same with its rarest terms only. `holding` says how many passages have each; one that stands nowhere
-    /// finds nothing.
+    /// Keeps the rarest terms. `holding` is the doc frequency of each; a term that occurs nowhere finds nothing,
+    /// so it is dropped first.
     pub fn rarest(mut self, holding: &[u64]) -> AnalyzedQuery {
         let mut counted: Vec<(u64, QueryTerm)> = holding.iter().copied().zip(self.terms).collect();
         counted.sort_by_key(|(holding, _)| if *holding == 0 { u64::MAX } else { *holding });
@@ -84,7 +84,7 @@ impl AnalyzedQuery {
         self
     }
 
-    /// Whether it names somebody or something, and no memory knows any of these names.
+    /// Whether the query has names, and none of them occurs in any memory.
     pub(super) fn names_strangers(&self, holding: &[u64]) -> bool {
         let mut names = self.terms.iter().zip(holding).filter(|(term, _)| term.is_name).peekable();
         names.peek().is_some() && names.all(|(_, holding)| *holding == 0)
@@ -98,7 +98,7 @@ impl AnalyzedQuery {
     }
 }
 
-/// The words that have a capital though no sentence begins with them, in lower case.
+/// The words that are capitalized without starting a sentence, in lower case.
 fn names(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut begins = true;
@@ -131,8 +131,8 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// The months that a text names, each with the year that follows it. `May` and `March` at the beginning of a
-/// sentence are other words.
+/// The months that a text names, each with the year that follows it. `May` and `March` at the start of a sentence
+/// are taken for verbs.
 fn months(text: &str) -> Vec<Month> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
@@ -157,14 +157,14 @@ fn months(text: &str) -> Vec<Month> {
     found
 }
 
-/// What is looked at of a text.
+/// The part of a text that is analyzed.
 pub fn both_ends(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= TEXT_MAX {
         return text.into();
     }
     let (head, _) = text.split_at(text.floor_char_boundary(TEXT_MAX / 2));
     let (_, tail) = text.split_at(text.ceil_char_boundary(text.len() - TEXT_MAX / 2));
-    // Half a word is another word.
+    // Cut at whitespace: half a word would be another word.
     let head = head.rfind(char::is_whitespace).map_or(head, |end| &head[..end]);
     let tail = tail.find(char::is_whitespace).map_or(tail, |start| &tail[start..]);
     format!("{head}\n{tail}").into()

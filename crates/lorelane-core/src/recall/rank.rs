@@ -1,4 +1,4 @@
-//! From weighed passages to hits: grouped by memory, without what is not relevant, and near-duplicates as one.
+//! Turns scored passages into hits: grouped by memory, without what is not relevant, near-duplicates collapsed.
 
 use super::doc_entry;
 use super::query::AnalyzedQuery;
@@ -9,43 +9,43 @@ use crate::terms::{Language, Term, each_term};
 use crate::text::fold;
 use std::collections::BTreeSet;
 
-/// Points in one unit of score: what is shown is whole numbers.
+/// Points per unit of score: users see whole numbers.
 const POINTS: f32 = 1000.0;
-/// A passage that scores less than this share of the best one is not an answer beside it.
+/// A passage below this share of the best score is dropped.
 const BESIDE_THE_BEST: f32 = 0.25;
-/// A word that no more passages have than this is rare: in a small store, and in a large one.
+/// A word is rare if no more passages than this have it: in a small store, and as a share of a large one.
 const RARE_MIN: u64 = 3;
 const RARE_SHARE: f32 = 0.01;
-/// A passage that has this much of a text's rare words, that many of them, and means this nearly the same, is about
-/// the same.
+/// A passage is about the same subject as a text if it covers this share of its rare words, has that many of its
+/// words, and has this cosine.
 const SAME_COVERED: f32 = 0.5;
 const SAME_WORDS: usize = 3;
 const SAME_MEANING: f32 = 0.5;
-/// Two memories that share this much of their terms say the same.
+/// Two memories that share this much of their terms are near-duplicates.
 const SAME_TERMS: f32 = 0.8;
-/// Only so many of the best are compared with one another.
+/// Only this many of the best are compared with each other.
 const SAME_AMONG: usize = 20;
 
-/// What is shown, best first.
+/// The results, best first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SearchResults {
     pub hits: Vec<Hit>,
-    /// How many there are, before anybody cuts the list.
+    /// How many there are before the list is cut.
     pub total: usize,
 }
 
-/// How the answers are put together.
+/// What a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultMode {
-    /// Each memory once, with its best passage, and those that say the same as one.
+    /// Each memory once, with its best passage; near-duplicates collapsed.
     Memories,
-    /// Every passage that answers.
+    /// Every relevant passage.
     Passages,
-    /// Each memory once, relevant or not: somebody else has a rule for that.
+    /// Each memory once, relevant or not: the caller has its own rule.
     Everything,
 }
 
-/// What answers a question, at most `limit`.
+/// Ranks the candidates and returns at most `limit` hits.
 pub fn rank(
     query: &Query,
     asked: &AnalyzedQuery,
@@ -80,14 +80,14 @@ pub fn rank(
         let mut met = BTreeSet::new();
         passages.retain(|weighed| met.insert(weighed.memory));
     }
-    // Only what can still be shown is taken further; tie-breakers change no place by more than a few.
+    // Only what can still be shown is processed further; tie-breakers move a hit by a few places at most.
     let total = passages.len();
     passages.truncate(limit.saturating_add(SAME_AMONG));
     let mut hits: Vec<(usize, Hit)> = passages
         .iter()
         .map(|weighed| (weighed.memory, hit(query, asked, weights, weighed, &considered[weighed.memory])))
         .collect();
-    // Stable: equals stay in the order in which they were weighed.
+    // The sort is stable, so equal hits keep the order of their passages.
     hits.sort_by_key(|(_, hit)| (std::cmp::Reverse(hit.score), priority(hit.kind)));
     if grouping == ResultMode::Memories {
         let before = hits.len();
@@ -100,7 +100,7 @@ pub fn rank(
     SearchResults { total, hits: hits.into_iter().map(|(_, hit)| hit).collect() }
 }
 
-/// The one memory that says most of what a text says, if it says enough of it to be about the same.
+/// The memory that is about the same subject as a text, if any says enough of it.
 pub fn same_subject(
     query: &Query,
     asked: &AnalyzedQuery,
@@ -118,9 +118,9 @@ pub fn same_subject(
     Some(hit(query, asked, weights, best, &considered[best.memory]))
 }
 
-/// Whether a question calls a memory by its name, though it says much that the memory does not: by a tag, or by a
-/// word of the title that few passages have. A title that is only the name of a file has to be called by two.
-/// A tag also answers to a longer word that it begins: tags are short for something, as `auth` is.
+/// Whether a query names a memory, so that it is a hit although most of the query is about something else: by a
+/// tag, or by a rare word of the title. A title that is only the file name needs two. A tag also matches a longer
+/// word that begins with it, because tags abbreviate: `auth`.
 pub fn is_named(
     query: &Query,
     asked: &AnalyzedQuery,
@@ -147,7 +147,7 @@ pub fn is_named(
         || entry.tags.iter().any(is_short_for_one)
 }
 
-/// Whether search does not see a word that is a tag all the same, `r` or `i/o`: no count tells how rare it is.
+/// Whether a tag such as `r` or `i/o` is not a search term: then no doc frequency says how rare it is.
 fn is_no_term(word: &str) -> bool {
     let mut is_none = true;
     each_term(word, Language::English, &mut |_| is_none = false);
@@ -177,7 +177,7 @@ fn hit(
     Hit { lines: Some(weighed.lines), ..super::hit(entry, explain) }
 }
 
-/// Those that say nearly the same as a better one stand behind it.
+/// Moves each near-duplicate into the `same` list of the better hit.
 fn collapsed(hits: Vec<(usize, Hit)>, considered: &[Candidate]) -> Vec<(usize, Hit)> {
     let mut kept: Vec<(usize, Hit, Vec<Term>)> = Vec::new();
     for (memory, hit) in hits {
@@ -191,7 +191,7 @@ fn collapsed(hits: Vec<(usize, Hit)>, considered: &[Candidate]) -> Vec<(usize, H
     kept.into_iter().map(|(memory, hit, _)| (memory, hit)).collect()
 }
 
-/// The terms of a memory, sorted, each once.
+/// The distinct terms of a memory, sorted.
 fn terms_of(bytes: &[u8]) -> Vec<Term> {
     let passages = doc_entry::read(bytes).passages;
     let mut terms: Vec<Term> = passages.iter().flat_map(|passage| passage.terms()).collect();
@@ -200,8 +200,8 @@ fn terms_of(bytes: &[u8]) -> Vec<Term> {
     terms
 }
 
-/// Whether two texts, as their sorted terms, have nearly all of these in common. Very short ones are not compared: a
-/// few words are soon the same.
+/// Whether two sorted lists of terms are nearly equal. Very short texts are not compared: a few words are easily
+/// the same.
 pub fn says_the_same(one: &[Term], other: &[Term]) -> bool {
     const FEW: usize = 8;
     let (small, large) = (one.len().min(other.len()), one.len().max(other.len()));

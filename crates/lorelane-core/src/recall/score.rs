@@ -1,9 +1,9 @@
-//! Weighs the passages of the memories that may answer a question.
+//! Scores the passages of candidate memories.
 //!
-//! Two arms are summed: the words that a passage shares with the question, rare ones more (BM25), and how nearly it
-//! means the same (the cosine of two directions). Both look at a passage four times: alone, with its neighbours,
-//! with its section, with its whole memory, because a passage rarely repeats what was just said. Words count
-//! relative to the best passage, meaning counts as it is: where words find nothing good, meaning decides.
+//! A score is the sum of two arms: BM25 over the query terms and the cosine of the embeddings. Each arm scores a
+//! passage four times (alone, with its neighbours, with its section, with its memory), because a passage rarely
+//! repeats what was just said. BM25 is relative to the best passage and cosines are absolute: where no passage
+//! matches the words well, meaning decides.
 
 use super::Signal;
 use super::calibration::{self, ScoreCalibration};
@@ -17,31 +17,31 @@ use crate::time::Timestamp;
 const K1: f32 = 0.9;
 const B: f32 = 0.5;
 
-/// A memory that may answer a question.
+/// A memory that may match a query.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     pub entry: MemorySummary,
-    /// What is kept of its passages; empty for one that is not there any more.
+    /// Its doc entry; empty if the memory no longer exists.
     pub sheet: Vec<u8>,
-    /// What the added model says of its passages, packed; empty where it has not read them.
+    /// The packed vectors of its passages by the added model; empty if the model has not read them.
     pub second: Vec<u8>,
     pub pinned: bool,
 }
 
-/// What is known of all passages that were searched.
+/// Collection statistics of all passages that were searched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
     pub passages: u64,
-    /// How many terms they have together.
+    /// The total number of terms in them.
     pub terms: u64,
-    /// How many of them have each asked term.
+    /// The doc frequency of each query term, counted in passages.
     pub doc_freqs: Vec<u64>,
 }
 
-/// What each signal counts. The default is what ships; others are for measuring.
+/// The weight of each signal. The default is what ships; other values are for measuring.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
-    /// The four contexts, in both arms.
+    /// The four contexts, for both arms.
     pub passage: f32,
     pub window: f32,
     pub section: f32,
@@ -49,27 +49,26 @@ pub struct Weights {
     /// The two arms.
     pub words: f32,
     pub meaning: f32,
-    /// How far apart the added model sets what it has read, beside how far apart the table sets it.
+    /// The spread of the added model's scores, relative to the spread of the table's.
     pub model: f32,
-    /// What a section of many passages loses: each of them had a chance to match.
+    /// The penalty of a section with many passages, each of which had a chance to match.
     pub length: f32,
-    /// Somebody who is asked about speaks.
+    /// The passage is spoken by somebody the query names.
     pub speaker: f32,
-    /// The month that is asked about.
+    /// The memory was created in a month that the query names.
     pub date: f32,
-    /// Below this nothing is relevant.
+    /// Below this, no passage counts as an answer.
     pub floor: f32,
-    /// For how many days a note is recent, and what that counts among equals.
+    /// For how many days a note is recent, and the weight of that among equals.
     pub notes_recent_days: i64,
     pub notes_recent: f32,
 }
 
-/// What any tie-breaker counts at most: less than a difference in what is said.
+/// The upper limit of a tie-breaker, below any real difference between passages.
 const TIE_MAX: f32 = 0.05;
 
 impl Weights {
-    /// Those that ship, with a project's own recency of notes: a factor such as 1.2 is a fifth of the most that a
-    /// tie-breaker may count.
+    /// The default weights with the project's recency of notes: a factor of 1.2 is a fifth of `TIE_MAX`.
     pub fn of(policy: &Policy) -> Weights {
         let more = (policy.notes_recency_factor() - 1.0).clamp(0.0, 1.0) as f32;
         Weights {
@@ -100,46 +99,47 @@ impl Default for Weights {
     }
 }
 
-/// What the tie-breakers count.
+/// The tie-breakers. A pin stands in for frequent use: ranking by exposure would make popular memories more
+/// popular. Links do not rank, because no measured set has any.
 const RECORDS_RECENT: f32 = 0.02;
 const PINNED: f32 = 0.01;
 const CONFIDENT: f32 = 0.01;
-/// What somebody whom no memory knows takes from the trust in an answer.
+/// Subtracted from the trust in an answer when the query names somebody whom no memory mentions.
 const STRANGER: f32 = 0.2;
 
-/// One passage and how well it answers.
+/// A passage and its score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredPassage {
-    /// Which of the memories.
+    /// The position of its memory among the candidates.
     pub memory: usize,
     pub lines: (usize, usize),
     pub score: f32,
-    /// The signals that brought it; they sum to the score.
+    /// The signals that sum to the score.
     pub parts: Vec<(Signal, f32)>,
-    /// Which of the asked terms stand in it.
+    /// The positions of the query terms that occur in it.
     pub matched: Vec<usize>,
-    /// How much of the question's rarity these are.
+    /// Their share of the query's idf.
     pub covered: f32,
     pub cosine: f32,
-    /// Whether its memory has any of the asked words.
+    /// Whether its memory has any of the query terms.
     pub shares_words: bool,
 }
 
-/// All passages, best first, and whether any of them can be trusted to be an answer.
+/// All passages, best first, and whether the best is good enough to be an answer.
 #[derive(Clone, Debug, Default)]
 pub struct Scores {
     pub passages: Vec<ScoredPassage>,
     pub is_answered: bool,
 }
 
-/// A passage before the best one is known.
+/// The features of a passage, before the best one is known.
 struct Features {
     memory: usize,
     lines: (usize, usize),
-    /// The words in the four contexts, and the meaning.
+    /// BM25 and cosine in the four contexts.
     words: [f32; 4],
     meaning: [f32; 4],
-    /// The meaning by the added model, where it has read the passage.
+    /// The cosines by the added model, if it has read the passage.
     second: Option<[f32; 4]>,
     choices: f32,
     speaks: bool,
@@ -207,30 +207,31 @@ pub fn score(
             }
         })
         .collect();
-    // Among equals by what they say: the name of a file decides nothing.
+    // Ties are broken by content: a file name decides nothing, so that renaming files changes no result.
     let order = |weighed: &ScoredPassage| (&considered[weighed.memory].sheet, weighed.lines);
     passages.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
     let most = |of: fn(&ScoredPassage) -> f32| passages.iter().map(of).fold(0.0, f32::max);
     let stranger = asked.names_strangers(&statistics.doc_freqs);
+    // The floor always uses the table's cosines: at any time some passages have none by the added model.
     let trust = most(|weighed| weighed.covered) + most(|weighed| weighed.cosine)
         - if stranger { STRANGER } else { 0.0 };
     Scores { is_answered: !passages.is_empty() && trust >= weights.floor, passages }
 }
 
-/// How telling each asked term is, and how long a passage usually is.
+/// The idf of each query term, and the average passage length.
 struct Scale {
     rarity: Vec<f32>,
-    /// The same for telling how much of a question is covered, and their sum.
+    /// The idf for the share of a query that is covered, and their sum.
     telling: Vec<f32>,
     total: f32,
     average: f32,
 }
 
-/// In a store of a few passages every word that stands somewhere is common, and one that stands nowhere would be all
-/// that counts. How much of a question is covered is told as if there were this many.
+/// In a store of a few passages every word that occurs is common, and a word that occurs nowhere would outweigh
+/// all others. Coverage is therefore computed as if there were at least this many passages.
 const PASSAGES_MIN: u64 = 100;
 
-/// How telling a term is among all passages: the fewer have it, the more.
+/// The inverse document frequency of BM25; never negative.
 pub fn idf(all: u64, holding: u64) -> f32 {
     let (all, holding) = (all as f32, holding as f32);
     (1.0 + (all - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
@@ -270,7 +271,7 @@ impl Scale {
             if !section.0.contains(&at) {
                 let end = passages[at..].iter().take_while(|other| other.section == passage.section).count();
                 let members = at..at + end;
-                // No allowance for its size: the more a section says, the less one word in it tells.
+                // Not normalized by its size: the more a section says, the less one word in it means.
                 let words = self.words(&unit, members.clone(), self.average);
                 section = (members.clone(), words, unit.meaning(members, passage.section_reach));
             }
@@ -298,7 +299,8 @@ impl Scale {
         }
     }
 
-    /// The words of some neighbouring passages together, as one text that is expected to be so long.
+    /// BM25 of neighbouring passages taken as one text of the expected length. The counts are summed first:
+    /// adding up the passages' own scores instead cost one to two points of R@10.
     fn words(&self, unit: &Units<'_>, members: std::ops::Range<usize>, expected: f32) -> f32 {
         let length: usize = unit.passages[members.clone()].iter().map(|passage| passage.length).sum();
         let norm = K1 * (1.0 - B + B * length as f32 / expected);
@@ -311,24 +313,24 @@ impl Scale {
     }
 }
 
-/// What a question found in the passages of one memory.
+/// The matches of a query in the passages of one memory.
 struct Units<'a> {
     passages: &'a [Kept<'a>],
-    /// For each passage, how often each asked term stands in it.
+    /// For each passage, how often each query term occurs in it.
     counts: &'a [f32],
     cosines: &'a [f32],
     width: usize,
 }
 
 impl Units<'_> {
-    /// The cosine with the middle of some passages' directions; `reach` is the length of their sum.
+    /// The cosine with the mean of some passages' embeddings; `reach` is the norm of their sum.
     fn meaning(&self, members: std::ops::Range<usize>, reach: f32) -> f32 {
         let sum: f32 = self.cosines[members].iter().sum();
         if reach > 0.0 { (sum / reach).clamp(-1.0, 1.0) } else { 0.0 }
     }
 }
 
-/// What a memory is beside what it says. None of these outranks a difference in what is said.
+/// The tie-breakers of a memory. None of them outranks a difference in content.
 pub(super) fn tie_breakers(
     weights: &Weights,
     considered: &Candidate,

@@ -1,6 +1,6 @@
-//! The alphabets of secrets, as bits of one table: membership is a load and a mask.
+//! The alphabets of secrets, as bits of one table: a membership test is a load and a mask.
 //!
-//! All are ASCII. A match therefore begins and ends on a character boundary, whatever surrounds it.
+//! All are ASCII, so a match always starts and ends on a character boundary.
 
 pub(super) type Alphabet = u16;
 
@@ -9,22 +9,22 @@ pub(super) const LOWER: Alphabet = 1 << 1;
 pub(super) const UPPER: Alphabet = 1 << 2;
 /// `0-9 a-f A-F`.
 pub(super) const HEX: Alphabet = 1 << 3;
-/// `-` and `_`, which make an alphabet URL-safe base64.
+/// `-` and `_`, for URL-safe base64.
 pub(super) const DASH: Alphabet = 1 << 4;
-/// `+`, `/` and `=`, which make an alphabet base64.
+/// `+`, `/` and `=`, for base64.
 pub(super) const PLUS: Alphabet = 1 << 5;
 pub(super) const DOT: Alphabet = 1 << 6;
 pub(super) const TILDE: Alphabet = 1 << 7;
 pub(super) const PERCENT: Alphabet = 1 << 8;
-/// What an assigned value may hold: everything visible but quotes, `\`, `<`, `>` and `;`.
+/// The characters of an assigned value: everything visible except quotes, `\`, `<`, `>` and `;`.
 pub(super) const VALUE: Alphabet = 1 << 9;
-/// What stands around the base64 of a PEM block: white space, escapes, quotes, header punctuation.
+/// What surrounds the base64 of a PEM block: whitespace, escapes, quotes, header punctuation.
 pub(super) const PEM_FILL: Alphabet = 1 << 10;
-/// What ends the `user:password@host` of a URL.
+/// The characters that end the `user:password@host` of a URL.
 pub(super) const URL_STOP: Alphabet = 1 << 11;
-/// What stands before a piece of base64 within more of it.
+/// The characters before a part of a longer base64 text.
 pub(super) const SLASH: Alphabet = 1 << 12;
-/// What Django draws its keys from besides small letters, digits and `-_=+%`.
+/// The characters of Django keys besides lower-case letters, digits and `-_=+%`.
 pub(super) const SIGN: Alphabet = 1 << 13;
 
 pub(super) const ALPHA: Alphabet = LOWER | UPPER;

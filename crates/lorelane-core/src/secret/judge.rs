@@ -1,28 +1,30 @@
-//! Tells secrets from stand-ins, code and names, once the shape fits.
+//! Decides whether a value of the right shape is a secret or a placeholder, code or a name.
+//!
+//! The whole value is judged, never a part of it: `EXAMPLE` somewhere inside a value let real keys pass.
 
 use super::alphabet::{ALNUM, ALPHA, Alphabet, DASH, DIGIT, DOT, HEX, LOWER, UPPER, is};
 use super::rules::Check;
 use memchr::memmem;
 
-/// A text of the right shape, with what its place says about it.
+/// A value of the right shape, with its context.
 pub(super) struct SecretCandidate<'a> {
-    /// The value without the prefix that its format gives it.
+    /// The value without the prefix of its format.
     pub(super) value: &'a [u8],
     pub(super) quoted: bool,
-    /// The user before a password, and the host after it; empty where the place has none.
+    /// The user before a password and the host after it; empty if there is none.
     pub(super) user: &'a [u8],
     pub(super) host: &'a [u8],
 }
 
-/// Values are judged by their beginning: a text of a million `token=` must not be read a million times.
+/// Only the start of a value is judged: a text of a million `token=` must not be read a million times.
 const JUDGED: usize = 128;
 
-/// Signs of passwords. Other signs are what identifiers, dates, versions and code are made of.
+/// Punctuation of passwords. Other characters are common in identifiers, dates, versions and code.
 const SIGNS: &[u8] = b"!@#$%^&*+~";
 
-/// Secrets that are printed in manuals, whole and without their prefix, so that no scanner takes this file
-/// for a leak: of AWS, Stripe, Slack, GitHub, Google Maps, the Azure emulator, RFC 6749, 6750 and 7617, and
-/// the payloads of jwt.io.
+/// Secrets that are printed in manuals, as whole values without their prefix, so that no scanner takes this file
+/// for a leak: of AWS, Stripe, Slack, GitHub, Google Maps, the Azure emulator, RFC 6749, 6750 and 7617, and the
+/// payloads of jwt.io.
 const PRINTED: &[&str] = &[
     "IOSFODNN7EXAMPLE",
     "I44QH8DHBEXAMPLE",
@@ -50,15 +52,15 @@ const PRINTED: &[&str] = &[
 pub(super) fn counts(check: Check, candidate: &SecretCandidate<'_>) -> bool {
     let whole = candidate.value;
     let value = &whole[..whole.len().min(JUDGED)];
-    // The cheap questions first: a hostile text asks them at every `token=`.
+    // The cheap checks first: a hostile text triggers them at every `token=`.
     !is_monotonous(value)
         && !is_sequence(value)
         && match check {
-            // A stand-in reads like words: `your-api-key-goes-here`.
+            // A placeholder reads like words: `your-api-key-goes-here`.
             Check::Token => entropy(value) >= 2.3 && strangeness(value) * 20 > value.len() as i32 * -13,
             Check::Dense => is_dense(value),
             Check::Key => entropy(value) >= 2.3 && strangeness(value) > 0,
-            // A comma makes a list, as in `en-US,en;q=0.9`; keys are drawn without it.
+            // A comma separates a list, as in `en-US,en;q=0.9`; generated keys have none.
             Check::Random => {
                 looks_random(value) && !value.contains(&b',') && !is_documentation(value, candidate.quoted)
             }
@@ -74,9 +76,9 @@ pub(super) fn counts(check: Check, candidate: &SecretCandidate<'_>) -> bool {
         && !is_printed(whole)
 }
 
-/// Whether a name that ends like a secret's is known to hold something harmless: `nextPageToken`.
+/// Whether a name that ends like that of a secret is known to be harmless: `nextPageToken`.
 ///
-/// Whole words of the name are compared: `PAGERDUTY_TOKEN` pages nobody through a list.
+/// Whole words of the name are compared: `PAGERDUTY_TOKEN` has nothing to do with pages.
 pub(super) fn is_harmless_name(name: &[u8]) -> bool {
     const HARMLESS: &str = "
         bos cancel cancellation change clientrequest cls continuation csrf csrfmiddleware cursor design
@@ -104,7 +106,7 @@ fn ends_with(word: &[u8], end: &[u8]) -> bool {
     word.len() >= end.len() && word[word.len() - end.len()..].eq_ignore_ascii_case(end)
 }
 
-/// Bits per byte of the value, by the frequencies in the value itself.
+/// The entropy in bits per byte, by the frequencies in the value itself.
 fn entropy(value: &[u8]) -> f32 {
     let mut counts = [0u8; 128];
     for byte in value {
@@ -115,7 +117,7 @@ fn entropy(value: &[u8]) -> f32 {
     counts.iter().filter(|count| **count > 0).map(|count| -share(count) * share(count).log2()).sum()
 }
 
-/// Whether few different characters make the value: `xxxxxxxx`, `abababab`, `--------`.
+/// Whether the value has only a few different characters: `xxxxxxxx`, `abababab`, `--------`.
 fn is_monotonous(value: &[u8]) -> bool {
     let mut seen = 0u128;
     for byte in value {
@@ -124,7 +126,7 @@ fn is_monotonous(value: &[u8]) -> bool {
     (seen.count_ones() as usize) < (value.len() / 2).clamp(3, 6)
 }
 
-/// Whether the value counts up, each character or every other: `abcdefgh`, `a1b2c3d4`.
+/// Whether the value counts up, by each or by every other character: `abcdefgh`, `a1b2c3d4`.
 fn is_sequence(value: &[u8]) -> bool {
     let counts_up = |stride: usize| {
         let pairs = value.len().saturating_sub(stride);
@@ -134,7 +136,7 @@ fn is_sequence(value: &[u8]) -> bool {
     counts_up(1) || counts_up(2)
 }
 
-/// Whether the value points to a secret, or is code that yields one, instead of being one.
+/// Whether the value refers to a secret or is code that returns one, instead of being one.
 fn is_reference(value: &[u8], quoted: bool) -> bool {
     let starts = |head: &str| value.starts_with(head.as_bytes());
     if ["{", "arn:", "sha1", "sha256", "sha512", "md5", "enc[", "data:"].into_iter().any(starts)
@@ -159,9 +161,10 @@ fn is_reference(value: &[u8], quoted: bool) -> bool {
         || value.iter().any(|byte| matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'|' | b','))
 }
 
-/// Whether the value is a variable, an anchor, a tag or a crypt hash: `$TOKEN`, `%PW%`, `*base`, `!Ref x`, `$2b$…`.
+/// Whether the value is a variable, an anchor, a tag or a crypt hash: `$TOKEN`, `%PW%`, `*base`, `!Ref x`,
+/// `$2b$…`.
 ///
-/// A random password may begin with any sign, so the sign alone says nothing: a name must follow it.
+/// A random password may start with any of these characters, so the first one is not enough: a name must follow.
 fn is_variable(value: &[u8]) -> bool {
     const HASHES: &[&str] = &[
         "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt$", "$pbkdf2",
@@ -172,7 +175,7 @@ fn is_variable(value: &[u8]) -> bool {
     bracket || is_hash || !looks_random(name)
 }
 
-/// Whether the value is a path: its first two folders are words.
+/// Whether the value is a path: its first two components read like words.
 fn is_path(value: &[u8]) -> bool {
     let ([b'/' | b'.' | b'~', ..], Some(slash)) = (value, value.iter().position(|byte| *byte == b'/')) else {
         return false;
@@ -181,7 +184,7 @@ fn is_path(value: &[u8]) -> bool {
     slash <= 2 && value[slash + 1..].split(|byte| *byte == b'/').take(2).all(folder)
 }
 
-/// Whether the value looks drawn at random rather than put together from words.
+/// Whether the value looks random and not composed of words.
 fn looks_random(value: &[u8]) -> bool {
     if value.len() < 8 || entropy(value) < 2.3 {
         return false;
@@ -190,18 +193,18 @@ fn looks_random(value: &[u8]) -> bool {
     if length < 12 {
         return strange * 5 >= length * 3;
     }
-    // Digits in three places and nothing that joins words: names have them at their end.
+    // Digits in three places and no separators: names have digits at their end.
     let scattered = strange > 0 && turns(value) >= 3 && value.iter().all(|byte| is(*byte, ALNUM));
     strange * 5 >= length || scattered || is_digest(value)
 }
 
-/// Whether no character is much more frequent than others, as zero bytes are in the base64 of files.
+/// Whether no character is much more frequent than the others, as zero bytes are in the base64 of files.
 fn is_dense(value: &[u8]) -> bool {
     let most = (0..128).map(|byte| value.iter().filter(|other| **other == byte).count()).max();
     entropy(value) >= 4.7 && most.is_some_and(|most| most * 8 <= value.len() + 8)
 }
 
-/// Whether the value is hexadecimal and long: no word is.
+/// Whether the value is long and hexadecimal, which no word is.
 fn is_digest(value: &[u8]) -> bool {
     let digits = value.iter().filter(|byte| is(**byte, DIGIT)).count();
     value.len() >= 16 && digits >= 3 && value.len() - digits >= 3 && value.iter().all(|byte| is(*byte, HEX))
@@ -209,8 +212,9 @@ fn is_digest(value: &[u8]) -> bool {
 
 /// How unlike words the value is: about one per character for random text, below zero for names.
 ///
-/// Each pair of neighbours is evidence. In words and names most letters are followed by a letter that
-/// often follows them, digits come in groups, capitals begin words, and `-`, `_`, `.` and `/` join them.
+/// Each pair of adjacent characters is evidence. In words and names most letters are followed by a letter that
+/// often follows them, digits come in groups, capitals begin words, and `-`, `_`, `.` and `/` join them. A list
+/// of words would not do, because random keys contain short words.
 fn strangeness(value: &[u8]) -> i32 {
     let mut strange = 0;
     let mut capitals = 0;
@@ -236,7 +240,7 @@ fn strangeness(value: &[u8]) -> i32 {
     strange
 }
 
-/// The letters that often follow each letter, from `a` on: 97 of 100 pairs in words and names.
+/// The letters that often follow each letter, from `a` on: 97 % of the pairs in words and names.
 const FOLLOWERS: [&str; 26] = [
     "bcdfgiklmnprstuvwxy",
     "aceilorsuy",
@@ -286,7 +290,7 @@ fn often_follows(first: u8, second: u8) -> bool {
     OFTEN[index(first) as usize] & (1 << index(second)) != 0
 }
 
-/// Whether the value looks like a password that a person chose: three sorts of characters in one word.
+/// Whether the value looks like a password that a person chose: one word with three classes of characters.
 fn looks_typed(value: &[u8], quoted: bool) -> bool {
     let any = |alphabet| value.iter().any(|byte| is(*byte, alphabet));
     let sign = value.iter().any(|byte| SIGNS.contains(byte));
@@ -296,10 +300,10 @@ fn looks_typed(value: &[u8], quoted: bool) -> bool {
     enough && letters >= 2 && any(DIGIT) && entropy(value) >= 2.5
 }
 
-/// Whether a password in a place for passwords is more than a stand-in.
+/// Whether a value in the position of a password is more than a placeholder.
 ///
-/// The place has already said that this is a password, so a stand-in must be one as a whole: `secret42` and
-/// `MyTestPass99` open real databases.
+/// The position already says that this is a password, so only a value that is a placeholder as a whole is
+/// accepted: `secret42` and `MyTestPass99` open real databases.
 fn is_given_password(value: &[u8], candidate: &SecretCandidate<'_>) -> bool {
     let brackets = value.iter().any(|byte| matches!(byte, b'[' | b'{' | b'(' | b'<'));
     let filled_in = matches!(value, [b'$' | b'*', ..] | [b'%', .., b'%'] | [b'@', .., b'@']);
@@ -320,13 +324,13 @@ fn is_given_password(value: &[u8], candidate: &SecretCandidate<'_>) -> bool {
     in_url || is_more_than_a_name(value, candidate.quoted)
 }
 
-/// Whether a password behind the word `password` in prose is one, and not the next word.
+/// Whether the value after the word `password` in prose is a password, and not the next word.
 fn is_said_password(value: &[u8]) -> bool {
     let brackets = value.iter().any(|byte| matches!(byte, b'[' | b'{' | b'(' | b'<'));
     value.len() >= 6 && !brackets && !is_documentation(value, true) && is_more_than_a_name(value, true)
 }
 
-/// Whether the value can be no variable: `password=db_password` is code as often as it is a setting.
+/// Whether the value cannot be a variable: `password=db_password` is code as often as it is a setting.
 fn is_more_than_a_name(value: &[u8], quoted: bool) -> bool {
     if value.iter().any(|byte| matches!(byte, b'/' | b',')) && is_reference(value, quoted) {
         return false;
@@ -345,7 +349,7 @@ fn is_documentation(value: &[u8], quoted: bool) -> bool {
     is_reference(value, quoted) || is_stand_in(value)
 }
 
-/// Whether a value of words calls itself what it is: `db_password_from_vault`.
+/// Whether a value made of words names a secret: `db_password_from_vault`.
 fn names_itself(value: &[u8]) -> bool {
     let own = |word: &[u8]| {
         ["password", "passwd", "pass", "pwd", "secret", "token", "key", "vault", "env", "config"]
@@ -355,7 +359,7 @@ fn names_itself(value: &[u8]) -> bool {
     name_words(value).any(own)
 }
 
-/// Whether the value is nothing but words that stand for a password, however they are spelled: `P@ssw0rd1!`,
+/// Whether the value consists only of words of placeholders, however they are spelled: `P@ssw0rd1!`,
 /// `testPassword123`.
 fn is_stand_in(value: &[u8]) -> bool {
     const WORDS: &str = "
@@ -372,7 +376,7 @@ fn is_stand_in(value: &[u8]) -> bool {
     }
     let trimmed = value.iter().rposition(|byte| is(*byte, ALPHA)).map_or(value, |last| &value[..=last]);
     let letters: Vec<u8> = trimmed.iter().filter_map(|byte| as_letter(*byte)).collect();
-    // Which beginnings of the letters are made of words.
+    // Which prefixes of the letters consist of words.
     let mut made = vec![true];
     for end in 1..=letters.len() {
         let ends = |word: &str| letters[..end].ends_with(word.as_bytes()) && made[end - word.len()];
@@ -381,14 +385,14 @@ fn is_stand_in(value: &[u8]) -> bool {
     !letters.is_empty() && made[letters.len()]
 }
 
-/// Whether the value says first that it is none: `example-4f9c1d2b`.
+/// Whether the value starts by saying that it is a placeholder: `example-4f9c1d2b`.
 fn says_so(value: &[u8]) -> bool {
     const FIRST: &[&str] = &["example", "sample", "dummy", "fake", "placeholder", "your"];
     let first = value.split(|byte| !is(*byte, ALNUM)).next().unwrap_or(value);
     first.len() < value.len() && FIRST.iter().any(|word| first.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// The letter that a digit or sign is written for, as in `p@ssw0rd`; none for what joins words.
+/// The letter that a digit or character replaces, as in `p@ssw0rd`; none for separators.
 fn as_letter(byte: u8) -> Option<u8> {
     match byte {
         b'0' => Some(b'o'),
@@ -401,7 +405,7 @@ fn as_letter(byte: u8) -> Option<u8> {
     }
 }
 
-/// Whether the value is nothing but what manuals write for a password, as in `your-db-password`.
+/// Whether the value is exactly what manuals write for a password, as in `your-db-password`.
 fn is_exact_stand_in(value: &[u8]) -> bool {
     const WHOLE: &[&str] = &[
         "pass",
@@ -468,7 +472,7 @@ fn is_exact_stand_in(value: &[u8]) -> bool {
     }
 }
 
-/// Whether the host is one that manuals use, where a password must look like more than a word to count.
+/// Whether the host is one that manuals use. There a password must look like more than a word to count.
 fn is_documentation_host(host: &[u8]) -> bool {
     let first = host.split(|byte| matches!(byte, b':' | b',')).next().unwrap_or(host);
     let home = ["localhost", "127.0.0.1", "0.0.0.0", "host", "hostname", "db"];
@@ -506,7 +510,7 @@ fn is_printed(value: &[u8]) -> bool {
     printed(value) || value.split(|byte| *byte == b'.').any(printed)
 }
 
-/// The password in the base64 of `user:password`, if it is one.
+/// The password in the base64 of `user:password`, if it is that.
 fn basic_password(value: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::with_capacity(value.len());
     let (mut bits, mut held) = (0u32, 0);
@@ -531,7 +535,7 @@ fn basic_password(value: &[u8]) -> Option<Vec<u8>> {
     (printable && colon > 0 && colon + 4 < text.len()).then(|| text.split_off(colon + 1))
 }
 
-/// Whether one of the words, given in lower case, is in the text in any case.
+/// Whether the text contains one of the words, which are given in lower case, ignoring case.
 pub(super) fn has_any(text: &[u8], words: &[&str]) -> bool {
     (0..text.len()).any(|at| {
         let rest = &text[at..];

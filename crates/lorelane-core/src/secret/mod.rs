@@ -1,13 +1,13 @@
 //! Finds secrets in text: cloud keys, tokens, private keys, passwords in connection strings.
 //!
-//! A memory is a file in a repository that others clone, so a secret in it is a leak. The scanner
-//! runs in hooks that may cost a millisecond: one table (`rules`), one pass (`pass`), nothing
-//! compiled at start and nothing allocated for clean text. A new format is one row of the table.
-//! A `regex::RegexSet` of its 136 rows that need no name takes 9 ms to build, in each process; a whole prompt hook
-//! at 10,000 memories takes 6.6 ms, and the pass reads 4 KB in 0.1 ms.
+//! A memory is a file in a repository that others clone, so a secret in it is a leak. The scanner runs in hooks
+//! that may take a millisecond: one table (`rules`), one pass (`pass`), nothing compiled at start and nothing
+//! allocated for clean text. A new format is one row of the table. A `regex::RegexSet` of the 136 rows that need
+//! no name takes 9 ms to build, in each process; a whole prompt hook at 10,000 memories takes 6.6 ms, and the
+//! pass reads 4 KB in 0.1 ms.
 //!
-//! What looks like a secret but is a stand-in (`<your-token>`, `AKIA…EXAMPLE`, `$TOKEN`) is let
-//! through by `judge`: a scanner that cries wolf is switched off.
+//! Placeholders that look like a secret (`<your-token>`, `AKIA…EXAMPLE`, `$TOKEN`) are accepted by `judge`: a
+//! scanner with false alarms gets switched off.
 
 mod alphabet;
 mod judge;
@@ -19,8 +19,8 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A secret in a text. `kind` names the format; `span` is the secret value alone, in bytes, always
-/// on character boundaries.
+/// A secret in a text. `kind` names the format; `span` covers only the secret value, in bytes, on character
+/// boundaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretMatch {
     pub kind: &'static str,
@@ -32,10 +32,10 @@ pub fn scan(text: &str) -> Vec<SecretMatch> {
     pass::run(text)
 }
 
-/// Returns what may be shown of a secret: enough to recognise which one it is, too little to use.
+/// Returns what may be shown of a secret: enough to recognize it, too little to use it.
 ///
-/// At most four characters and a rough length; of a short value nothing, because four characters of
-/// eight are half a password.
+/// At most four characters and a rough length; nothing of a short value, because four characters of eight are
+/// half a password.
 pub fn mask(secret: &str) -> String {
     let length = secret.chars().take(64).count();
     let shown = match length {
@@ -57,8 +57,7 @@ pub fn masked(text: &str) -> Cow<'_, str> {
 
 /// Returns the text with every secret replaced by `[redacted: kind]`.
 ///
-/// The marker is known to the scanner, which steps over it as it does over a secret: a redacted
-/// text has no secrets.
+/// The scanner recognizes the marker and skips it like a secret, so a redacted text has no secrets.
 pub fn redact(text: &str) -> Cow<'_, str> {
     replaced(text, |kind, _| format!("{}{kind}]", pass::MARKER))
 }

@@ -1,12 +1,12 @@
-//! The one pass over a text.
+//! The single pass over a text.
 //!
-//! Three things can begin a secret: a word that starts like a format of the table, an assignment
-//! (`name = value`), and the colon of `scheme://user:password@host`. Each looks back and ahead by a
-//! bounded amount, or over a run that no later position reads again, so the pass is linear in the text.
+//! A secret can start in three ways: with a word that starts like a format of the table, with an assignment
+//! (`name = value`), and with the colon of `scheme://user:password@host`. Each looks back and ahead by a bounded
+//! amount, or over a run that no later position reads again, so the pass is linear in the length of the text.
 //!
-//! Redacting must leave nothing to find. A secret and the marker that replaces it are therefore the
-//! same to the pass: it steps over both, nothing looks back across their end (`floor`), and nothing
-//! that ends where a marker begins counts.
+//! A redacted text must contain nothing to find. So the pass treats a secret and the marker that replaces it
+//! alike: it skips both, nothing looks back across their end (`floor`), and nothing that ends where a marker
+//! starts counts.
 
 use super::SecretMatch;
 use super::alphabet::{
@@ -20,17 +20,17 @@ use std::ops::Range;
 
 pub(super) const MARKER: &str = "[redacted: ";
 
-/// How far before a secret the word that a row asks for may stand.
+/// How far before a secret the word in `near` may be.
 const NEAR: usize = 160;
 /// The longest name of an assignment.
 const NAME: usize = 64;
 /// The longest part of a URL before its path.
 const AUTHORITY: usize = 256;
 
-/// Where a row's shape was found.
+/// A match of a row's shape.
 struct ShapeMatch {
     span: Range<usize>,
-    /// Where the value begins behind the prefix that all values of its format share.
+    /// Where the value starts, after the prefix that all values of its format share.
     body: usize,
     quoted: bool,
 }
@@ -60,17 +60,17 @@ struct SecretScan<'a> {
     bytes: &'a [u8],
     /// The end of the last secret or marker.
     floor: usize,
-    /// The last unquoted value that was read: `token=token=…` would otherwise be read from every `=`.
+    /// The last unquoted value that was read; without it, `token=token=…` would be read again from every `=`.
     value_run: Range<usize>,
 }
 
 impl SecretScan<'_> {
-    /// Whether nothing can begin here: most of a text, and all of a digest or an image.
+    /// Whether nothing can start here: true for most of a text, and for all of a digest or an image.
     fn inside_word(&self, at: usize) -> bool {
         is(self.bytes[at], ALNUM) && self.byte_before(at).is_some_and(|before| is(before, ALNUM))
     }
 
-    /// Finds the secret that begins here, or that an assignment here gives its value.
+    /// The secret that starts here, or the value that an assignment here gives.
     fn at(&mut self, at: usize) -> Option<SecretMatch> {
         match self.bytes[at] {
             b':' => self.userinfo(at).or_else(|| self.assignment(at)).or_else(|| self.word(at)),
@@ -106,14 +106,14 @@ impl SecretScan<'_> {
         None
     }
 
-    /// A vendor's format says more than the name or the place that led to it.
+    /// Prefers a vendor's format, which says more than the name or the place that led to it.
     fn narrowed(&mut self, found: SecretMatch) -> SecretMatch {
         let start = found.span.start;
         self.word(start).filter(|narrower| narrower.span.start == start).unwrap_or(found)
     }
 
-    /// The byte that a word here would continue: none behind a secret, and none behind the letter of
-    /// an escaped `\n`, `\t` or `\r`.
+    /// The byte that a word here would continue: none after a secret, and none after the letter of an escaped
+    /// `\n`, `\t` or `\r`.
     fn byte_before(&self, at: usize) -> Option<u8> {
         match &self.bytes[self.floor..at] {
             [] | [.., b'\\', b'n' | b't' | b'r'] => None,
@@ -124,14 +124,14 @@ impl SecretScan<'_> {
     /// The value that the operator here assigns, if its name and shape make it a secret.
     fn assignment(&mut self, at: usize) -> Option<SecretMatch> {
         let (start, quoted) = self.value_start(at)?;
-        // Most assignments of a text end here, before any name is compared.
+        // Most assignments are dismissed here, before any name is compared.
         let ends = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\n') || (*byte == b'(' && !quoted);
         if self.bytes.get(start..start + 6)?.iter().any(ends) {
             return None;
         }
         let mut buffer = [0; NAME];
         for name in self.names(at) {
-            // `scheme://name:…` and `arn:…:name:…` name no value.
+            // In `scheme://name:…` and `arn:…:name:…` the name has no value.
             let path_like = name.start > self.floor && matches!(self.bytes[name.start - 1], b':' | b'/');
             if path_like && self.bytes[at] == b':' {
                 continue;
@@ -154,7 +154,7 @@ impl SecretScan<'_> {
         None
     }
 
-    /// Where the value after the operator at `at` begins, past white space and its opening quote.
+    /// Where the value after the operator at `at` starts: after whitespace and its opening quote.
     fn value_start(&self, at: usize) -> Option<(usize, bool)> {
         let bytes = self.bytes;
         let mut start = at + 1;
@@ -170,7 +170,7 @@ impl SecretScan<'_> {
         while start < limit && matches!(sign(start), b' ' | b'\t') {
             start += 1;
         }
-        // The letter of `b"…"`, `r"…"`, `f"…"`, `u"…"` and the sign of `@"…"`.
+        // The prefix of `b"…"`, `r"…"`, `f"…"`, `u"…"` and `@"…"`.
         if matches!(sign(start), b'b' | b'r' | b'f' | b'u' | b'@') && matches!(sign(start + 1), b'"' | b'\'')
         {
             start += 1;
@@ -185,7 +185,7 @@ impl SecretScan<'_> {
         Some((start + usize::from(quoted), quoted))
     }
 
-    /// The names an assignment may be to: the word before the operator, and in `name: Type = …` the name.
+    /// The names that may be assigned: the word before the operator, and in `name: Type = …` the name.
     fn names(&self, at: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let near = self.name_before(at);
         let typed = match self.bytes[at] {
@@ -202,7 +202,7 @@ impl SecretScan<'_> {
         std::iter::once(near).chain(typed)
     }
 
-    /// Where a word that seems to begin here does: past the letter of an escaped `\n`, `\t` or `\r`.
+    /// The real start of a word: after the letter of an escaped `\n`, `\t` or `\r`.
     fn unescaped(&self, start: usize) -> usize {
         let escaped =
             matches!(self.bytes[..=start.min(self.bytes.len() - 1)], [.., b'\\', b'n' | b't' | b'r']);
@@ -263,7 +263,7 @@ impl SecretScan<'_> {
         Some(self.narrowed(SecretMatch { kind: rule.kind, span }))
     }
 
-    /// The span of the secret if the row fits at `at`: its shape, what is near, what the value is like.
+    /// The span of the secret if the row matches at `at`: its shape, the words before it, and the value.
     fn fits(&mut self, rule: &SecretRule, at: usize, quoted: bool) -> Option<Range<usize>> {
         let ShapeMatch { span, body, quoted } = self.shaped(rule.shape, at, quoted)?;
         let near = &self.bytes[self.floor.max(at.saturating_sub(NEAR))..at];
@@ -327,8 +327,8 @@ impl SecretScan<'_> {
                 }
             }
         }
-        // A block that says `BEGIN PRIVATE KEY` is one whatever follows; a run that touches the next
-        // word would be the beginning of something longer.
+        // A block with `BEGIN PRIVATE KEY` counts whatever follows. A run that is directly followed by another
+        // word would be the start of something longer.
         let block = matches!(shape.last(), Some(PatternPart::PemBody));
         let rest = &self.bytes[end..];
         let cut_short =
@@ -340,7 +340,7 @@ impl SecretScan<'_> {
         texts.iter().find(|text| self.bytes[at..].starts_with(text.as_bytes())).map(|text| text.len())
     }
 
-    /// The length of the run, read no further than one past `most`.
+    /// The length of the run, reading at most one byte more than `most`.
     fn run_length(&self, alphabet: Alphabet, at: usize, most: usize) -> usize {
         let read = self.bytes[at..].iter().take(most.saturating_add(1));
         read.take_while(|byte| is(**byte, alphabet)).count()
@@ -353,8 +353,8 @@ impl SecretScan<'_> {
         fits.then_some(at + 36)
     }
 
-    /// The end of a key block. One run of base64 must be too long and too mixed for prose or a path:
-    /// people write about `-----BEGIN` lines.
+    /// The end of a key block. One run of base64 must be too long and too varied for prose or a path, because
+    /// people also write about `-----BEGIN` lines.
     fn pem_end(&self, at: usize) -> Option<usize> {
         let mut position = at;
         let mut key_end = None;
@@ -390,7 +390,8 @@ impl SecretScan<'_> {
         }
     }
 
-    /// The end of 12, 15, 18, 21 or 24 words of three to eight small letters, if a quote or the line ends there.
+    /// The end of 12, 15, 18, 21 or 24 words of three to eight lower-case letters, if a quote or the line ends
+    /// there.
     fn phrase_end(&self, at: usize) -> Option<usize> {
         let (mut end, mut words) = (at, 0);
         loop {
@@ -408,14 +409,14 @@ impl SecretScan<'_> {
         (words >= 12 && words % 3 == 0).then_some(end)
     }
 
-    /// The end of a value in quotes; `None` unless the quote is closed behind one word.
+    /// The end of a quoted value; `None` unless the quote closes after one word.
     fn quoted_end(&self, at: usize) -> Option<usize> {
         let inside = |byte: &u8| is(*byte, VALUE) || matches!(byte, b'<' | b'>' | b';');
         let end = at + self.bytes[at..].iter().take_while(|byte| inside(byte)).count();
         matches!(self.bytes.get(end)?, b'"' | b'\'' | b'`' | b'\\').then_some(end)
     }
 
-    /// The end of a bare value, without the punctuation of the text around it.
+    /// The end of an unquoted value, without the punctuation of the surrounding text.
     fn unquoted_end(&mut self, at: usize) -> usize {
         if !(self.value_run.start..self.value_run.end).contains(&at) {
             self.value_run = at..at + self.run_length(VALUE, at, usize::MAX);
@@ -459,7 +460,7 @@ fn names_secret(place: SearchScope, name: &[u8], written: &[u8]) -> bool {
     }
 }
 
-/// The name in lower case and without punctuation, so that `API_KEY`, `api-key` and `apiKey` are one.
+/// The name in lower case without punctuation, so that `API_KEY`, `api-key` and `apiKey` are the same.
 fn plain_name<'a>(name: &[u8], buffer: &'a mut [u8; NAME]) -> &'a [u8] {
     let mut length = 0;
     for byte in name.iter().filter(|byte| is(**byte, ALNUM)).take(NAME) {
@@ -469,15 +470,15 @@ fn plain_name<'a>(name: &[u8], buffer: &'a mut [u8; NAME]) -> &'a [u8] {
     &buffer[..length]
 }
 
-/// Which rows can have a byte in one of four places, one bit per row. The tables are built by the compiler
-/// from the rows; together they turn down almost every position without looking at a row.
+/// Which rows can have a given byte in one of four positions, one bit per row. The compiler builds the tables
+/// from the rows; together they reject almost every position without looking at a row.
 type Rows = [u128; 2];
 
 fn both(some: &Rows, others: &Rows) -> Rows {
     [some[0] & others[0], some[1] & others[1]]
 }
 
-/// Takes the first row out of the set.
+/// Removes the first row from the set.
 fn take_first(rows: &mut Rows) -> Option<usize> {
     let half = usize::from(rows[0] == 0);
     let row = rows[half].trailing_zeros() as usize;
@@ -489,11 +490,11 @@ static FIRST: [Rows; 256] = rows_by_byte(0);
 static SECOND: [Rows; 256] = rows_by_byte(1);
 static FOURTH: [Rows; 256] = rows_by_byte(3);
 static SIXTH: [Rows; 256] = rows_by_byte(5);
-/// What must not stand before a row's secret, or it would be the middle of something longer. It also
-/// keeps open runs linear: none is read from within itself.
+/// What must not precede a row's secret, because then it is the middle of something longer. This also keeps
+/// unbounded runs linear: none is read again from within itself.
 static BEFORE: [Alphabet; RULES.len()] = alphabets_before();
 
-/// The rows that a name gives away: the others are not asked at every `=` and `:`.
+/// The rows that need a name. The others are not tried at every `=` and `:`.
 const NAMED: Rows = {
     let mut rows = [0; 2];
     let mut row = 0;
@@ -537,7 +538,7 @@ const fn rows_by_byte(place: usize) -> [Rows; 256] {
     table
 }
 
-/// The part of a shape that a place falls into, and where in it; none where that differs from text to text.
+/// The part of a shape that contains a position, and the offset in it; none if that varies.
 const fn located(shape: &[PatternPart], mut place: usize) -> Option<(PatternPart, usize)> {
     let mut part = 0;
     while part < shape.len() {
@@ -603,7 +604,7 @@ const fn alphabets_before() -> [Alphabet; RULES.len()] {
         let mut part = 0;
         while part < RULES[row].shape.len() && table[row] == 0 {
             if let PatternPart::Run(alphabet, _, most) = RULES[row].shape[part] {
-                // `=` and `/` stand before values and inside base64: such runs must be bounded.
+                // `=` and `/` occur before values and inside base64, so such runs must be bounded.
                 let bounded = most < usize::MAX || alphabet & PLUS == 0;
                 assert!(bounded || !matches!(RULES[row].place, SearchScope::Anywhere), "unbounded base64");
                 table[row] = (alphabet & !PLUS & (ALPHA | DIGIT | DASH | DOT)) | glued;

@@ -1,7 +1,7 @@
-//! The table of formats: one row each.
+//! The table of formats, one row each.
 //!
-//! Rows are tried in order and the first that fits wins, so a narrow format stands above a wide one
-//! (`sk-ant-` above `sk-`). Rows of one kind stand together.
+//! Rows are tried in order and the first match wins, so a narrow format comes before a wide one (`sk-ant-` before
+//! `sk-`). Rows of one kind are adjacent.
 
 use super::alphabet::{
     ALNUM, Alphabet, BASE64, DASH, DIGIT, DOT, HEX, LOWER_ALNUM, PERCENT, PLUS, SIGN, TILDE, UPPER,
@@ -13,24 +13,25 @@ use super::alphabet::{
 pub(super) struct SecretRule {
     pub(super) kind: &'static str,
     pub(super) place: SearchScope,
-    /// One of these stands shortly before; empty asks for nothing. Lower case.
+    /// One of these words must occur shortly before, in lower case; empty requires nothing. A format that other
+    /// values share needs a name or such a word: 52 lower-case letters and digits may be a token or a Nix digest.
     pub(super) near: &'static [&'static str],
     pub(super) shape: &'static [PatternPart],
     pub(super) check: Check,
-    /// Whether its beginning is so short that pieces of base64 have it.
+    /// Whether its prefix is so short that it occurs inside base64.
     pub(super) short: bool,
 }
 
-/// Where a secret of this format is looked for.
+/// Where a secret of this format is searched.
 #[derive(Clone, Copy)]
 pub(super) enum SearchScope {
-    /// Wherever a word begins.
+    /// At the start of any word.
     Anywhere,
-    /// As the value of a name with one of these in it. Names are compared lower case and without
+    /// As the value of a name that contains one of these. Names are compared in lower case and without
     /// punctuation: `awssecret` is in `AWS_SECRET`, `aws-secret` and `awsSecretKey`.
     NameHas(&'static [&'static str]),
-    /// As the value of a name that ends so (digits at its end do not count), unless the name is of
-    /// the harmless ones: `page_token`, `PublicKeyToken`.
+    /// As the value of a name that ends with one of these (trailing digits are ignored), unless the name is
+    /// harmless: `page_token`, `PublicKeyToken`.
     NameEnds(&'static [&'static str]),
     /// As the value of exactly this name.
     NameIs(&'static [&'static str]),
@@ -46,39 +47,39 @@ pub(super) enum PatternPart {
     Lead(&'static [&'static str]),
     /// The longest run of the alphabet; its length must be in the range.
     Run(Alphabet, usize, usize),
-    /// The same, before the secret.
+    /// The longest run of the alphabet, before the secret.
     Skip(Alphabet, usize, usize),
-    /// Exactly so many of the alphabet, whatever follows.
+    /// Exactly this many characters of the alphabet, whatever follows.
     Take(Alphabet, usize),
     Uuid,
-    /// The base64 between a `BEGIN` and an `END` line, and the `END` line.
+    /// The base64 between the `BEGIN` and the `END` line, and the `END` line.
     PemBody,
-    /// As many words as a recovery phrase has, and nothing behind them.
+    /// As many words as a recovery phrase has, and nothing after them.
     Phrase,
-    /// A value as people write it after `=` or `:`, quoted or not, at least so long.
+    /// A value as people write it after `=` or `:`, quoted or not, with this minimum length.
     Assigned(usize),
 }
 
-/// What a text of the right shape must be like to count.
+/// The test that a value of the right shape must pass to count.
 #[derive(Clone, Copy)]
 pub(super) enum Check {
-    /// Not a stand-in, not monotonous.
+    /// Neither a placeholder nor monotonous.
     Token,
-    /// The same, and not made of words: a path has the shape of base64.
+    /// Also not composed of words: a path has the shape of base64.
     Key,
-    /// As dense as random text: base64 of files has the shape as well, and is not.
+    /// As dense as random text. The base64 of files has the same shape, but is less dense.
     Dense,
-    /// Looks drawn at random: the shape alone says nothing.
+    /// Looks random: the shape alone says nothing.
     Random,
-    /// Looks like a password: random, or letters mixed with digits and signs.
+    /// Looks like a password: random, or letters mixed with digits and punctuation.
     Password,
-    /// A password that its place gives away; only stand-ins are let through.
+    /// A password by its position; only placeholders are accepted.
     Userinfo,
-    /// The same behind a word that prose has as well: words are let through.
+    /// A password after a word that also occurs in prose; words are accepted.
     Said,
     /// The base64 of `user:password`.
     Basic,
-    /// Its shape and its name say enough.
+    /// Shape and name are enough.
     Shape,
 }
 
@@ -86,7 +87,7 @@ use PatternPart::{Assigned, Lead, Lit, PemBody, Phrase, Run, Skip, Take, Uuid};
 use SearchScope::{Anywhere, NameEnds, NameHas, NameIs, Userinfo};
 
 pub(super) const OPEN: usize = usize::MAX;
-/// What users and databases are called.
+/// The characters of user and database names.
 const FIELD: Alphabet = ALNUM | DASH | DOT;
 
 const fn token(kind: &'static str, shape: &'static [PatternPart]) -> SecretRule {
@@ -126,7 +127,7 @@ const PEM: &[PatternPart] = &[
 ];
 
 pub(super) const RULES: &[SecretRule] = &[
-    // Clouds.
+    // Cloud providers.
     token("AWS access key", &[Lit(&["AKIA", "ASIA", "ABIA", "ACCA"]), Run(UPPER_ALNUM, 16, 16)]),
     named("AWS secret key", NameHas(&["awssecret", "secretaccesskey"]), &[Run(BASE64, 40, 40)]),
     token("AWS Bedrock key", &[Lit(&["ABSK"]), Run(BASE64, 109, 269)]),
@@ -188,7 +189,7 @@ pub(super) const RULES: &[SecretRule] = &[
     token("PlanetScale token", &[Lit(&["pscale_tkn_", "pscale_pw_", "pscale_oauth_"]), Run(URL64, 32, 64)]),
     token("Databricks token", &[Lit(&["dapi"]), Run(HEX, 32, 32)]),
     token("Tailscale key", &[Lit(&["tskey-"]), Run(URL64, 24, 80)]),
-    // Where code lives and is built.
+    // Code hosting and CI.
     token("GitHub token", &[Lit(&["ghp_", "gho_", "ghu_", "ghs_", "ghr_"]), Run(ALNUM, 36, 255)]),
     token("GitHub fine-grained token", &[Lit(&["github_pat_"]), Run(ALNUM | DASH, 60, 255)]),
     token(
@@ -270,7 +271,7 @@ pub(super) const RULES: &[SecretRule] = &[
     token("Voyage key", &[Lit(&["pa-"]), Run(URL64, 43, 43)]).check(Check::Key),
     token("Brave Search key", &[Lit(&["BSA"]), Run(URL64, 27, 28)]).check(Check::Key),
     token("Cursor key", &[Lit(&["key_"]), Run(HEX, 64, 64)]),
-    // Messages and mail.
+    // Messaging and mail.
     token(
         "Slack token",
         &[
@@ -336,7 +337,7 @@ pub(super) const RULES: &[SecretRule] = &[
         .check(Check::Key),
     token("Twilio API key", &[Lit(&["SK"]), Run(HEX, 32, 32)]),
     named("Twilio auth token", NameHas(&["twilioauth", "twiliotoken"]), &[Run(HEX, 32, 32)]),
-    // Payment and shops.
+    // Payments and shops.
     token("Stripe key", &[Lit(&["sk_live_", "rk_live_", "sk_test_", "rk_test_"]), Run(ALNUM, 20, 250)]),
     token("Stripe webhook secret", &[Lit(&["whsec_"]), Run(BASE64, 32, 80)]),
     token("Shopify token", &[Lit(&["shpat_", "shpss_", "shpca_", "shppa_"]), Run(HEX, 32, 32)]),
@@ -368,7 +369,7 @@ pub(super) const RULES: &[SecretRule] = &[
     ),
     named("PagerDuty key", NameHas(&["pagerduty"]), &[Lit(&["u+"]), Run(URL64, 18, 18)]).check(Check::Token),
     named("Beamer key", NameHas(&["beamer"]), &[Lit(&["b_"]), Run(URL64, 44, 44)]),
-    // Watching.
+    // Monitoring.
     token(
         "Sentry DSN",
         &[Lead(&["https://", "http://"]), Run(HEX, 32, 32), Lit(&["@"]), Run(ALNUM | DASH | DOT, 4, 80)],
@@ -427,7 +428,7 @@ pub(super) const RULES: &[SecretRule] = &[
         &[Lit(&["dnkey-"]), Run(LOWER_ALNUM, 26, 26), Lit(&["-"]), Run(LOWER_ALNUM, 52, 52)],
     ),
     token("age secret key", &[Lit(&["AGE-SECRET-KEY-1"]), Run(UPPER_ALNUM, 58, 58)]),
-    // Work.
+    // Productivity and data.
     token("MaxMind key", &[Take(ALNUM, 6), Lit(&["_"]), Take(ALNUM, 29), Lit(&["_mmk"])]),
     token("Mapbox token", &[Lit(&["sk.eyJ1Ijoi"]), Run(URL64, 40, 120), Lit(&["."]), Run(URL64, 20, 40)]),
     token("Intra 42 secret", &[Lit(&["s-s4t2ud-", "u-s4t2ud-"]), Run(HEX, 64, 64)]),
@@ -447,7 +448,7 @@ pub(super) const RULES: &[SecretRule] = &[
     token("Contentful token", &[Lit(&["CFPAT-"]), Run(URL64, 43, 43)]),
     token("Dropbox token", &[Lit(&["sl.u.", "sl."]), Run(URL64, 120, OPEN)]),
     named("Okta token", NameHas(&["okta", "ssws"]), &[Lit(&["00"]), Run(URL64, 40, 40)]),
-    // Forms that no vendor owns.
+    // Formats of no particular vendor.
     named("recovery phrase", NameEnds(&["mnemonic", "phrase", "seed"]), &[Phrase]).check(Check::Shape),
     token(
         "Django secret key",

@@ -1,4 +1,4 @@
-//! What the scanner owes to every row of its table.
+//! Tests that every row of the table must pass.
 
 use super::alphabet::{ALNUM, Alphabet, HEX, LOWER, LOWER_ALNUM, is};
 use super::rules::{Check, PatternPart, RULES, SearchScope, SecretRule};
@@ -29,7 +29,7 @@ fn rows_of_one_kind_stand_together() {
     assert_eq!(names.len(), listed, "a kind is listed twice");
 }
 
-/// Stand-ins were looked for inside values, so one random key in some hundred got through (finding 7).
+/// Placeholders were searched inside values, so about one random key in a hundred got through (finding 7).
 #[test]
 fn random_values_of_every_row_are_caught() {
     const DRAWN: usize = 300;
@@ -39,7 +39,7 @@ fn random_values_of_every_row_are_caught() {
         let plain = matches!(rule.check, Check::Random | Check::Password | Check::Said);
         let missed: Vec<_> =
             (0..DRAWN).map(|_| draw.sample(rule)).filter(|sample| !sample.is_caught()).collect();
-        // Behind a name alone, a value of letters may read like a word: at most 10 of 1,000 are missed.
+        // After a name alone, a value of letters may read like a word: at most 10 of 1,000 are missed.
         let most = if plain { DRAWN / 100 } else { 2 };
         prefixed_missed += if plain { 0 } else { missed.len() };
         let shown: Vec<_> = missed.iter().map(|sample| &sample.text).take(5).collect();
@@ -77,14 +77,14 @@ impl Draw {
         texts[self.below(texts.len())]
     }
 
-    /// A run of the alphabet. `=` only ends base64, and signs of code are drawn by no generator of passwords.
+    /// A run of the alphabet. `=` only ends base64, and password generators do not use punctuation of code.
     fn run(&mut self, alphabet: Alphabet, length: usize) -> String {
         let drawn = |byte: &u8| is(*byte, alphabet) && !b"=(){}[]|,:?&".contains(byte);
         let bytes: Vec<u8> = (b'!'..=b'~').filter(drawn).collect();
         (0..length).map(|_| bytes[self.below(bytes.len())] as char).collect()
     }
 
-    /// A text as its row describes it.
+    /// A text that matches its row.
     fn sample(&mut self, rule: &SecretRule) -> Sample {
         let name = match rule.place {
             SearchScope::Anywhere => String::new(),
@@ -112,7 +112,8 @@ impl Draw {
                 }
                 PatternPart::Lit(texts) => text.push_str(self.pick(texts)),
                 PatternPart::Run(..) if matches!(rule.check, Check::Basic) => text.push_str(&self.basic()),
-                // The place allows every sign that a token may have; none is full of them.
+                // The position allows every character that a token may have, but no token consists mostly of
+                // punctuation.
                 PatternPart::Run(..) if matches!(rule.check, Check::Random) => {
                     text.push_str(&self.run(ALNUM, 20))
                 }

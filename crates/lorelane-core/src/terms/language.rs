@@ -1,8 +1,8 @@
-//! Which language a text is in, as far as stems depend on it.
+//! The language of a text, as far as stemming depends on it.
 
 use frostem::{Algorithm, Stemmer};
 
-/// A language whose words are reduced to stems.
+/// A language with a stemmer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
     #[default]
@@ -30,8 +30,8 @@ impl Language {
         Language::Russian,
     ];
 
-    /// The language whose small words a text has most of. Most memories are English, and so is a text that does
-    /// not say.
+    /// The language whose function words are most frequent in a text. Most memories are English, so that is the
+    /// default where a text does not tell.
     pub fn of(text: &str) -> Language {
         let mut counts = [0_usize; Language::ALL.len()];
         let mut all = 0;
@@ -42,14 +42,14 @@ impl Language {
                 *count += usize::from(language.small_words().binary_search(&word.as_str()).is_ok());
             }
         }
-        // The first one wins among equals, and that is English.
+        // Among equals the first one wins, and that is English.
         let best = (1..counts.len()).fold(0, |best, at| if counts[at] > counts[best] { at } else { best });
-        // Code has `de` and `in` as well: a sentence has one small word in eight at least.
+        // `de` and `in` occur in code too: in a sentence at least one word in eight is a function word.
         let is_sure = counts[best] >= 3 && 8 * counts[best] >= all && counts[best] > 2 * counts[0];
         if is_sure { Language::ALL[best] } else { Language::English }
     }
 
-    /// A number for the index; it never changes.
+    /// The number that the index stores; it never changes.
     pub fn number(self) -> u8 {
         self as u8
     }
@@ -58,7 +58,8 @@ impl Language {
         Language::ALL.get(usize::from(number)).copied()
     }
 
-    /// How a word is reduced; a word of another script stays as it is.
+    /// The Snowball stemmer for a word; `None` for other scripts. `rust-stemmers` has older stems, and
+    /// `snowball_stemmers_rs` has the same ones but needs serde.
     pub(super) fn stemmer_for(self, word: &str) -> Option<Stemmer> {
         let cyrillic = word.starts_with(|c| ('\u{400}'..='\u{4ff}').contains(&c));
         if cyrillic {
@@ -79,14 +80,14 @@ impl Language {
         })
     }
 
-    /// Whether a word says nothing about a topic. Those of English say nothing in any text: names and code are
-    /// English everywhere.
+    /// Whether a word is a stop word. English ones are stop words in any text, because names and code are English
+    /// everywhere.
     pub(super) fn is_stop_word(self, word: &str) -> bool {
         ENGLISH_STOP_WORDS.binary_search(&word).is_ok()
             || (self != Language::English && self.small_words().binary_search(&word).is_ok())
     }
 
-    /// Words that stand in nearly every sentence of the language and in few of the others.
+    /// Function words: frequent in nearly every sentence of the language and rare in the others.
     fn small_words(self) -> &'static [&'static str] {
         match self {
             Language::English => &[
@@ -166,7 +167,7 @@ impl Language {
     }
 }
 
-/// English words that say nothing about a topic. Fewer than the names have: rarity weighs the others.
+/// The English stop words of recall. Fewer than for titles and tags, because idf already discounts common words.
 const ENGLISH_STOP_WORDS: &[&str] = &[
     "a", "am", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did",
     "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "is",

@@ -1,8 +1,8 @@
-//! A text as search sees it: words folded and reduced to their stems, the parts of identifiers and paths, pairs
-//! of characters where a script writes no blanks.
+//! Search terms of a text: words folded and stemmed, the parts of identifiers and paths, character pairs in
+//! scripts without spaces.
 //!
-//! A term is a number. What is compared is always one term with another, so nobody needs its letters, and every
-//! script costs the same.
+//! A term is a hash. Terms are only compared with each other, so their letters are not needed, and every script
+//! costs the same.
 
 mod language;
 
@@ -10,13 +10,13 @@ pub use language::Language;
 
 use crate::text::{fold, signed_letter};
 
-/// A word as search compares it.
+/// A word as search compares it: 32 bits of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term(pub u32);
 
 impl Term {
     fn of(stem: &str) -> Term {
-        // FNV-1a, both halves: two of a hundred thousand words meet once in a lifetime.
+        // FNV-1a, both halves. In a store of 100,000 words, one word in 40,000 shares its term with another.
         let hash = stem.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
@@ -24,10 +24,10 @@ impl Term {
     }
 }
 
-/// Longer runs of letters are no words: keys, data, noise.
+/// Longer runs of letters are keys or data, not words.
 const WORD_MAX: usize = 64;
 
-/// Hands over the terms of a text in their order. An identifier gives itself and its parts.
+/// Calls `each` for the terms of a text, in order. An identifier gives itself and its parts.
 pub fn each_term(text: &str, language: Language, each: &mut dyn FnMut(Term)) {
     each_word(text, &mut |word| {
         if let Some(term) = term_of(word, language) {
@@ -42,9 +42,9 @@ pub fn terms(text: &str, language: Language) -> Vec<Term> {
     terms
 }
 
-/// The term of a word; `None` for one that says nothing about a topic.
+/// The term of a word; `None` for a stop word.
 pub fn term_of(word: &str, language: Language) -> Option<Term> {
-    // A single letter or digit is what is left of an identifier or a contraction.
+    // A single letter or digit is a remnant of an identifier or a contraction.
     if word.len() == 1 || language.is_stop_word(word) {
         return None;
     }
@@ -54,8 +54,8 @@ pub fn term_of(word: &str, language: Language) -> Option<Term> {
     })
 }
 
-/// Hands over the words of a text in lower case: what stands between blanks and signs, then the parts that
-/// `snake_case`, `camelCase` and digits divide it into. Where a script writes no blanks, pairs of characters.
+/// Calls `each` for the words of a text in lower case: each run between spaces and punctuation, then the parts
+/// that `snake_case`, `camelCase` and digits divide it into. In scripts without spaces, character pairs.
 pub fn each_word(text: &str, each: &mut dyn FnMut(&str)) {
     let divides = |c: char| !(c.is_alphanumeric() || c == '_' || is_mark(c));
     let mut at = 0;
@@ -71,19 +71,19 @@ pub fn each_word(text: &str, each: &mut dyn FnMut(&str)) {
     }
 }
 
-/// A word of one letter or digit, with the signs that follow it where they are part of the name.
+/// A word of one letter or digit, with the punctuation that belongs to its name: `c++`.
 fn lowered_letter(text: &str, letter: &str, each: &mut dyn FnMut(&str)) {
     if letter != "_" {
         lowered(signed_letter(text).unwrap_or(letter), each);
     }
 }
 
-/// A mark belongs to the letter before it: in Indic scripts it is a vowel.
+/// A combining mark belongs to the letter before it: in Indic scripts it is a vowel.
 fn is_mark(c: char) -> bool {
     !c.is_ascii() && unicode_normalization::char::is_combining_mark(c)
 }
 
-/// A run that is not plain ASCII: parts of scripts without blanks become pairs, others stay words.
+/// Splits a run that is not plain ASCII: scripts without spaces become pairs, other parts stay words.
 fn mixed(run: &str, each: &mut dyn FnMut(&str)) {
     let mut rest = run;
     while let Some(first) = rest.chars().next() {
@@ -195,7 +195,7 @@ mod tests {
             ("don't", &["don", "t"]),
             ("認証トークンauth限", &["認証", "証ト", "トー", "ーク", "クン", "auth", "限"]),
             ("हिन्दी Ünïcode", &["हिन्दी", "ünïcode"]),
-            // With its signs it is another name.
+            // With its punctuation it is another name.
             ("C++, c#", &["c++", "c#"]),
             ("c++17", &["c++", "17"]),
             ("i+j x#y c+++", &["i", "j", "x", "y", "c"]),
@@ -225,7 +225,7 @@ mod tests {
         assert_ne!(terms("c++", Language::English), terms("c#", Language::English));
         assert_eq!(terms("c++", Language::German).len(), 1);
         assert_ne!(terms("cache", Language::English), terms("queue", Language::English));
-        // An older Snowball cut these to one stem.
+        // An older Snowball stemmed these to the same term.
         assert_ne!(terms("internal", Language::English), terms("intern", Language::English));
         assert_ne!(terms("internal", Language::English), terms("international", Language::English));
     }

@@ -1,6 +1,6 @@
-//! Foreign text made safe for one line, a terminal or a model.
+//! Untrusted text made safe for one line, a terminal or a model.
 
-/// At most `max` characters; a cut is shown.
+/// Cuts to at most `max` characters and marks the cut with `…`.
 pub fn cut(text: &str, max: usize) -> String {
     if text.chars().nth(max).is_none() {
         return text.to_owned();
@@ -10,7 +10,7 @@ pub fn cut(text: &str, max: usize) -> String {
     short
 }
 
-/// One line without characters that act instead of showing.
+/// One line without control or invisible characters.
 pub fn one_line(text: &str) -> String {
     if is_plain(text) && !text.contains("  ") {
         return text.trim().to_owned();
@@ -26,8 +26,8 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// Foreign text for a line inside markup: nothing in it acts, closes an element or quotes code. At most `max`
-/// characters, counted after escaping.
+/// Untrusted text for a line inside markup: it cannot close an element, quote code or control a terminal. At most
+/// `max` characters, counted after escaping.
 pub fn escaped(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars().filter(|c| is_visible(*c)) {
@@ -42,7 +42,7 @@ pub fn escaped(text: &str, max: usize) -> String {
     out.trim().chars().take(max).collect()
 }
 
-/// Foreign text as one word of a command line that a person or an agent runs as they read it.
+/// Untrusted text as one word of a command line that a person or an agent may copy and run.
 pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/');
     if !text.is_empty() && text.chars().all(plain) {
@@ -52,12 +52,12 @@ pub fn shell_word(text: &str) -> String {
     format!("'{}'", shown.replace('\'', "'\\''"))
 }
 
-/// Nothing but visible ASCII and blanks, as most lines are: there is nothing to clean.
+/// Whether a text is only visible ASCII and spaces, as most lines are, so that there is nothing to clean.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Text for a terminal: lines stay, escape sequences and invisible characters do not.
+/// Text for a terminal: keeps lines, drops escape sequences and invisible characters.
 pub fn printable(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -65,13 +65,14 @@ pub fn printable(text: &str) -> String {
     text.chars().filter(|c| *c == '\n' || *c == '\t' || is_visible(*c)).collect()
 }
 
-/// Whether a reader sees the character. What is not seen can still act on a terminal, turn a line around, or say
-/// something to a model: a run of variation selectors spells bytes.
+/// Whether a reader sees the character. An invisible one can still control a terminal, reverse a line, or carry
+/// text to a model: a run of variation selectors encodes bytes.
 ///
-/// The class is Unicode's `Default_Ignorable_Code_Point` with the control, format and noncharacters that show
-/// nothing, and the blanks that are no white space. An emoji therefore loses its selector and stays an emoji.
+/// The class is Unicode's `Default_Ignorable_Code_Point`, plus control, format and noncharacters that show
+/// nothing, plus blank characters that are not whitespace. An emoji loses its variation selector with the rest:
+/// an exception for one selector would keep a hidden channel.
 pub(crate) fn is_visible(c: char) -> bool {
-    // Nearly every character of nearly every text.
+    // The fast path for nearly every character.
     if c.is_ascii() {
         return !c.is_ascii_control();
     }

@@ -1,4 +1,4 @@
-//! Words, slugs and clean lines: what every rule that compares texts agrees on.
+//! Words, slugs and safe lines: the text functions that every rule shares.
 
 mod clean;
 mod slug;

@@ -1,12 +1,12 @@
-//! From titles to file names.
+//! Turns titles into file names.
 
 use std::collections::BTreeSet;
 use unicode_normalization::UnicodeNormalization;
 
 pub const SLUG_MAX: usize = 80;
 
-/// The file stem for a title: ASCII letters and digits, joined by `-`. Empty when no letter survives, as for a
-/// title in another script.
+/// The file stem for a title: ASCII letters and digits, joined by `-`. Empty if no letter remains, as for a title
+/// in another script.
 pub fn slug(title: &str) -> String {
     let mut slug = String::new();
     for c in title.nfkd().filter(char::is_ascii) {
@@ -21,7 +21,7 @@ pub fn slug(title: &str) -> String {
     slug
 }
 
-/// What names have in common that are one file where capitals and compositions do not count.
+/// A key that is equal for names that are one file on systems that ignore case or Unicode normalization.
 pub fn file_key(name: &str) -> String {
     name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
@@ -36,8 +36,8 @@ pub fn is_slug(text: &str) -> bool {
         && inner(bytes[bytes.len() - 1])
 }
 
-/// A title that shares less than half of its words with the old one speaks of something else, and the file's
-/// name follows it.
+/// Whether a new title shares less than half of its words with the old one. Then it is about something else, and
+/// the file is renamed.
 pub fn title_changed_enough_for_a_new_slug(old: &str, new: &str) -> bool {
     let set =
         |title: &str| title.to_lowercase().split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>();

@@ -1,7 +1,6 @@
-//! How much a text costs a model to read.
+//! Estimates how many tokens a model needs for a text.
 
-/// An estimate that errs on the side of more: four characters of plain text are about one token, a character of
-/// another script up to one.
+/// An estimate from above: four ASCII characters are one token, any other character is one.
 pub fn tokens(text: &str) -> usize {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     let others = text.chars().filter(|c| !c.is_ascii()).count();

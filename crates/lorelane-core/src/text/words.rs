@@ -1,10 +1,10 @@
-//! The tokeniser: Unicode words, folded case and accents, bigrams where a script writes no blanks.
+//! The tokenizer for titles and tags: Unicode words, folded case and accents, bigrams in scripts without spaces.
 
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Words that say nothing about a topic. The list is the one that both scripts of the first system carried.
+/// The stop words of titles and tags: the list of the `claude-memory` scripts, which is part of their scoring.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "also", "an", "and", "are", "at", "be", "been", "being", "but", "by", "can", "could",
     "did", "do", "does", "else", "for", "from", "get", "go", "had", "has", "have", "he", "help", "how", "i",
@@ -21,14 +21,14 @@ fn is_stop_word(word: &str) -> bool {
     word.len() <= STOP_WORD_MAX && STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// The words of a text that can carry a topic, in order, repetitions included.
+/// The words of a text without stop words, in order, repetitions included.
 ///
-/// ASCII words shorter than three letters are noise; in other alphabets two letters can be a word. Runs of
-/// Han, Kana and Hangul become overlapping pairs, because nothing marks where a word ends in them and a word
-/// of two characters is the common case.
+/// ASCII words shorter than three letters are dropped; in other alphabets two letters can be a word. Runs of Han,
+/// Kana and Hangul become overlapping pairs, because nothing marks where a word ends, and words of two characters
+/// are the most common.
 pub fn words(text: &str) -> Vec<String> {
     if text.is_ascii() {
-        // Most texts, and then no letter has to be looked at twice.
+        // The common case, without Unicode tables.
         let runs = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|run| run.len() > 2);
         return runs.map(str::to_ascii_lowercase).filter(|word| !is_stop_word(word)).collect();
     }
@@ -68,12 +68,12 @@ pub fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// The short names in a text that [`words`] leaves out: `ci`, `r`, `c++`. Everyday words are none of them, but
-/// several short words with a sign between them may be: `i/o`, `to-do`.
+/// The short names in a text that [`words`] drops: `ci`, `r`, `c++`. Stop words are not names, but several short
+/// words with punctuation between them may be: `i/o`, `to-do`.
 pub fn short_names(text: &str) -> Vec<String> {
     let folded = fold(text);
     let mut names = Vec::new();
-    // Where short words follow each other with one sign between them.
+    // Short words that follow each other with one character between them.
     let mut chain = WordChain::default();
     for word in short_parts(&folded) {
         let is_everyday = is_stop_word(&folded[word.clone()]);
@@ -108,13 +108,14 @@ impl WordChain {
             && between.next().is_none()
     }
 
-    /// As a whole only where its words do not say it: `ci/cd` is `ci` and `cd`, whatever stands between them.
+    /// The whole chain, only if its words are not names themselves: `ci/cd` is `ci` and `cd`, whatever is between
+    /// them.
     fn name(&self, folded: &str) -> Option<String> {
         (self.words > 1 && self.has_everyday).then(|| folded[self.from..self.to].to_owned())
     }
 }
 
-/// Where the words stand that are too short, or too common, to carry a topic.
+/// The spans of the words that are too short or too common for [`words`].
 fn short_parts(folded: &str) -> impl Iterator<Item = Range<usize>> {
     let is_letter_or_digit = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     parts(folded).filter(move |part| {
@@ -125,7 +126,8 @@ fn short_parts(folded: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Where all words stand, those with signs among them. `we'd` is one: what its apostrophe cuts off is no name.
+/// The spans of all words, including `c++` and `c#`. `we'd` is one word: what follows its apostrophe is not a
+/// name.
 fn parts(folded: &str) -> impl Iterator<Item = Range<usize>> {
     const QUOTES: [char; 2] = ['\'', '’'];
     let is_part =
@@ -145,7 +147,8 @@ fn parts(folded: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The letter that a text begins with, and the signs that make another name of it: `c++`, `c#`.
+/// The letter at the start of a text with the punctuation that makes it another name: `c++`, `c#`, but not `i+j`.
+/// It keeps its punctuation because `c` alone is not a term.
 pub(crate) fn signed_letter(text: &str) -> Option<&str> {
     let signs = text.strip_prefix(|c: char| c.is_ascii_alphabetic())?;
     let after = signs.strip_prefix("++").or_else(|| signs.strip_prefix('#'))?;
@@ -153,7 +156,7 @@ pub(crate) fn signed_letter(text: &str) -> Option<&str> {
     (!goes_on).then(|| &text[..text.len() - after.len()])
 }
 
-/// Whether a folded text has this word, as [`words`] would find it, without taking the text apart.
+/// Whether a folded text has this word, as [`words`] would find it, without splitting the text.
 pub fn holds_word(folded: &str, word: &str) -> bool {
     let joins = |c: Option<char>| c.is_some_and(is_of_a_word);
     let run = word.starts_with(writes_no_blanks);
@@ -162,8 +165,8 @@ pub fn holds_word(folded: &str, word: &str) -> bool {
     })
 }
 
-/// Those of the words, as [`words`] gives them, that a folded text has: as [`holds_word`] finds them, but all in one
-/// walk over the text.
+/// Those of the `wanted` words that a folded text has: like [`holds_word`] for each, but in one pass over the
+/// text.
 pub fn held_words<'w>(folded: &str, wanted: &[&'w str]) -> Vec<&'w str> {
     let mut held: Vec<bool> =
         wanted.iter().map(|word| word.starts_with(writes_no_blanks) && folded.contains(word)).collect();
@@ -182,7 +185,7 @@ pub fn held_words<'w>(folded: &str, wanted: &[&'w str]) -> Vec<&'w str> {
     wanted.iter().zip(held).filter_map(|(word, held)| held.then_some(*word)).collect()
 }
 
-/// Whether a character is part of a word that blanks separate from others.
+/// Whether a character is part of a word that is separated by spaces.
 fn is_of_a_word(c: char) -> bool {
     c.is_ascii_alphanumeric()
         || (!c.is_ascii() && (c.is_alphanumeric() || is_combining_mark(c)) && !writes_no_blanks(c))
@@ -202,22 +205,22 @@ fn each_folded(text: &str, each: &mut dyn FnMut(char)) {
     if text.is_ascii() {
         return text.bytes().for_each(|byte| each(char::from(byte.to_ascii_lowercase())));
     }
-    // Hangul decomposes into letters, which are put together again: a syllable is what people search for.
+    // Hangul decomposes into letters, which are composed again: people search for syllables.
     let bare = text.nfkd().filter(|c| !is_accent(*c)).flat_map(char::to_lowercase);
     bare.nfc().for_each(|c| match c {
-        // Lower case keeps what case folding joins: `Straße` and `STRASSE`, both forms of sigma.
+        // Lower case does not unify what case folding would: `Straße` and `STRASSE`, the two forms of sigma.
         'ß' => "ss".chars().for_each(&mut *each),
         'ς' => each('σ'),
         c => each(c),
     });
 }
 
-/// Marks of Latin, Greek and Cyrillic only: in Indic scripts a combining mark is a vowel.
+/// Only marks of Latin, Greek and Cyrillic: in Indic scripts a combining mark is a vowel.
 fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}') && is_combining_mark(c)
 }
 
-/// Scripts in which nothing marks where a word ends.
+/// Scripts in which spaces do not reliably separate words.
 pub(crate) fn writes_no_blanks(c: char) -> bool {
     matches!(c,
         '\u{3041}'..='\u{30ff}'      // Hiragana, Katakana

@@ -1,4 +1,4 @@
-//! Mappings and sequences, one level at a time.
+//! Mappings and sequences, read one level at a time.
 
 use super::scalar::{self, BlockHeader, YamlScalar, is_dash};
 use super::{BYTE_ORDER_MARK, KEYS_MAX, says_nothing};
@@ -6,13 +6,13 @@ use crate::text::cut;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Nobody reads the twentieth problem of one mapping.
+/// Nobody reads the twentieth problem of one mapping, so further ones are not collected.
 const PROBLEMS_MAX: usize = 20;
 
-/// A mapping or a sequence with its places in a text.
+/// A mapping or a sequence with its spans in a text.
 #[derive(Clone, Debug)]
 pub struct YamlCollection<'t> {
-    /// All of the text, of which this is a part.
+    /// The whole text that contains it.
     pub text: &'t str,
     /// Its lines; for a flow collection, from bracket to bracket.
     pub span: Range<usize>,
@@ -75,7 +75,7 @@ pub enum CollectionLayout {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlEntry {
     pub key: String,
-    /// Its lines, their ends included; in a flow collection, its key and value.
+    /// Its lines with their line ends; in a flow collection, its key and value.
     pub lines: Range<usize>,
     /// Its value, without a comment that follows on the same line.
     pub source: Range<usize>,
@@ -88,12 +88,12 @@ pub enum YamlValue {
     Scalar(YamlScalar),
     /// A sequence of scalars.
     List(Vec<YamlScalar>, CollectionLayout),
-    /// What is read when it is asked for (a collection, a scalar over several lines), and what is not understood:
-    /// an alias, a tag, broken YAML.
+    /// Read only on demand (a collection, a scalar over several lines), or not understood (an alias, a tag, broken
+    /// YAML).
     Other,
 }
 
-/// A line or a value that is not as it should be. The others are read all the same.
+/// A line or a value that is invalid. The others are read all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlProblem {
     /// The line is neither a key nor an item nor part of a value.
@@ -103,7 +103,7 @@ pub enum YamlProblem {
     Unreadable {
         key: String,
     },
-    /// Other readers see a mapping.
+    /// Other YAML readers would see a mapping.
     ColonWithoutQuotes {
         key: String,
     },
@@ -113,11 +113,11 @@ pub enum YamlProblem {
     },
 }
 
-/// What the lines of a block collection begin with.
+/// The indentation of a block collection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Indent<'t> {
     prefix: &'t str,
-    /// Further spaces: as wide as the dash before a collection that begins on the line of its item.
+    /// Further spaces: the width of the dash, for a collection that starts on the line of its item.
     pub(super) spaces: usize,
 }
 
@@ -126,7 +126,7 @@ impl<'t> Indent<'t> {
         self.prefix.len() + self.spaces
     }
 
-    /// What the line has after this indent.
+    /// The line without this indentation.
     fn strip<'l>(&self, line: &'l str) -> Option<&'l str> {
         let rest = line.strip_prefix(self.prefix)?;
         let (spaces, rest) = rest.split_at_checked(self.spaces)?;
@@ -143,8 +143,8 @@ impl<'t> Indent<'t> {
 }
 
 impl<'t> YamlCollection<'t> {
-    /// The mapping of a file of YAML: of its first document, without a byte-order mark and `---`. Lines above its
-    /// first key are no part of it.
+    /// The top-level mapping of a YAML file: that of its first document, without a byte-order mark and `---`.
+    /// Lines above its first key are not part of it.
     pub fn document(text: &'t str) -> Option<YamlCollection<'t>> {
         let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
         let says_nothing = |line: &Range<usize>| says_nothing(&text[line.clone()]);
@@ -163,7 +163,7 @@ impl<'t> YamlCollection<'t> {
         YamlCollection::mapping(text, lines.iter().find(has_key)?.start..end)
     }
 
-    /// The mapping in these lines; `None` when the first that is no comment has no key.
+    /// The mapping in these lines; `None` if the first line that is not a comment has no key.
     pub fn mapping(text: &'t str, lines: Range<usize>) -> Option<YamlCollection<'t>> {
         let spans: Vec<_> = line_spans(text, lines.clone()).collect();
         let first = spans.iter().map(|line| &text[line.clone()]).find(|line| !says_nothing(line));
@@ -178,7 +178,7 @@ impl<'t> YamlCollection<'t> {
         Some(YamlCollection::block(text, CollectionKind::Mapping, indent, lines, &spans))
     }
 
-    /// The entry of this key; of duplicates the last.
+    /// The entry of this key; of duplicate keys the last one.
     pub fn get(&self, key: &str) -> Option<&YamlEntry> {
         match self.kind {
             CollectionKind::Mapping => self.entries.iter().rfind(|entry| entry.key == key),
@@ -186,17 +186,17 @@ impl<'t> YamlCollection<'t> {
         }
     }
 
-    /// The text of the scalar at a key path.
+    /// The string of the scalar at a key path.
     pub fn scalar(&self, path: &[&str]) -> Option<String> {
         self.at(path, YamlCollection::scalar_of)?
     }
 
-    /// The texts of the sequence of scalars at a key path.
+    /// The strings of the sequence of scalars at a key path.
     pub fn list(&self, path: &[&str]) -> Option<Vec<String>> {
         self.at(path, YamlCollection::list_of)?
     }
 
-    /// What `look` sees in the entry at a key path, and in the collection that it is in.
+    /// Calls `look` with the entry at a key path and the collection that contains it.
     pub fn at<R>(&self, path: &[&str], look: impl FnOnce(&YamlCollection<'t>, &YamlEntry) -> R) -> Option<R> {
         let (key, parents) = path.split_last()?;
         let parent = self.descend(parents)?;
@@ -213,7 +213,7 @@ impl<'t> YamlCollection<'t> {
         Some(collection)
     }
 
-    /// The text of an entry's value, when it is a scalar in any style.
+    /// The string of an entry's value, if it is a scalar in any style.
     pub fn scalar_of(&self, entry: &YamlEntry) -> Option<String> {
         match &entry.value {
             YamlValue::Scalar(scalar) => Some(scalar.text.clone()),
@@ -225,7 +225,7 @@ impl<'t> YamlCollection<'t> {
         }
     }
 
-    /// The texts of an entry's value, when it is a sequence of scalars.
+    /// The strings of an entry's value, if it is a sequence of scalars.
     pub fn list_of(&self, entry: &YamlEntry) -> Option<Vec<String>> {
         match &entry.value {
             YamlValue::List(items, _) => Some(items.iter().map(|item| item.text.clone()).collect()),
@@ -252,7 +252,7 @@ impl<'t> YamlCollection<'t> {
         }
         let inline = source.split_inclusive('\n').next()?;
         if !says_nothing(inline) {
-            // Only an item can begin a collection on its own line.
+            // Only an item of a sequence can start a collection on its own line.
             let kind = kind_of(inline).filter(|_| self.kind == CollectionKind::Sequence)?;
             let column = start - line_start(self.text, start);
             let indent = Indent { spaces: column.checked_sub(self.indent.prefix.len())?, ..self.indent };
@@ -300,14 +300,14 @@ impl<'t> YamlCollection<'t> {
         })
     }
 
-    /// The value of an entry as it is written, without this collection's indent and line ends: so it can be put
-    /// into another one.
+    /// The value of an entry as it is written, without this collection's indentation and line ends, so that it
+    /// can be written to another file.
     pub fn source(&self, entry: &YamlEntry) -> String {
         let source = &self.text[entry.source.clone()];
         source.replace("\r\n", "\n").replace(&format!("\n{}", self.indent.written()), "\n")
     }
 
-    /// The line end that the text uses.
+    /// The line ending that the text uses.
     pub fn line_end(&self) -> &'static str {
         line_end(self.text)
     }
@@ -334,11 +334,11 @@ impl<'t> YamlCollection<'t> {
 
     fn read_lines(&mut self, lines: &[Range<usize>]) {
         let mut at = 0;
-        // One more than is allowed is enough to know that there are too many.
+        // One more than allowed is enough to detect that there are too many.
         while at < lines.len() && (self.kind == CollectionKind::Sequence || self.entries.len() <= KEYS_MAX) {
             let line = lines[at].clone();
             let shown = &self.text[line.clone()];
-            // The first line of a collection that begins on the line of its item is there without the indent.
+            // If the collection starts on the line of its item, its first line has no indentation of its own.
             let own = if at == 0 && self.indent.spaces > 0 { Some(shown) } else { self.indent.strip(shown) };
             at += 1;
             if says_nothing(shown) {
@@ -359,7 +359,7 @@ impl<'t> YamlCollection<'t> {
         }
     }
 
-    /// The key of a line, or the index of an item, and where its value may begin.
+    /// The key of a line, or the index of an item, and the offset where its value may start.
     fn read_start(&self, own: &str, line_end: usize) -> Option<(String, usize)> {
         let (key, length) = match self.kind {
             CollectionKind::Mapping => read_key(own)?,
@@ -387,20 +387,20 @@ impl<'t> YamlCollection<'t> {
         }
     }
 
-    /// How many of the following lines belong to the value that begins here: deeper ones, the end of a list in
-    /// brackets, and dashes below a key without a value. Empty lines and comments only if such a line follows, or
-    /// if they are the text of a block scalar.
+    /// How many of the following lines belong to the value that starts here: deeper lines, the rest of a flow
+    /// collection, and dashes below a key without a value. Empty lines and comments count only if such a line
+    /// follows, or if they are text of a block scalar.
     fn continued(&self, following: &[Range<usize>], value_at: usize) -> usize {
         let first = self.text[value_at..].lines().next().unwrap_or_default();
         let inline = first[skip_properties(first, 0)..].trim_start();
-        // A list that ends on its line needs no further bracket.
+        // A list that is closed on its own line needs no further bracket.
         let bracketed = match inline.chars().next() {
             Some('[') => scalar::flow_list(first, first.len() - inline.len()).is_none(),
             Some('{') => !inline.contains('}'),
             _ => false,
         };
         let bare = says_nothing(inline);
-        // The block scalar that the next lines are the text of, and the indent of its key.
+        // The block scalar that the following lines belong to, and the indentation of its key.
         let mut block = BlockHeader::read(inline).map(|header| (header, self.indent.width()));
         let mut count = 0;
         for (ahead, line) in following.iter().enumerate() {
@@ -466,7 +466,7 @@ impl<'t> YamlCollection<'t> {
         }
     }
 
-    /// A line with a dash and a scalar for each item, empty lines and comments aside.
+    /// Reads one dash and scalar per line; empty lines and comments are skipped.
     fn block_list(&self, lines: &[Range<usize>]) -> Option<Vec<YamlScalar>> {
         let mut items = Vec::new();
         let mut indent = None;
@@ -492,7 +492,7 @@ impl<'t> YamlCollection<'t> {
     }
 }
 
-/// The lines of a part of a text, by their places.
+/// The spans of the lines in a part of a text.
 fn line_spans(text: &str, within: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut at = within.start;
     text[within].split_inclusive('\n').map(move |line| {
@@ -505,7 +505,7 @@ pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |end| end + 1)
 }
 
-/// The line end that a text uses.
+/// The line ending that a text uses.
 pub(crate) fn line_end(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
@@ -513,7 +513,7 @@ pub(crate) fn line_end(text: &str) -> &'static str {
     }
 }
 
-/// What begins on this line, if it is a collection in lines.
+/// The kind of block collection that starts on this line, if any.
 fn kind_of(own: &str) -> Option<CollectionKind> {
     match is_dash(own) {
         true => Some(CollectionKind::Sequence),
@@ -521,7 +521,7 @@ fn kind_of(own: &str) -> Option<CollectionKind> {
     }
 }
 
-/// Past the anchor and the tag of a value, which stay as they are.
+/// Skips the anchor and the tag of a value. They are not interpreted.
 fn skip_properties(text: &str, mut at: usize) -> usize {
     loop {
         let own = text[at..].trim_start_matches([' ', '\t']);
@@ -532,7 +532,7 @@ fn skip_properties(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// A key and where its value may begin: after its colon.
+/// The key of a line, and the offset after its colon.
 pub(super) fn read_key(line: &str) -> Option<(String, usize)> {
     let line = line.trim_end_matches(['\n', '\r']);
     let (key, length) = match line.chars().next()? {
@@ -554,7 +554,7 @@ pub(super) fn read_key(line: &str) -> Option<(String, usize)> {
     (!key.is_empty() && (rest.is_empty() || rest.starts_with([' ', '\t']))).then_some((key, length + 1))
 }
 
-/// YAML that is sound and means nothing here, as opposed to what is broken.
+/// Whether this is valid YAML that is not interpreted here, as opposed to broken YAML.
 fn is_foreign(source: &str) -> bool {
     let closed = |open, close| source.starts_with(open) && source.ends_with(close);
     closed('[', ']') || closed('{', '}') || source.starts_with(['&', '*', '!', '|', '>'])

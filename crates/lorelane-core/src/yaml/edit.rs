@@ -1,4 +1,4 @@
-//! Edits that leave every other byte: comments, order, quotes, line ends.
+//! Edits that keep every other byte: comments, order, quotes, line endings.
 
 use super::collection::{
     CollectionKind, CollectionLayout, YamlCollection, YamlEntry, YamlValue, line_end, line_start,
@@ -8,24 +8,24 @@ use super::{BYTE_ORDER_MARK, says_nothing};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What becomes of the value at a key path.
+/// The new value at a key path.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldEdit<'v> {
     Text(&'v str),
     List(&'v [String]),
-    /// The value as [`YamlCollection::source`] gives it.
+    /// The value as [`YamlCollection::source`] returns it.
     Source(&'v str),
-    /// The key goes, with its lines.
+    /// The key is removed with its lines.
     Remove,
 }
 
-/// In a key path, the item after the last one, as in a JSON pointer.
+/// In a key path, the position after the last item, as in a JSON pointer.
 const APPEND: &str = "-";
-/// How much deeper new lines are than the key above them.
+/// The indentation of new lines, relative to the key above them.
 const STEP: usize = 2;
 
 impl FieldEdit<'_> {
-    /// A value as it is written where none was: texts in double quotes, lists in brackets.
+    /// The value as it is written for a new key: strings in double quotes, lists in brackets.
     pub(crate) fn rendered(&self) -> String {
         match self {
             FieldEdit::Text(text) => scalar::written(text, ScalarStyle::DoubleQuoted),
@@ -43,9 +43,9 @@ impl FieldEdit<'_> {
 type Splice = (Range<usize>, String);
 
 impl YamlCollection<'_> {
-    /// The whole text with one field edited. What is missing on the way is added; a new key comes last, and so does
-    /// the item `-`. `None` where a value on the way has no keys, and where the lines around the field are so
-    /// broken that the edit would change what others say.
+    /// The whole text with one field edited. Missing parents are added; a new key comes last, and so does the
+    /// item `-`. `None` if a value on the path has no keys, or if the lines around the field are so broken that
+    /// the edit would change other fields.
     pub fn edited(&self, path: &[&str], edit: FieldEdit<'_>) -> Option<String> {
         self.splices(path, edit).and_then(|splices| spliced(self.text, splices))
     }
@@ -72,8 +72,8 @@ impl YamlCollection<'_> {
         };
         let splices = match (parent.get(key), edit) {
             (Some(entry), FieldEdit::Remove) if below.is_empty() => {
-                // Among broken lines a key may hold the others in place: the first shows that this is a mapping,
-                // and a stray dash would join the key above. It stays, without a value.
+                // Among broken lines, other lines may depend on this key: the first key shows that this is a
+                // mapping, and a stray dash would join the key above. So the key stays, without a value.
                 let emptied = || Some(parent.emptied(entry)).filter(is_sound);
                 return Some(parent.without(entry)).filter(is_sound).or_else(emptied);
             }
@@ -86,7 +86,7 @@ impl YamlCollection<'_> {
         (path.len() == 1 || is_sound(&splices)).then_some(splices)
     }
 
-    /// Whether the field reads as it should in the edited text, and all beside it as before.
+    /// Whether the field has its new value in the edited text and everything else is as before.
     fn is_sound(&self, text: &str, path: &[&str], parent: &YamlCollection<'_>, edit: FieldEdit<'_>) -> bool {
         let end = text.len() - (self.text.len() - self.span.end);
         let Some(after) = YamlCollection::mapping(text, self.span.start..end) else { return false };
@@ -94,7 +94,7 @@ impl YamlCollection<'_> {
         let count = parent.entries.len().to_string();
         let mut appended = is_item.then_some(count.as_str());
         let new_path: Vec<&str> = match edit {
-            // The items after it move up.
+            // The items after it move up by one.
             FieldEdit::Remove if is_item => [&path[..path.len() - 1], &[APPEND]].concat(),
             FieldEdit::Remove => path.to_vec(),
             _ => path
@@ -114,8 +114,8 @@ impl YamlCollection<'_> {
         reads && is_first && self.beside(path) == after.beside(&new_path)
     }
 
-    /// Whether this mapping is still the first one of the edited text: without its last key, a line above that was no
-    /// part of it, or the next document, would be read in its place.
+    /// Whether this mapping is still the first one of the edited text. Without its last key, a line above that
+    /// was not part of it, or the next document, would be read instead.
     fn is_still_first_in(&self, text: &str) -> bool {
         let (above, below) = (&self.text[..self.span.start], &self.text[self.span.end..]);
         let own = &text[above.len()..text.len() - below.len()];
@@ -123,13 +123,13 @@ impl YamlCollection<'_> {
         let mut since_marker = above.lines().rev().take_while(|line| !is_marker(line));
         let is_alone = since_marker.all(|line| says_nothing(line.trim_start_matches(BYTE_ORDER_MARK)));
         let is_marked = above.lines().any(|line| is_marker(&line));
-        // A mark in the middle of the text would be one of byte order at its start.
+        // A U+FEFF inside the text would become a byte-order mark at its start.
         let moves_mark = text.starts_with(BYTE_ORDER_MARK) && !self.text.starts_with(BYTE_ORDER_MARK);
         let is_empty = own.lines().all(says_nothing);
         !moves_mark && (!is_empty || is_alone && (is_marked || !below.starts_with("---")))
     }
 
-    /// The text of all that is not at a key path, level by level.
+    /// The text of everything that is not at a key path, level by level.
     fn beside(&self, path: &[&str]) -> Vec<&str> {
         let mut beside = Vec::new();
         let mut level = Some(Cow::Borrowed(self));
@@ -142,26 +142,26 @@ impl YamlCollection<'_> {
         beside
     }
 
-    /// New lines, which are given without this collection's indent.
+    /// The text with new lines, which are given without this collection's indentation.
     fn with_lines(&self, at: usize, lines: &str) -> Splice {
         let end = line_end(self.text);
         let indent = self.indent.written();
         let lines = format!("{indent}{}", lines.replace('\n', &format!("{end}{indent}")));
         let before = self.text[..at].trim_start_matches(BYTE_ORDER_MARK);
         let is_open = !before.is_empty() && !before.ends_with('\n');
-        // A carriage return that ends no line is part of a value, and must not become part of a line end.
+        // A carriage return that does not end a line is part of a value and must not become part of a line ending.
         let end = if is_open && before.ends_with('\r') { "\r\n" } else { end };
         (at..at, if is_open { format!("{end}{lines}") } else { format!("{lines}{end}") })
     }
 
-    /// Takes an entry away, and others of its key: an earlier one would count again.
+    /// The text without an entry and without duplicates of its key: an earlier duplicate would count again.
     fn without(&self, entry: &YamlEntry) -> Vec<Splice> {
         let goes = |at: &usize| self.entries[*at].key == entry.key;
         let lines = |at: usize| self.entries[at].lines.clone();
         let count = self.entries.len();
         let cut = |range: Range<usize>| (range, String::new());
         if self.layout == CollectionLayout::Flow {
-            // The last ones go with the comma before them, others with the one after.
+            // The last entries are cut with the comma before them, others with the comma after.
             let kept = (0..count).rfind(|at| !goes(at));
             let from = kept.map_or(lines(0).start, |kept| lines(kept).end);
             let others = (0..kept.unwrap_or(0)).filter(goes);
@@ -172,7 +172,7 @@ impl YamlCollection<'_> {
         let removed = |at: usize| {
             let Range { start, mut end } = lines(at);
             if at == 0 && self.indent.spaces > 0 {
-                // The next line moves up to the dash; without one, the dash keeps its line end.
+                // The next line moves up to the dash; if there is none, the dash keeps its line ending.
                 end = match (0..count).all(|at| goes(&at)) {
                     true => start + self.text[start..end].trim_end().len(),
                     false => self.text.len() - self.text[end..].trim_start_matches(' ').len(),
@@ -219,7 +219,7 @@ impl YamlCollection<'_> {
         Some(vec![(entry.source.clone(), format!("{space}{value}"))])
     }
 
-    /// A value with this collection's line ends and indent; `None` where it has no place between brackets.
+    /// The value with this collection's line endings and indentation; `None` if it cannot be written in brackets.
     fn rendered(&self, edit: FieldEdit<'_>) -> Option<String> {
         let value = edit.rendered();
         match self.layout {
@@ -230,7 +230,7 @@ impl YamlCollection<'_> {
         }
     }
 
-    /// Keys below one without a value.
+    /// Adds keys below a key that has no value.
     fn filled(&self, entry: &YamlEntry, path: &[&str], edit: FieldEdit<'_>) -> Option<Vec<Splice>> {
         if self.layout == CollectionLayout::Flow {
             let value = flow_path(path, &self.rendered(edit)?);
@@ -238,13 +238,13 @@ impl YamlCollection<'_> {
         }
         let (first, below) = path.split_first()?;
         let lines = block_path(&opening(first), below, edit).replace('\n', &format!("\n{:STEP$}", ""));
-        // A comment may follow the sign for null, and stays.
+        // The null may be followed by a comment, which stays.
         let key_end = self.text[..entry.source.start].trim_end_matches([' ', '\t']).len();
         let new = self.with_lines(entry.lines.end, &format!("{:STEP$}{lines}", ""));
         Some(vec![(key_end..entry.source.end, String::new()), new])
     }
 
-    /// A new entry, and what is new below it.
+    /// Adds an entry, and the new keys below it.
     fn added(&self, path: &[&str], edit: FieldEdit<'_>) -> Option<Splice> {
         let (key, below) = path.split_first()?;
         let is_item = self.kind == CollectionKind::Sequence;
@@ -263,7 +263,7 @@ impl YamlCollection<'_> {
         Some(self.with_lines(self.span.end, &block_path(&opening, below, edit)))
     }
 
-    /// The items in brackets; what was there keeps its text.
+    /// The list in brackets; existing items keep their text.
     fn flow_items(&self, entry: &YamlEntry, items: &[YamlScalar], wanted: &[String]) -> String {
         let source = &self.text[entry.source.clone()];
         let style = common_style(items);
@@ -284,7 +284,7 @@ impl YamlCollection<'_> {
         format!("[{}]", sources.join(", "))
     }
 
-    /// A line for each item; what was there keeps its line, and the comments below it.
+    /// One line per item; existing items keep their line and the comments below it.
     fn block_items(&self, entry: &YamlEntry, items: &[YamlScalar], wanted: &[String]) -> String {
         let starts: Vec<usize> = items.iter().map(|item| line_start(self.text, item.span.start)).collect();
         let ends = starts.iter().skip(1).copied().chain([entry.lines.end]);
@@ -295,7 +295,7 @@ impl YamlCollection<'_> {
         let mut used = vec![false; items.len()];
         let mut out = String::new();
         for text in wanted {
-            // The last line of a text may have no end.
+            // The last line of a text may have no line ending.
             if !out.is_empty() && !out.ends_with('\n') {
                 out.push_str(end);
             }
@@ -326,7 +326,7 @@ fn spliced(text: &str, mut splices: Vec<Splice>) -> Option<String> {
     Some(edited)
 }
 
-/// A new entry in lines: what it begins with, the keys and items below it, and the value of the last.
+/// A new entry as lines: its start, the keys and items below it, and the value of the last one.
 fn block_path(first: &str, below: &[&str], edit: FieldEdit<'_>) -> String {
     let mut lines = first.to_owned();
     for (depth, step) in below.iter().enumerate() {
@@ -340,7 +340,7 @@ fn block_path(first: &str, below: &[&str], edit: FieldEdit<'_>) -> String {
     format!("{lines}{}{value}", space_before(&value))
 }
 
-/// What the line of a key, or of a new item, begins with.
+/// The start of the line of a key or of a new item.
 fn opening(step: &str) -> String {
     if step == APPEND { step.to_owned() } else { format!("{}:", written_key(step)) }
 }
@@ -353,7 +353,7 @@ fn flow_path(path: &[&str], value: &str) -> String {
     })
 }
 
-/// The style that all have; items of several styles, or none, are written in double quotes.
+/// The style that all items share; otherwise double quotes.
 fn common_style(items: &[YamlScalar]) -> ScalarStyle {
     match items {
         [first, rest @ ..] if rest.iter().all(|item| item.style == first.style) => first.style,

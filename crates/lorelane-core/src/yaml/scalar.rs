@@ -1,10 +1,10 @@
-//! The scalars of YAML: plain, quoted and block scalars, and flow collections as far as their elements.
+//! Scalars (plain, quoted, block) and the elements of flow collections.
 
 use super::{YamlValue, says_nothing};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// A scalar on one line: its text, and where it is.
+/// A scalar on one line: its text and its span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlScalar {
     pub text: String,
@@ -24,7 +24,7 @@ impl YamlScalar {
         YamlScalar { text: text.to_owned(), span: at..at + text.len(), style: ScalarStyle::Plain }
     }
 
-    /// Whether other readers of YAML see a key here.
+    /// Whether other YAML readers would see a mapping here.
     pub(super) fn reads_as_a_map(&self) -> bool {
         self.style == ScalarStyle::Plain && has_key(&self.text)
     }
@@ -34,7 +34,7 @@ impl YamlScalar {
     }
 }
 
-/// The scalar from `at` to the end of the text, when it is one line and a comment at most follows it.
+/// The scalar from `at` to the end of the text, if it has one line and only a comment may follow.
 pub(super) fn read(text: &str, at: usize) -> Option<YamlScalar> {
     let rest = &text[at..];
     match rest.chars().next()? {
@@ -52,13 +52,13 @@ pub(super) fn read(text: &str, at: usize) -> Option<YamlScalar> {
     }
 }
 
-/// Whether nothing but a comment follows a value.
+/// Whether only a comment follows a value.
 fn ends_after(rest: &str) -> bool {
     let comment = rest.trim_start();
     comment.is_empty() || comment.starts_with('#') && comment.len() < rest.len()
 }
 
-/// What no plain scalar begins with.
+/// The characters that cannot start a plain scalar.
 fn is_indicator(c: char) -> bool {
     matches!(c, '[' | ']' | '{' | '}' | ',' | '&' | '*' | '!' | '|' | '>' | '%' | '@' | '`' | '#')
 }
@@ -67,13 +67,13 @@ fn has_key(plain: &str) -> bool {
     plain.contains(": ") || plain.ends_with(':')
 }
 
-/// The quoted scalar that begins at `at`, and how many lines it has: each line break in it is folded.
+/// The quoted scalar that starts at `at`, and its number of lines; each line break in it is folded.
 pub(super) fn quoted(text: &str, at: usize) -> Option<(YamlScalar, usize)> {
     let mut value = String::new();
     let mut chars = text[at..].char_indices();
     let (_, open) = chars.next()?;
     let style = if open == '"' { ScalarStyle::DoubleQuoted } else { ScalarStyle::SingleQuoted };
-    // Spaces before a line break are dropped, those of an escape are not.
+    // Spaces before a line break are dropped, but escaped ones are kept.
     let (mut lines, mut escaped) = (1, 0);
     while let Some((offset, c)) = chars.next() {
         match (style, c) {
@@ -108,7 +108,7 @@ pub(super) fn quoted(text: &str, at: usize) -> Option<(YamlScalar, usize)> {
     None
 }
 
-/// Past the spaces that a line begins with; the number of empty lines on the way.
+/// Skips leading spaces and empty lines; returns the number of empty lines.
 fn skip_line_starts(chars: &mut std::str::CharIndices<'_>) -> usize {
     let mut empty = 0;
     while let Some(c @ (' ' | '\t' | '\r' | '\n')) = chars.as_str().chars().next() {
@@ -153,8 +153,8 @@ fn plain_escape(sign: char) -> Option<char> {
     })
 }
 
-/// The value of a scalar over several lines: a block scalar, or a plain or quoted one that is folded. `indent` is
-/// that of its mapping.
+/// The value of a scalar over several lines: a block scalar, or a folded plain or quoted one. `indent` is the
+/// indentation of its mapping.
 pub(super) fn over_lines(source: &str, indent: usize) -> Option<String> {
     let start = skip(source, 0);
     let own = &source[start..];
@@ -173,11 +173,11 @@ pub(super) fn over_lines(source: &str, indent: usize) -> Option<String> {
     }
 }
 
-/// What the line of `|` or `>` says about the block scalar below it.
+/// The header of a block scalar: the line with `|` or `>`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockHeader {
     is_literal: bool,
-    /// `+` keeps the line ends after the text, `-` strips them; one is there otherwise.
+    /// `+` keeps all trailing line breaks, `-` strips them; by default one is kept.
     chomping: Option<char>,
     indent: Option<usize>,
 }
@@ -199,7 +199,7 @@ impl BlockHeader {
         says_nothing(comment).then_some(header)
     }
 
-    /// That of the block scalar which a line with a key or a dash opens at its end.
+    /// The header at the end of a line with a key or a dash.
     pub(super) fn at_end_of(line: &str) -> Option<BlockHeader> {
         let opens = |at: &usize| {
             let before = line[..*at].trim_end();
@@ -214,7 +214,7 @@ impl BlockHeader {
     }
 }
 
-/// A block scalar from its header to the end of its lines; `indent` is that of its key.
+/// A block scalar from its header to its last line; `indent` is the indentation of its key.
 fn block(source: &str, indent: usize) -> Option<String> {
     let header = BlockHeader::read(source)?;
     let body = source.split_once('\n').map_or("", |(_, body)| body);
@@ -226,7 +226,7 @@ fn block(source: &str, indent: usize) -> Option<String> {
         match width(line) >= indent {
             true => lines.push(&line[indent..]),
             false if line.trim().is_empty() => lines.push(""),
-            // A comment after the text.
+            // A comment after the block scalar.
             false if says_nothing(line) => break,
             false => return None,
         }
@@ -244,7 +244,7 @@ fn block(source: &str, indent: usize) -> Option<String> {
     Some(text)
 }
 
-/// Lines as one text: a line break is a space, unless a line is empty or begins with a space.
+/// Folds lines: a line break becomes a space, unless a line is empty or starts with a space.
 fn folded(lines: &[&str]) -> String {
     let mut text = String::new();
     let (mut breaks, mut before): (usize, Option<&str>) = (0, None);
@@ -277,7 +277,7 @@ pub(super) struct FlowElement {
     pub value: YamlValue,
 }
 
-/// The elements between the brackets that open at `at`, and where the closing one ends.
+/// The elements between the brackets that open at `at`, and the offset after the closing one.
 pub(super) fn flow(text: &str, at: usize) -> Option<(Vec<FlowElement>, usize)> {
     let closing = if text[at..].starts_with('[') { ']' } else { '}' };
     let mut elements = Vec::new();
@@ -300,7 +300,7 @@ pub(super) fn flow(text: &str, at: usize) -> Option<(Vec<FlowElement>, usize)> {
     }
 }
 
-/// The scalars between brackets, and where the closing one ends; `None` for a list of anything else.
+/// The scalars between brackets, and the offset after the closing one; `None` for a list of anything else.
 pub(super) fn flow_list(text: &str, at: usize) -> Option<(Vec<YamlScalar>, usize)> {
     let (elements, end) = flow(text, at)?;
     let scalar = |element: FlowElement| match element.value {
@@ -310,7 +310,7 @@ pub(super) fn flow_list(text: &str, at: usize) -> Option<(Vec<YamlScalar>, usize
     Some((elements.into_iter().map(scalar).collect::<Option<_>>()?, end))
 }
 
-/// A key in braces, and where its colon ends.
+/// A key in braces, and the offset after its colon.
 fn flow_key(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = &text[at..];
     if rest.starts_with(['"', '\'']) {
@@ -325,10 +325,10 @@ fn flow_key(text: &str, at: usize) -> Option<(String, usize)> {
     is_plain.then(|| (key.to_owned(), at + colon + 1))
 }
 
-/// What ends a plain scalar between brackets.
+/// The characters that end a plain scalar between brackets.
 const FLOW_ENDS: [char; 6] = [',', '[', ']', '{', '}', '\n'];
 
-/// A value between brackets. Only that of a key may be missing.
+/// A value between brackets. Only the value of a key may be missing.
 fn flow_value(text: &str, at: usize, of_key: bool) -> Option<(Range<usize>, YamlValue)> {
     let start = if of_key { skip(text, at) } else { at };
     let rest = &text[start..];
@@ -364,7 +364,7 @@ fn plain_in_flow(text: &str, at: usize) -> Option<YamlScalar> {
     (!odd).then(|| YamlScalar::plain(plain, at))
 }
 
-/// Where a value between brackets ends that is no scalar: at a comma or a bracket that is not its own.
+/// The end of a value between brackets that is not a scalar: a comma or a bracket that is not its own.
 fn flow_end(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut begins) = (from, 0usize, true);
@@ -374,7 +374,7 @@ fn flow_end(text: &str, from: usize) -> Option<usize> {
             b']' | b'}' => (depth, begins) = (depth - 1, false),
             b'[' | b'{' => (depth, begins) = (depth + 1, true),
             b',' | b':' => begins = true,
-            // Elsewhere it is an apostrophe.
+            // Anywhere else it is an apostrophe.
             b'"' | b'\'' if begins => {
                 (at, begins) = (quoted(text, at)?.0.span.end, false);
                 continue;
@@ -388,7 +388,7 @@ fn flow_end(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// Past spaces, line ends and comments.
+/// Skips spaces, line endings and comments.
 pub(super) fn skip(text: &str, mut at: usize) -> usize {
     loop {
         let rest = &text[at..];
@@ -405,7 +405,7 @@ pub(super) fn is_dash(line: &str) -> bool {
     line.strip_prefix('-').is_some_and(|rest| rest.trim_end().is_empty() || rest.starts_with([' ', '\t']))
 }
 
-/// A text as a scalar, in the quotes that its neighbours or its former value have, if it can be said in them.
+/// A string as a scalar, in the given quotes if they can express it, else in double quotes.
 pub(super) fn written(text: &str, style: ScalarStyle) -> String {
     match style {
         ScalarStyle::Plain if is_safe_plain(text) => text.to_owned(),
@@ -434,12 +434,12 @@ fn double_quoted(text: &str) -> String {
     out
 }
 
-/// What other readers of YAML take for a line end or refuse.
+/// Characters that other YAML readers reject or take for a line ending.
 fn needs_escape(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// A text that every reader takes for this text, in a list as well: no sign of YAML, no number, no truth value.
+/// Whether every YAML reader takes the plain text for this string, in a list too: no indicator, number or boolean.
 fn is_safe_plain(text: &str) -> bool {
     const WORDS: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"];
     text.starts_with(char::is_alphabetic)

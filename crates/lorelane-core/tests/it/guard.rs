@@ -566,32 +566,32 @@ fn a_denial_names_the_command_to_use_instead() {
         seen.push_str(&format!("{}\n", judge(&tool).unwrap()));
     }
     expect![[r#"
-        cannot write /p/.claude/memory/decisions/use-jwt.json: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        cannot write /p/.claude/memory/decisions/use-jwt.json: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
         hint: use `lorelane update decision/use-jwt --set FIELD=VALUE --because REASON`
-        cannot write /p/.claude/memory/decisions/new.json: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        cannot write /p/.claude/memory/decisions/new.json: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
         hint: use `lorelane create decision --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder
-        cannot write /p/.claude/memory/index.md: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
-        hint: `index.md` is derived from the memories; `lorelane reindex` writes it anew
-        cannot write /p/.claude/memory/runbooks/a.json: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        cannot write /p/.claude/memory/index.md: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
+        hint: `index.md` is generated from the memories; `lorelane reindex` rewrites it
+        cannot write /p/.claude/memory/runbooks/a.json: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
         hint: use `lorelane create runbook --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder
-        cannot remove ../.claude/memory/decisions/use-jwt.json with `rm`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        cannot remove ../.claude/memory/decisions/use-jwt.json with `rm`: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
         hint: use `lorelane retire decision/use-jwt --reason REASON`
-        cannot move ../.claude/memory/decisions/*.json with `mv`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        cannot move ../.claude/memory/decisions/*.json with `mv`: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
         hint: use `lorelane retire ADDRESS --reason REASON`
-        cannot write ../.claude/memory/decisions/*.json with `sed`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
-        hint: use `lorelane create CATEGORY --title TITLE --set FIELD=VALUE` for a new memory, `lorelane update ADDRESS --set FIELD=VALUE --because REASON` for one that exists
-        cannot write ../.claude/memory/tech-debt/a.json with `>`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        cannot write ../.claude/memory/decisions/*.json with `sed`: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
+        hint: use `lorelane create CATEGORY --title TITLE --set FIELD=VALUE` for a new memory, `lorelane update ADDRESS --set FIELD=VALUE --because REASON` for an existing one
+        cannot write ../.claude/memory/tech-debt/a.json with `>`: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
         hint: use `lorelane create tech_debt --title TITLE --set FIELD=VALUE`, or `--from FILE` with a draft from another folder
-        cannot remove or move ../.claude: the folder of memories lies in it
-        hint: take single memories out with `lorelane retire ADDRESS --reason REASON`; if the whole folder must go, ask the user to do it
-        cannot write over ../.claude: the folder of memories lies in it
-        hint: take single memories out with `lorelane retire ADDRESS --reason REASON`; if the whole folder must go, ask the user to do it
-        cannot remove …/.claude/memory/decisions/use-jwt.json with `rm`: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again
+        cannot remove or move ../.claude: it contains the memory folder
+        hint: retire single memories with `lorelane retire ADDRESS --reason REASON`; if the whole folder must be removed, ask the user
+        cannot overwrite ../.claude: it contains the memory folder
+        hint: retire single memories with `lorelane retire ADDRESS --reason REASON`; if the whole folder must be removed, ask the user
+        cannot remove …/.claude/memory/decisions/use-jwt.json with `rm`: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed
         hint: use `lorelane retire decision/use-jwt --reason REASON`
         cannot change /p/.lorelane/marks.jsonl: lorelane keeps pins, former addresses and rejections in `marks.jsonl`
         hint: use `lorelane pin`, `lorelane unpin` or `lorelane reject`
-        cannot change /p/.lorelane/id: lorelane finds the log of this project by it
-        hint: leave it as it is; git does not see it
+        cannot change /p/.lorelane/id: it identifies the journal of this project
+        hint: leave it unchanged; git ignores it
     "#]]
     .assert_eq(&seen);
 }

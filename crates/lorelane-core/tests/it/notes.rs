@@ -141,7 +141,7 @@ fn whatever_stands_in_a_head_is_read_or_named() {
             &[],
             &[
                 "status: it is none of active, retired, archived; it counts as active",
-                "created_at: it is no time",
+                "created_at: it is not a valid time",
             ],
         ),
         (

@@ -732,7 +732,7 @@ fn a_memory_written_by_hand_is_denied_with_the_command_to_use() {
     check(
         &said.out,
         &expect![[r#"
-        {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "cannot write ~/project/.claude/memory/decisions/use-jwt.json: it lies in the folder of memories, where lorelane alone writes, so that every memory is checked, journalled and found again\nhint: use `lorelane update decision/use-jwt --set FIELD=VALUE --because REASON`"}}
+        {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "cannot write ~/project/.claude/memory/decisions/use-jwt.json: only lorelane may write to the memory folder, so that every change is validated, journalled and indexed\nhint: use `lorelane update decision/use-jwt --set FIELD=VALUE --because REASON`"}}
     "#]],
     );
     for (name, key, value) in [

@@ -410,7 +410,7 @@ fn no_agent_trusts_a_project_for_the_user() {
         let payload =
             format!(r#"{{"cwd": ".", "tool_name": "Bash", "tool_input": {{"command": "{command}"}}}}"#);
         let said = scratch.lorelane_with_input("hook before-tool", &payload).expect(0);
-        assert_eq!(said.out.contains("for a person to decide"), denied, "{command}: {}", said.text());
+        assert_eq!(said.out.contains("only a person may decide"), denied, "{command}: {}", said.text());
     }
 }
 
