@@ -277,7 +277,7 @@ fn a_folder_that_cannot_be_written_is_named() {
     });
     let error = commit(&store, vec![put("a.json", "new")]).unwrap_err();
     assert_eq!(error.to_string(), "cannot write /p/lane/a.json: permission denied");
-    assert_eq!(error.hint(), "check who may write there");
+    assert_eq!(error.hint(), "check that it is writable");
     assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("old"));
 }
 

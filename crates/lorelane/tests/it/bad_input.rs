@@ -416,7 +416,7 @@ fn a_lock_that_is_held_for_ever_is_an_error_and_readers_do_not_wait() {
         &scratch.lorelane("retire use-jwt").text(),
         &expect![[r#"
             2> error[LOCK_TIMEOUT_ERROR]: cannot lock ~/project/.claude/memory: it was taken for 5.0 s in which nothing was changed, so nothing was written
-            2> hint: try again when it has finished
+            2> hint: try again when the other process has finished
             exit 2
         "#]],
     );
@@ -476,7 +476,7 @@ fn unprivileged_what_may_not_be_written_is_refused_and_reads_go_on() {
     chmod(&decisions, 0o555);
     let before = scratch.tree_without_cache();
     let said = scratch.lorelane(&format!("create decision --title Other {DECISION}")).expect(2);
-    assert_helpful(&said, &["decisions", "check who may write there"]);
+    assert_helpful(&said, &["decisions", "check that it is writable"]);
     for line in ["list", "show use-jwt", "search jwt", "status"] {
         scratch.lorelane(line).expect(0);
     }

@@ -236,7 +236,7 @@ fn another_folder_than_the_categorys_own_is_refused() {
         &expect![[r#"
         2> error[CONFIG_ERROR]: cannot write memories: the configuration does not say where
         2>   `categories.decision.folder` in ~/project/.claude/memory/memory-config.json: "choices" is not "decisions", which is the only folder that agents and scripts know
-        2> hint: nothing is written until this is mended; reading goes on
+        2> hint: fix the configuration; until then lorelane only reads
         exit 2
     "#]],
     );
@@ -703,7 +703,7 @@ fn a_broken_file_stops_no_read_and_every_write() {
         assert_eq!(before, scratch.tree_without_cache(), "{file} {text:?}");
         let key = if file == CONFIG { "auto_commit true" } else { "secrets allow" };
         let said = scratch.lorelane(&format!("config set {key}")).expect(2);
-        assert!(said.err.contains("cannot change") && said.err.contains("mend the file"), "{}", said.text());
+        assert!(said.err.contains("cannot change") && said.err.contains("fix the file"), "{}", said.text());
         assert_eq!(fs::read(scratch.project().join(file)).unwrap(), text);
     }
 }

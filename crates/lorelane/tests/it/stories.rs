@@ -71,7 +71,7 @@ fn a_store_is_made_at_the_root_of_the_worktree() {
         &scratch.lorelane("-C vendored list").text(),
         &expect![[r#"
         2> error: cannot find a memory store in ~/project/vendored or above it
-        2> hint: `lorelane init` makes a store here
+        2> hint: `lorelane init` creates a store here
         exit 2
     "#]],
     );
@@ -1086,7 +1086,7 @@ fn exit_codes_say_done_nothing_or_could_not() {
         &elsewhere.lorelane("list").text(),
         &expect![[r#"
         2> error: cannot find a memory store in ~/project or above it
-        2> hint: `lorelane init` makes a store here
+        2> hint: `lorelane init` creates a store here
         exit 2
     "#]],
     );
@@ -1195,7 +1195,7 @@ fn a_memory_that_was_deleted_by_hand_comes_back_from_the_log() {
         &scratch.lorelane("undo").text(),
         &expect![[r#"
         2> error: cannot undo: what is left are changes of files that were deleted outside lorelane, such as decisions/keep-redis.json
-        2> hint: `lorelane restore` brings such a memory back, `lorelane doctor` names them
+        2> hint: `lorelane restore` restores such a memory; `lorelane doctor` lists them
         exit 2
     "#]],
     );
