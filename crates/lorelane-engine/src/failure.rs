@@ -101,7 +101,7 @@ impl fmt::Display for UnclearName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let UnclearName { typed, near, .. } = self;
         if near.is_empty() {
-            return write!(f, "cannot find `{typed}`: no such memory");
+            return write!(f, "cannot find `{typed}`: there is no such memory");
         }
         match near.iter().any(|address| address.name() == typed) {
             true => write!(f, "`{typed}` matches several memories:")?,

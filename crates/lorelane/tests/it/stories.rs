@@ -403,20 +403,20 @@ fn a_name_that_several_memories_have_lists_them() {
     check(
         &scratch.lorelane("show use-jwt").text(),
         &expect![[r#"
-            2> error: cannot tell which memory `use-jwt` is
+            2> error: `use-jwt` matches several memories:
             2>   decision/use-jwt
             2>   runbook/use-jwt
-            2> hint: name it in full
+            2> hint: give the full address
             exit 1
         "#]],
     );
     check(
         &scratch.lorelane("show jwt").text(),
         &expect![[r#"
-            2> error: cannot find `jwt`; near it are
+            2> error: cannot find `jwt`; similar:
             2>   decision/use-jwt
             2>   runbook/use-jwt
-            2> hint: name it in full
+            2> hint: give the full address
             exit 1
         "#]],
     );
@@ -696,7 +696,7 @@ fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
         &scratch.lorelane("undo").text(),
         &expect![[r#"
         2> error: cannot undo change 1: decisions/use-jwt.json was changed since, and undoing would lose that
-        2> hint: edit the file by hand; the log shows what change 1 did
+        2> hint: edit the file by hand; `lorelane log` shows what change 1 did
         exit 2
     "#]],
     );
@@ -1347,7 +1347,7 @@ fn what_was_deleted_outside_is_found_by_every_name_it_had() {
         .lorelane("update use-jwt --set title='Adopt PASETO for all services' --because 'a switch'")
         .expect(0);
     let file = scratch.project().join(LANE).join("decisions/adopt-paseto-for-all-services.json");
-    let restore = "`lorelane restore decision/adopt-paseto-for-all-services` brings it back";
+    let restore = "`lorelane restore decision/adopt-paseto-for-all-services` restores it";
     for name in ["adopt-paseto-for-all-services", "decision/use-jwt", "use-jwt"] {
         fs::remove_file(&file).unwrap();
         for command in ["show NAME", "update NAME --set title=x --because y"] {
