@@ -695,7 +695,7 @@ fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-        2> error: cannot undo change 1: decisions/use-jwt.json was changed since, and undoing would lose that
+        2> error: cannot undo change 1: decisions/use-jwt.json has changed since, and undoing would lose that
         2> hint: edit the file by hand; `lorelane log` shows what change 1 did
         exit 2
     "#]],
@@ -712,7 +712,7 @@ fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-            2> error: cannot undo: the journal of this lane has no change that is not undone already
+            2> error: cannot undo: there is nothing left to undo
             2> hint: `lorelane log` shows what was changed
             exit 2
         "#]],
@@ -1194,7 +1194,7 @@ fn a_memory_that_was_deleted_by_hand_comes_back_from_the_log() {
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-        2> error: cannot undo: what is left are changes of files that were deleted outside lorelane, such as decisions/keep-redis.json
+        2> error: cannot undo: the remaining changes are of files that were deleted outside lorelane, such as decisions/keep-redis.json
         2> hint: `lorelane restore` restores such a memory; `lorelane doctor` lists them
         exit 2
     "#]],
