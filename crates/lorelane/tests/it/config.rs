@@ -578,7 +578,7 @@ fn a_hook_that_refuses_without_a_word_is_named_as_the_reason() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(scratch.project().join(".git/hooks/pre-commit"), mode).unwrap();
     let said = scratch.decide("Use JWT");
-    assert!(said.err.contains("(auto_commit): a hook refused it without a word"), "{}", said.text());
+    assert!(said.err.contains("(auto_commit): a hook rejected it without a message"), "{}", said.text());
 }
 
 // Called from a git hook it went through the index and into the repository that the hook belonged to.
