@@ -104,7 +104,7 @@ impl fmt::Display for UnclearName {
             return write!(f, "cannot find `{typed}`: there is no such memory");
         }
         match near.iter().any(|address| address.name() == typed) {
-            true => write!(f, "`{typed}` matches several memories:")?,
+            true => write!(f, "cannot resolve `{typed}`; several memories match:")?,
             false => write!(f, "cannot find `{typed}`; similar:")?,
         }
         f.write_str(&lines(near))

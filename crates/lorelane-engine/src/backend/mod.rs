@@ -3,8 +3,8 @@
 //! A document is bytes under a path. A backend lists and reads documents, commits edits atomically, and keeps a
 //! log of changes that can be undone. It knows nothing about memories, dialects or indexes.
 //!
-//! [`Store`](crate::store::Store) keeps documents as files and is what ships; [`MemoryBackend`] keeps them in memory.
-//! `tests/it/backend.rs` has the tests that every backend must pass.
+//! [`Store`](crate::store::Store) keeps documents as files and is what ships; [`MemoryBackend`] keeps them in
+//! memory. `tests/it/backend.rs` has the tests that every backend must pass.
 
 mod error;
 mod log;

@@ -403,7 +403,7 @@ fn a_name_that_several_memories_have_lists_them() {
     check(
         &scratch.lorelane("show use-jwt").text(),
         &expect![[r#"
-            2> error: `use-jwt` matches several memories:
+            2> error: cannot resolve `use-jwt`; several memories match:
             2>   decision/use-jwt
             2>   runbook/use-jwt
             2> hint: give the full address
