@@ -12,7 +12,7 @@ pub struct Env {
     pub vars: BTreeMap<String, String>,
 }
 
-/// The environment variables lorelane reads. `main` captures these and no others, and no other can be asked for.
+/// The environment variables lorelane reads. `main` captures these and no others.
 macro_rules! variables {
     ($($variable:ident = $name:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]

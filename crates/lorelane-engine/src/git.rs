@@ -202,6 +202,7 @@ pub fn ever_in(
 ) -> Result<Vec<PathBuf>, GitError> {
     let Some(tree) = WorkTree::around(repository) else { return Ok(Vec::new()) };
     let mut committed = history(&tree, "");
+    // All paths below the folder, filtered here: a pathspec pattern would match `alpha_2` for `alpha`.
     committed.args(HOLDING).args(["-z", "--name-only", "--"]).arg(folder);
     let mut printed = run(&mut committed, Vec::new())?;
     printed.push(0);

@@ -44,6 +44,6 @@ pub struct CandidateRow {
     pub sheet: Vec<u8>,
     /// The digest of the text that it was made from.
     pub digest: i64,
-    /// Whether only its title or tags match.
+    /// Whether only its title or tags match. Ranking keeps it only if the query names it.
     pub only_named: bool,
 }

@@ -4,6 +4,9 @@
 //! memories have it. Indexing a memory means a write for each of its terms, so that is done for many memories at
 //! once. Until then a changed memory is pending, and a search reads its forward index entry instead.
 //!
+//! Terms are 32-bit hashes, so every script costs the same and the index holds no words. In a store of 100,000
+//! words one in 40,000 shares its hash with another; the two count as one.
+//!
 //! Our own code and not FTS5: read through `fts5vocab`, FTS5 was half of a search. In the running server a search
 //! took 4.1 ms at 10,000 memories and takes 2.5 ms now, with exact counts for common words. `bm25()` cannot count
 //! neighbours and sections either.
@@ -294,7 +297,7 @@ impl<'d> Postings<'d> {
     }
 }
 
-/// Every posting, as a search would read it.
+/// Every posting, as a search would read it: a dump does not depend on what is pending.
 pub(super) fn all(db: &Connection) -> rusqlite::Result<Vec<(Term, i64, Posting)>> {
     let unfiled = PendingMemories::read(db)?;
     let mut postings = Postings::new(db, &unfiled)?;

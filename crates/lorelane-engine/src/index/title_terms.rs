@@ -1,8 +1,8 @@
 //! The words of titles and tags, and for each word the memories that have it.
 //!
 //! A row is a word in one slot: in titles or in tags, of one kind and status. Its memories are row ids in one
-//! blob, so looking up a word reads few rows, however many memories have it. Not FTS5: there one match cost 0.3 µs
-//! (3 ms for ten common words in 10,000 memories), and a new title wrote 23 KB to the log.
+//! blob, so looking up a word reads few rows, however many memories have it. Not FTS5: there one match cost
+//! 0.3 µs (3 ms for ten common words in 10,000 memories), and a new title wrote 23 KB to the log.
 
 use super::{Index, IndexError, rows, varint};
 use lorelane_core::corpus::MemorySummary;

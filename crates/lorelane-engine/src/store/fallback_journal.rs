@@ -47,7 +47,7 @@ impl Store {
         for name in [HEAD, JOURNAL, BLOBS] {
             holds_any |= stat(name)?.is_some_and(|stat| stat.len > 0);
         }
-        // Without file modes its owner cannot be told.
+        // On a system without file modes its owner is unknown.
         let is_own =
             |stat: Stat| stat.kind == FileType::File && stat.mode.is_none_or(|mode| mode & WRITABLE == 0);
         Ok((holds_any && !stat(OWN)?.is_some_and(is_own)).then_some(shelter))

@@ -12,7 +12,7 @@ use super::journal::{Intent, JournalChain, JournalLine, JournalRecord, Tail};
 pub(super) const JOURNAL: &str = "journal";
 pub(super) const BLOBS: &str = "blobs";
 /// Names the line of the newest change that was made. A journal that was truncated after any line is valid by
-/// itself; this file shows that lines are missing.
+/// itself; this file shows that lines are missing. It proves nothing against somebody who changes both.
 pub(super) const HEAD: &str = "head";
 
 /// Enough for the last lines of most journals; doubled until a whole intent is in the window.

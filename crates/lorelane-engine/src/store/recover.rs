@@ -1,8 +1,8 @@
 //! Recovery: settles a change that was journalled and interrupted.
 //!
 //! If every file is as intended, the change is done. Otherwise it is rolled back, never completed: an interrupted
-//! change cannot be told from a rejected one whose rejection the disk did not take, and a rejected change must
-//! never happen. Completing would require that the journal records every failure, which a failing disk may refuse.
+//! change looks like a rejected one whose rejection did not reach the disk, and a rejected change must never
+//! happen. Completing would require that the journal records every failure, which a failing disk may refuse.
 
 use crate::backend::{ChangeTarget, StoreError, Warning};
 use std::collections::BTreeSet;

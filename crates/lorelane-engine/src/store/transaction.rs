@@ -208,6 +208,7 @@ impl Transaction for FileTransaction<'_> {
     fn log_erasure(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError> {
         self.refuse_when_stuck()?;
         let number = self.book.newest + 1;
+        // Without steps: undo skips it, and the log does not name what was erased.
         let intent = self.pack(&[], number, None, because, now)?;
         let earlier = self.book.clone();
         self.write_intent(intent, &earlier)?;

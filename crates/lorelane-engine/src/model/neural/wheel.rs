@@ -52,7 +52,7 @@ fn directory<'z>(zip: &'z Zip<'_>) -> Option<Vec<WheelMember<'z>>> {
     if entries.len() > MEMBERS_MAX || entries.len() as u64 != zip.entries_hint() {
         return None;
     }
-    // We look for no name that is not UTF-8.
+    // A name that is not UTF-8 is not one of ours.
     let named = |entry: ZipFileHeaderRecord<'z>| {
         Some((std::str::from_utf8(entry.file_path().as_bytes()).ok()?, entry))
     };
