@@ -454,7 +454,7 @@ fn without_a_home_the_journal_is_kept_in_the_lane() {
     };
     run(&["list"]).expect(0);
     let said = run(&["retire", "use-jwt"]).expect(0);
-    assert!(said.err.contains("the journal is kept in ~/project/.claude/memory/.lorelane-journal"), "{}", said.text());
+    assert!(said.err.contains("is kept in ~/project/.claude/memory/.lorelane-journal"), "{}", said.text());
     run(&["undo"]).expect(0);
     run(&["log"]).expect(0);
     // With a home again, its receipts join the others.
@@ -526,7 +526,7 @@ fn unprivileged_what_may_not_be_written_is_refused_and_reads_go_on() {
         scratch.lorelane(line).expect(0);
     }
     let said = scratch.lorelane("retire use-jwt").expect(0);
-    assert!(said.err.contains("the journal is kept in ~/project/.claude/memory/.lorelane-journal"), "{}", said.text());
+    assert!(said.err.contains("is kept in ~/project/.claude/memory/.lorelane-journal"), "{}", said.text());
     scratch.lorelane("reindex").expect(0);
     scratch.lorelane("undo").expect(0);
     chmod(&scratch.home(), 0o755);
