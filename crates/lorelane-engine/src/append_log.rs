@@ -1,7 +1,7 @@
-//! Files of lines that many processes append to without waiting: the ledger, the log of hooks.
+//! Line files that many processes append to without locking: the ledger and the hook log.
 //!
-//! A line is taken out by blanks in its place: a copy without it would lose what others append meanwhile. Only
-//! turning over a full file moves bytes, so only these two need the folder's lock.
+//! A line is redacted by overwriting it with spaces: rewriting the file would lose what others append meanwhile.
+//! Only rotation and redaction take the folder's lock: redacting a file while it is renamed would miss lines.
 
 use crate::disk::{Disk, READ_MAX_BYTES};
 use lorelane_core::forget::EraseMode;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
-/// Gives a full file its former name. Where somebody blanks lines just now, a later line does it.
+/// Renames a full file to its former name. While another process redacts lines, a later append rotates.
 pub(crate) fn rotate(disk: &dyn Disk, path: &Path, former: &Path, max_bytes: u64) -> io::Result<()> {
     if !matches!(disk.stat(path), Ok(Some(stat)) if stat.len > max_bytes) {
         return Ok(());
@@ -22,7 +22,7 @@ pub(crate) fn rotate(disk: &dyn Disk, path: &Path, former: &Path, max_bytes: u64
     }
 }
 
-/// Blanks the lines that have to go, in these files of one folder. Returns how many there are.
+/// Redacts the matching lines in these files of one folder. Returns how many match.
 pub(crate) fn redact_lines(
     disk: &dyn Disk,
     files: &[&Path],
@@ -56,7 +56,7 @@ fn blank_in(disk: &dyn Disk, path: &Path, act: EraseMode, goes: &dyn Fn(&str) ->
         at += line.len() as u64 + 1;
     }
     if act == EraseMode::Purge {
-        // Also when nothing was found: whoever blanked it may have died before.
+        // Also when nothing was found: whoever redacted it may have died before the sync.
         disk.sync_file(path)?;
     }
     Ok(count)

@@ -1,4 +1,4 @@
-//! Drafts that a person works on: private, per project, kept until they are saved.
+//! Drafts for an editor: private, per project, kept until they are saved.
 
 use crate::disk::{Disk, FileType, RealDisk};
 use crate::failure::Failure;
@@ -8,10 +8,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Stands between the name of a memory and the number of a further draft. A dash would make it another memory's.
+/// Separates the memory's name from the number of a further draft. With a dash it would be another memory's draft.
 const NUMBERED: char = '~';
 
-/// Puts a draft into the private folder under a name that nobody else has.
+/// Writes a draft into the private folder under an unused name.
 pub fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> {
     RealDisk.create_private_dir_all(folder).map_err(|source| Failure::io("create", folder, source))?;
     let name = stem(name);
@@ -27,24 +27,23 @@ pub fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> 
     unreachable!("the loop ends with a draft or a fault")
 }
 
-/// The name of a note has folders; its drafts lie in one.
+/// A note's name may have folders; drafts share one folder.
 fn stem(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// Runs the editor on a draft and reads what it left.
+/// Runs the editor on a draft and reads the result.
 pub fn edit(editor: &str, draft: &Path) -> Result<String, String> {
-    let status = editing(editor, draft)
-        .status()
-        .map_err(|fault| format!("`{editor}` could not be started: {fault}"))?;
+    let status =
+        editing(editor, draft).status().map_err(|fault| format!("`{editor}` failed to start: {fault}"))?;
     if !status.success() {
-        return Err(format!("`{editor}` ended with {status}"));
+        return Err(format!("`{editor}` exited with {status}"));
     }
     let bytes = RealDisk.read(draft).map_err(|fault| fault.to_string())?.ok_or("the draft is gone")?;
     String::from_utf8(bytes).map_err(|fault| fault.to_string())
 }
 
-/// An editor is a command line (`code --wait`), so a shell takes it apart.
+/// An editor is a command line (`code --wait`), so a shell parses it.
 #[cfg(not(windows))]
 fn editing(editor: &str, draft: &Path) -> Command {
     let mut command = Command::new("sh");
@@ -52,7 +51,7 @@ fn editing(editor: &str, draft: &Path) -> Command {
     command
 }
 
-/// `cmd` has quoting rules of its own: the line goes to it as it stands, inside the outer quotes that `/S` takes off.
+/// `cmd` has its own quoting rules: it gets the line verbatim, inside the outer quotes that `/S` strips.
 #[cfg(windows)]
 fn editing(editor: &str, draft: &Path) -> Command {
     use std::os::windows::process::CommandExt;
@@ -61,7 +60,7 @@ fn editing(editor: &str, draft: &Path) -> Command {
     command
 }
 
-/// Removes the drafts that name a memory or tell of it, and what an editor left beside them.
+/// Removes the drafts of a memory, drafts that mention it, and the files an editor left beside them.
 pub fn forget(disk: &dyn Disk, folder: &Path, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
     let fault = |attempt| move |source| Failure::io(attempt, folder, source);
     let Some(listed) = disk.list(folder).map_err(fault("list"))? else { return Ok(0) };
@@ -86,7 +85,8 @@ pub fn forget(disk: &dyn Disk, folder: &Path, traces: &Traces, act: EraseMode) -
     Ok(count)
 }
 
-/// Whether a file is a draft of a memory. An editor may have put signs around its name.
+/// Whether a file is a draft of a memory. An editor may have added characters around the name (`.x.json.swp`,
+/// `x.json~`).
 fn is_draft_of(file_name: &str, address: &Address) -> bool {
     let stem = stem(address.name());
     file_name.match_indices(stem).any(|(at, _)| {
@@ -97,7 +97,7 @@ fn is_draft_of(file_name: &str, address: &Address) -> bool {
 }
 
 pub fn discard(draft: &Path) {
-    // Left behind it does no harm; `status` names its folder.
+    // Best effort: a leftover draft does no harm, and `status` names its folder.
     let _ = RealDisk.remove_file(draft);
 }
 
@@ -105,7 +105,7 @@ pub fn discard(draft: &Path) {
 mod tests {
     use super::*;
 
-    // The draft of a note with a name of one word was nobody's.
+    // The draft of a note with a one-word name was never found.
     #[test]
     fn a_draft_is_known_by_its_name_and_not_taken_for_that_of_another() {
         let table = [

@@ -1,4 +1,4 @@
-//! The world as it was when the process started: captured once, passed on as a value.
+//! Time, working directory and variables at process start, captured once and passed on as a value.
 
 use lorelane_core::policy::NOTES_ROOT;
 use lorelane_core::time::Timestamp;
@@ -12,7 +12,7 @@ pub struct Env {
     pub vars: BTreeMap<String, String>,
 }
 
-/// The variables that mean something to us. `main` brings these and no others, and only these can be asked for.
+/// The environment variables lorelane reads. `main` captures these and no others.
 macro_rules! variables {
     ($($variable:ident = $name:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +57,17 @@ variables! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folders {
     pub config: PathBuf,
-    /// Indexes: may be deleted at any time.
+    /// Indexes; may be deleted at any time.
     pub cache: PathBuf,
-    /// Journals, drafts, and what `setup` keeps.
+    /// Journals, drafts, and the records of `setup`.
     pub state: PathBuf,
     /// Notes that belong to no project, and their marks.
     pub data: PathBuf,
-    /// Where the first system kept such notes.
+    /// Where `ragdocs` kept such notes.
     pub former_notes: PathBuf,
 }
 
-/// The first system's folder in the user's data folder, on every platform.
+/// The folder of `ragdocs` in the user's data folder, on every platform.
 const FORMER_NOTES: &str = "mcp-markdown-ragdocs/memories";
 
 impl Folders {
@@ -89,7 +89,7 @@ impl Env {
         self.path(Var::Home).or_else(|| self.path(Var::UserProfile))
     }
 
-    /// `LORELANE_HOME` puts everything in one place; else each system's own convention counts.
+    /// `LORELANE_HOME` puts everything in one place; otherwise each system's convention applies.
     pub fn folders(&self) -> Option<Folders> {
         if let Some(all) = self.path(Var::LorelaneHome) {
             return Some(Folders {
@@ -113,7 +113,8 @@ impl Env {
             };
             self.path(var).or(convention).map(own)
         };
-        // Windows has one local folder for both: apart, so that deleting the cache never takes a journal along.
+        // Windows has one local folder for both. Separate subfolders, so that deleting the cache never deletes a
+        // journal.
         let apart = |folder: PathBuf, var: Var, name: &str| {
             if cfg!(windows) && self.path(var).is_none() { folder.join(name) } else { folder }
         };
@@ -133,18 +134,19 @@ impl Env {
 }
 
 impl Folders {
-    /// The name of a lane in state and cache: readable, and one per real path.
+    /// The name of a lane in the state and cache folders: readable, and unique per real path.
     pub fn lane_key(lane: &Path) -> String {
         key(lane, if lane.ends_with(NOTES_ROOT) { 1 } else { 2 })
     }
 
-    /// The name of a repository in state, by the folder that its work trees share; without git by the project.
+    /// The name of a repository in the state folder, by the git folder its worktrees share; without git, by the
+    /// project.
     pub fn repository_key(repository: &Path) -> String {
         key(repository, usize::from(repository.ends_with(".git")))
     }
 }
 
-/// A readable name, that of the folder so many levels above, with a digest of the path.
+/// A readable name (the folder that many levels up) and a digest of the path.
 fn key(path: &Path, above: usize) -> String {
     let digest = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
     let named = path.ancestors().nth(above).and_then(Path::file_name).unwrap_or_default();
@@ -180,7 +182,7 @@ mod tests {
         assert_eq!(env(&[]).folders(), None);
     }
 
-    // On Windows both were one folder, and "may be deleted at any time" held for the journal, too.
+    // On Windows both were one folder, so "may be deleted at any time" applied to the journal too.
     #[test]
     fn cache_and_state_are_never_the_same_folder() {
         let home = std::env::temp_dir();

@@ -1,4 +1,4 @@
-//! Why something could not be done. What to do about it is in `hint.rs`.
+//! Why an operation failed. What to do about it is in `hint.rs`.
 
 use crate::backend::StoreError;
 use crate::config::ConfigError;
@@ -13,73 +13,65 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A rule says no.
+    /// A rule rejects it.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The disk says no.
+    /// The disk or the lock failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
     Index(#[from] IndexError),
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A setting that decides where memories go cannot be used.
+    /// A setting that decides where memories go is invalid.
     #[error("cannot write memories: the configuration does not say where{}", lines(.0))]
     Misconfigured(Vec<ConfigProblem>),
-    /// The repository names another folder for its memories, and the user does not trust it.
+    /// The repository moves its memories to another folder, and the user has not trusted it.
     #[error("cannot write memories: this project is not trusted\n  {held}")]
     Untrusted { held: Weakening },
-    /// There is no store here.
     #[error("cannot find a memory store in {start} or above it")]
     NoStore { start: PathBuf },
-    /// The records' folder is not inside the project.
-    #[error("cannot open {lane}: it does not lie inside the project {project}")]
+    #[error("cannot open {lane}: it is outside the project {project}")]
     Outside { lane: PathBuf, project: PathBuf },
-    /// A plan is for memories of two lanes, and what is done in both cannot be done as a whole.
-    #[error("cannot change records and notes together: each lane has a log of its own")]
+    /// Each lane has its own journal, so one atomic change cannot span two lanes.
+    #[error("cannot change records and notes together: each has its own log")]
     TwoLanes,
-    /// The settings have no notes.
     #[error("cannot use notes: they are not enabled, or have no folder")]
     NotesOff,
-    /// The newest change moved the notes, which no undo takes back.
+    /// `notes move` changes two journals, so undo cannot revert it.
     #[error("cannot undo: the newest change moved the notes")]
     UndoesMove,
-    /// A merge of nothing.
-    #[error("cannot merge: no notes are named")]
+    #[error("cannot merge: no notes given")]
     NoSources,
-    /// Only notes can be joined.
-    #[error("cannot merge {address}: it is no note")]
+    #[error("cannot merge {address}: it is not a note")]
     NoNote { address: Address },
-    /// The notes lie where they shall go.
-    #[error("cannot move the notes: they lie in {folder} already")]
+    #[error("cannot move the notes: they are already in {folder}")]
     NotesThere { folder: PathBuf },
-    /// Where a note shall go is a file already.
+    /// The target of a moved note exists already.
     #[error("cannot move the notes: {file} exists")]
     NotesTaken { file: PathBuf },
-    /// Where the listing goes is a file that somebody else wrote.
+    /// A file that lorelane did not write is where the listing goes.
     #[error("cannot write {file}: it exists and was not made by lorelane")]
     ForeignListing { file: PathBuf },
-    /// What the state folder holds of a memory cannot be removed from here.
-    #[error("cannot forget: {state} cannot be written, and it holds log, ledger and captures")]
+    /// The state folder is read-only here, so the traces in it cannot be erased.
+    #[error("cannot forget: the log, ledger and captures in {state} cannot be written")]
     Sheltered { state: PathBuf },
-    /// A forgetting that had begun failed, and its note stays: the one failure, besides [`StoreError::Unsettled`],
-    /// after which something happens.
-    #[error(
-        "forgetting {address} failed half-way and cannot be taken back; the next change completes it: {why}"
-    )]
+    /// `forget` failed after it had erased something, and its note stays for the next writer. Besides
+    /// [`StoreError::Unsettled`] the only failure after which something has changed.
+    #[error("forgetting {address} failed halfway and cannot be undone; the next change completes it: {why}")]
     HalfForgotten {
         address: Address,
         #[source]
         why: Box<Failure>,
     },
-    /// A file of expectations has a line that cannot be understood.
-    #[error("cannot tell what {path} expects: {fault}")]
+    /// A line in a file of expectations is invalid.
+    #[error("cannot read the expectations in {path}: {fault}")]
     Expectation {
         path: PathBuf,
         #[source]
         fault: ExpectationFault,
     },
-    /// More than one memory is meant, or none.
+    /// The name matches more than one memory, or none.
     #[error("{0}")]
     Unclear(UnclearName),
     #[error("cannot {attempt} {path}: {source}")]
@@ -90,7 +82,7 @@ pub enum Failure {
 pub struct UnclearName {
     pub typed: String,
     pub near: Vec<Address>,
-    /// What was called so and deleted outside, while the log has it.
+    /// Memories of that name that were deleted outside lorelane and are still in the log.
     pub deleted: Vec<Address>,
 }
 
@@ -112,8 +104,8 @@ impl fmt::Display for UnclearName {
             return write!(f, "cannot find `{typed}`: there is no such memory");
         }
         match near.iter().any(|address| address.name() == typed) {
-            true => write!(f, "cannot tell which memory `{typed}` is")?,
-            false => write!(f, "cannot find `{typed}`; near it are")?,
+            true => write!(f, "cannot resolve `{typed}`; several memories match:")?,
+            false => write!(f, "cannot find `{typed}`; similar:")?,
         }
         f.write_str(&lines(near))
     }

@@ -1,9 +1,10 @@
-//! What a check found: the one shape for `doctor`, whoever checks.
+//! What a check found: one type for everything `doctor` reports.
 
-/// Something that somebody should look at.
+/// A problem, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was checked: `config`, `file`, `listing`, `index`, `journal`, `marks`, `model`, `secret`, `setup`, `store`, `trust`.
+    /// Which check: `config`, `file`, `listing`, `index`, `journal`, `marks`, `model`, `secret`, `setup`, `store`,
+    /// `trust`.
     pub check: &'static str,
     pub what: String,
     pub hint: String,

@@ -1,5 +1,4 @@
-//! Git, through its own command. Questions run nothing but git; a commit respects the user's hooks, signing and
-//! identity.
+//! Runs git. Queries run nothing but git itself; a commit respects the user's hooks, signing and identity.
 
 mod call;
 mod repository;
@@ -16,23 +15,23 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Files go in by standard input: a garbage collection may name more than a command line holds.
+/// Files are passed on standard input: `gc` may name more than fit on a command line.
 const FILES_FROM_INPUT: [&str; 2] = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
-/// A commit as [`commits`] reads it.
+/// The format that [`commits`] parses.
 const COMMIT: &str = "%H %cd";
 
-/// Without `D`: a commit that removes a file does not hold it. `-m`: a stash is a merge.
+/// Without `D`: a commit that removes a file does not contain it. `-m`: a stash is a merge.
 const HOLDING: [&str; 3] = ["-m", "--no-renames", "--diff-filter=AMT"];
 
-/// So many commits fit on a command line.
+/// This many commits fit on a command line.
 const GREP_MAX: usize = 200;
 
-/// A file that moved more often keeps only its newest names.
+/// Only the newest names of a file that was renamed more often.
 const RENAMES_MAX: &str = "--max-count=50";
 
-/// Commits exactly these files, with the user's hooks: only for a project that is trusted. The reason of a refusal
-/// is git's own.
+/// Commits exactly these files, with the user's hooks: only for a trusted project. If git rejects it, the error is
+/// git's own message.
 pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(), GitError> {
     let tree = WorkTree::around(project).ok_or(GitError::NoRepository)?;
     let files: BTreeSet<&Path> = files.iter().map(|file| tree.relative(file)).collect();
@@ -44,8 +43,8 @@ pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(
     if all.is_empty() {
         return Ok(());
     }
-    // `commit --only` takes files from the worktree, but knows no untracked ones, so those are announced first.
-    // The rest of the index is not touched.
+    // `commit --only` takes files from the worktree but ignores untracked ones, so those are added with intent
+    // first. The rest of the index is not touched.
     if !new.is_empty() {
         let mut add = tree.git(GitCallPolicy::WhatCommitsRun);
         run(add.args(["add", "--intent-to-add"]).args(FILES_FROM_INPUT), by_nul(&new))?;
@@ -54,7 +53,7 @@ pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(
     commit.args(["commit", "--quiet", "--only", "-m", message]).args(FILES_FROM_INPUT);
     let committed = run_commit(&mut commit, by_nul(&all));
     if committed.is_err() && !new.is_empty() {
-        // Refused: the index is as it was, so that no later commit of the user takes them along.
+        // Rejected: restore the index, so that no later commit of the user includes these files.
         let mut forget = tree.git(GitCallPolicy::WhatCommitsRun);
         forget.args(["rm", "--quiet", "--cached", "--force"]).args(FILES_FROM_INPUT);
         let _ = run(&mut forget, by_nul(&new));
@@ -62,19 +61,19 @@ pub fn commit_only(project: &Path, files: &[PathBuf], message: &str) -> Result<(
     committed
 }
 
-/// What git has begun in a worktree and not ended: a merge, a rebase, a pick or a revert with conflicts.
+/// What git has started in a worktree and not finished: a merge, rebase, cherry-pick or revert with conflicts.
 const UNSETTLED: [&str; 6] =
     ["MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
 
-/// Whether somebody is in the middle of a merge or the like. Asks the disk, not git: it must be quick.
+/// Whether a merge or the like is in progress. Checks the disk and does not run git: it must be quick.
 pub fn is_unsettled(project: &Path) -> bool {
     let Some(tree) = WorkTree::around(project) else { return false };
     UNSETTLED.iter().any(|name| is_there(&tree.git_dir.join(name)))
 }
 
-/// Those of the files that stand in the worktree as git put them there. None where git is not, or does not answer.
+/// The files that are in the worktree as git checked them out. Empty without git, or if it does not answer.
 ///
-/// Git gives what it has and we compare: if git compared, it would run the filters that the repository names.
+/// We compare, not git: git would run the filters that the repository names.
 pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> Vec<&'f Path> {
     let tree = WorkTree::around(project).filter(|_| !files.is_empty());
     let Some(tree) = tree else { return Vec::new() };
@@ -95,8 +94,8 @@ pub fn untouched<'f>(disk: &dyn Disk, project: &Path, files: &'f [PathBuf]) -> V
     held.filter(is_untouched).map(|(file, _)| file.as_path()).collect()
 }
 
-/// The blobs that `cat-file --batch` printed, in the order in which they were asked for; `None` for a file that
-/// git does not have.
+/// The blobs that `cat-file --batch` printed, in the order of the request; `None` for a file that git does not
+/// have.
 fn staged(mut printed: &[u8]) -> Vec<Option<&[u8]>> {
     let mut blobs = Vec::new();
     while let Some(end) = memchr(b'\n', printed) {
@@ -109,7 +108,7 @@ fn staged(mut printed: &[u8]) -> Vec<Option<&[u8]>> {
     blobs
 }
 
-/// Whether a file says what git has of it. A checkout may have given it other line ends.
+/// Whether a file has the content that git has. A checkout may have changed its line endings.
 fn is_same(now: &[u8], held: &[u8]) -> bool {
     let lines = |bytes: &[u8]| -> Vec<Vec<u8>> {
         let lines = bytes.split(|byte| *byte == b'\n');
@@ -118,8 +117,8 @@ fn is_same(now: &[u8], held: &[u8]) -> bool {
     now == held || lines(now) == lines(held)
 }
 
-/// Where the last commands of git had been before: a file that one of these has, and git's index has not, was taken
-/// away by git. The number is the move of `HEAD` by which git left it at the latest, as the reflog counts them.
+/// Where `HEAD` was before the last git commands: a file that is in one of these and not in git's index was
+/// removed by git. The number is the move of `HEAD` that left it, as counted by the reflog.
 const LAST_HEADS: [(&str, Option<usize>); 5] = [
     ("HEAD", None),
     ("ORIG_HEAD", Some(0)),
@@ -128,8 +127,8 @@ const LAST_HEADS: [(&str, Option<usize>); 5] = [
     ("HEAD@{3}", Some(2)),
 ];
 
-/// Those of the files that are gone because git took them away: a branch without them, a removal. A file that is known
-/// to have been there later was not. None where git is not, or does not answer.
+/// The files that git removed: a branch without them, a `git rm`. A file that is known to have existed later was
+/// not. Empty without git, or if it does not answer.
 pub fn taken_away<'f>(project: &Path, files: &'f [(PathBuf, Option<Timestamp>)]) -> Vec<&'f Path> {
     let tree = WorkTree::around(project).filter(|_| !files.is_empty());
     let Some(tree) = tree else { return Vec::new() };
@@ -161,20 +160,20 @@ fn last_moves(tree: &WorkTree) -> Vec<Timestamp> {
     String::from_utf8_lossy(&printed).lines().map_while(time).collect()
 }
 
-/// What git keeps of a file that is gone.
+/// What git still has of a file that is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitTraces {
-    /// Commits with the file, with a line about it in another file, or with its name in their message: those of
-    /// branches, tags and stashes, and those that only the reflog still knows. Newest first.
+    /// Commits with the file, with a line about it in another file, or with its name in their message: on
+    /// branches, tags and stashes, and those that only the reflog has. Newest first.
     pub commits: Vec<Commit>,
-    /// Whether the file waits in git's index for the next commit.
+    /// Whether the file is staged in git's index.
     pub staged: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     pub id: String,
-    /// As git writes it.
+    /// As git prints it.
     pub date: String,
 }
 
@@ -184,18 +183,18 @@ impl GitTraces {
     }
 }
 
-/// The folder that all work trees of a path's repository share. Asks the disk, not git: hooks ask for it.
+/// The git folder that all worktrees of a path's repository share. Does not run git: hooks need it.
 pub fn common_dir(path: &Path) -> Option<PathBuf> {
     WorkTree::around(path).map(|tree| call::common_dir(tree.git_dir))
 }
 
-/// The work tree that a path lies in, or would lie in.
+/// The worktree that a path is in, or would be in.
 pub fn repository_of(path: &Path) -> Option<PathBuf> {
     WorkTree::around(path).map(|tree| tree.root)
 }
 
-/// The files below a folder that any commit or git's index holds, and that this says yes to. It is asked with each
-/// path from that folder.
+/// The files below a folder that any commit or git's index has and `is_wanted` accepts. It gets each path relative
+/// to that folder.
 pub fn ever_in(
     repository: &Path,
     folder: &Path,
@@ -203,6 +202,7 @@ pub fn ever_in(
 ) -> Result<Vec<PathBuf>, GitError> {
     let Some(tree) = WorkTree::around(repository) else { return Ok(Vec::new()) };
     let mut committed = history(&tree, "");
+    // All paths below the folder, filtered here: a pathspec pattern would match `alpha_2` for `alpha`.
     committed.args(HOLDING).args(["-z", "--name-only", "--"]).arg(folder);
     let mut printed = run(&mut committed, Vec::new())?;
     printed.push(0);
@@ -219,7 +219,7 @@ pub fn ever_in(
     Ok(paths.into_iter().collect())
 }
 
-/// What git holds of these files, and of these names in the files that list them.
+/// What git has of these files, and of these names in the files that list them.
 pub fn held(
     project: &Path,
     files: &[PathBuf],
@@ -227,7 +227,7 @@ pub fn held(
     names: &[&str],
 ) -> Result<GitTraces, GitError> {
     let Some(tree) = WorkTree::around(project) else { return Ok(GitTraces::default()) };
-    // Without a path git would speak of all.
+    // Without a path git would list everything.
     let (mut commits, mut staged) = (Vec::new(), false);
     if !files.is_empty() {
         let mut holding = history(&tree, COMMIT);
@@ -250,8 +250,7 @@ pub fn held(
     Ok(GitTraces { commits, staged })
 }
 
-/// The names that a file had before, newest first, as paths from the project. None where git is not, or does not
-/// answer.
+/// The former names of a file, newest first, relative to the project. Empty without git, or if it does not answer.
 pub fn former_names(project: &Path, file: &str) -> Vec<String> {
     let Some(tree) = WorkTree::around(project) else { return Vec::new() };
     let prefix = named(&tree.relative(project).join(""));
@@ -259,7 +258,7 @@ pub fn former_names(project: &Path, file: &str) -> Vec<String> {
     let list_renames = ["-z", from_here.as_str(), "-M", "--name-status", "--diff-filter=R"];
     let mut names = Vec::new();
     let mut now = file.to_owned();
-    // What is moved and not yet committed. The index says it; the worktree would be read through filters.
+    // Renamed but not committed: taken from the index, because reading the worktree would run filters.
     let mut moved = tree.git(GitCallPolicy::GitAlone);
     moved.args(["diff-index", "--cached"]).args(PLAIN_DIFF).args(list_renames).arg("HEAD");
     let moved = run(&mut moved, Vec::new()).unwrap_or_default();
@@ -276,7 +275,7 @@ pub fn former_names(project: &Path, file: &str) -> Vec<String> {
     names
 }
 
-/// Old and new names, out of `--name-status -z`.
+/// Old and new names from `--name-status -z`.
 fn renames(printed: &[u8]) -> Vec<(String, String)> {
     let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
     let fields: Vec<&[u8]> = printed.split(|byte| *byte == 0).map(<[u8]>::trim_ascii_start).collect();
@@ -292,7 +291,7 @@ fn renames(printed: &[u8]) -> Vec<(String, String)> {
     found
 }
 
-/// Every commit that anything leads to, a dropped stash included, told in this form.
+/// Every reachable commit, including dropped stashes, in this format.
 fn history(tree: &WorkTree, form: &str) -> Command {
     let mut command = tree.git(GitCallPolicy::GitAlone);
     command.args(["log", "--all", "--reflog", "--full-history", "--date=iso-strict"]).args(PLAIN_DIFF);
@@ -313,7 +312,7 @@ fn commits(printed: &[u8]) -> Vec<Commit> {
     lines.map(|(id, date)| Commit { id: id.to_owned(), date: date.to_owned() }).collect()
 }
 
-/// Those of the commits whose files have the name: one that took it out does not.
+/// The commits whose files contain the name: one that removed it does not.
 fn with_name(
     tree: &WorkTree,
     name: &str,
@@ -332,9 +331,9 @@ fn with_name(
     Ok(held)
 }
 
-/// Those of the files that git knows, as git spells them.
+/// The files that git tracks, as git spells them.
 fn tracked(tree: &WorkTree, files: &BTreeSet<&Path>) -> Result<BTreeSet<Vec<u8>>, GitError> {
-    // Of all questions only this one takes no paths by input, so it is asked about the few folders they lie in.
+    // The only query that does not take paths on standard input, so it gets the few folders they are in.
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
     let folders =
         folders.into_iter().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });

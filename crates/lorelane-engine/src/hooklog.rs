@@ -1,4 +1,4 @@
-//! The log of hooks: one line for each that could not do its work.
+//! The hook log: one line for each hook that failed.
 
 use crate::append_log;
 use crate::disk::{Disk, RealDisk};
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 
 const LOG_MAX_BYTES: u64 = 1 << 20;
 
-/// The file in the user's state folder.
+/// Its name in the user's state folder.
 pub const HOOK_LOG: &str = "hooks.log";
 
 fn path(env: &Env) -> Option<PathBuf> {
     Some(env.folders()?.state.join(HOOK_LOG))
 }
 
-/// Says what went wrong. A log that cannot be written is no reason to disturb anybody.
+/// Logs a failure. Errors are ignored: a hook never disturbs its agent, not even about its log.
 pub fn write(env: &Env, hook: &str, what: &str) {
     let Some(path) = path(env) else { return };
     let line = format!("{} {hook}: {}\n", env.now, cut(&one_line(&secret::masked(what)), 500));
@@ -30,7 +30,7 @@ pub fn write(env: &Env, hook: &str, what: &str) {
     let _ = RealDisk.append(&path, line.as_bytes());
 }
 
-/// Says something that lasts, unless the log has it already.
+/// Logs a lasting condition, unless the log already has it.
 pub fn write_once(env: &Env, hook: &str, what: &str) {
     let said = path(env).and_then(|path| RealDisk.read_tail(&path, LOG_MAX_BYTES).ok().flatten());
     let is_said = |(bytes, _): (Vec<u8>, u64)| String::from_utf8_lossy(&bytes).contains(what);
@@ -39,14 +39,14 @@ pub fn write_once(env: &Env, hook: &str, what: &str) {
     }
 }
 
-/// Blanks the lines that name a memory, and those that have no time: the rest of one that was blanked in part.
+/// Redacts lines that name a memory, and lines without a timestamp: the rest of a line that was redacted in part.
 pub fn forget(disk: &dyn Disk, log: &Path, traces: &Traces, act: EraseMode) -> Result<usize, Failure> {
     let goes = |line: &str| {
         let time = line.split_whitespace().next();
         time.is_some_and(|time| Timestamp::parse(time).is_none()) || traces.are_named_in(line)
     };
     append_log::redact_lines(disk, &[&former(log), log], act, &goes)
-        .map_err(|source| Failure::io("purge", log, source))
+        .map_err(|source| Failure::io("erase lines of", log, source))
 }
 
 fn former(log: &Path) -> PathBuf {

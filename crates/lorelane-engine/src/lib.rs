@@ -1,4 +1,4 @@
-//! Engine: does what the core decided. Knows files, locks, SQLite and git; prints nothing.
+//! The engine does what the core decides. It knows files, locks, SQLite and git; it prints nothing.
 
 mod append_log;
 pub mod backend;

@@ -1,7 +1,7 @@
-//! Reads the end of a client's transcript.
+//! Reads a client's transcript from its end.
 //!
-//! A session's file grows to hundreds of megabytes, and a stop waits for us. So the file is read from its end in
-//! pieces, until the conversation has enough messages, and most lines are skipped without being parsed.
+//! A session's file grows to hundreds of megabytes, and the agent waits for the stop hook. So the file is read
+//! backwards in pieces until there are enough messages, and most lines are skipped without being parsed.
 
 use crate::disk::{Disk, LinkPolicy, RandomAccessFile, RealDisk};
 use crate::env::{Env, Var};
@@ -11,15 +11,16 @@ use memchr::memrchr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// No more of a transcript is read than this.
+/// Reads at most this much of a transcript.
 const TAIL_MAX: u64 = 8 << 20;
-/// Lines are counted as far as this. Reading four times as much costs a stop more than all that it finds out.
+/// Line numbers are counted up to here: counting four times as far costs a stop hook more than the rest of its
+/// work.
 const COUNTED_MAX: u64 = 1 << 20;
 const PIECE: u64 = 64 << 10;
-/// A longer line is a picture or a whole request, not something that was said.
+/// A longer line is an image or a whole request, not a message.
 const LINE_MAX: usize = 1 << 20;
 
-/// The folders in which a transcript may lie: a payload must not make us read any file of the machine.
+/// The folders a transcript may be in: a payload must not make us read arbitrary files.
 pub fn folders(env: &Env) -> Vec<PathBuf> {
     let temporary = [PathBuf::from("/tmp"), std::env::temp_dir()];
     let moved = [Var::ClaudeConfigDir, Var::CodexHome].into_iter().filter_map(|var| env.path(var));
@@ -27,7 +28,7 @@ pub fn folders(env: &Env) -> Vec<PathBuf> {
     named.filter_map(|folder| RealDisk.real_path(&folder).ok()).collect()
 }
 
-/// The last `max_messages` messages of a transcript that lies in one of the folders. Lines that cannot be read are
+/// The last `max_messages` messages of a transcript in one of the folders. Lines that cannot be parsed are
 /// skipped.
 pub fn read(
     path: &Path,
@@ -51,7 +52,7 @@ pub fn read(
     Ok(backwards.finish())
 }
 
-/// Whether somebody is there, as the newest line that tells it says. `None` when none does.
+/// Whether a person is present, by the newest line that tells. `None` if no line does.
 pub fn attendance(
     path: &Path,
     format: TranscriptFormat,
@@ -72,14 +73,14 @@ fn open(path: &Path, folders: &[PathBuf]) -> io::Result<LinesFromEnd> {
     if !folders.iter().any(|folder| real.starts_with(folder)) {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "it lies neither in the home folder, nor in the client's, nor in the temporary one",
+            "it is not in the home folder, the client's folder or a temporary folder",
         ));
     }
     LinesFromEnd::new(RealDisk.open(&real, LinkPolicy::Refused)?)
 }
 
-/// The numbers of the lines that begin at these bytes of a transcript; `None` for one so far from its beginning that
-/// nobody counts. Apart from reading: only what was found is worth counting for.
+/// The line numbers at these byte offsets; `None` beyond `COUNTED_MAX`. Separate from `read`, because only
+/// findings need a line number.
 pub fn lines_at(path: &Path, places: &[u64]) -> io::Result<Vec<Option<u64>>> {
     let mut file = RealDisk.open(path, LinkPolicy::Followed)?;
     let mut lines = vec![None; places.len()];
@@ -97,26 +98,26 @@ pub fn lines_at(path: &Path, places: &[u64]) -> io::Result<Vec<Option<u64>>> {
     Ok(lines)
 }
 
-/// In blocks whose count fits a byte, which the compiler turns into wide instructions.
+/// In blocks whose count fits a byte, which the compiler vectorizes.
 fn newlines(bytes: &[u8]) -> u64 {
     let in_block = |block: &[u8]| block.iter().fold(0_u8, |count, byte| count + u8::from(*byte == b'\n'));
     bytes.chunks(usize::from(u8::MAX)).map(|block| u64::from(in_block(block))).sum()
 }
 
-/// The lines of a file, the last one first, as far as its tail reaches.
+/// The lines of a file, last one first, within its tail.
 #[derive(Debug)]
 struct LinesFromEnd {
     file: Box<dyn RandomAccessFile>,
-    /// Where what was read begins.
+    /// Offset of `head` in the file.
     start: u64,
-    /// Nothing before this is read.
+    /// The lowest offset that is read.
     floor: u64,
-    /// The bytes from `start` that belong to no line given out yet.
+    /// The bytes from `start` that belong to no returned line yet.
     head: Vec<u8>,
-    /// The rest of the line that `head` ends with, in pieces, the last one first.
+    /// The rest of the line that `head` ends with, in pieces, last one first.
     tail: Vec<Vec<u8>>,
     tail_length: usize,
-    /// Whether the first line was given out.
+    /// Whether the first line of the file was returned.
     is_over: bool,
 }
 
@@ -128,7 +129,7 @@ impl LinesFromEnd {
         Ok(LinesFromEnd { file, start, floor, head, tail, tail_length: 0, is_over: false })
     }
 
-    /// Puts the line before those given out into `line`, and says where it begins. Too long a line is empty.
+    /// Puts the previous line into `line` and returns its offset. A line over `LINE_MAX` comes back empty.
     fn before(&mut self, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
         loop {
             if let Some(newline) = memrchr(b'\n', &self.head) {
@@ -147,14 +148,14 @@ impl LinesFromEnd {
                 return Ok(Some(0));
             }
             if self.start == self.floor {
-                // The rest of a line whose beginning was not read.
+                // What is left is the end of a line that begins below the floor.
                 return Ok(None);
             }
             self.read_piece()?;
         }
     }
 
-    /// Gives out the line that begins at this place of `head`.
+    /// Copies the line that begins at this position of `head`.
     fn give(&mut self, from: usize, line: &mut Vec<u8>) {
         line.clear();
         if self.tail_length + self.head.len() - from <= LINE_MAX {
@@ -165,7 +166,7 @@ impl LinesFromEnd {
         self.tail_length = 0;
     }
 
-    /// Reads the piece before `head`, which goes to the line's other pieces.
+    /// Reads the piece before `head`; `head` moves to `tail`.
     fn read_piece(&mut self) -> io::Result<()> {
         self.tail_length += self.head.len();
         if self.tail_length > LINE_MAX {

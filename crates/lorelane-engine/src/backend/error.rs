@@ -1,4 +1,4 @@
-//! What can go wrong with a change. What to do about it is in `hint.rs`.
+//! Why a change failed, and warnings. What to do about them is in `hint.rs`.
 
 use std::fmt;
 use std::io;
@@ -9,10 +9,10 @@ use lorelane_core::path::RelPath;
 
 use crate::disk::LockFault;
 
-/// The folder by which the `claude-memory` scripts lock a lane.
+/// The lock folder of the `claude-memory` scripts.
 pub(crate) const LOCK_FOLDER: &str = ".index.lockdir";
 
-/// A change that was not made. Except for [`StoreError::Unsettled`], the files stand as before.
+/// A change that was not made. Except after [`StoreError::Unsettled`], the files are as before.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("cannot {attempt} {path}: {source}")]
@@ -21,78 +21,78 @@ pub enum StoreError {
     LockTimeout { what: PathBuf, waited: Duration, others: LockHolders },
     #[error("cannot write {path}: it is a symbolic link, and following it could leave the lane")]
     Symlink { path: PathBuf },
-    #[error("cannot write {path}: something that is not a regular file or folder stands there")]
+    #[error("cannot write {path}: it is not a regular file or folder")]
     NotAFile { path: PathBuf },
-    #[error("cannot undo: the journal of this lane has no change that is not undone already")]
+    #[error("cannot undo: there is nothing left to undo")]
     NothingToUndo,
-    /// All that is left to undo are changes of files that were deleted since.
+    /// Everything that is left to undo changed files that were deleted since.
     #[error(
-        "cannot undo: what is left are changes of files that were deleted outside lorelane, such as {path}"
+        "cannot undo: the remaining changes are of files that were deleted outside lorelane, such as {path}"
     )]
     OnlyDeleted { path: RelPath },
-    #[error("cannot undo change {number}: {path} was changed since, and undoing would lose that")]
+    #[error("cannot undo change {number}: {path} has changed since, and undoing would lose that")]
     ChangedOutside { path: String, number: u64 },
     #[error(
-        "cannot undo change {number}: it touched a memory that was forgotten, and its bytes were purged for good"
+        "cannot undo change {number}: it touched a memory that was forgotten, and its contents were erased"
     )]
     Purged { number: u64 },
     #[error("cannot write: the journal {journal} is damaged at byte {offset}")]
     JournalDamaged { journal: PathBuf, offset: u64 },
-    /// The journal would have to be kept inside the lane, where one lies that came with the repository.
-    #[error("cannot write: the journal {folder} is not yours")]
+    /// The journal would have to be inside the lane, where there is one that came with the repository.
+    #[error("cannot write: the journal {folder} was not created by you")]
     ForeignJournal { folder: PathBuf },
-    /// An interrupted change waits in a journal that this process may read but not write.
+    /// An interrupted change is in a journal that this process can read but not write.
     #[error(
         "cannot write: change {number} was interrupted, and its journal {journal} cannot be written from here"
     )]
     Waiting { journal: PathBuf, number: u64 },
-    /// An earlier change was interrupted and cannot be taken back now, so none may follow it.
-    #[error("cannot write: change {number} was interrupted and cannot be taken back yet: {source}")]
+    /// An earlier change was interrupted and cannot be rolled back now, so none may follow it.
+    #[error("cannot write: change {number} was interrupted and cannot be rolled back yet: {source}")]
     Interrupted { number: u64, source: Box<StoreError> },
-    /// A change failed when some of it was in place, and could not be taken back. The next writer finds it done or
-    /// takes it back: the one error after which the change may have happened.
+    /// A change failed halfway and could not be rolled back. The next writer finds it complete or rolls it back:
+    /// the only error after which the change may have happened.
     #[error(
-        "change {number} failed when some of it was in place, and could not be taken back. The next change \
-         takes it back, or keeps it if all of it is in place: {source}"
+        "change {number} failed halfway and could not be rolled back. The next change rolls it back, or keeps \
+         it if it is complete: {source}"
     )]
     Unsettled { number: u64, source: Box<StoreError> },
 }
 
-/// What those did who had the lock while somebody waited for it.
+/// What the holders of a lock did while a writer waited for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockHolders {
-    /// Nothing was changed in all the time that was waited.
+    /// Nothing changed during the whole wait.
     Idle,
-    /// They took turns, and this writer never had one.
+    /// Others took turns, and this writer never got one.
     Busy,
 }
 
-/// Something the user should hear about although the change goes on.
+/// Something to tell the user although the change goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
-    /// The state folder cannot be written; the journal is kept inside the lane.
+    /// The state folder is not writable; the journal is kept inside the lane.
     Sheltered { state: PathBuf, shelter: PathBuf, why: String },
-    /// Receipts kept inside the lane were moved to the state folder.
+    /// Entries of the fallback journal were moved to the state folder.
     MovedOver { receipts: usize },
-    /// A lock folder of the old scripts is too old to belong to a living one, or is stamped with a time to
-    /// come, and then has no age.
+    /// A lock folder of the `claude-memory` scripts is too old for a running script. `age` is `None` if its mtime
+    /// is in the future.
     StaleLockFolder { path: PathBuf, age: Option<Duration> },
-    /// The end of the journal was lost in a crash; it spoke of nothing that had begun.
+    /// A crash tore the end of the journal. No change had begun there.
     TornJournal { journal: PathBuf, offset: u64 },
-    /// The file that names the newest change was damaged and is begun again.
+    /// The `head` file was damaged and was emptied.
     UnreadableHead { head: PathBuf },
-    /// The marks ended in what a crash left of a line; it was cut.
+    /// A crash left part of a line at the end of the marks; it was removed.
     TornMarks { path: PathBuf, bytes: usize },
-    /// An interrupted change was taken back; these files were changed since and stay as they are.
+    /// An interrupted change was rolled back, except for these files, which were changed since.
     TakenBack { number: u64, changed_outside: Vec<String> },
     /// A change was not undone, because this file of it was deleted since.
     PassedOver { number: u64, path: RelPath },
-    /// An interrupted change cannot be completed: the bytes it speaks of are gone.
+    /// An interrupted change cannot be rolled back: its bytes are gone.
     Abandoned { number: u64 },
 }
 
 impl StoreError {
-    /// For `map_err`: names the attempt and the path that an `io::Error` does not know.
+    /// For `map_err`: adds the attempt and the path, which an `io::Error` does not have.
     pub(crate) fn io<'a>(
         attempt: &'static str,
         path: &'a Path,
@@ -110,12 +110,11 @@ impl StoreError {
     }
 }
 
-/// What happened while somebody waited for a lock.
 fn waited_for(others: LockHolders, waited: Duration) -> String {
     let seconds = waited.as_secs_f64();
     match others {
-        LockHolders::Idle => format!("it was taken for {seconds:.1} s in which nothing was changed"),
-        LockHolders::Busy => format!("other writers took turns for {seconds:.1} s"),
+        LockHolders::Idle => format!("another process held it for {seconds:.1} s without changing anything"),
+        LockHolders::Busy => format!("other writers have taken turns for {seconds:.1} s"),
     }
 }
 
@@ -124,49 +123,49 @@ impl fmt::Display for Warning {
         match self {
             Warning::Sheltered { state, shelter, why } => write!(
                 f,
-                "cannot write the journal in {} ({why}); it is kept in {} until that is possible",
+                "cannot write the journal in {} ({why}); until it can be written, the journal is kept in {}",
                 state.display(),
                 shelter.display()
             ),
             Warning::MovedOver { receipts } => {
-                write!(f, "moved {receipts} receipts from the lane to the state folder")
+                write!(f, "moved log entries from the lane to the state folder: {receipts}")
             }
             Warning::StaleLockFolder { path, age } => {
                 write!(f, "ignored {}: ", path.display())?;
                 match age {
-                    Some(age) => write!(f, "it is {} s old, so its script is dead", age.as_secs())?,
-                    None => f.write_str("its time lies ahead, so it says nothing of a living script")?,
+                    Some(age) => write!(f, "it is {} s old, so its script has ended", age.as_secs())?,
+                    None => f.write_str("its time is in the future, so its age is unknown")?,
                 }
-                f.write_str("; remove it if no script runs")
+                f.write_str("; remove it if no script is running")
             }
             Warning::TornJournal { journal, offset } => {
                 write!(
                     f,
-                    "cut the torn end of {} at byte {offset}; no change had begun there",
+                    "removed the torn end of {} at byte {offset}; no change had begun there",
                     journal.display()
                 )
             }
             Warning::UnreadableHead { head } => write!(
                 f,
-                "emptied {}, which could not be read: nobody can tell whether the log was cut before this",
+                "emptied {}, which was unreadable: a log that was truncated before this cannot be detected",
                 head.display()
             ),
             Warning::TornMarks { path, bytes } => {
-                write!(f, "cut the torn end of {}: {bytes} bytes that a crash left of a mark", path.display())
+                write!(f, "removed the torn end of {}: {bytes} bytes of an incomplete mark", path.display())
             }
             Warning::TakenBack { number, changed_outside } => {
-                write!(f, "took back change {number}, which was interrupted")?;
+                write!(f, "rolled back change {number}, which was interrupted")?;
                 match changed_outside.as_slice() {
                     [] => Ok(()),
-                    paths => write!(f, "; {} changed since and stays as it is", paths.join(", ")),
+                    paths => write!(f, "; kept later changes in {}", paths.join(", ")),
                 }
             }
             Warning::PassedOver { number, path } => {
-                write!(f, "passed over change {number}: {path} was deleted outside lorelane")
+                write!(f, "skipped change {number}: {path} was deleted outside lorelane")
             }
             Warning::Abandoned { number } => write!(
                 f,
-                "left change {number}, which was interrupted, as it is: its bytes are no longer in the journal"
+                "cannot roll back change {number}, which was interrupted: its bytes are no longer in the journal"
             ),
         }
     }

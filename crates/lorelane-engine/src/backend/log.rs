@@ -1,4 +1,4 @@
-//! What a log says: changes, what an undo would do, and what is wrong.
+//! The log's types: entries, what an undo would do, and faults.
 
 use super::{ChangeTarget, StoreError, Warning};
 use lorelane_core::path::RelPath;
@@ -7,19 +7,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// One change, as the journal tells it.
+/// One change in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     pub number: u64,
     pub undoes: Option<u64>,
-    /// Why the change was made that this one undoes; `None` once purged.
+    /// The reason of the change that this one undoes; `None` once erased.
     pub undid: Option<String>,
     /// Whether a later change undoes this one.
     pub undone: bool,
     pub at: Timestamp,
-    /// Its place among the changes of all lanes; 0 where nobody counted.
+    /// Its order among the changes of all lanes; 0 if unknown.
     pub order: u64,
-    /// `None` once purged.
+    /// `None` once erased.
     pub because: Option<String>,
     pub changes: Vec<ChangedDocument>,
     pub outcome: ChangeState,
@@ -30,26 +30,26 @@ pub struct LogEntry {
 pub struct LogTail {
     /// Newest first.
     pub entries: Vec<LogEntry>,
-    /// How many changes there are in all.
+    /// Number of changes in all.
     pub total: usize,
 }
 
-/// What an undo would do.
+/// What `undo` would do.
 #[derive(Debug, Default)]
 pub struct NextUndo {
-    /// The change that it would take back.
+    /// The change it would revert.
     pub entry: Option<LogEntry>,
-    /// Why it would refuse to.
+    /// Why it would be rejected.
     pub refused: Option<StoreError>,
-    /// The changes before that one which it passes over.
+    /// Newer changes that it skips.
     pub passed_over: Vec<Warning>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedDocument {
-    /// `None` once purged.
+    /// `None` once erased.
     pub place: Option<ChangeTarget>,
-    /// Salted digests: equal ones name the same blob, not the same bytes.
+    /// Salted digests: equal digests mean the same blob, but different ones may hold the same bytes.
     pub before: Option<Digest>,
     pub after: Option<Digest>,
 }
@@ -58,18 +58,18 @@ pub struct ChangedDocument {
 pub enum ChangeState {
     Done,
     Void,
-    /// Interrupted, or being made right now.
+    /// Interrupted, or in progress.
     Open,
 }
 
-/// Something in the journal that is not as we wrote it.
+/// A fault in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogFault {
     BrokenChain {
         journal: PathBuf,
         offset: u64,
     },
-    /// What a crash leaves, or a writer that is just appending; the next writer cuts it.
+    /// A crash, or a writer that is appending right now; the next writer truncates it.
     TornEnd {
         journal: PathBuf,
         offset: u64,
@@ -79,16 +79,16 @@ pub enum LogFault {
         number: u64,
         digest: Digest,
     },
-    /// A change was begun although an earlier one was not settled.
+    /// A change was begun before an earlier one was settled.
     Unsettled {
         journal: PathBuf,
         number: u64,
     },
-    /// Its end is missing: a change that was made is not in it.
+    /// The end of the journal is missing: a change that was made is not in it.
     Cut {
         journal: PathBuf,
     },
-    /// The file that names the newest change. A power cut may leave it so; the next writer begins it again.
+    /// The `head` file cannot be read. A power cut may cause this; the next writer rewrites it.
     UnreadableHead {
         head: PathBuf,
     },
@@ -98,11 +98,11 @@ pub enum LogFault {
     },
 }
 
-/// Paths that are not as their last receipt left them.
+/// Paths that differ from what the log says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExternalChanges {
     pub changed: Vec<RelPath>,
-    /// Gone, while the journal has the bytes; with the time of the change that wrote them.
+    /// Deleted files whose bytes are in the journal, with the time of the change that wrote them.
     pub deleted: BTreeMap<RelPath, Timestamp>,
 }
 
@@ -117,22 +117,22 @@ impl fmt::Display for LogFault {
             }
             LogFault::DamagedBlob { journal, number, digest } => write!(
                 f,
-                "change {number} in {} speaks of bytes that are missing or altered: {digest}",
+                "change {number} in {} refers to bytes that are missing or damaged: {digest}",
                 journal.display()
             ),
             LogFault::Unsettled { journal, number } => {
-                write!(f, "change {number} in {} was never settled", journal.display())
+                write!(f, "change {number} in {} was neither completed nor rolled back", journal.display())
             }
             LogFault::Cut { journal } => {
                 write!(
                     f,
-                    "the end of the journal {} is missing: it lacks a change that was made",
+                    "the journal {} was truncated: a change that was made is missing from its end",
                     journal.display()
                 )
             }
             LogFault::UnreadableHead { head } => write!(
                 f,
-                "{} cannot be read, so nobody can tell whether the end of the journal is missing",
+                "{} cannot be read, so a journal whose end is missing cannot be detected",
                 head.display()
             ),
             LogFault::Unreadable { journal, why } => write!(f, "cannot check {}: {why}", journal.display()),
@@ -149,7 +149,7 @@ impl Digest {
         Digest(*blake3::hash(bytes).as_bytes())
     }
 
-    /// What the first line of a journal continues; it names the format.
+    /// What the first line of a journal continues. It names the format.
     pub(crate) fn genesis() -> Digest {
         Digest::of(b"lorelane journal 1")
     }

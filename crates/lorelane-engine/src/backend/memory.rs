@@ -1,4 +1,4 @@
-//! Documents in memory: for tests, and the proof that nothing above a backend needs files.
+//! Documents in memory: for tests, and as proof that nothing above a backend needs files.
 
 use super::{
     Backend, ChangeLog, ChangeState, ChangeTarget, ChangedDocument, CommitReceipt, Digest, Edit, Erase,
@@ -13,20 +13,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Stamps are this far apart: an index takes two times within a tick of a file system's clock for one.
+/// Mtimes are this far apart: the index treats two mtimes within one clock tick as equal.
 const TICK_NS: i64 = 1_000_000_000;
 
 #[derive(Debug, Default)]
 pub struct MemoryBackend {
     contents: RwLock<Contents>,
-    /// Held by the one writer.
+    /// The write lock.
     writer: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Contents {
     documents: BTreeMap<RelPath, StoredDocument>,
-    /// When something last came into a folder or left it.
+    /// When an entry was last added to a folder or removed from it.
     folders: BTreeMap<String, i64>,
     marks: Vec<u8>,
     log: Vec<LoggedChange>,
@@ -39,7 +39,7 @@ struct StoredDocument {
     mtime_ns: i64,
 }
 
-/// A change with all that is needed to take it back.
+/// A change with everything needed to revert it.
 #[derive(Clone, Debug)]
 struct LoggedChange {
     number: u64,
@@ -48,7 +48,7 @@ struct LoggedChange {
     because: String,
     undoes: Option<u64>,
     documents: Vec<ReplacedDocument>,
-    /// The lines that it added to the marks, or with `undoes` removed from them.
+    /// The lines it added to the marks; with `undoes`, the lines it removed.
     marks: Vec<u8>,
 }
 
@@ -60,7 +60,7 @@ struct ReplacedDocument {
 }
 
 impl MemoryBackend {
-    /// Puts or removes a document as somebody else would: no log has it.
+    /// Writes or removes a document as another program would, without a log entry.
     pub fn write_outside(&self, path: &RelPath, bytes: Option<&[u8]>) {
         self.write().put(path, bytes.map(<[u8]>::to_vec));
     }
@@ -78,7 +78,7 @@ impl Contents {
     fn put(&mut self, path: &RelPath, bytes: Option<Vec<u8>>) {
         self.clock_ns += TICK_NS;
         let mtime_ns = self.clock_ns;
-        // A file system stamps the folder of a renamed file; one that came into being, also the folder around it.
+        // A file system updates the mtime of a file's folder; a new folder also updates the one above.
         let mut folder = path.as_str();
         while let Some((above, _)) = folder.rsplit_once('/') {
             if self.folders.insert(above.to_owned(), mtime_ns).is_some() {
@@ -127,7 +127,7 @@ impl Contents {
         }
     }
 
-    /// The change that an undo takes back, and those that it passes over because a document of them is gone.
+    /// The change that an undo reverts, and newer ones that it skips because a document of them is gone.
     fn next_undo(&self) -> (Option<&LoggedChange>, Vec<Warning>) {
         let undone = self.undone();
         let mut passed_over = Vec::new();
@@ -148,7 +148,7 @@ impl Contents {
         (None, passed_over)
     }
 
-    /// Why a change cannot be taken back.
+    /// Why a change cannot be undone.
     fn refused(&self, change: &LoggedChange) -> Option<StoreError> {
         let differs = |replaced: &&ReplacedDocument| self.bytes(&replaced.path) != replaced.after.as_deref();
         let changed = change.documents.iter().find(differs)?;
@@ -486,7 +486,7 @@ impl ChangeLog for MemoryBackend {
     }
 }
 
-/// The text without the last place where these lines are.
+/// The text without the last occurrence of these lines.
 fn without(text: &[u8], lines: &[u8]) -> Vec<u8> {
     match memchr::memmem::rfind(text, lines) {
         Some(at) => [&text[..at], &text[at + lines.len()..]].concat(),

@@ -1,10 +1,10 @@
-//! Where the documents of a lane are kept: the one seam between lorelane and whatever stores them.
+//! Where a lane's documents are kept: the only interface between lorelane and its storage.
 //!
-//! A document is bytes under a path. A backend lists and reads documents, commits edits of them all or none, and keeps
-//! a log that can be undone. It knows nothing of memories, dialects or indexes.
+//! A document is bytes under a path. A backend lists and reads documents, commits edits atomically, and keeps a
+//! log of changes that can be undone. It knows nothing about memories, dialects or indexes.
 //!
-//! [`Store`](crate::store::Store) keeps documents as files and is what ships; [`MemoryBackend`] keeps them in memory.
-//! `tests/it/backend.rs` has the story that every backend passes.
+//! [`Store`](crate::store::Store) keeps documents as files and is what ships; [`MemoryBackend`] keeps them in
+//! memory. `tests/it/backend.rs` has the tests that every backend must pass.
 
 mod error;
 mod log;
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 
-/// The name of the marks, as people know it.
+/// The name of the marks file, as shown to users.
 pub(crate) const MARKS_FILE: &str = "marks.jsonl";
 
 /// Something a change can touch.
@@ -33,7 +33,6 @@ pub enum ChangeTarget {
 }
 
 impl ChangeTarget {
-    /// The path of a file in the lane.
     pub fn lane_path(&self) -> Option<RelPath> {
         match self {
             ChangeTarget::Lane(path) => Some(path.clone()),
@@ -42,7 +41,7 @@ impl ChangeTarget {
     }
 }
 
-/// One wanted difference. Edits of one change are made together or not at all.
+/// One edit. The edits of a change are applied together or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     Put {
@@ -56,16 +55,16 @@ pub enum Edit {
         path: RelPath,
         bytes: Vec<u8>,
     },
-    /// Appends whole lines to the marks file; a missing last line end is added.
+    /// Appends whole lines to the marks file; a missing final newline is added.
     Mark {
         lines: Vec<u8>,
     },
 }
 
-/// What was done, by the number under which the journal knows it.
+/// What a commit did, with its number in the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitReceipt {
-    /// `None` when the files already were as wanted, so that nothing had to be done.
+    /// `None` if nothing had to be changed.
     pub number: Option<u64>,
     pub changes: Vec<ChangeTarget>,
     pub warnings: Vec<Warning>,
@@ -80,19 +79,19 @@ impl fmt::Display for ChangeTarget {
     }
 }
 
-/// What shall be in no part of a backend any more.
+/// What has to be erased from every part of a backend.
 pub struct ErasePredicate<'u> {
     pub is_path: &'u dyn Fn(&RelPath) -> bool,
-    /// For a path that belongs to something else since: the place that had to be left for that. Only what came
-    /// before counts.
+    /// For a path that belongs to another document now: the path that document was moved from. Only changes up to
+    /// that move count.
     pub until_left: &'u dyn Fn(&RelPath) -> Option<RelPath>,
-    /// Whether the reason of a change speaks of it.
+    /// Whether the reason of a change mentions it.
     pub in_reason: &'u dyn Fn(&str) -> bool,
-    /// The marks without it, and how many lines that changed.
+    /// The marks without it, and how many lines were removed.
     pub without: &'u RedactBytes<'u>,
 }
 
-/// From the bytes of a file to those that may stay, and how many lines that changed.
+/// Maps the bytes of a file to those that may stay, and the number of lines removed.
 pub type RedactBytes<'u> = dyn Fn(&[u8]) -> (Vec<u8>, usize) + 'u;
 
 impl fmt::Debug for ErasePredicate<'_> {
@@ -101,113 +100,113 @@ impl fmt::Debug for ErasePredicate<'_> {
     }
 }
 
-/// Readers never wait for a writer and see each document as it was before or after a change, never torn.
+/// Storage for one lane. Readers never wait for a writer, and see each document as before or after a change, never
+/// torn.
 pub trait Backend: fmt::Debug + Send + Sync {
-    /// What is in a folder; `""` is the lane's own. `None` for a folder that does not exist.
+    /// The entries of a folder; `""` is the lane's root. `None` if the folder does not exist.
     fn list(&self, folder: &str) -> io::Result<Option<Vec<DirEntry>>>;
 
-    /// What tells whether a document, or what is in a folder, changed since it was last looked at. Links are not
-    /// followed.
+    /// Size and mtime of a document or folder, to tell whether it changed. Links are not followed.
     fn stat(&self, path: &str) -> io::Result<Option<Stat>>;
 
-    /// The bytes of a document; anything larger, or that is no document, is an error.
+    /// The bytes of a document. Anything larger, or that is not a document, is an error.
     fn read(&self, path: &RelPath, max_bytes: u64) -> io::Result<Option<Vec<u8>>>;
 
-    /// The lines of the marks. With a limit only the last whole lines within it.
+    /// The lines of the marks file; with a limit, only the last whole lines within it.
     fn marks(&self, limit: Option<u64>) -> Result<Vec<u8>, StoreError>;
 
-    /// How many bytes of marks there are.
+    /// The size of the marks file in bytes.
     fn marks_size(&self) -> Option<u64>;
 
     /// Lanes with the same key share their marks.
     fn marks_key(&self) -> String;
 
-    /// The clock that stamps documents, for comparing with [`Stat::mtime_ns`].
+    /// The clock that sets mtimes, for comparing with [`Stat::mtime_ns`].
     fn now_ns(&self) -> i64;
 
-    /// Locks the lane for writing, and settles what an interrupted writer left.
+    /// Locks the lane for writing, and settles a change that an interrupted writer left.
     fn begin(&self) -> Result<Box<dyn Transaction + '_>, StoreError>;
 
     fn log(&self) -> &dyn ChangeLog;
 }
 
-/// One writer's turn.
+/// A write transaction: the lane stays locked until it is dropped.
 pub trait Transaction: Erase + fmt::Debug {
-    /// Makes all edits or none. Edits of the same path follow one another.
+    /// Applies all edits or none. Several edits of one path are applied in order.
     fn apply(&mut self, edits: Vec<Edit>, because: &str, now: Timestamp)
     -> Result<CommitReceipt, StoreError>;
 
-    /// Reverts the newest change that is not undone yet; itself a change with a receipt.
+    /// Reverts the newest change that is not undone yet. This is a change too, with its own log entry.
     fn undo(&mut self, now: Timestamp) -> Result<CommitReceipt, StoreError>;
 
-    /// Puts the next change behind those of other lanes; `order` is the newest of them.
+    /// Orders the next change after those of other lanes; `order` is the newest of them.
     fn comes_after(&mut self, order: u64);
 
-    /// The newest place among the changes of all lanes, as far as this writer knows.
+    /// The highest order of any lane's changes that this writer knows.
     fn order(&self) -> u64;
 
-    /// What the user should hear about how this transaction began.
+    /// Warnings from opening this transaction.
     fn warnings(&self) -> &[Warning];
 
-    /// What settling an interrupted change touched: the index may not know it yet.
+    /// What recovery touched when this transaction began; the index may not know yet.
     fn recovered(&self) -> &[ChangeTarget];
 
-    /// Logs that something was erased, which no undo takes back. Returns its number.
+    /// Logs that something was erased. Undo skips such an entry. Returns its number.
     fn log_erasure(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Takes that line back: nothing was erased.
+    /// Voids that entry: nothing was erased.
     fn unlog_erasure(&mut self);
 
-    /// Says in the log that everything is in place. Call it when the index knows the change.
+    /// Marks the change as done in the log. Call it after the index is updated.
     fn finish(self: Box<Self>) -> Result<(), StoreError>;
 }
 
-/// Taking something out of a backend for good, with its traces. Every step can be done again after a crash.
+/// Erases something from a backend, with its traces. Every step can be repeated after a crash.
 pub trait Erase {
-    /// The newest change that the log knows.
+    /// The number of the newest change in the log.
     fn newest(&self) -> u64;
 
-    /// Whether a part of the log is out of reach now, so that nothing can be erased for good.
+    /// Whether a part of the log cannot be reached now, so that nothing can be erased completely.
     fn uses_fallback_journal(&self) -> bool;
 
-    /// Whether this writer has erased anything for good.
+    /// Whether this writer has erased anything yet.
     fn has_erased(&self) -> bool;
 
     /// Removes documents without keeping their bytes anywhere. Returns how many there were.
     fn erase_documents(&self, paths: &BTreeSet<RelPath>) -> Result<usize, StoreError>;
 
-    /// Erases what the log holds of it: names, contents, reasons. Returns how many pieces were erased.
+    /// Erases names, contents and reasons from the log. Returns how many blobs were erased.
     fn erase_from_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError>;
 
-    /// The same for the marks; returns how many lines.
+    /// Erases matching lines from the marks. Returns how many.
     fn erase_from_marks(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError>;
 }
 
-/// What was changed, newest first.
+/// The log of changes.
 pub trait ChangeLog {
-    /// The newest changes, and how many there are.
+    /// The newest changes, newest first, and how many there are.
     fn recent(&self, limit: usize) -> Result<LogTail, StoreError>;
 
-    /// What an undo would do.
+    /// What `undo` would do now.
     fn next_undo(&self) -> Result<NextUndo, StoreError>;
 
-    /// The place of this lane's newest change among those of all lanes.
+    /// The order of this lane's newest change among those of all lanes.
     fn newest_order(&self) -> Result<u64, StoreError>;
 
-    /// What the last changes of these paths left there; nothing for a path where that was nothing.
+    /// The bytes that the last changes of these paths wrote; a path whose last change removed it has none.
     fn last_writes(&self, paths: &[&RelPath]) -> Result<BTreeMap<RelPath, Vec<u8>>, StoreError>;
 
-    /// Documents that are not as the log left them.
+    /// Documents that differ from what the log says.
     fn outside(&self) -> Result<ExternalChanges, StoreError>;
 
-    /// How much the log holds of it, and how many lines of the marks.
+    /// How many blobs of the log match, and how many lines of the marks.
     fn count_in_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError>;
     fn count_in_marks(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError>;
 
-    /// When it was last written, on the clock of [`Backend::now_ns`].
+    /// When the log was last written, on the clock of [`Backend::now_ns`].
     fn written_ns(&self) -> Option<i64>;
 
-    /// What is wrong with the log itself.
+    /// Faults of the log itself.
     fn verify(&self) -> Vec<LogFault>;
 }
 
@@ -219,7 +218,7 @@ pub fn nothing_left(passed_over: &[Warning]) -> StoreError {
     }
 }
 
-/// The last whole lines of a text that are no longer than this together.
+/// The last whole lines of a text, at most this many bytes.
 pub(crate) fn last_lines(text: Vec<u8>, max_bytes: usize) -> Vec<u8> {
     let Some(start) = text.len().checked_sub(max_bytes).filter(|start| *start > 0) else { return text };
     // A line is whole if one ends just before it.

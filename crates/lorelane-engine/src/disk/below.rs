@@ -1,9 +1,9 @@
-//! The disk for work in a project: what lies below its folder is reached by descriptor, through no link.
+//! The disk for work in a project: everything below its folder is reached by descriptor, through no link.
 //!
-//! A repository may have a link in any place, and somebody may put one there between a look and a write. So the
-//! kernel resolves each path from the project's own folder and refuses links on the way; what changes a name does
-//! so in the folder that was reached like that. The paths that come here have no links of the user's own in them:
-//! whoever located a lane resolved them once.
+//! A repository may contain a link anywhere, and somebody may insert one between a check and a write. So the
+//! kernel resolves each path from the project's own folder and refuses links on the way, and names are created,
+//! renamed and removed in the folder that was reached like that. The paths that come here contain no link of the
+//! user's own: whoever located the lane has resolved them.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,13 +18,13 @@ use rustix::io::Errno;
 use super::real::{bounded, of_link, present, regular, set_mode, tail, try_lock};
 use super::{DirEntry, Disk, LinkPolicy, LockGuard, RandomAccessFile, RealDisk, Stat};
 
-/// For a folder that is only a place to start from.
+/// For a folder that is only used as a starting point.
 #[cfg(target_os = "linux")]
 const PLACE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const PLACE: OFlags = FOLDER;
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// No open waits for the other end of a pipe.
+/// Opening never waits for the other end of a pipe.
 const FILE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
@@ -34,7 +34,7 @@ const PRIVATE_FOLDER: Mode = Mode::from_raw_mode(0o700);
 pub(super) struct ProjectDisk {
     project: PathBuf,
     root: OwnedFd,
-    /// Folders of the user's own below the project, as in a home that is one.
+    /// The user's own folders below the project, for a home folder that is a project.
     own: Vec<PathBuf>,
 }
 
@@ -45,7 +45,7 @@ impl ProjectDisk {
         Ok(ProjectDisk { project: project.to_owned(), root, own })
     }
 
-    /// The path from the project's folder; `None` for one that is not the project's.
+    /// The path relative to the project; `None` for a path that is not the project's.
     fn inside<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         let inside = path.strip_prefix(&self.project).ok()?;
         (!self.own.iter().any(|own| path.starts_with(own))).then_some(inside)
@@ -65,7 +65,7 @@ impl ProjectDisk {
         Ok(resolve(self.root.as_fd(), inside, FOLDER, Mode::empty())?.into())
     }
 
-    /// The folder that a name lies in, and the name.
+    /// The folder of a name, and the name.
     fn parent<'p>(&self, inside: &'p Path) -> io::Result<(OwnedFd, &'p OsStr)> {
         let name = inside.file_name().ok_or(Errno::INVAL)?;
         let folder = inside.parent().unwrap_or(Path::new(""));
@@ -97,13 +97,13 @@ impl ProjectDisk {
     }
 }
 
-/// Opens what a path below a folder names, with no link anywhere on the way.
+/// Opens a path below a folder, with no link anywhere on the way.
 #[cfg(target_os = "linux")]
 fn resolve(root: BorrowedFd<'_>, inside: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::{ResolveFlags, openat2};
     let path = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
     match openat2(root, path, flags, mode, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS) {
-        // An older kernel does not have the call, and some sandboxes forbid what they do not know.
+        // An older kernel does not have the call, and some sandboxes forbid calls they do not know.
         Err(Errno::NOSYS | Errno::PERM) => resolve_by_steps(root, inside, flags, mode),
         opened => opened,
     }
@@ -114,7 +114,7 @@ fn resolve(root: BorrowedFd<'_>, inside: &Path, flags: OFlags, mode: Mode) -> ru
     resolve_by_steps(root, inside, flags, mode)
 }
 
-/// The same folder by folder.
+/// The same, one folder at a time.
 fn resolve_by_steps(
     root: BorrowedFd<'_>,
     inside: &Path,
@@ -130,7 +130,7 @@ fn resolve_by_steps(
     openat(folder.as_ref().map_or(root, AsFd::as_fd), last, flags, mode)
 }
 
-/// The names on the way. There is no way up.
+/// The components of a path; `..` is rejected.
 fn names(inside: &Path) -> impl Iterator<Item = rustix::io::Result<&OsStr>> {
     inside.components().map(|part| match part {
         Component::Normal(name) => Ok(name),
@@ -305,7 +305,7 @@ mod tests {
             fs::write(self.0.join(path), text).unwrap();
         }
 
-        /// A link takes the place of the lane.
+        /// Replaces the lane by a link.
         fn swap(&self) {
             fs::rename(self.0.join("project/lane"), self.0.join("project/away")).unwrap();
             symlink("../outside", self.0.join("project/lane")).unwrap();
@@ -350,7 +350,7 @@ mod tests {
         ("remove_file", |disk, lane| disk.remove_file(&lane.join("file"))),
     ];
 
-    // A link that came after the look was followed: entries were written outside the project.
+    // A link inserted after the check was followed: entries were written outside the project.
     #[test]
     fn a_link_that_takes_the_place_of_a_folder_is_followed_by_no_call() {
         for (name, act) in ACTS {

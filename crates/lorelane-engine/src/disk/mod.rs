@@ -1,9 +1,9 @@
-//! The disk as the engine sees it: one trait, a real body and a simulated one.
+//! The disk as the engine sees it: one trait, with a real and a simulated implementation.
 //!
-//! Every effect the engine has on files is one call here, so the simulation can stop the world
-//! between any two of them, lose what was not synced, and compare what recovery makes of it.
+//! Every file effect of the engine is one call here. So the simulation can stop between any two calls, drop what
+//! was not synced, and check what recovery makes of it.
 //!
-//! Not here: the files that SQLite keeps by itself, and whatever git and an editor do in processes of their own.
+//! Not covered: SQLite's own files, and what git and an editor do in their own processes.
 
 #[cfg(unix)]
 mod below;
@@ -24,18 +24,18 @@ pub use real::{RealDisk, open_given, open_regular};
 #[cfg(feature = "simulation")]
 pub use seeded::SeededRng;
 
-/// How long a waiting writer sleeps between two looks at a lock.
+/// How long a waiting writer sleeps between two attempts to lock.
 pub const POLL: Duration = Duration::from_millis(10);
 
-/// A file of whose size nobody knows more is read up to this.
+/// Read limit for files without a limit of their own.
 pub const READ_MAX_BYTES: u64 = 64 << 20;
 
-/// Whether a link in a file's place is followed.
+/// Whether a symbolic link in the place of a file is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkPolicy {
-    /// What a repository brings may be a link to anything.
+    /// For files from a repository: a link may lead anywhere.
     Refused,
-    /// Users keep their own settings where they like.
+    /// For the user's own files: users keep their settings where they like.
     Followed,
 }
 
@@ -47,7 +47,7 @@ pub enum FileType {
     Other,
 }
 
-/// What a folder says about one of its entries; the entry itself is not followed.
+/// One entry of a folder; links are not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirEntry {
     pub name: String,
@@ -63,7 +63,7 @@ pub struct Stat {
     pub mode: Option<u32>,
 }
 
-/// Holds an exclusive lock until it is dropped or the process dies.
+/// Holds an exclusive lock until it is dropped or the process ends.
 pub struct LockGuard(#[expect(dead_code, reason = "held for its drop")] Box<dyn Send>);
 
 impl LockGuard {
@@ -71,7 +71,7 @@ impl LockGuard {
         LockGuard(Box::new(lock))
     }
 
-    /// A guard that guards nothing: what a store gets when the simulation takes its locks away.
+    /// A guard without a lock, for stores whose locks the simulation disables.
     pub(crate) fn of_nothing() -> LockGuard {
         LockGuard(Box::new(()))
     }
@@ -100,37 +100,37 @@ impl From<LockFault> for io::Error {
     }
 }
 
-/// A file that is read piece by piece and opened once.
+/// A file that is opened once and read at offsets.
 pub trait RandomAccessFile: fmt::Debug {
-    /// In bytes, now.
+    /// Current size in bytes.
     fn size(&self) -> io::Result<u64>;
     /// Exactly `len` bytes, or `UnexpectedEof`.
     fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>>;
 }
 
-/// File operations on absolute paths. Absence is an answer (`None`), not an error, where a reader asks.
+/// File operations on absolute paths. For readers, absence is a value (`None`) and not an error.
 ///
-/// Writing and syncing are separate calls on purpose: which sync is needed where is the store's
-/// knowledge, and the simulation takes each of them away to prove that it is needed.
+/// Writing and syncing are separate calls on purpose: the store decides which sync is needed where, and the
+/// simulation removes each of them to prove that it is needed.
 pub trait Disk: Send + Sync + fmt::Debug {
-    /// The one way to the content of a file: a regular one, opened without waiting, of at most `max` bytes as they
-    /// are read. Anything else in its place is refused with `InvalidData`.
+    /// The only way to read a file's content: a regular file, opened without blocking, of at most `max` bytes,
+    /// counted as they are read. Anything else is rejected with `InvalidData`.
     fn read_bounded(&self, path: &Path, links: LinkPolicy, max: u64) -> io::Result<Option<Vec<u8>>>;
-    /// Reads what a repository may have brought.
+    /// Reads a file that may have come with a repository.
     fn read_regular(&self, path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
         self.read_bounded(path, LinkPolicy::Refused, max)
     }
-    /// Reads a file of the user's own.
+    /// Reads one of the user's own files.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
         self.read_bounded(path, LinkPolicy::Followed, READ_MAX_BYTES)
     }
     /// At most the last `max` bytes, and the offset at which they start.
     fn read_tail(&self, path: &Path, max: u64) -> io::Result<Option<(Vec<u8>, u64)>>;
-    /// Opens a file for many reads; `NotFound` when there is none.
+    /// Opens a file for many reads; `NotFound` if there is none.
     fn open(&self, path: &Path, links: LinkPolicy) -> io::Result<Box<dyn RandomAccessFile>>;
-    /// Names and stats are looked at by path, also below a project: they are only a reason to open something.
+    /// Lists and stats go by path, also below a project: they are only a reason to open something.
     fn list(&self, folder: &Path) -> io::Result<Option<Vec<DirEntry>>>;
-    /// Names in a folder that are no text, made readable. Nothing can be done with them here.
+    /// Names in a folder that are not UTF-8, made printable. No other call can reach them.
     fn unreadable_names(&self, _folder: &Path) -> io::Result<Vec<String>> {
         Ok(Vec::new())
     }
@@ -140,11 +140,11 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn stat_target(&self, path: &Path) -> io::Result<Option<Stat>> {
         self.stat(path)
     }
-    /// The absolute path without links, `.` and `..`; `NotFound` when nothing is there.
+    /// The absolute path without links, `.` and `..`; `NotFound` if nothing is there.
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         self.stat(path)?.map(|_| path.to_owned()).ok_or(ErrorKind::NotFound.into())
     }
-    /// What a link says, without following it. `InvalidInput` for anything else.
+    /// The target of a link, unresolved. `InvalidInput` for anything else.
     fn read_link(&self, _path: &Path) -> io::Result<PathBuf> {
         Err(ErrorKind::InvalidInput.into())
     }
@@ -152,24 +152,24 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn exists(&self, path: &Path) -> bool {
         matches!(self.stat_target(path), Ok(Some(_)))
     }
-    /// Follows links: whether they may be followed is decided where they lead.
+    /// Follows links: the caller decides where they may lead.
     fn is_folder(&self, path: &Path) -> bool {
         matches!(self.stat_target(path), Ok(Some(stat)) if stat.kind == FileType::Folder)
     }
 
     /// Returns the folders that did not exist before, outermost first.
     fn create_dir_all(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
-    /// For folders that hold what others should not read: those it makes are the user's alone.
+    /// For private folders: those it creates are accessible only to the user.
     fn create_private_dir_all(&self, path: &Path) -> io::Result<()> {
         self.create_dir_all(path).map(drop)
     }
-    /// Fails when anything has that name, a dangling link included. `None` leaves the mode to the umask.
+    /// Fails if the name exists, even as a dangling link. `None` leaves the mode to the umask.
     fn create_new(&self, path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()>;
-    /// Creates the file when it is absent. May leave a part of `bytes` behind when it fails.
+    /// Creates the file if it is missing. On failure, a part of `bytes` may have been written.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     fn overwrite_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()>;
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
-    /// Replaces `to`. Atomic if both lie in one folder; between two, a power cut may leave both names or none.
+    /// Replaces `to`. Atomic within one folder; across two, a power cut may leave both names or none.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     fn remove_dir(&self, path: &Path) -> io::Result<()>;
@@ -179,23 +179,24 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// Makes the names in a folder survive a power cut.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// The same disk for work in a project: what lies below its folder is reached from there by descriptor and
-    /// through no link, so that nobody can put one in the way between a look and a write. The user's `own` folders
-    /// may lie there, too, and are reached as ever. `None` for a disk that has no links, or is such a disk.
+    /// The same disk for work in a project: everything below its folder is reached from there by descriptor and
+    /// through no link, so that nobody can insert one between a check and a write. The user's `own` folders may be
+    /// below a project too, and are reached as usual. `None` for a disk without links, or one that is such a disk
+    /// already.
     fn below(&self, _project: &Path, _own: &[PathBuf]) -> io::Result<Option<Arc<dyn Disk>>> {
         Ok(None)
     }
 
-    /// `None` when another holder has it.
+    /// `None` if another process holds the lock.
     fn try_lock_dir(&self, path: &Path) -> io::Result<Option<LockGuard>>;
-    /// The clock that stamps files, for comparing with `Stat::mtime_ns`.
+    /// The clock that sets mtimes, for comparing with `Stat::mtime_ns`.
     fn now_ns(&self) -> i64;
     fn pause(&self, time: Duration);
-    /// Bytes that nobody can guess, for names of temporary files and salts of blobs.
+    /// Unguessable bytes, for names of temporary files and salts of blobs.
     fn nonce(&self) -> [u8; 16];
 
-    /// Waits for an exclusive lock on the folder itself: no lock file, so nothing is left behind
-    /// by a dead holder and nothing has to be ignored by git.
+    /// Waits for an exclusive lock on the folder itself: without a lock file, a dead holder leaves nothing behind
+    /// and git has nothing to ignore.
     fn lock_dir(&self, path: &Path, deadline: Duration) -> Result<LockGuard, LockFault> {
         let mut waited = Duration::ZERO;
         loop {
@@ -211,7 +212,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     }
 }
 
-/// Whether a call failed because too many files are open: that says nothing of the file.
+/// Whether a call failed because too many files are open, which says nothing about the file.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     #[cfg(unix)]
     let codes = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].map(rustix::io::Errno::raw_os_error);

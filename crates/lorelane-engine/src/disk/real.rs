@@ -40,7 +40,7 @@ impl Disk for RealDisk {
         let mut listed = Vec::new();
         for entry in entries {
             let entry = entry?;
-            // A name that is no text cannot be a path in a lane; it is not ours to touch.
+            // A name that is not UTF-8 cannot be a path in a lane, so it is not ours to touch.
             let Ok(name) = entry.file_name().into_string() else { continue };
             listed.push(DirEntry { name, kind: kind(entry.file_type()?) });
         }
@@ -103,7 +103,8 @@ impl Disk for RealDisk {
     fn create_new(&self, path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        // From the start, so that nobody opens it before; then exactly, whatever the umask is.
+        // The mode is set at creation, so that nobody can open the file before; then again, because the umask may
+        // have masked it.
         #[cfg(unix)]
         if let Some(mode) = mode {
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
@@ -140,8 +141,8 @@ impl Disk for RealDisk {
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        // Windows flushes only through a handle that may write; elsewhere reading is enough, and a
-        // memory whose kept mode is read-only must still sync.
+        // Windows flushes only through a writable handle. Elsewhere a readable one is enough, and a memory whose
+        // mode is read-only must sync too.
         OpenOptions::new().read(true).write(cfg!(windows)).open(path)?.sync_all()
     }
 
@@ -150,7 +151,7 @@ impl Disk for RealDisk {
         File::open(path)?.sync_all()
     }
 
-    /// NTFS journals its names itself and offers no call for it.
+    /// NTFS journals names itself and has no call for this.
     #[cfg(windows)]
     fn sync_dir(&self, _path: &Path) -> io::Result<()> {
         Ok(())
@@ -173,7 +174,7 @@ impl Disk for RealDisk {
         thread::sleep(time);
     }
 
-    /// Each `RandomState` hashes with keys from the system's randomness: the only such source in std.
+    /// Each `RandomState` has keys from the system's randomness: the only such source in std.
     fn nonce(&self) -> [u8; 16] {
         let low = RandomState::new().hash_one(self.now_ns());
         let high = RandomState::new().hash_one(std::process::id());
@@ -187,7 +188,7 @@ impl RandomAccessFile for File {
     }
 
     fn read_at(&mut self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-        // Asked before reserving memory: the length comes from a journal that may be damaged.
+        // Checked before allocating: the length comes from a journal that may be damaged.
         if self.size()? < offset.saturating_add(len as u64) {
             return Err(ErrorKind::UnexpectedEof.into());
         }
@@ -198,7 +199,7 @@ impl RandomAccessFile for File {
     }
 }
 
-/// Which file or folder it is, whatever its name: one that was made anew is another. `None` where that cannot be told.
+/// Device and inode: a file that was deleted and created again is another one. `None` if the system has neither.
 #[cfg(unix)]
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -211,7 +212,7 @@ pub(crate) fn identity(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Opens a regular file without waiting for anybody: a pipe would wait for its writer.
+/// Opens a regular file without blocking: a pipe would wait for its writer.
 pub fn open_regular(path: &Path, links: LinkPolicy) -> io::Result<File> {
     open_any(path, links).and_then(regular)
 }
@@ -236,8 +237,8 @@ fn open_any(path: &Path, links: LinkPolicy) -> io::Result<File> {
     File::open(path)
 }
 
-/// Opens a file that the user named: a regular one, or what their shell hands over in its place. `<(command)` and
-/// `/dev/stdin` name a pipe that no repository can bring.
+/// Opens a file that the user named: a regular one, or a pipe from their shell. `<(command)` and `/dev/stdin` are
+/// names that no repository can create.
 pub fn open_given(path: &Path) -> io::Result<File> {
     let is_handed_over = ["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.starts_with(folder));
     if is_handed_over || path == Path::new("/dev/stdin") {
@@ -246,14 +247,14 @@ pub fn open_given(path: &Path) -> io::Result<File> {
     open_regular(path, LinkPolicy::Followed)
 }
 
-/// A link where none is followed is just another thing that is no file.
+/// A link that may not be followed is reported as not a regular file.
 #[cfg(unix)]
 pub(super) fn of_link(error: io::Error) -> io::Error {
     let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     if is_link { not_regular() } else { error }
 }
 
-/// Asked of what was opened: by its name it might be another file by now.
+/// Checked on the open file: its name may refer to another file by now.
 pub(super) fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
 }
@@ -293,7 +294,7 @@ pub(super) fn try_lock(folder: File) -> io::Result<Option<LockGuard>> {
 pub(super) fn present<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
     match answer {
         Ok(value) => Ok(Some(value)),
-        // Below something that is no folder there is nothing either.
+        // Below something that is not a folder there is nothing either.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
     }
@@ -350,7 +351,7 @@ fn open_lock(folder: &Path) -> io::Result<File> {
     File::open(folder)
 }
 
-/// Windows cannot lock a folder, so a file in it stands for it.
+/// Windows cannot lock a folder, so a file in it is locked instead.
 #[cfg(windows)]
 fn open_lock(folder: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(false).open(folder.join(".lorelane.lock"))

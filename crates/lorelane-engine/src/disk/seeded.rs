@@ -1,4 +1,4 @@
-//! Reproducible chance: splitmix64, enough for choosing and small enough to read.
+//! A seeded random generator: splitmix64, good enough for choices and small enough to read.
 
 #[derive(Clone, Debug)]
 pub struct SeededRng(u64);

@@ -1,7 +1,7 @@
-//! One call of git: in a work tree that lorelane found itself, with a fixed environment and a time limit.
+//! One call of git: in a worktree that lorelane located itself, with a fixed environment and a time limit.
 //!
 //! Much of what git reads in a repository names programs: monitors, hooks, pagers, converters, transports. A
-//! repository may come from anybody, so a question runs none of them, whatever its settings say.
+//! repository may come from anybody, so a query runs none of them, whatever its settings say.
 
 use crate::disk::{Disk, LinkPolicy, RealDisk};
 use std::ffi::{OsStr, OsString};
@@ -14,19 +14,19 @@ use std::time::{Duration, Instant};
 
 /// Git answers in milliseconds. A hook's own deadline is shorter and ends the process first.
 const QUESTION_LIMIT: Duration = Duration::from_secs(5);
-/// A hook of the user may run tests before it lets a commit pass.
+/// A user's hook may run tests before it lets a commit pass.
 const COMMIT_LIMIT: Duration = Duration::from_secs(60);
 /// More than the names of 100,000 memories in a long history.
 const OUTPUT_MAX_BYTES: u64 = 64 << 20;
 const GIT_FILE_MAX_BYTES: u64 = 4 << 10;
 
-/// The variables of git that are the user's: who they are, and the settings that they gave. All others speak of
-/// another repository, or name programs.
+/// The git variables that are the user's: identity and settings. All others refer to another repository or name
+/// programs.
 const OF_THE_USER: [&str; 4] = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG", "GIT_EXEC_PATH"];
 
-/// For every call. The bare repository is one that somebody committed as an ordinary folder.
+/// For every call. `safe.bareRepository`: a repository may contain a bare one as an ordinary folder.
 const SETTINGS: [&str; 3] = ["safe.bareRepository=explicit", "core.fsmonitor=false", "core.pager=cat"];
-/// For every call that is no commit.
+/// For every call except a commit.
 const WITHOUT_PROGRAMS: [&str; 7] = [
     "core.hooksPath=/dev/null",
     "core.sshCommand=false",
@@ -36,7 +36,7 @@ const WITHOUT_PROGRAMS: [&str; 7] = [
     "log.showSignature=false",
     "submodule.recurse=false",
 ];
-/// Objects that are missing are not fetched: a transport is a program, too.
+/// Missing objects are not fetched: a transport is a program too.
 const OFFLINE: [(&str, &str); 6] = [
     ("GIT_ALLOW_PROTOCOL", ""),
     ("GIT_ASKPASS", ""),
@@ -46,7 +46,7 @@ const OFFLINE: [(&str, &str); 6] = [
     ("LC_ALL", "C"),
 ];
 
-/// For questions that compare texts.
+/// For queries that compare texts.
 pub(super) const PLAIN_DIFF: [&str; 2] = ["--no-ext-diff", "--no-textconv"];
 
 /// What a call may run.
@@ -54,11 +54,11 @@ pub(super) const PLAIN_DIFF: [&str; 2] = ["--no-ext-diff", "--no-textconv"];
 pub(super) enum GitCallPolicy {
     /// Nothing but git.
     GitAlone,
-    /// What the user has set up for a commit: hooks, filters, signing. For a project that is trusted.
+    /// What the user has set up for a commit: hooks, filters, signing. For a trusted project.
     WhatCommitsRun,
 }
 
-/// A work tree with its repository.
+/// A worktree with its repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WorkTree {
     pub(super) root: PathBuf,
@@ -66,8 +66,8 @@ pub(super) struct WorkTree {
 }
 
 impl WorkTree {
-    /// The one that a path lies in, or would lie in. Told by `.git` alone: no clone can bring that, while a folder
-    /// that looks like a bare repository is a matter of four names.
+    /// The worktree that a path is in, or would be in. Recognized by `.git` alone: no clone can contain that name,
+    /// while a folder with four names looks like a bare repository.
     pub(super) fn around(path: &Path) -> Option<WorkTree> {
         let root = path.ancestors().find(|folder| is_there(&folder.join(".git")))?;
         let git_dir = git_dir(root).filter(|git_dir| is_repository(git_dir))?;
@@ -79,8 +79,8 @@ impl WorkTree {
         path.strip_prefix(&self.root).unwrap_or(path)
     }
 
-    /// A call that is ready for its words. Git looks for no other repository: it starts where `.git` is and may not
-    /// look higher. It is not told where that is, because then it would not ask whose it is.
+    /// A call without its arguments yet. Git looks for no other repository: it starts where `.git` is and may not
+    /// look higher. It gets no `--git-dir`, because then it would not check who owns the repository.
     pub(super) fn git(&self, runs: GitCallPolicy) -> Command {
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.root).args(["--no-pager", "--literal-pathspecs"]);
@@ -91,7 +91,7 @@ impl WorkTree {
         command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat");
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         if runs == GitCallPolicy::GitAlone {
-            // Whatever its settings call its work tree. The hooks of a commit would inherit it.
+            // Whatever the repository's settings say. Not for a commit: its hooks would inherit it.
             command.arg("--work-tree").arg(&self.root);
             command.args(WITHOUT_PROGRAMS.iter().flat_map(|setting| ["-c", setting]));
             command.envs(OFFLINE);
@@ -100,27 +100,27 @@ impl WorkTree {
     }
 }
 
-/// Why git did not do what it was asked for.
+/// Why a git call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     #[error("there is no git repository here")]
     NoRepository,
-    #[error("git could not be run: {0}")]
+    #[error("cannot run git: {0}")]
     NotRun(#[source] io::Error),
     #[error("git did not answer within {} s", .0.as_secs())]
     TooSlow(Duration),
-    #[error("git's answer is larger than {} MiB", OUTPUT_MAX_BYTES >> 20)]
+    #[error("git printed more than {} MiB", OUTPUT_MAX_BYTES >> 20)]
     TooLong,
-    /// In git's own words.
+    /// Git's own message.
     #[error("{0}")]
     Refused(String),
-    #[error("git ended with {0} and gave no reason")]
+    #[error("git failed with {0} and printed nothing")]
     Silent(ExitStatus),
-    #[error("a hook refused it without a word, or nothing differs from the last commit")]
+    #[error("a hook rejected it without a message, or nothing has changed since the last commit")]
     SilentCommit,
 }
 
-/// Runs git with this input and returns what it printed.
+/// Runs git with this input and returns its output.
 pub(super) fn run(command: &mut Command, input: Vec<u8>) -> Result<Vec<u8>, GitError> {
     let (status, output, words) = answer(command, input, QUESTION_LIMIT)?;
     if status.success() {
@@ -138,12 +138,12 @@ pub(super) fn run_commit(command: &mut Command, input: Vec<u8>) -> Result<(), Gi
     Err(reason(&words, &output).unwrap_or(GitError::SilentCommit))
 }
 
-/// What git printed, also when it ended with `1` because it found nothing.
+/// The output, also when git exits with 1 because it found nothing.
 pub(super) fn run_search(command: &mut Command) -> Result<Vec<u8>, GitError> {
     answer(command, Vec::new(), QUESTION_LIMIT).map(|(_, output, _)| output)
 }
 
-/// Input, output and words go through threads: none of them may keep the others waiting, nor us beyond the limit.
+/// Stdin, stdout and stderr have their own threads: none may block the others, nor us beyond the limit.
 fn answer(
     command: &mut Command,
     input: Vec<u8>,
@@ -154,14 +154,14 @@ fn answer(
     end_with_us(command);
     let mut child = command.spawn().map_err(GitError::NotRun)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // Git may refuse before it has read everything: then its words say why.
+        // Git may fail before it has read everything: then stderr says why.
         thread::spawn(move || stdin.write_all(&input));
     }
     let (output, words) = (reading(child.stdout.take()), reading(child.stderr.take()));
     let (output, words) = (before(until, &output), before(until, &words));
     let ended = match (&output, &words) {
         (Some(_), Some(_)) => Some(child.wait().map_err(GitError::NotRun)?),
-        // What a hook left running may hold the pipes of a git that has ended.
+        // A process that a hook left running may hold the pipes open after git has ended.
         _ => child.try_wait().map_err(GitError::NotRun)?,
     };
     let Some(status) = ended else {
@@ -175,7 +175,7 @@ fn answer(
     Ok((status, output, words.unwrap_or_default()))
 }
 
-/// A hook that is out of time ends the process, and git must not stay behind, waiting for a pipe.
+/// A hook that runs out of time ends our process, and git must not stay behind waiting for a pipe.
 #[cfg(target_os = "linux")]
 fn end_with_us(command: &mut Command) {
     use rustix::process::{Signal, set_parent_process_death_signal};
@@ -192,7 +192,7 @@ fn stop(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Reads in a thread, one byte more than the limit at most; the pipe is closed then, which ends whoever writes on.
+/// Reads in a thread, at most one byte more than the limit; then the pipe is closed, which ends the writer.
 fn reading(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -220,17 +220,17 @@ fn is_kept(name: &OsStr) -> bool {
     !name.starts_with("GIT_") || OF_THE_USER.iter().any(|kept| name.starts_with(kept))
 }
 
-/// The folder that `.git` is or, in a linked work tree and in a submodule, names.
+/// The folder `.git`, or the one that a `.git` file names in a linked worktree or submodule.
 fn git_dir(root: &Path) -> Option<PathBuf> {
     let entry = root.join(".git");
     let named = if RealDisk.is_folder(&entry) { entry } else { root.join(named_by(&entry)?) };
     let (real, root) = (RealDisk.real_path(&named).ok()?, RealDisk.real_path(root).ok()?);
-    // Any other folder of the work tree may have come with a clone.
+    // Any other folder of the worktree may have come with a clone.
     let is_ordinary = |inside: &Path| !inside.components().any(|part| part.as_os_str() == ".git");
     (!real.strip_prefix(&root).is_ok_and(is_ordinary)).then_some(real)
 }
 
-/// The repository's own folder: that of a linked work tree names it.
+/// The repository's own folder, which the folder of a linked worktree names.
 pub(super) fn common_dir(git_dir: PathBuf) -> PathBuf {
     let named = text_of(&git_dir.join("commondir"));
     let common = named.and_then(|named| RealDisk.real_path(&git_dir.join(named.trim())).ok());
@@ -241,7 +241,7 @@ fn named_by(file: &Path) -> Option<String> {
     named_in(&text_of(file)?).map(str::to_owned)
 }
 
-/// The folder that the text of a `.git` file names.
+/// The folder that a `.git` file names.
 pub(super) fn named_in(text: &str) -> Option<&str> {
     text.strip_prefix("gitdir:").map(str::trim)
 }
@@ -251,7 +251,7 @@ fn text_of(file: &Path) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Asked of this machine's disk, as git will see it. A link counts, wherever it leads.
+/// On the real disk, as git will see it. A link counts, wherever it leads.
 pub(super) fn is_there(path: &Path) -> bool {
     matches!(RealDisk.stat(path), Ok(Some(_)))
 }

@@ -1,7 +1,8 @@
-//! The repository that a project lies in, told by the disk alone: hooks ask for it.
+//! The repository of a project, found without running git: hooks need it.
 //!
-//! A `.git` file may name any folder, and an archive may bring one. So what it names is the project's repository only
-//! if that names the work tree in turn: a linked one by its file `gitdir`, a submodule by `core.worktree`.
+//! A `.git` file may name any folder, and an archive may contain one. So the folder it names is the project's
+//! repository only if it names the worktree in turn: a linked worktree by its file `gitdir`, a submodule by
+//! `core.worktree`.
 
 use super::call::named_in;
 use crate::disk::{Disk, FileType};
@@ -9,26 +10,26 @@ use std::path::{Path, PathBuf};
 
 const FILE_MAX_BYTES: u64 = 64 << 10;
 
-/// The repository around a project, as far as it is known to be the project's.
+/// The repository around a project, if it provably belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EnclosingRepository {
     Nothing,
-    /// There is a `.git`, but what it names does not name this work tree.
+    /// There is a `.git`, but the folder it names does not name this worktree.
     Unproven,
     Repository(Repository),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Repository {
-    /// The folder that all work trees share.
+    /// The folder that all worktrees share.
     pub(crate) common_dir: PathBuf,
-    /// The name of a linked work tree; empty for the main one.
+    /// The name of a linked worktree; empty for the main one.
     pub(crate) work_tree: String,
-    /// The path of the project from the root of its work tree.
+    /// The project's path relative to the root of its worktree.
     pub(crate) project: PathBuf,
 }
 
-/// The repository around a project, whose path has no links.
+/// Finds the repository around a project, whose path is without links.
 pub(crate) fn enclosing(disk: &dyn Disk, project: &Path) -> EnclosingRepository {
     let kind = |path: &Path| disk.stat(path).ok().flatten().map(|stat| stat.kind);
     let found = project.ancestors().find_map(|root| Some((root, kind(&root.join(".git"))?)));
@@ -47,7 +48,7 @@ pub(crate) fn enclosing(disk: &dyn Disk, project: &Path) -> EnclosingRepository 
     )
 }
 
-/// A `.git` that is a folder shares nothing with another one.
+/// A `.git` folder must not have a `commondir`.
 fn main_dir(disk: &dyn Disk, git_dir: PathBuf) -> Option<(PathBuf, String)> {
     (!is_there(disk, &git_dir.join("commondir"))).then_some((git_dir, String::new()))
 }
@@ -71,7 +72,7 @@ fn linked_dir(disk: &dyn Disk, root: &Path) -> Option<(PathBuf, String)> {
     (real(git_dir.join(work_tree))? == real(root.to_owned())?).then_some((git_dir, String::new()))
 }
 
-/// The key as git writes it for a submodule.
+/// `core.worktree`, in the form that git writes for a submodule.
 fn core_worktree(config: &str) -> Option<String> {
     let mut lines = config.lines().map(str::trim).skip_while(|line| *line != "[core]").skip(1);
     let in_core = lines.by_ref().take_while(|line| !line.starts_with('['));

@@ -1,7 +1,7 @@
-//! What ranking asks of an index, whatever keeps it.
+//! What ranking needs from an index.
 //!
-//! [`Index`](super::Index) answers from its postings; `tests/it/candidates.rs` has a body that looks at every memory,
-//! and both must rank alike.
+//! [`Index`](super::Index) answers from its postings; `tests/it/candidates.rs` has an implementation that reads
+//! every memory, and both must rank alike.
 
 use super::IndexError;
 use lorelane_core::corpus::MemorySummary;
@@ -11,38 +11,39 @@ use lorelane_core::terms::Language;
 use std::fmt;
 
 pub trait Candidates: fmt::Debug {
-    /// The languages that its memories are written in.
+    /// The languages of its memories.
     fn languages(&self) -> Result<Vec<Language>, IndexError>;
 
-    /// In how many passages each term of a query occurs.
+    /// The doc frequency of each query term: in how many passages it occurs.
     fn doc_freqs(&self, query: &AnalyzedQuery) -> Result<Vec<u64>, IndexError>;
 
-    /// The memories that may answer a query and pass its filters, with what is known of its terms.
+    /// The candidates for a query that pass its filters, and the statistics of its terms.
     fn candidates(&self, query: &AnalyzedQuery, filter: &Query) -> Result<CandidateSet, IndexError>;
 }
 
-/// The memories that may answer a query.
+/// The candidates for a query, with statistics.
 #[derive(Clone, Debug, Default)]
 pub struct CandidateSet {
-    /// How many passages there are in all, and how many terms they have together.
+    /// How many passages the index has, and how many terms in all.
     pub passages: u64,
     pub terms: u64,
-    /// In how many passages each term of the query occurs.
+    /// In how many passages each query term occurs.
     pub doc_freqs: Vec<u64>,
-    /// Those that share most terms first, then those that mean most nearly the same, then those that are only named.
+    /// First those that share most terms, then those with the nearest embeddings, then those found by title or
+    /// tags only.
     pub memories: Vec<CandidateRow>,
 }
 
-/// A memory that may answer a query.
+/// A candidate.
 #[derive(Clone, Debug)]
 pub struct CandidateRow {
-    /// Its number in this index.
+    /// Its row id in this index.
     pub id: i64,
     pub entry: MemorySummary,
-    /// What is kept of its passages, see `recall::sheet`.
+    /// Its packed entry in the forward index, see `recall::doc_entry`.
     pub sheet: Vec<u8>,
-    /// The digest of the text that this was taken from.
+    /// The digest of the text that it was made from.
     pub digest: i64,
-    /// Whether it came by its name alone.
+    /// Whether only its title or tags match. Ranking keeps it only if the query names it.
     pub only_named: bool,
 }

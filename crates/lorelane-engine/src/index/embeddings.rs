@@ -1,7 +1,7 @@
-//! What an added model says of the memories: a table of its own, by the model's name, beside the built-in one's.
+//! Embeddings by an added model: a table of their own, by the model's name, beside the built-in ones.
 //!
-//! It is filled while a server runs, so an index without any is as right as one with all; dumps and comparisons leave
-//! it out. A row goes with the text that it was made from.
+//! It is filled while a server runs, so an index without any is as valid as one with all; dumps and comparisons
+//! leave it out. A row is deleted with the text it was made from.
 
 use super::{Index, IndexError};
 use lorelane_core::memory::Address;
@@ -13,20 +13,20 @@ pub(super) const TABLE: &str = "
     );
 ";
 pub(super) const EMPTY: &str = "DELETE FROM directions;";
-/// Of a memory that is gone, or says something else now.
+/// For a memory that is gone or has changed.
 pub(super) const FORGET: &str = "DELETE FROM directions WHERE id = ?";
 
-/// A memory that a model has not read.
+/// A memory that a model has not embedded yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unembedded {
     pub id: i64,
     pub address: Address,
-    /// The digest of the text that the index knows.
+    /// The digest of the text in the index.
     pub digest: i64,
 }
 
 impl Index {
-    /// What the model says of these memories, packed; empty for those that it has not read.
+    /// The packed embeddings of these memories; empty for those that the model has not embedded yet.
     pub fn embeddings(&self, model: &str, ids: &[i64]) -> Result<Vec<Vec<u8>>, IndexError> {
         let fault = self.fault("search");
         let sql = "SELECT bytes FROM directions WHERE id = ? AND model = ?";
@@ -35,7 +35,7 @@ impl Index {
         ids.iter().map(|id| Ok(read(id).map_err(&fault)?.unwrap_or_default())).collect()
     }
 
-    /// Active memories that the model has not read, after the one with this number.
+    /// Active memories that the model has not embedded yet, with a row id above `after`.
     pub fn unread(&self, model: &str, after: i64, most: usize) -> Result<Vec<Unembedded>, IndexError> {
         let fault = self.fault("read");
         let sql = "SELECT id, address, digest FROM memories WHERE id > ?2 AND status = 'active'
@@ -56,8 +56,8 @@ impl Index {
         Ok(unread)
     }
 
-    /// Keeps what a model says of a memory, unless that says something else by now; what another model said of it
-    /// goes. Returns whether it was kept.
+    /// Stores a memory's embeddings, unless its text has changed meanwhile, and deletes those of other models.
+    /// Returns whether they were stored.
     pub fn put_directions(&self, model: &str, of: &Unembedded, bytes: &[u8]) -> Result<bool, IndexError> {
         let fault = self.fault("write");
         let made = self.db.unchecked_transaction().map_err(&fault)?;

@@ -1,5 +1,9 @@
-//! What the memories point to. A memory's own links are replaced with its text; those that lead to it belong to
-//! other memories and stay.
+//! The links of the memories. A memory's links are replaced with its text; links to it belong to other memories
+//! and stay.
+//!
+//! Each link is stored with the words around it, so that the whole graph is printed without opening 10,000 files.
+//! Targets are stored under a folded key and resolved by the reader: a memory that is created later is met by
+//! links that exist.
 
 use super::{Index, IndexError};
 use lorelane_core::graph::MemoryLink;
@@ -16,7 +20,7 @@ pub(super) const TABLE: &str = "
 ";
 pub(super) const EMPTY: &str = "DELETE FROM links";
 
-/// Takes links in and out.
+/// Writes and deletes links.
 pub(super) struct LinkWriter<'d> {
     put: Statement<'d>,
     forget: Statement<'d>,
@@ -56,7 +60,7 @@ impl<'d> LinkWriter<'d> {
 }
 
 impl Index {
-    /// Every link there is, in the order of the memories' files and of their texts.
+    /// Every link, ordered by path and position.
     pub fn links(&self) -> Result<Vec<MemoryLink>, IndexError> {
         let fault = self.fault("read");
         let mut query = self.db.prepare(&format!("{SELECT} ORDER BY path, place")).map_err(&fault)?;
@@ -65,7 +69,7 @@ impl Index {
         Ok(links.into_iter().flatten().collect())
     }
 
-    /// The links to targets with one of these keys, see `Target::key`.
+    /// The links to targets with one of these keys, see `LinkTarget::key`.
     pub fn links_to(&self, keys: &[String]) -> Result<Vec<MemoryLink>, IndexError> {
         let fault = self.fault("read");
         let sql = format!("{SELECT} WHERE key = ? ORDER BY path, place");

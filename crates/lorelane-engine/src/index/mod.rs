@@ -1,10 +1,11 @@
 //! The search index: one SQLite file in the user's cache folder, one row per memory.
 //!
-//! It is derived and never a source: deleted, damaged, foreign or from another version, it is made anew from the
-//! files. Damage is seen by the check value of each page (`page_check`), when the page is read.
+//! It is derived, never a source: if it is deleted, damaged, foreign or from another version, it is rebuilt from
+//! the files. Damage is detected by a check value in each page (`page_check`), when the page is read.
 //!
-//! It remembers the stat of every file that it was made from. Whether it is fresh is told by the mtimes of the lane's
-//! folders, which every writer changes and records.
+//! It keeps the size and mtime of every file it was made from. Whether it is fresh shows by the mtimes of the
+//! lane's folders, which every writer changes and records: stats of 10,000 files would cost more than a whole
+//! commit.
 
 mod candidates;
 mod embeddings;
@@ -44,13 +45,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Raised with every change of the tables or of what is put in them.
+/// Raise it with every change of the tables or of what they hold.
 const STAMP: i32 = 13;
-/// Which table of meanings its directions are from: those of two are never compared.
+/// Identifies the embedding table that the embeddings are from: those of two tables cannot be compared.
 const MODEL: i32 = model_number(lorelane_core::embed::MODEL_ID.as_bytes());
-/// Another process writes for milliseconds; a search does not wait longer for it.
+/// Another process writes for milliseconds; a search does not wait longer.
 const BUSY: Duration = Duration::from_millis(500);
-/// Somebody who forgets waits until nobody reads any more.
+/// `forget` waits until no reader is left.
 const SCRUB_WAIT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
     CREATE TABLE memories (
@@ -65,7 +66,7 @@ const TABLES: &str = "
     CREATE TABLE folders (folder TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
 ";
 const TABLE_NAMES: [&str; 4] = ["memories", "names", "unreadable", "folders"];
-/// Apart from the tables: a rebuild appends all rows first and sorts them once.
+/// Separate from the tables: a rebuild appends all rows first and then sorts them once.
 const ORDERS: &str = "
     CREATE UNIQUE INDEX memories_path ON memories (path);
     CREATE INDEX memories_listing ON memories (listing_key, listing_text) WHERE listing_key IS NOT NULL;
@@ -80,7 +81,7 @@ const NO_ORDERS: &str = "
 #[derive(Debug)]
 pub struct Index {
     db: Connection,
-    /// Which file it is; `None` for one in memory.
+    /// Device and inode of the file; `None` for an index in memory.
     identity: Option<(u64, u64)>,
 }
 
@@ -92,7 +93,7 @@ pub struct FileStamp {
 }
 
 impl FileStamp {
-    /// Of a file that could not be read, for a reason that its stat does not tell: it is tried again.
+    /// For a file that could not be read, for a reason its stat does not show: it is tried again.
     pub const FAILED: FileStamp = FileStamp { size: 0, mtime_ns: UNSETTLED };
 
     pub fn has_failed(self) -> bool {
@@ -100,7 +101,7 @@ impl FileStamp {
     }
 }
 
-/// A file that the index was made from. Where the pages are sound, the index says of it what a rebuild would say.
+/// A file that the index was made from. With sound pages, its rows are those of a rebuild.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexedFile {
     pub seen: FileStamp,
@@ -108,7 +109,7 @@ pub struct IndexedFile {
     pub digest: Option<i64>,
 }
 
-/// What the index keeps of one file.
+/// The row for one file.
 #[derive(Clone, Debug)]
 pub enum Row {
     Memory { entry: Box<MemorySummary>, listing: Option<ListingLine>, seen: FileStamp, file: Box<MemoryFile> },
@@ -116,37 +117,37 @@ pub enum Row {
     Gone { path: RelPath },
 }
 
-/// Two texts with one digest are taken for the same.
+/// Texts with equal digests are treated as equal.
 pub fn digest(text: &[u8]) -> i64 {
     let hash = blake3::hash(text);
     let (first, _) = hash.as_bytes().split_first_chunk::<8>().expect("a hash is longer");
     i64::from_le_bytes(*first)
 }
 
-/// How much of an index is made anew.
+/// How much of an index a rebuild recomputes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rebuild {
-    /// All that is said of the memories, and the search of texts that changed.
+    /// All rows of memories; of the search tables only texts that changed.
     Changed,
     All,
 }
 
-/// Who hands rows over.
+/// Where rows come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowSource {
-    /// Whoever changed or examined the files: nobody has to examine them again.
+    /// From whoever changed or audited the files: they need no audit.
     Commit,
-    /// Whoever came by and saw that the files changed.
+    /// From a scan that found changed files.
     Scan,
 }
 
-/// Takes a memory's text apart. Whoever owns the dialect knows how.
+/// Analyzes a memory's text. The caller knows the dialect.
 pub type Analyze<'a> = &'a dyn Fn(&MemoryFile) -> DocEntry;
 
-/// The time of a folder or a file that has to be looked into again.
+/// The mtime of a folder or file that has to be read again.
 pub const UNSETTLED: i64 = -1;
 
-/// The mtimes of the lane's folders: what tells a fresh index from a stale one.
+/// The mtimes of the lane's folders: the index is fresh while they are unchanged.
 pub type FolderTimes = BTreeMap<String, i64>;
 
 #[derive(Debug, thiserror::Error)]
@@ -157,7 +158,7 @@ pub struct IndexError {
     source: rusqlite::Error,
 }
 
-/// Which entries are wanted. Filters act inside the search.
+/// Which entries are wanted. The filters apply inside the query.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListFilter {
     pub kind: Option<MemoryKind>,
@@ -165,7 +166,7 @@ pub struct ListFilter {
 }
 
 impl Index {
-    /// Opens the index file, or makes an empty one when it is missing or not ours.
+    /// Opens the index file, or creates an empty one if it is missing or not ours.
     pub fn open(path: &Path) -> Result<Index, IndexError> {
         match Index::try_open(path) {
             Ok(index) => Ok(index),
@@ -173,16 +174,16 @@ impl Index {
         }
     }
 
-    /// Puts an empty index in the place of one that is truncated, foreign or from another version. A file that
-    /// may be sound and only cannot be had now stays, and the fault comes back.
+    /// Replaces an index that is truncated, foreign or from another version by an empty one. A file that may be
+    /// sound and only cannot be opened now stays, and the error is returned.
     pub fn remake(fault: IndexError) -> Result<Index, IndexError> {
         let IndexError { path, source, .. } = &fault;
         if path.as_os_str().is_empty() || may_be_sound(source) {
             return Err(fault);
         }
-        let again = |source| IndexError { attempt: "remake", path: path.clone(), source };
-        // One at a time: whoever removed the file that another has just made would leave two processes with two
-        // logs of writes for one file.
+        let again = |source| IndexError { attempt: "recreate", path: path.clone(), source };
+        // One process at a time: removing a file that another process has just created would leave two processes
+        // with two write-ahead logs for one file.
         let lock = path.parent().and_then(|folder| RealDisk.try_lock_dir(folder).ok().flatten());
         let Some(lock) = lock else { return Err(fault) };
         if fault.attempt == "open"
@@ -200,14 +201,14 @@ impl Index {
         made
     }
 
-    /// An index that lives as long as the process: where no cache can be written, and to compare with.
+    /// An index that lives as long as the process: if no cache can be written, and to compare with.
     pub fn in_memory() -> Index {
         let db = Connection::open_in_memory().expect("an in-memory database needs nothing");
         make_tables(&db).expect("the tables are correct SQL");
         Index { db, identity: None }
     }
 
-    /// What stands in the place of an index that was handed on.
+    /// A placeholder for an index that was moved to the pool.
     fn closed() -> Index {
         let db = Connection::open_in_memory().expect("an in-memory database needs nothing");
         Index { db, identity: None }
@@ -219,7 +220,7 @@ impl Index {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = Connection::open_with_flags_and_vfs(path, flags, page_check::vfs())?;
         db.busy_timeout(BUSY)?;
-        // No checkpoint on close: it would sync the file at the end of every command for a cache.
+        // No checkpoint on close: that would cost every command an fsync, for a cache.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         let stamp: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         let model: i32 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
@@ -240,8 +241,8 @@ impl Index {
             }
             made.commit()?;
         }
-        // Not by itself: a process that checkpoints and closes leaves a log that the next one cannot start over,
-        // so it would only grow. `shorten_log` empties it.
+        // No automatic checkpoints: a process that checkpoints and closes leaves a log that the next one cannot
+        // restart, so it would only grow. `shorten_log` empties it.
         db.execute_batch(
             "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
              PRAGMA secure_delete = ON",
@@ -255,19 +256,19 @@ impl Index {
         move |source| IndexError { attempt, path: path.clone(), source }
     }
 
-    /// Empties the log of writes once it is longer than `max_bytes`: whoever opens the index reads it whole. Costs
-    /// two syncs, so it is no part of a change if it can be avoided.
+    /// Empties the write-ahead log once it is longer than `max_bytes`: opening the index reads all of it, at 0.4
+    /// ms of CPU per MiB. It costs two syncs, so a change avoids it.
     pub fn shorten_log(&self, max_bytes: u64) {
         let log = format!("{}-wal", self.db.path().unwrap_or_default());
         if matches!(RealDisk.stat(Path::new(&log)), Ok(Some(stat)) if stat.len > max_bytes) {
-            // A reader may hold it back; then a later process does it.
+            // A reader may prevent it; then a later process does it.
             let _ = self.db.busy_timeout(Duration::ZERO);
             let _ = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             let _ = self.db.busy_timeout(BUSY);
         }
     }
 
-    /// Reads the whole file. Whoever only asks verifies the pages that the answer comes from.
+    /// Reads the whole file. A query verifies only the pages it reads.
     pub fn verify(&self) -> Result<(), IndexError> {
         let fault = self.fault("verify");
         let says: String =
@@ -276,9 +277,9 @@ impl Index {
         if says == "ok" { Ok(()) } else { Err(fault(rusqlite::Error::SqliteFailure(damaged(), Some(says)))) }
     }
 
-    /// Leaves nothing of rows that are gone: in no free page, no slack of a page, no frame of the log of writes.
-    /// No page has such leftovers when it is written to the file (`secure_delete`, `page_check`), so only the log has
-    /// to be emptied.
+    /// Leaves nothing of deleted rows: in no free page, no unused space of a page, no frame of the write-ahead
+    /// log. Pages are cleared before they are written to the file (`secure_delete`, `page_check`), so only the log
+    /// has to be emptied. In place: a copy would leave other processes with the log of another file.
     pub fn scrub(&self) -> Result<(), IndexError> {
         let _ = self.db.busy_timeout(SCRUB_WAIT);
         let scrubbed = self.flush().and_then(|()| {
@@ -287,10 +288,10 @@ impl Index {
         let _ = self.db.busy_timeout(BUSY);
         let busy = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None);
         let all_written = scrubbed.and_then(|held| if held == 0 { Ok(()) } else { Err(busy()) });
-        all_written.map_err(self.fault("scrub"))
+        all_written.map_err(self.fault("erase deleted rows of"))
     }
 
-    /// Nothing of a memory that is gone stays among those that wait.
+    /// Pending rows would still hold terms of a memory that is gone.
     fn flush(&self) -> rusqlite::Result<()> {
         let made = self.db.unchecked_transaction()?;
         postings::flush(&made)?;
@@ -315,7 +316,7 @@ impl Index {
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
-    /// What the index was made from: every file with the digest of the memory in it, if it has one.
+    /// The files the index was made from, each with the digest of its memory, if it holds one.
     pub fn sources(&self) -> Result<HashMap<String, IndexedFile>, IndexError> {
         let fault = self.fault("read");
         let sql = "SELECT path, size, mtime_ns, digest FROM memories
@@ -329,7 +330,8 @@ impl Index {
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
-    /// Takes in rows and the folder times they were read under, all or nothing. Without times more rows come.
+    /// Writes rows and the folder mtimes they were read under, in one transaction. Empty `times` mean that more
+    /// rows follow.
     pub fn update(
         &mut self,
         by: RowSource,
@@ -340,8 +342,8 @@ impl Index {
         self.write(None, by, rows, times, take_apart)
     }
 
-    /// Forgets everything and takes in these rows. What was taken apart before and still says the same is kept,
-    /// unless all of it is made anew.
+    /// Replaces all rows by these. What was analyzed before and has the same text is kept, except with
+    /// `Rebuild::All`.
     pub fn replace(
         &mut self,
         rows: impl Iterator<Item = Row>,
@@ -384,7 +386,7 @@ impl Index {
                 made.execute(&format!("DELETE FROM {table}"), []).map_err(&fault)?;
             }
         }
-        // Who has looked at all folders says when they were.
+        // Folder mtimes are passed only after all folders were scanned.
         let more_come = times.is_empty();
         rows::put(&made, by, rows, known, take_apart, more_come).map_err(&fault)?;
         if fresh.is_some() {
@@ -416,7 +418,7 @@ impl Index {
         found.map_err(self.fault("read"))
     }
 
-    /// Hands the entries over one by one.
+    /// Passes the entries to `take`, one by one.
     pub fn with_entries<T>(
         &self,
         wanted: ListFilter,
@@ -448,8 +450,8 @@ impl Index {
         }
     }
 
-    /// Hands over the memories that a query can find by their names, with the most points that these can bring,
-    /// the most first: at most `limit`, see `reaching`. They are read one by one, as they are taken.
+    /// Passes to `take` the memories that a query can find by title and tags, with the upper bound of their score,
+    /// highest first: at most `limit`, see `above_bound`. Rows are read as they are taken.
     pub fn with_named<T>(
         &self,
         query: &Query,
@@ -478,7 +480,7 @@ impl Index {
         }
     }
 
-    /// One view for many questions: each alone would lock the file and let it go again.
+    /// One read transaction for many queries: each alone would lock and unlock the file.
     fn reading(&self) -> rusqlite::Result<rusqlite::Transaction<'_>> {
         self.db.unchecked_transaction()
     }
@@ -503,10 +505,10 @@ impl Index {
         Ok(counts)
     }
 
-    /// How many files of a folder, and not of these folders in it, the index knows, readable or not. The lane's own
-    /// folder has no name.
+    /// How many files the index knows in a folder, readable or not, without those in the folders `below`. The
+    /// lane's root is the empty name.
     pub fn known_in(&self, folder: &str, below: &[String]) -> Result<usize, IndexError> {
-        // Ranges of the ordered paths: a function of each path would be a sixth of a write at 10,000 memories.
+        // Ranges of ordered paths: calling a function on each path would be a sixth of a write at 10,000 memories.
         let sql = "SELECT (SELECT count(*) FROM memories WHERE path > ?1 AND path < ?2)
                         + (SELECT count(*) FROM unreadable WHERE path > ?1 AND path < ?2)";
         let mut query = self.db.prepare(sql).map_err(self.fault("read"))?;
@@ -529,7 +531,7 @@ impl Index {
         Ok(usize::try_from(count.map_err(self.fault("read"))?).unwrap_or(usize::MAX))
     }
 
-    /// The first place where the index says something else than these rows and folder times, all of them.
+    /// The first difference between the index and these rows and folder mtimes, which must be complete.
     pub fn difference(
         &self,
         rows: impl Iterator<Item = Row>,
@@ -543,13 +545,13 @@ impl Index {
         }
     }
 
-    /// Whether folders have other times than the index trusts.
+    /// Whether folders have other mtimes than the index trusts.
     pub fn times_differ(&self, times: &FolderTimes) -> Result<Option<String>, IndexError> {
         let differs = |(folder, time): (&String, &i64)| *time != UNSETTLED && times.get(folder) != Some(time);
-        Ok(self.folder_times()?.iter().any(differs).then(|| "the times of the folders".to_owned()))
+        Ok(self.folder_times()?.iter().any(differs).then(|| "the mtimes of the folders".to_owned()))
     }
 
-    /// The listing's lines in their order below what is `above` them: a write at 10,000 memories is mostly this.
+    /// The listing: `above`, then its lines in order. At 10,000 memories this is most of a write.
     pub fn listing(&self, above: &str) -> Result<String, IndexError> {
         let fault = self.fault("read");
         let sql = "SELECT listing_text FROM memories WHERE listing_key IS NOT NULL ORDER BY listing_key";
@@ -563,7 +565,7 @@ impl Index {
         String::from_utf8(text).map_err(|error| fault(error.utf8_error().into()))
     }
 
-    /// The files that hold no memory that can be read, and why not.
+    /// The files that are not readable memories, and why.
     pub fn unreadable(&self) -> Result<Vec<(String, String)>, IndexError> {
         let fault = self.fault("read");
         let mut query = self.db.prepare("SELECT path, what FROM unreadable ORDER BY path").map_err(&fault)?;
@@ -571,10 +573,10 @@ impl Index {
         rows.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
-    /// The first files that could not be read though they are there, see [`FileStamp::FAILED`].
+    /// The first files that exist but could not be read, see [`FileStamp::FAILED`].
     pub fn failed(&self, most: usize) -> Result<Vec<Problem>, IndexError> {
         let fault = self.fault("read");
-        // SQLite prepares a statement twice that has its limit bound to it, and every command asks this.
+        // Not bound: SQLite prepares a statement with a bound limit twice, and every command runs this.
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT path, what FROM unreadable WHERE mtime_ns = {UNSETTLED} ORDER BY path LIMIT {most}"
@@ -589,7 +591,7 @@ impl Index {
         Ok(failed)
     }
 
-    /// Everything the index says of the memories, as text: equal dumps are equal indexes.
+    /// The whole index as text, by paths and not by row ids: equal dumps mean equal indexes.
     pub fn dump(&self) -> Result<String, IndexError> {
         let fault = self.fault("read");
         let mut dump = String::new();
@@ -614,7 +616,7 @@ impl Index {
     }
 }
 
-/// The beginning of a model's name in hex digits, as a number.
+/// The first hexadecimal digits of a model's name, as a number.
 const fn model_number(id: &[u8]) -> i32 {
     let (mut number, mut digits, mut at) = (0_i32, 0, 0);
     while at < id.len() && digits < 7 {
@@ -654,12 +656,12 @@ fn folder_times(db: &Connection) -> rusqlite::Result<FolderTimes> {
     rows.collect()
 }
 
-/// The columns that `entry` reads, before any other.
+/// The columns that `entry` reads; others may follow.
 const ENTRY: &str =
     "path, address, title, tags, status, status_at, created, updated, revised, category, mtime_ns";
 const ENTRY_COLUMNS: usize = 11;
 
-/// The time of a file in seconds, as memories know time.
+/// A file's mtime in seconds.
 pub(crate) fn written(mtime_ns: i64) -> Timestamp {
     Timestamp(mtime_ns.div_euclid(1_000_000_000))
 }

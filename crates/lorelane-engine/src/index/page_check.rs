@@ -1,9 +1,10 @@
-//! Every page of an index file ends with a check value, which is verified whenever SQLite reads the page.
+//! Every page of an index file ends with a check value, verified whenever SQLite reads the page.
 //!
-//! SQLite trusts what it reads: a page that was zeroed or cut off makes rows vanish without an error, and no check
-//! inside the rows can tell. So the check lies below SQLite, in a VFS that wraps the system's own and replaces its
-//! reading and writing. A page of the database file has eight reserved bytes for it. A frame of the log of writes has
-//! SQLite's own check value, which SQLite verifies only in recovery; here it is verified at every read.
+//! SQLite trusts what it reads: a zeroed or truncated page makes rows vanish without an error, and no check inside
+//! the rows can tell. So the check is below SQLite, in a VFS that wraps the system's and replaces its reads and
+//! writes. A database page has eight reserved bytes for it. A frame of the write-ahead log has SQLite's own
+//! checksum, which SQLite verifies only in recovery; here it is verified at every read. SQLite's checksum VFS
+//! would do, but is not part of its library.
 
 use rusqlite::{Connection, ffi};
 use std::ffi::{CStr, c_int, c_void};
@@ -14,9 +15,10 @@ use std::sync::OnceLock;
 const PAGE: usize = 4096;
 const CHECK: usize = 8;
 const CHECKED: usize = PAGE - CHECK;
-/// What SQLite reads of a file before it knows the page size.
+/// The header that SQLite reads before it knows the page size.
 const HEADER: usize = 100;
-/// The parts of a log of writes: its header, then frames of a header and a page. Each header ends with a check value.
+/// The parts of a write-ahead log: its header, then frames of a header and a page. Each header ends with a
+/// checksum.
 const LOG_HEADER: i64 = 32;
 const FRAME_HEADER: usize = 24;
 const FRAME: i64 = (FRAME_HEADER + PAGE) as i64;
@@ -32,8 +34,8 @@ pub(super) fn vfs() -> &'static CStr {
         if system.is_null() {
             return ffi::SQLITE_ERROR;
         }
-        // SAFETY: SQLite's own VFS lives as long as the process, and so does the leaked copy. Its functions ask the
-        // VFS that they are given for nothing but values, which the copy has too.
+        // SAFETY: SQLite's own VFS lives as long as the process, and so does the leaked copy. Its functions read
+        // only values from the VFS they get, which the copy has too.
         unsafe {
             let mut checked = *system;
             checked.zName = NAME.as_ptr();
@@ -45,7 +47,7 @@ pub(super) fn vfs() -> &'static CStr {
     NAME
 }
 
-/// Makes room for the check value in every page. Only before a database has its first table.
+/// Reserves space for the check value in every page. Only works before a database has its first table.
 pub(super) fn reserve(db: &Connection) {
     let mut bytes = CHECK as c_int;
     // SAFETY: the handle lives as long as `db`, and the argument of this control is an int.
@@ -60,7 +62,7 @@ fn system_vfs() -> *mut ffi::sqlite3_vfs {
     unsafe { ffi::sqlite3_vfs_find(ptr::null()) }
 }
 
-/// The methods of one open file. SQLite knows only the first field.
+/// The methods of one open file. SQLite sees only the first field.
 #[repr(C)]
 struct CheckedFile {
     methods: ffi::sqlite3_io_methods,
@@ -70,8 +72,9 @@ struct CheckedFile {
 
 enum Role {
     Database,
-    /// Where the page of the last written header belongs. From `rewritten_from` on, pages were written again within
-    /// one transaction, without headers: these are made when it commits, and only this connection reads before that.
+    /// `announced`: where the page of the last written header belongs. From `rewritten_from` on, pages were
+    /// rewritten within one transaction, without headers: those are written on commit, and only this connection
+    /// reads before that.
     Log {
         announced: i64,
         rewritten_from: i64,
@@ -107,8 +110,8 @@ impl CheckedFile {
         (result == ffi::SQLITE_OK).then_some(bytes)
     }
 
-    /// Whether a page that the file is too short for belongs to it, by its own count of pages. One behind it may have
-    /// been made and freed again by a transaction that never wrote it.
+    /// Whether a page beyond the end of the file should exist, by the file's own page count. A page beyond that
+    /// may have been allocated and freed again by a transaction that never wrote it.
     ///
     /// # Safety
     /// `file` is the one that has these methods.
@@ -119,7 +122,7 @@ impl CheckedFile {
         count.is_none_or(|count| offset < i64::from(count) * PAGE as i64)
     }
 
-    /// Whether a frame of the log has the check value that SQLite gave it. It goes on from the frame before.
+    /// Whether a frame of the log has the checksum that SQLite gave it. It continues from the frame before.
     ///
     /// # Safety
     /// `file` is the one that has these methods.
@@ -154,7 +157,7 @@ unsafe extern "C" fn open(
     out_flags: *mut c_int,
 ) -> c_int {
     let system = system_vfs();
-    // SAFETY: the system's VFS is there, because this one was made from it; the arguments are handed on.
+    // SAFETY: the system's VFS exists, because this one was made from it; the arguments are passed on.
     let opened = unsafe {
         match (*system).xOpen {
             Some(open) => open(system, name, file, flags, out_flags),
@@ -167,11 +170,12 @@ unsafe extern "C" fn open(
         _ if flags & ffi::SQLITE_OPEN_WAL != 0 => Role::Log { announced: 0, rewritten_from: i64::MAX },
         _ => return opened,
     };
-    // SAFETY: an opened file has methods. They get the same file as before, so all but the three replaced ones stay.
+    // SAFETY: an open file has methods. They get the same file as before, so all but the three replaced ones stay
+    // valid.
     unsafe {
         let system = (*file).pMethods;
         let mut methods = *system;
-        // Without the third version's methods no page is read through a mapping, past `xRead`.
+        // Version 3 would let SQLite read pages through a memory map, past `xRead`.
         methods.iVersion = methods.iVersion.min(2);
         methods.xClose = Some(close);
         methods.xRead = Some(read);
@@ -209,7 +213,7 @@ unsafe extern "C" fn read(
         }
         let bytes = std::slice::from_raw_parts(buffer.cast::<u8>(), usize::try_from(amount).unwrap_or(0));
         if result == ffi::SQLITE_IOERR_SHORT_READ {
-            // What a new or growing file does not have yet is as SQLite expects it.
+            // What a new or growing file does not have yet reads as SQLite expects.
             return if bytes.len() == PAGE && checked.should_have(file, offset) {
                 ffi::SQLITE_IOERR_DATA
             } else {
@@ -267,14 +271,14 @@ unsafe extern "C" fn write(
     }
 }
 
-/// Zeroes the bytes between the pointers to the cells of a B-tree page and the cells. `secure_delete` zeroes all other
-/// free bytes, but not what is left here of cells that moved to another page. They may be deleted there, and what is
-/// deleted leaves nothing in the file. The header of the page begins at `header`.
+/// Zeroes the bytes between the cell pointers of a B-tree page and its cells. `secure_delete` zeroes all other
+/// free bytes, but not what is left here of cells that moved to another page and may be deleted there: nothing
+/// deleted may stay in the file. The page header begins at `header`.
 fn clear_gap(page: &mut [u8; PAGE], header: usize) {
     let pointers = match page[header] {
         2 | 5 => header + 12,
         10 | 13 => header + 8,
-        // A page of a long row or of the free list.
+        // An overflow page or a page of the free list.
         _ => return,
     };
     let number = |at: usize| usize::from(u16::from_be_bytes([page[at], page[at + 1]]));
@@ -290,9 +294,9 @@ fn is_our_header(bytes: &[u8]) -> bool {
         && usize::from(bytes[20]) == CHECK
 }
 
-/// A check value of all bytes of a page but its last eight, and of its place: a page in the place of another is wrong
-/// as well. Sums, and sums of sums, in lanes that the compiler puts into vectors, because every page that a hook reads
-/// pays for it: as in Fletcher's checksum, a word that changed or moved is seen.
+/// A check value over all bytes of a page but the last eight, and its offset, so that a page in the wrong place
+/// fails too. Sums and sums of sums, in lanes that the compiler vectorizes, because every page that a hook reads
+/// pays for it: as in Fletcher's checksum, a changed or moved word is detected.
 fn check(page: &[u8; PAGE], offset: i64) -> u64 {
     const LANES: usize = 4;
     const SEEDS: [u64; LANES] =
@@ -321,7 +325,7 @@ mod tests {
     use crate::index::Index;
     use rusqlite::params;
 
-    // The file was written again as a whole for each memory that was forgotten: 250 MB at 100,000 memories.
+    // The whole file was rewritten for each forgotten memory: 250 MB at 100,000 memories.
     #[test]
     fn what_is_deleted_leaves_no_byte_in_the_file() {
         let folder = std::env::temp_dir().join(format!("lorelane-deleted-{}", std::process::id()));
@@ -329,7 +333,8 @@ mod tests {
         let file = folder.join("index.db");
         let index = Index::open(&file).unwrap();
         let mut rng = SeededRng::new(20_261_117);
-        // Every third row stays. Rows of all sizes change and go in any order, so cells move and pages come free.
+        // Every third row stays. Rows of all sizes change and go in any order, so cells move and pages become
+        // free.
         let name = |number: usize| if number.is_multiple_of(3) { "stays" } else { "leaves" };
         for _ in 0..40 {
             let made = index.db.unchecked_transaction().unwrap();

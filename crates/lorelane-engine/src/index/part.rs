@@ -1,4 +1,4 @@
-//! Questions about a part of the memories: what they cost does not grow with the store, or hardly.
+//! Queries about a part of the memories, whose cost hardly grows with the store.
 
 use super::postings::{PendingMemories, PostingList, Postings};
 use super::{ENTRY, FileStamp, Index, IndexError, entry, unsigned};
@@ -10,8 +10,8 @@ use lorelane_core::terms::{Language, term_of};
 use rusqlite::{OptionalExtension, ToSql, params};
 
 impl Index {
-    /// The files of a folder that the index knows, readable or not, and not those of the folders below it. The
-    /// lane's own folder has no name.
+    /// The files the index knows in a folder, readable or not, without its subfolders. The lane's root is the
+    /// empty name.
     pub fn seen_in(&self, folder: &str) -> Result<Vec<(RelPath, FileStamp)>, IndexError> {
         let (start, end) = range_of(folder);
         let mut seen = self.seen_where("WHERE path > ?1 AND path < ?2", params![start, end])?;
@@ -19,7 +19,7 @@ impl Index {
         Ok(seen)
     }
 
-    /// The next files after a path, in the order of their paths.
+    /// The next files after a path, in path order.
     pub fn seen_after(&self, path: &str, count: usize) -> Result<Vec<(RelPath, FileStamp)>, IndexError> {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let wanted = format!("WHERE path > ?1 ORDER BY path LIMIT {count}");
@@ -29,7 +29,7 @@ impl Index {
         Ok(after)
     }
 
-    /// A file as the index last saw it.
+    /// The stamp of a file when it was last indexed.
     pub fn seen_at(&self, path: &RelPath) -> Result<Option<FileStamp>, IndexError> {
         Ok(self.seen_where("WHERE path = ?1", params![path.as_str()])?.pop().map(|(_, seen)| seen))
     }
@@ -60,7 +60,7 @@ impl Index {
         Ok(seen)
     }
 
-    /// The memories in this status that changed last, newest first and then by their addresses.
+    /// The memories in this status that changed last, newest first, ties by address.
     pub fn newest(&self, status: Status, limit: usize) -> Result<Vec<MemorySummary>, IndexError> {
         let fault = self.fault("read");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -81,7 +81,7 @@ impl Index {
         Ok(usize::try_from(count.map_err(self.fault("read"))?).unwrap_or(usize::MAX))
     }
 
-    /// The active memory of a category that was made last.
+    /// The active memory of a category that was created last.
     pub fn last_made(&self, category: Category) -> Result<Option<MemorySummary>, IndexError> {
         let sql = format!(
             "SELECT {ENTRY} FROM memories WHERE category = ? AND status = ?
@@ -92,8 +92,7 @@ impl Index {
         Ok(last.map_err(self.fault("read"))?.flatten())
     }
 
-    /// The active memories of a category that have a word somewhere in their passages, as far as an English text
-    /// would have it: those that changed last, newest first.
+    /// The active memories of a category that contain a word, stemmed as English, newest change first.
     pub fn newest_having(
         &self,
         word: &str,
@@ -133,11 +132,11 @@ impl Index {
     }
 }
 
-/// What the paths of all files in a folder and below it lie between.
+/// The bounds of all paths in a folder and below it.
 pub(super) fn range_of(folder: &str) -> (String, String) {
     match folder {
         "" => (String::new(), char::MAX.to_string()),
-        // `0` comes right after `/`.
+        // `0` sorts right after `/`.
         _ => (format!("{folder}/"), format!("{folder}0")),
     }
 }

@@ -1,17 +1,18 @@
-//! Open indexes that a long-lived process keeps between its requests.
+//! Index connections that a long-lived process keeps between requests.
 //!
-//! A request opens its workspace anew, so that settings and folders are those of now; of an index that is still the
-//! same file only the connection is taken over, with what SQLite has read of it. A process that ends soon keeps none.
+//! Each request opens its own workspace, so that settings and folders are current. Of an index that is still the
+//! same file only the connection is reused, with the pages that SQLite has cached. A short-lived process keeps
+//! none.
 
 use super::Index;
 use crate::disk::identity;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// More than the lanes of a project, times the requests that are answered at once.
+/// More than the lanes of a project times the concurrent requests.
 const MOST: usize = 8;
 
-/// `None` as long as nobody asked for it.
+/// `None` until `keep_open` is called.
 static KEPT: Mutex<Option<Vec<PooledIndex>>> = Mutex::new(None);
 
 struct PooledIndex {
@@ -20,12 +21,12 @@ struct PooledIndex {
     index: Index,
 }
 
-/// From now on this process keeps its indexes open.
+/// From now on this process pools its indexes.
 pub fn keep_open() {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
 }
 
-/// An open index of the file that stands at this path now.
+/// A pooled index of the file that is at this path now.
 pub(crate) fn take(path: &Path) -> Option<Index> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = kept.as_mut()?;
@@ -34,7 +35,7 @@ pub(crate) fn take(path: &Path) -> Option<Index> {
     Some(kept.swap_remove(at).index)
 }
 
-/// Keeps an index for the next request, if this process keeps any. One of a file that is gone is closed.
+/// Returns an index to the pool, if this process has one. An index whose file is gone is closed.
 pub(crate) fn give(path: &Path, index: &mut Index) {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(kept) = kept.as_mut() else { return };
@@ -42,7 +43,7 @@ pub(crate) fn give(path: &Path, index: &mut Index) {
     if let Some(identity) = index.identity.filter(|known| identity(path) == Some(*known))
         && kept.len() < MOST
     {
-        // What was read stays for the next request: more than a process that ends soon has use for.
+        // A larger page cache, for the next request: a short-lived process has no use for it.
         let _ = index.db.execute_batch("PRAGMA cache_size = -12000");
         kept.push(PooledIndex {
             path: path.to_owned(),

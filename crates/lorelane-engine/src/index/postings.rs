@@ -1,11 +1,15 @@
-//! For each term the memories that have it: how many of their passages, and how much of one of these it is.
+//! Postings: for each term the memories that have it, in how many passages, and how much of a passage it is.
 //!
-//! A row has a term's memories of one range of numbers in one blob, so a term is read in a few steps, however many
-//! memories have it. To file a memory means to write a row for every term it has; that is done for many memories at
-//! once. Until then a memory that changed is only noted, and whoever asks looks into its sheet.
+//! A row has a term's memories of one span of row ids in one blob, so a term is read in a few steps, however many
+//! memories have it. Indexing a memory means a write for each of its terms, so that is done for many memories at
+//! once. Until then a changed memory is pending, and a search reads its forward index entry instead.
 //!
-//! FTS5, read through `fts5vocab`, was half of a search: in the running server one took 4.1 ms at 10,000
-//! memories and takes 2.5 ms so, with exact counts for common words.
+//! Terms are 32-bit hashes, so every script costs the same and the index holds no words. In a store of 100,000
+//! words one in 40,000 shares its hash with another; the two count as one.
+//!
+//! Our own code and not FTS5: read through `fts5vocab`, FTS5 was half of a search. In the running server a search
+//! took 4.1 ms at 10,000 memories and takes 2.5 ms now, with exact counts for common words. `bm25()` cannot count
+//! neighbours and sections either.
 
 use super::varint;
 use lorelane_core::recall::doc_entry::{self, Count, DocView, PassageView};
@@ -22,12 +26,12 @@ pub(super) const TABLES: &str = "
 ";
 pub(super) const EMPTY: &str = "DELETE FROM postings; DELETE FROM unfiled;";
 
-/// So many memories share a row, and no more are filed at once: all their terms are in memory then.
+/// Memories per row, and the most that are flushed at once: all their terms are in memory then.
 const SPAN: i64 = 4_096;
-/// So many may wait: a question reads the sheets of all of them. While many more come, so many.
+/// This many may be pending, because a search reads the entries of all of them. More during a bulk update.
 const UNFILED_MAX: i64 = 64;
 const UNFILED_AMONG_MANY: i64 = 1_024;
-/// More passages of one memory say no more.
+/// Counts saturate here: one memory with more passages than this tells nothing new.
 const PASSAGES_MAX: u8 = 63;
 
 /// How a memory has a term.
@@ -38,13 +42,13 @@ pub(super) struct Posting {
     pub(super) much: TfBucket,
 }
 
-/// How much of a passage a term is, where it is most.
+/// How much of a passage a term is, at its maximum over the passages (a bucketed term frequency).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TfBucket {
     #[default]
     Low,
     Mid,
-    /// Or a word of the memory's name: it says as much as one that fills a passage.
+    /// Also a word of the title or tags: it counts as much as one that fills a passage.
     High,
 }
 
@@ -60,7 +64,7 @@ impl TfBucket {
         }
     }
 
-    /// What a term counts that is so much of a passage.
+    /// The weight of the bucket.
     pub(super) fn share(self) -> f32 {
         match self {
             TfBucket::Low => 0.35,
@@ -80,7 +84,7 @@ impl Posting {
         Posting { passages, much: self.much.max(other.much) }
     }
 
-    /// How a memory with this sheet has a term.
+    /// The posting of a term for a memory with this entry.
     fn in_sheet(sheet: &DocView<'_>, term: Term) -> Option<Posting> {
         let held =
             sheet.passages.iter().filter_map(|passage| Some(Posting::by(passage, passage.count(term)?)));
@@ -101,7 +105,7 @@ impl Posting {
     }
 }
 
-/// All terms of a memory with this sheet.
+/// All terms of a memory with this entry.
 fn terms_of(sheet: &DocView<'_>) -> BTreeMap<Term, Posting> {
     let mut terms: BTreeMap<Term, Posting> = BTreeMap::new();
     for passage in &sheet.passages {
@@ -113,7 +117,7 @@ fn terms_of(sheet: &DocView<'_>) -> BTreeMap<Term, Posting> {
     terms
 }
 
-/// Memories as they lie in a row: the distance from the one before, then how it has the term.
+/// The blob format: per memory the distance from the one before, then its posting in one byte.
 fn packed(memories: &[(i64, Posting)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2 * memories.len());
     let mut last = 0;
@@ -125,7 +129,7 @@ fn packed(memories: &[(i64, Posting)]) -> Vec<u8> {
     bytes
 }
 
-/// Bytes that `packed` did not write give some memories or other.
+/// Foreign bytes give arbitrary memories, never a panic.
 fn unpacked(mut bytes: &[u8]) -> impl Iterator<Item = (i64, Posting)> {
     let mut last = 0_i64;
     std::iter::from_fn(move || {
@@ -136,7 +140,7 @@ fn unpacked(mut bytes: &[u8]) -> impl Iterator<Item = (i64, Posting)> {
     })
 }
 
-/// Takes memories in and out.
+/// Collects memories whose postings are not written yet.
 pub(super) struct PendingPostings<'d> {
     db: &'d Connection,
     note: Statement<'d>,
@@ -145,12 +149,13 @@ pub(super) struct PendingPostings<'d> {
 
 impl<'d> PendingPostings<'d> {
     pub(super) fn new(db: &'d Connection) -> rusqlite::Result<PendingPostings<'d>> {
-        // What a memory is filed under stays until it is filed anew, however often it changes.
+        // The terms a memory is still indexed under are kept until the flush, however often it changes: so nothing
+        // of its old text is found.
         let note = db.prepare("INSERT OR IGNORE INTO unfiled VALUES (?, ?)")?;
         Ok(PendingPostings { db, note, noted: 0 })
     }
 
-    /// Notes that a memory has another sheet from now on, or none. `before` is the sheet it had.
+    /// Marks a memory as pending: its entry changed or was deleted. `before` is its previous entry.
     pub(super) fn note(&mut self, id: i64, before: Option<&[u8]>) -> rusqlite::Result<()> {
         if self.noted == SPAN {
             flush(self.db)?;
@@ -174,14 +179,14 @@ impl<'d> PendingPostings<'d> {
     }
 }
 
-/// What becomes of a memory under a term: how it has it from now on, or that it has it no more.
+/// What changes for a memory under a term: its new posting, or `None` to remove it.
 struct PostingUpdate {
     term: Term,
     id: i64,
     to: Option<Posting>,
 }
 
-/// Files every memory that waits.
+/// Writes the postings of all pending memories.
 pub(super) fn flush(db: &Connection) -> rusqlite::Result<()> {
     let mut moves = Vec::new();
     let mut query = db.prepare("SELECT id, filed, bytes FROM unfiled LEFT JOIN sheets USING (id)")?;
@@ -228,7 +233,7 @@ pub(super) fn flush(db: &Connection) -> rusqlite::Result<()> {
     db.execute("DELETE FROM unfiled", []).map(drop)
 }
 
-/// The sheets of the memories that wait; what is filed of them holds no more.
+/// The entries of pending memories; their postings on disk are outdated.
 pub(super) struct PendingMemories(BTreeMap<i64, Vec<u8>>);
 
 impl PendingMemories {
@@ -240,7 +245,7 @@ impl PendingMemories {
     }
 }
 
-/// What an index knows of terms.
+/// Reads postings, with the pending memories merged in.
 pub(super) struct Postings<'d> {
     rows: Statement<'d>,
     unfiled: BTreeMap<i64, DocView<'d>>,
@@ -249,7 +254,7 @@ pub(super) struct Postings<'d> {
 /// The memories that have a term.
 #[derive(Debug, Default)]
 pub(super) struct PostingList {
-    /// In how many passages the term stands.
+    /// Doc frequency: in how many passages the term occurs.
     pub(super) passages: u64,
     pub(super) memories: Vec<(i64, Posting)>,
 }
@@ -260,8 +265,7 @@ impl<'d> Postings<'d> {
         Ok(Postings { rows: db.prepare("SELECT passages, memories FROM postings WHERE term = ?")?, unfiled })
     }
 
-    /// Adds the memories that have this term. When it stands in more than `most` passages, not
-    /// all of them.
+    /// Adds the memories that have this term; not all of them if it occurs in more than `most` passages.
     pub(super) fn read(
         &mut self,
         Term(term): Term,
@@ -293,7 +297,7 @@ impl<'d> Postings<'d> {
     }
 }
 
-/// Every memory under every term, as it is read.
+/// Every posting, as a search would read it: a dump does not depend on what is pending.
 pub(super) fn all(db: &Connection) -> rusqlite::Result<Vec<(Term, i64, Posting)>> {
     let unfiled = PendingMemories::read(db)?;
     let mut postings = Postings::new(db, &unfiled)?;

@@ -1,4 +1,4 @@
-//! Rows into the tables, and the same rows compared with what stands there.
+//! Writes rows into the tables, and compares rows with them.
 
 use super::links::LinkWriter;
 use super::postings::PendingPostings;
@@ -18,11 +18,11 @@ use rusqlite::{
 };
 use std::collections::HashMap;
 
-/// What is kept of a memory, without the number that it has in this index.
+/// The columns of a memory, without its row id in this index.
 pub(super) const COLUMNS: &str = "path, address, category, title, tags, status, status_at, created, updated,
     revised, listing_key, listing_text, size, mtime_ns, digest";
 
-/// Takes rows in. `fresh` tables of memories hold none of them yet; what was known of their texts is still there.
+/// Writes rows. With `fresh`, the tables of memories are empty, while the search tables still hold what is known.
 pub(super) fn put(
     db: &Transaction<'_>,
     by: RowSource,
@@ -41,7 +41,8 @@ pub(super) fn put(
     let mut memory = db.prepare(&format!("{verb} INTO memories (id, {COLUMNS}) VALUES ({marks})"))?;
     let mut unreadable = db.prepare(&format!("{verb} INTO unreadable VALUES (?,?,?,?)"))?;
     let mut forget_unreadable = db.prepare("DELETE FROM unreadable WHERE path = ?")?;
-    // Emptied tables would give newcomers the numbers of memories that are still to come back.
+    // New memories get ids above all known ones: ids of an emptied table would collide with memories that are
+    // still to come.
     let mut next = fresh.as_ref().map(|known| known.values().map(|(id, _)| id + 1).max().unwrap_or(1));
     let mut former = KnownRows::new(db, fresh)?;
     let mut names = TitleTermDelta::default();
@@ -93,7 +94,7 @@ pub(super) fn put(
     names.write(db, is_fresh)
 }
 
-/// All that is taken from the text of a memory: it comes and goes with the text.
+/// Everything derived from the text of a memory: replaced and deleted with it.
 struct Texts<'d> {
     sheets: ForwardIndex<'d>,
     links: LinkWriter<'d>,
@@ -117,19 +118,19 @@ impl Texts<'_> {
     }
 }
 
-/// The numbers of memories by their paths, and the digests of their texts.
+/// Row ids by path, with the digests of the texts.
 pub(super) type KnownIds = HashMap<String, (i64, i64)>;
 
-/// What the tables know, before they are emptied for a rebuild.
+/// Read before a rebuild empties the tables.
 pub(super) fn known(db: &Connection) -> rusqlite::Result<KnownIds> {
     let mut query = db.prepare("SELECT path, id, digest FROM memories")?;
     let rows = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
     rows.collect()
 }
 
-/// The memories that the tables hold when rows come for their paths.
+/// Looks up the row that a path had before.
 struct KnownRows<'d> {
-    /// What is known of the texts, when the tables themselves were emptied.
+    /// What is known of the texts, if the tables themselves were emptied.
     known: Option<KnownIds>,
     find: Statement<'d>,
     forget_memory: Statement<'d>,
@@ -145,8 +146,8 @@ impl<'d> KnownRows<'d> {
         })
     }
 
-    /// Returns the memory's number and the digest of its text: it keeps the number, and nothing but its name and a
-    /// text that changed have to be filed anew.
+    /// Returns the memory's row id and the digest of its text. It keeps its id, so only its title terms and a
+    /// changed text have to be indexed again.
     fn take_back(&mut self, path: &str, names: &mut TitleTermDelta) -> rusqlite::Result<Option<(i64, i64)>> {
         if let Some(known) = &mut self.known {
             return Ok(known.remove(path));
@@ -158,7 +159,7 @@ impl<'d> KnownRows<'d> {
         Ok(Some((id, digest)))
     }
 
-    /// Returns the digest of the text that went.
+    /// Returns the digest of the deleted text.
     fn forget(
         &mut self,
         path: &str,
@@ -174,7 +175,7 @@ impl<'d> KnownRows<'d> {
     }
 }
 
-/// The number, the digest and the name of a memory that the tables hold.
+/// A memory's row id, digest and title terms.
 fn named(row: &SqlRow<'_>) -> rusqlite::Result<(i64, i64, Name)> {
     let text = |at: usize| row.get::<_, String>(at);
     let kind = MemoryKind::parse(&text(2)?).ok_or(rusqlite::Error::InvalidQuery)?;
@@ -182,7 +183,7 @@ fn named(row: &SqlRow<'_>) -> rusqlite::Result<(i64, i64, Name)> {
     Ok((row.get(0)?, row.get(1)?, Name::new(kind, status, &text(4)?, &text(5)?)))
 }
 
-/// The tags of the column that `values` joins them in.
+/// Splits the column in which `values` joins tags.
 pub(super) fn tags(column: &str) -> Vec<String> {
     column.split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }
@@ -209,7 +210,7 @@ fn values(entry: MemorySummary, listing: Option<ListingLine>, seen: FileStamp, d
     ]
 }
 
-/// Where the tables differ from these rows: a row that is missing, says something else, or is one too many.
+/// The first difference: a row that is missing, has other values, or is one too many.
 pub(super) fn difference(
     db: &Connection,
     rows: impl Iterator<Item = Row>,
@@ -243,7 +244,7 @@ pub(super) fn difference(
             }
             Row::Gone { .. } => continue,
         };
-        // Told at the end: whoever hands over the rows looks at each of them.
+        // Returned only at the end: every row has to be consumed.
         if !same && first.is_none() {
             first = Some(path);
         }
@@ -261,7 +262,7 @@ pub(super) fn difference(
     Ok(names.difference(db)?.map(|word| format!("the memories named `{word}`")))
 }
 
-/// The number of the memory at this path, if the table says exactly this of it.
+/// The row id of the memory at this path, if its row has exactly these values.
 fn number_if_same(
     query: &mut Statement<'_>,
     path: &str,

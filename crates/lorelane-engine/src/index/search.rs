@@ -1,8 +1,8 @@
-//! What search keeps of each memory, and the memories that may answer a question.
+//! The forward index, and the candidates for a query.
 //!
-//! `postings` find by words; `codes` find by meaning: one direction per memory in a few bytes, many memories to a
-//! row, so that all of them are compared in one walk; `sheets` rank: all that is known of a memory's passages, in
-//! one row.
+//! Postings find by words. Sign sketches (table `codes`) find by meaning: a few bytes of one embedding per memory,
+//! many memories per row, so that all are compared in one scan. The forward index (table `sheets`) has everything
+//! that ranking needs about a memory's passages, in one row.
 
 use super::candidates::{CandidateRow, CandidateSet, Candidates};
 use super::postings::{self, PendingMemories, PendingPostings, PostingList, Postings};
@@ -30,30 +30,30 @@ pub(super) const EMPTY: &str = "
     DELETE FROM sheets; DELETE FROM codes; UPDATE totals SET passages = 0, terms = 0;
 ";
 
-/// A term that stands in more passages than this ranks, and finds only when no other term does.
+/// A term in more passages than this only ranks; it finds candidates only if no other term does.
 const COMMON: u64 = 8_000;
-/// How many memories are weighed: those that share most of the asked terms, those that mean most nearly the same,
-/// and those whose names are asked for.
+/// How many candidates are scored: those that share most query terms, those with the nearest embeddings, and those
+/// whose title or tags match.
 const BY_TERMS: usize = 80;
 const BY_MEANING: usize = 40;
 const BY_NAMES: usize = 20;
-/// A memory of very many passages counts for several.
+/// Limit on passages in all: a memory with very many counts for several.
 const PASSAGES_MAX: usize = 20_000;
 
-/// How many memories share a row of codes, and how many bytes each has.
+/// Memories per row of sketches, and bytes per sketch.
 const BLOCK: i64 = 256;
 const CODE: usize = lorelane_core::embed::DIMENSIONS / 8;
-/// How far a memory's direction is from the asked one.
+/// How far a memory's embedding is from the query's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Hamming {
     /// In how many signs they differ.
     distance: u16,
-    /// Made of the direction alone: among equals it decides, not a name and not when a memory came.
+    /// From the embedding alone: ties are broken by content, not by a file name or by the order of creation.
     tie_break: u32,
 }
 
 impl Hamming {
-    /// A memory without a direction is farther than any other.
+    /// A memory without an embedding is farther than any other.
     const UNKNOWN: Hamming = Hamming { distance: u16::MAX, tie_break: 0 };
 
     fn of(code: [u64; CODE / 8], asked: [u64; CODE / 8]) -> Hamming {
@@ -63,7 +63,7 @@ impl Hamming {
     }
 }
 
-/// Takes sheets in and out.
+/// Writes and deletes rows of the forward index, with postings and sketches.
 pub(super) struct ForwardIndex<'d> {
     read: Statement<'d>,
     put: Statement<'d>,
@@ -112,7 +112,7 @@ impl<'d> ForwardIndex<'d> {
         self.sign_sketch(id, &[0; CODE])
     }
 
-    /// The sheet that a memory had.
+    /// Removes a memory from the totals and returns its previous entry.
     fn take_back(&mut self, id: i64) -> rusqlite::Result<Option<Vec<u8>>> {
         self.forget_directions.execute([id])?;
         let before: Option<Vec<u8>> = self.read.query_row([id], |row| row.get(0)).optional()?;
@@ -129,7 +129,7 @@ impl<'d> ForwardIndex<'d> {
         }
     }
 
-    /// Codes of neighbours are written together.
+    /// Sketches of neighbouring rows are written together.
     fn sign_sketch(&mut self, id: i64, code: &[u8; CODE]) -> rusqlite::Result<()> {
         let (number, at) = (id / BLOCK, usize::try_from(id % BLOCK).unwrap_or(0) * CODE);
         if self.block.as_ref().is_none_or(|(open, _)| *open != number) {
@@ -162,7 +162,7 @@ impl<'d> ForwardIndex<'d> {
     }
 }
 
-/// The signs of a direction: two that mean nearly the same differ in few of them.
+/// The signs of an embedding: similar embeddings differ in few of them.
 fn code(vector: &Vector) -> [u8; CODE] {
     let mut code = [0; CODE];
     for (at, value) in vector.values().iter().enumerate() {
@@ -195,8 +195,7 @@ impl Candidates for Index {
         counts.collect::<rusqlite::Result<Vec<_>>>().map_err(&fault)
     }
 
-    /// The query's filters are asked for one memory after the other, those that share most first, until enough pass:
-    /// they act inside the search.
+    /// Filters are checked per candidate, best first, until enough pass: filtering afterwards could leave none.
     fn candidates(&self, asked: &AnalyzedQuery, query: &Query) -> Result<CandidateSet, IndexError> {
         let fault = self.fault("search");
         let _reading = self.reading().map_err(&fault)?;
@@ -256,12 +255,12 @@ impl Index {
         Ok(CandidateSet { passages, terms, doc_freqs, memories })
     }
 
-    /// The greatest number of a memory.
+    /// The highest row id.
     fn last_number(&self) -> rusqlite::Result<i64> {
         self.db.query_row("SELECT ifnull(max(id), 0) FROM sheets", [], |row| row.get(0))
     }
 
-    /// For every memory by its number, how far its direction is from the asked one.
+    /// The distance of every memory, by row id, from the query's embedding.
     fn apart(&self, asked: &Vector, last: i64) -> rusqlite::Result<Vec<Hamming>> {
         let mut apart = vec![Hamming::UNKNOWN; usize::try_from(last).unwrap_or(0) + 1];
         if asked.is_zero() {
@@ -282,7 +281,7 @@ impl Index {
         Ok(apart)
     }
 
-    /// The direction of the memory in this file; zero without one.
+    /// The embedding of the memory in this file; zero if it has none.
     pub fn embedding_of(&self, path: &RelPath) -> Result<Vector, IndexError> {
         let sql = "SELECT bytes FROM sheets JOIN memories USING (id) WHERE path = ?";
         let bytes: Option<Vec<u8>> = self
@@ -293,7 +292,7 @@ impl Index {
         Ok(bytes.map_or(Vector::ZERO, |bytes| doc_entry::read(&bytes).vector()))
     }
 
-    /// Memories whose direction is near to this one, with the cosine, in no order.
+    /// Memories with an embedding near this one, with the cosine, unordered.
     pub fn near(&self, direction: &Vector, filter: &Query) -> Result<Vec<(MemorySummary, f32)>, IndexError> {
         let fault = self.fault("search");
         let _reading = self.reading().map_err(&fault)?;
@@ -311,7 +310,7 @@ impl Index {
         Ok(near)
     }
 
-    /// The memories that a filter admits, as they are compared with each other.
+    /// The memories that a filter admits, with the fingerprints that duplicates are found by.
     pub fn shapes(&self, filter: &Query) -> Result<Vec<(MemorySummary, Fingerprint)>, IndexError> {
         let fault = self.fault("search");
         let _reading = self.reading().map_err(&fault)?;
@@ -328,7 +327,7 @@ impl Index {
         Ok(shapes)
     }
 
-    /// All that search knows, by the memories' paths: the numbers of the memories are this index's own.
+    /// The search tables as text, by path: row ids differ between indexes.
     pub(super) fn dump_words(&self) -> rusqlite::Result<Vec<String>> {
         let mut lines = Vec::new();
         let mut path = self.db.prepare("SELECT path FROM memories WHERE id = ?")?;
@@ -361,10 +360,10 @@ impl Index {
     }
 }
 
-/// Reads memories and their sheets.
+/// Reads candidates with their forward index entries.
 struct CandidateReader<'d> {
     memory: Statement<'d>,
-    /// How many passages were read.
+    /// Passages read so far.
     passages: usize,
 }
 
@@ -389,14 +388,14 @@ fn words_of(code: &[u8; CODE]) -> [u64; CODE / 8] {
     std::array::from_fn(|at| u64::from_le_bytes(words[at]))
 }
 
-/// The memories that have an asked term, in any language; not all of them when it stands in more than `most` passages.
+/// The memories that have a query term, in any language; incomplete if it occurs in more than `most` passages.
 fn posting_list(postings: &mut Postings<'_>, asked: &QueryTerm, most: u64) -> rusqlite::Result<PostingList> {
     let mut having = PostingList::default();
     asked.variants.iter().try_for_each(|variant| postings.read(*variant, most, &mut having))?;
     Ok(having)
 }
 
-/// For every memory the rarity of the asked terms that it has, each as far as it fills a passage.
+/// For every memory the sum of the idf of its query terms, each weighted by how much of a passage it is.
 #[derive(Debug)]
 struct IdfSums {
     points: Vec<f32>,
@@ -427,7 +426,7 @@ impl IdfSums {
         }
     }
 
-    /// The memories that have points.
+    /// The memories with a score above zero.
     fn found(&self) -> Vec<(f32, i64)> {
         (0..)
             .zip(&self.points)
@@ -437,8 +436,8 @@ impl IdfSums {
     }
 }
 
-/// The numbers of the memories that have a direction, nearest first. Only the first are put in order, and found by
-/// counting: there may be very many. The others when somebody gets so far.
+/// Row ids by distance, nearest first. Only the first are sorted, found by a counting pass: there may be very
+/// many. The rest is sorted if somebody gets that far.
 fn nearest_first(apart: &[Hamming], wanted: usize) -> impl Iterator<Item = i64> {
     let known = move || (0..).zip(apart).filter(|(_, apart)| apart.distance != Hamming::UNKNOWN.distance);
     let mut counts = [0_usize; 8 * CODE + 1];
@@ -458,8 +457,8 @@ fn nearest_first(apart: &[Hamming], wanted: usize) -> impl Iterator<Item = i64> 
     ordered(true).chain(std::iter::once_with(move || ordered(false)).flatten())
 }
 
-/// The numbers of these memories, those with most points first, among equals those that mean most nearly what is
-/// asked. Only the first are put in order; the others when somebody gets so far.
+/// Row ids by score, highest first, ties by distance to the query's embedding. Only the first are sorted; the rest
+/// if somebody gets that far.
 fn best_first(found: Vec<(f32, i64)>, wanted: usize, apart: &[Hamming]) -> impl Iterator<Item = i64> {
     let apart = |id: i64| usize::try_from(id).ok().and_then(|id| apart.get(id)).copied();
     let mut found: Vec<(f32, Hamming, i64)> =

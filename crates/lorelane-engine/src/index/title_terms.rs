@@ -1,7 +1,8 @@
-//! The words of the memories' names, and for each word the memories that have it.
+//! The words of titles and tags, and for each word the memories that have it.
 //!
-//! A row is a word in one kind of place: in titles or in tags, of one category and status. Its memories are
-//! numbers in one blob, so a question about a word costs a look at few rows, however many memories have it.
+//! A row is a word in one slot: in titles or in tags, of one kind and status. Its memories are row ids in one
+//! blob, so looking up a word reads few rows, however many memories have it. Not FTS5: there one match cost
+//! 0.3 µs (3 ms for ten common words in 10,000 memories), and a new title wrote 23 KB to the log.
 
 use super::{Index, IndexError, rows, varint};
 use lorelane_core::corpus::MemorySummary;
@@ -17,17 +18,17 @@ pub(super) const TABLE: &str = "
         word TEXT NOT NULL, kind INTEGER NOT NULL, memories BLOB NOT NULL, PRIMARY KEY (word, kind)
     ) WITHOUT ROWID;
 ";
-/// The greatest character: all words that begin with a word come before the word followed by it.
+/// The greatest character: all words with a prefix sort before the prefix followed by it.
 const LAST: char = char::MAX;
 
-/// Where a word stands, for as many memories as have it there.
+/// A word in one kind of place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct TermSlot {
     word: String,
     kind: PackedKind,
 }
 
-/// A memory's kind, its status and the signal as one number: a rebuild writes thousands of these rows.
+/// A memory's kind, its status and the signal in one number: a rebuild writes thousands of these rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct PackedKind(i64);
 
@@ -51,7 +52,7 @@ impl PackedKind {
     }
 }
 
-/// All places of one memory.
+/// All slots of one memory.
 #[derive(Debug)]
 pub(super) struct Name(Vec<TermSlot>);
 
@@ -60,7 +61,7 @@ impl Name {
         Name::new(entry.kind, entry.status, &entry.title, &entry.tags.join("\n"))
     }
 
-    /// With the tags as their column has them, so that a name is taken back as it was given.
+    /// Takes the tags as their column has them, so that a row is removed exactly as it was added.
     pub(super) fn new(of: memory::MemoryKind, status: Status, title: &str, tags: &str) -> Name {
         let [in_tags, in_title] =
             [Signal::Tag, Signal::Title].map(|signal| PackedKind::of(of, status, signal));
@@ -70,7 +71,7 @@ impl Name {
     }
 }
 
-/// What becomes of the names, gathered by place: a place that many memories share is written once.
+/// Changes, collected by slot: a slot that many memories share is written once.
 #[derive(Debug, Default)]
 pub(super) struct TitleTermDelta(HashMap<TermSlot, TermDelta>);
 
@@ -89,13 +90,13 @@ impl TitleTermDelta {
         name.0.into_iter().for_each(|place| self.0.entry(place).or_default().go.push(memory));
     }
 
-    /// Writes them; a `fresh` table is empty and need not be asked.
+    /// Writes the changes; a `fresh` table is empty and need not be read.
     pub(super) fn write(self, db: &Transaction<'_>, fresh: bool) -> rusqlite::Result<()> {
         let mut read = db.prepare("SELECT memories FROM names WHERE word = ? AND kind = ?")?;
         let mut forget = db.prepare("DELETE FROM names WHERE word = ? AND kind = ?")?;
         let verb = if fresh { "INSERT" } else { "REPLACE" };
         let mut put = db.prepare(&format!("{verb} INTO names VALUES (?, ?, ?)"))?;
-        // In the order of the table: neighbours lie on one page.
+        // In table order: neighbours are on one page.
         let mut changes: Vec<(TermSlot, TermDelta)> = self.0.into_iter().collect();
         changes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         for (place, TermDelta { come, go }) in changes {
@@ -118,7 +119,7 @@ impl TitleTermDelta {
         Ok(())
     }
 
-    /// The first word that has other memories in the table than those that came here.
+    /// The first word with other memories in the table than those collected here.
     pub(super) fn difference(mut self, db: &Connection) -> rusqlite::Result<Option<String>> {
         let mut query = db.prepare("SELECT * FROM names")?;
         let mut rows = query.query([])?;
@@ -134,11 +135,11 @@ impl TitleTermDelta {
 }
 
 impl Index {
-    /// The numbers of the memories that the words of a query can find by their names, each with its reach (see
-    /// `recall::name_words`). A word in the names of more than `many` notes finds none of them: the names of files
-    /// are often numbered, and what else is said in a note finds it.
+    /// The memories that the query's words can find by title and tags, each with an upper bound of its score (see
+    /// `recall::name_words`). A word in the titles of more than `many` notes finds none of them: file names are
+    /// often numbered, and such a note is found by its text.
     pub(super) fn score_upper_bound(&self, query: &Query, many: usize) -> rusqlite::Result<Vec<(i64, i32)>> {
-        // Sorted runs are merged for less than a map takes to find each number.
+        // Sorting runs and merging them is cheaper than a map lookup for each id.
         let mut reach: Vec<(i64, i32)> = Vec::new();
         self.each_place(
             query.words(),
@@ -162,15 +163,15 @@ impl Index {
         Ok(reach)
     }
 
-    /// The same of all, the farthest first. At most `limit` of them: among equals those whose path comes first, so
-    /// that an index made anew answers the same.
+    /// The same for all memories, highest bound first, at most `limit`. Ties are ordered by path, so that a
+    /// rebuilt index gives the same answer.
     pub(super) fn above_bound(&self, query: &Query, limit: usize) -> rusqlite::Result<Vec<(i32, i64)>> {
         let reach = self.score_upper_bound(query, usize::MAX)?;
         let mut reaching: Vec<(i32, i64)> =
             reach.into_iter().map(|(memory, reach)| (reach, memory)).collect();
         let order = |(reach, memory): &(i32, i64)| (Reverse(*reach), *memory);
         if limit < reaching.len() {
-            // A common word is in the names of thousands: only those that come in question are put in order.
+            // A common word is in thousands of titles: only those within the limit are sorted.
             let (_, &mut (last, _), _) = reaching.select_nth_unstable_by_key(limit, order);
             reaching.retain(|(reach, _)| *reach >= last);
         }
@@ -186,14 +187,14 @@ impl Index {
         Ok(reaching)
     }
 
-    /// How many of these words stand in the title and tags of the one memory that has most of them, among those
-    /// of an admitted category and status.
+    /// How many of these words are in the title and tags of the memory that has most of them, among those of an
+    /// admitted kind and status.
     pub fn shared_by_one(
         &self,
         words: &BTreeSet<String>,
         admits: impl Fn(memory::MemoryKind, Status) -> bool,
     ) -> Result<usize, IndexError> {
-        // The last word that was counted, and how many were: a word of title and tags counts once.
+        // The last word counted, and the count: a word in both title and tags counts once.
         let mut shared: HashMap<i64, (&str, usize)> = HashMap::new();
         let mut most = 0;
         self.each_place(words, admits, |asked, _, signal, memories| {
@@ -212,8 +213,8 @@ impl Index {
         Ok(most)
     }
 
-    /// Hands over, word by word, the memories of one kind that have an asked word, or a longer one that it begins,
-    /// and the signal that this gives.
+    /// Calls `take` for every row with a query word, or with a longer word that it is a prefix of, with the signal
+    /// that gives.
     fn each_place<'w>(
         &self,
         asked: &'w BTreeSet<String>,
@@ -235,7 +236,7 @@ impl Index {
         Ok(())
     }
 
-    /// All names as text, by the memories' paths: the numbers of the memories are this index's own.
+    /// The table as text, by path: row ids differ between indexes.
     pub(super) fn dump_names(&self) -> rusqlite::Result<Vec<String>> {
         let mut query = self.db.prepare("SELECT * FROM names")?;
         let mut path = self.db.prepare("SELECT path FROM memories WHERE id = ?")?;
@@ -265,7 +266,7 @@ fn packed(mut memories: Vec<i64>) -> Vec<u8> {
     bytes
 }
 
-/// Bytes that `packed` did not write give some numbers or other: those of no memory are found nowhere.
+/// Foreign bytes give arbitrary ids, never a panic; an id without a memory is not found.
 fn unpacked(mut bytes: &[u8]) -> Vec<i64> {
     let mut memories = Vec::with_capacity(bytes.len());
     let mut last = 0_i64;

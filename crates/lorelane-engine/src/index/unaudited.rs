@@ -1,7 +1,7 @@
-//! Changes that a scan took into the index and that nobody has examined yet.
+//! Changes that a scan has indexed and that the write guard has not audited yet.
 //!
-//! A scan may come between a tool that damages a memory and the guard that examines what the tool did. So what is
-//! indexed is not thereby examined: the index remembers which memory was there when it last was.
+//! A scan may run between a tool that damages a memory and the guard that audits what the tool did. So indexed
+//! does not mean audited: the index remembers which memory was there at the last audit.
 
 use super::{Index, IndexError, RowSource};
 use lorelane_core::path::RelPath;
@@ -9,10 +9,10 @@ use rusqlite::{Connection, OptionalExtension, Statement, Transaction, params};
 
 pub(super) const TABLE: &str =
     "CREATE TABLE unexamined (path TEXT PRIMARY KEY, digest INTEGER) WITHOUT ROWID;";
-/// The row of the lane itself. Nothing is remembered without it: where no hook examines, nobody would ever ask.
+/// The row of the lane itself. Without it nothing is recorded: where no hook audits, nobody would ever ask.
 const BEGUN: &str = "";
 
-/// A file that changed since it was last examined.
+/// A file that changed since its last audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnauditedChange {
     pub path: RelPath,
@@ -21,24 +21,24 @@ pub struct UnauditedChange {
 }
 
 impl Index {
-    /// Whether changes are remembered until somebody has examined them.
+    /// Whether changes are recorded until they are audited.
     pub fn is_examined(&self) -> Result<bool, IndexError> {
         has_begun(&self.db).map_err(self.fault("read"))
     }
 
-    /// Whether a scan came to its end and found a file.
+    /// Whether a scan has completed and found a memory.
     pub fn knows_a_whole_lane(&self) -> Result<bool, IndexError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM folders) AND EXISTS (SELECT 1 FROM memories)";
         self.db.query_row(sql, [], |row| row.get(0)).map_err(self.fault("read"))
     }
 
-    /// Remembers changes from now on.
+    /// Starts recording changes.
     pub fn begin_examining(&self) -> Result<(), IndexError> {
         let begun = self.db.execute("INSERT OR IGNORE INTO unexamined VALUES (?, NULL)", [BEGUN]);
         begun.map(drop).map_err(self.fault("write"))
     }
 
-    /// The first of the files that nobody examined since they changed.
+    /// The first files that changed since their last audit.
     pub fn unexamined(&self, limit: usize) -> Result<Vec<UnauditedChange>, IndexError> {
         let fault = self.fault("read");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -52,7 +52,7 @@ impl Index {
         Ok(rows.into_iter().filter_map(parsed).collect())
     }
 
-    /// The digest of the memory that was in this file when it was last examined.
+    /// The digest of the memory that was in this file at its last audit.
     pub fn digest_before(&self, path: &RelPath) -> Result<Option<i64>, IndexError> {
         let sql = "SELECT digest FROM unexamined WHERE path = ?";
         let changed = self.db.query_row(sql, [path.as_str()], |row| row.get(0)).optional();
@@ -62,7 +62,7 @@ impl Index {
         }
     }
 
-    /// These files were examined as they are now.
+    /// Marks these files as audited as they are now.
     pub fn set_examined<'p>(&self, paths: impl Iterator<Item = &'p RelPath>) -> Result<(), IndexError> {
         let fault = self.fault("write");
         let mut examined = self.db.prepare("DELETE FROM unexamined WHERE path = ?").map_err(&fault)?;
@@ -72,14 +72,14 @@ impl Index {
         Ok(())
     }
 
-    /// All that changed is known to be right.
+    /// Marks everything as audited.
     pub fn set_all_examined(&self) -> Result<(), IndexError> {
         let examined = self.db.execute("DELETE FROM unexamined WHERE path <> ?", [BEGUN]);
         examined.map(drop).map_err(self.fault("write"))
     }
 }
 
-/// Remembers changes while their rows are written.
+/// Records changes while their rows are written.
 pub(super) struct UnauditedChanges<'d> {
     by: RowSource,
     has_begun: bool,
@@ -92,13 +92,13 @@ impl<'d> UnauditedChanges<'d> {
         Ok(UnauditedChanges {
             by,
             has_begun: has_begun(db)?,
-            // The first change since the last examination is the one that tells what was there.
+            // Not replaced: the first change since the last audit has the digest of what was there.
             add: db.prepare("INSERT OR IGNORE INTO unexamined VALUES (?, ?)")?,
             remove: db.prepare("DELETE FROM unexamined WHERE path = ?")?,
         })
     }
 
-    /// A file that held the text `before` holds `after` now. What is no memory has no digest.
+    /// A file that had the digest `before` has `after` now; `None` if it is not a memory.
     pub(super) fn note(
         &mut self,
         path: &str,
@@ -115,7 +115,7 @@ impl<'d> UnauditedChanges<'d> {
     }
 }
 
-/// Keeps what the tables know of the files, before they are emptied for a rebuild.
+/// Saves the digests before a rebuild empties the tables.
 pub(super) fn before_rebuild(db: &Transaction<'_>) -> rusqlite::Result<()> {
     if !has_begun(db)? {
         return Ok(());
@@ -127,7 +127,7 @@ pub(super) fn before_rebuild(db: &Transaction<'_>) -> rusqlite::Result<()> {
     )
 }
 
-/// Remembers what a rebuild found changed.
+/// Records what a rebuild found changed.
 pub(super) fn after_rebuild(db: &Transaction<'_>) -> rusqlite::Result<()> {
     if !has_begun(db)? {
         return Ok(());

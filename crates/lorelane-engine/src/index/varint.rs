@@ -1,4 +1,4 @@
-//! Whole numbers in few bytes: seven bits to a byte, the lowest first.
+//! Variable-length integers: seven bits per byte, lowest first.
 
 pub(super) fn append(bytes: &mut Vec<u8>, mut number: u64) {
     while number > 0x7f {
@@ -8,8 +8,8 @@ pub(super) fn append(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number.to_le_bytes()[0]);
 }
 
-/// Takes a number from the beginning of these bytes; `None` when there is none any more. Bytes that `append` did not
-/// write give some number or other.
+/// Takes a number from the start of these bytes; `None` at the end. Foreign bytes give an arbitrary number, never
+/// a panic.
 pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let (mut number, mut shift) = (0_u64, 0_u32);
     loop {

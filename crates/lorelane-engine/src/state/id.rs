@@ -1,11 +1,11 @@
-//! The id of a project, and the file that it is in.
+//! The id of a project, and the file that holds it.
 //!
-//! The file goes where the project goes: `lorelane-id` in the folder that all work trees of its repository share or,
-//! without git, `.lorelane/id`. The state remembers in `origin` where the file of an id was. One that is elsewhere was
-//! moved with its project, or copied if the first one is still there: a copy gets an id of its own.
+//! The file moves with the project: `lorelane-id` in the git folder that all worktrees share or, without git,
+//! `.lorelane/id`. The state folder records in `origin` where the file of an id was. A file that is elsewhere was
+//! moved with its project, or copied if the original still exists: a copy gets its own id.
 //!
-//! A repository can bring a `.lorelane/id`, so one counts only if the state knows it. Nothing can bring a file in the
-//! folder of git but who has the whole of it.
+//! A repository can contain a `.lorelane/id`, so one counts only if the state folder knows it. No clone can create
+//! a file in the git folder.
 
 use crate::disk::{Disk, FileType, identity};
 use crate::git::{EnclosingRepository, Repository, enclosing};
@@ -15,43 +15,43 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// In the folder of the marks.
+/// In the marks folder.
 pub(crate) const ID_FILE: &str = "id";
 const ID_FILE_IN_GIT: &str = "lorelane-id";
-/// Keeps the id out of a repository that somebody makes later, and itself.
+/// Keeps the id, and itself, out of a repository that is created later.
 const IGNORE_FILE: &str = ".gitignore";
 const IGNORED: &[u8] = b"id\n.gitignore\n";
-/// In the project's state folder: the path of the file with its id.
+/// In the project's state folder: the path of its id file.
 const ORIGIN: &str = "origin";
 const PROJECTS: &str = "projects";
 
 const ID_DIGITS: usize = 32;
 const ID_MAX_BYTES: u64 = 64;
 const ORIGIN_MAX_BYTES: u64 = 32 << 10;
-/// A hook has no time to wait, and the holder is done in a millisecond.
+/// A hook cannot wait, and the holder is done within a millisecond.
 const LOCK_WAIT: Duration = Duration::from_millis(100);
 
-/// 16 random bytes, as digits of a name.
+/// 16 random bytes, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProjectId(String);
 
-/// What is known of a project's id.
+/// What is known about a project's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum IdStatus {
-    /// The state knows it as this project's.
+    /// The state folder knows it as this project's.
     Known(ProjectId),
-    /// It is this project's, and the state does not know yet where it is.
+    /// It is this project's, and the state folder does not know its new path yet.
     Moved(ProjectId),
-    /// It is in the project, and belongs into the folder of git by now.
+    /// It is in the project, and has to move to the git folder.
     BeforeGit(ProjectId),
     Missing,
-    /// It is not this project's, and a writer replaces it.
+    /// It belongs to another project, and a writer replaces it.
     Foreign,
-    /// Something else is in its place, or there is no place for one.
+    /// Something else is in its place, or no id may be created.
     Unusable,
 }
 
-/// Where the id of a project can be.
+/// Where a project's id can be.
 #[derive(Clone, Debug)]
 pub(crate) struct IdFiles {
     projects: PathBuf,
@@ -88,7 +88,7 @@ impl IdStatus {
 }
 
 impl IdFiles {
-    /// Of the project in `root`, a path without links.
+    /// For the project in `root`, a path without links.
     pub(crate) fn of(disk: &dyn Disk, state: &Path, root: &Path) -> IdFiles {
         let around = enclosing(disk, root);
         let has_git = around != EnclosingRepository::Nothing;
@@ -107,12 +107,12 @@ impl IdFiles {
         }
     }
 
-    /// The name of the linked work tree that the project is in; empty in the main one and without git.
+    /// The name of the linked worktree that the project is in; empty in the main one and without git.
     pub(crate) fn work_tree(&self) -> &str {
         &self.work_tree
     }
 
-    /// The folder that holds those of all projects.
+    /// The folder with the state folders of all projects.
     pub(crate) fn projects(&self) -> &Path {
         &self.projects
     }
@@ -122,7 +122,7 @@ impl IdFiles {
         self.projects.join(id.as_str())
     }
 
-    /// The file that the id is in, or would be in; `None` where none may be made.
+    /// The file that holds the id, or would hold it; `None` where none may be created.
     pub(crate) fn file(&self) -> Option<&Path> {
         match &self.in_git {
             Some(file) => Some(file),
@@ -130,7 +130,7 @@ impl IdFiles {
         }
     }
 
-    /// A file in the project that is no id of it, while its id is in the folder of git.
+    /// A file in the project that is not its id, while the id is in the git folder.
     pub(crate) fn stray_file(&self, disk: &dyn Disk) -> Option<&Path> {
         let is_stray = self.has_git
             && self.look(disk, &self.in_project).id().is_none()
@@ -154,7 +154,7 @@ impl IdFiles {
         }
     }
 
-    /// Has the project have an id that the state knows, if that can be had. Only one process at a time does this.
+    /// Gives the project an id that the state folder knows, if possible. Only one process at a time does this.
     pub(crate) fn settle(&self, disk: &dyn Disk) -> IdStatus {
         let made = disk.create_private_dir_all(&self.projects);
         let lock = made.ok().and_then(|()| disk.lock_dir(&self.projects, LOCK_WAIT).ok());
@@ -167,11 +167,11 @@ impl IdFiles {
             IdStatus::Missing | IdStatus::Foreign => self.make(disk, file),
             IdStatus::Unusable => return status,
         };
-        // Where an id cannot be written, another process may still have made one.
+        // If the id cannot be written, another process may still have created one.
         settled.map_or_else(|_| self.status(disk), IdStatus::Known)
     }
 
-    /// Removes what was in the project before there was git.
+    /// Removes the id file from before the project had git.
     pub(crate) fn clear_project(&self, disk: &dyn Disk, id: &ProjectId) {
         if self.in_git.is_none() || read_id(disk, &self.in_project).as_ref() != Some(id) {
             return;
@@ -180,7 +180,7 @@ impl IdFiles {
         if matches!(disk.read_regular(&ignore, ID_MAX_BYTES), Ok(Some(bytes)) if bytes == IGNORED) {
             let _ = disk.remove_file(&ignore);
         }
-        // Last, because it is the reason to come here again.
+        // Last, because this file is what brings us here again after a crash.
         let _ = disk.remove_file(&self.in_project);
     }
 
@@ -201,7 +201,7 @@ impl IdFiles {
         if origin == file || is_same_folder(&origin, file) {
             IdStatus::Known(id)
         } else if origin != self.in_project && read_id(disk, &origin).as_ref() == Some(&id) {
-            // A copy, and the project that it was made from is still there.
+            // A copy: the project it was made from still exists.
             IdStatus::Foreign
         } else {
             IdStatus::Moved(id)
@@ -215,7 +215,8 @@ impl IdFiles {
         self.put_id(disk, &ProjectId::random(disk), file)
     }
 
-    /// What is written under an id must not outlive it, so it is there for good. The file is never half there.
+    /// State that is written under an id must not outlive it, so the id is synced. The file is replaced
+    /// atomically.
     fn put_id(&self, disk: &dyn Disk, id: &ProjectId, file: &Path) -> io::Result<ProjectId> {
         put(disk, file, format!("{}\n", id.as_str()).as_bytes())?;
         self.put_origin(disk, id, file)
@@ -230,7 +231,7 @@ impl IdFiles {
         Ok(id.clone())
     }
 
-    /// The folder for an id inside the project. A folder without memories is no project, and gets none.
+    /// Creates the folder for an id inside the project. A folder without memories is not a project and gets no id.
     fn make_folder(&self, disk: &dyn Disk) -> io::Result<()> {
         let is_folder =
             |path: &Path| matches!(disk.stat(path), Ok(Some(stat)) if stat.kind == FileType::Folder);
@@ -241,13 +242,13 @@ impl IdFiles {
         if !disk.create_dir_all(folder)?.is_empty() {
             disk.sync_dir(&self.root)?;
         }
-        // Somebody's own file of that name stays.
+        // A user's own file of that name stays.
         let _ = disk.create_new(&folder.join(IGNORE_FILE), IGNORED, None);
         Ok(())
     }
 }
 
-/// Several projects of one repository have an id each.
+/// Several projects in one repository have an id each.
 fn file_in_git(around: &Repository) -> PathBuf {
     let project = around.project.as_os_str().as_encoded_bytes();
     let name = match project {
@@ -261,13 +262,13 @@ fn read_id(disk: &dyn Disk, file: &Path) -> Option<ProjectId> {
     ProjectId::parse(&disk.read_regular(file, ID_MAX_BYTES).ok()??)
 }
 
-/// One project may be reached by two paths, as in a container.
+/// One project may be reached by two paths, for example in a container.
 fn is_same_folder(one: &Path, other: &Path) -> bool {
     let folder = identity(parent(one));
     folder.is_some() && folder == identity(parent(other)) && one.file_name() == other.file_name()
 }
 
-/// Replaces a file, for good.
+/// Replaces a file atomically and syncs it.
 fn put(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = path.with_file_name(format!(".lorelane-{}.tmp", digits(disk.nonce())));
     let written = disk

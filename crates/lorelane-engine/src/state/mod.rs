@@ -1,9 +1,9 @@
-//! Which part of the user's state folder is a project's own, or a lane's.
+//! Which parts of the user's state folder belong to a project or a lane.
 //!
-//! `projects/<id>` holds what belongs to a project, `lanes/<id>-<digest>` the journal of one lane in one work tree. The
-//! id is made by the first writer; who only reads makes nothing. Where none can be had, and for notes that belong to
-//! no project, the path of the lane is the key. So it was for everything before there were ids: what is still there is
-//! read there, and the next writer moves it (`takeover`).
+//! `projects/<id>` holds what belongs to a project, `lanes/<id>-<digest>` the journal of one lane in one worktree.
+//! The first writer creates the id; readers create nothing. Without an id, and for notes that belong to no
+//! project, the lane's path is the key. Before there were ids it was the key for everything: what is still there
+//! is read there, and the next writer moves it (`takeover`).
 
 mod id;
 mod takeover;
@@ -24,28 +24,28 @@ const JOURNAL: &str = "journal";
 /// A folder in the user's state folder.
 #[derive(Clone, Debug)]
 pub struct StateFolder {
-    /// Where it is without an id.
+    /// Its path without a project id.
     by_path: PathBuf,
     by_id: Option<(Arc<ProjectState>, StatePart)>,
 }
 
 #[derive(Clone, Debug)]
 enum StatePart {
-    /// What belongs to the project: the ledger, results of `bench`.
+    /// What belongs to the project: the ledger, `bench` results.
     Project,
     Captures,
     Drafts,
-    /// The journal of a lane, with the digest that tells it from the others of its project.
+    /// A lane's journal, with a digest that distinguishes it from the project's other journals.
     Journal(String),
 }
 
-/// What the state folder has of one project.
+/// The state folder's parts for one project.
 #[derive(Debug)]
 pub(crate) struct ProjectState {
     disk: Arc<dyn Disk>,
     state: PathBuf,
     root: PathBuf,
-    /// What an older version kept by the path of the records.
+    /// Where an older version kept it, by the path of the records.
     former: PathBuf,
     former_drafts: PathBuf,
     files: IdFiles,
@@ -53,7 +53,7 @@ pub(crate) struct ProjectState {
 }
 
 impl StateFolder {
-    /// Where it is now.
+    /// Its current path.
     pub fn path(&self) -> PathBuf {
         let own = self.by_id.as_ref().and_then(|(project, part)| {
             let own = project.place(&project.current_id()?, part);
@@ -63,8 +63,8 @@ impl StateFolder {
         own.unwrap_or_else(|| self.by_path.clone())
     }
 
-    /// Where a writer finds it: the project gets its id, and what an older version left is moved. A journal is only
-    /// asked for by a writer that has the lock of its lane.
+    /// Its path for a writer: creates the project's id if needed, and moves what an older version left. For a
+    /// journal the caller holds the lane's lock.
     pub fn for_writing(&self) -> PathBuf {
         if let Some((project, part)) = &self.by_id
             && let Some(id) = project.claim()
@@ -72,8 +72,8 @@ impl StateFolder {
         {
             let (disk, own) = (&*project.disk, project.place(&id, part));
             if !is_there(disk, &own) && takeover::kept_by_project(disk, &self.by_path).is_empty() {
-                // In one step and one folder, so that no crash parts a journal. If it fails, it stays where it is. It is
-                // synced, because the former name is lost with the path of a project that is moved.
+                // One rename within one folder, so that no crash splits a journal. If it fails, the journal stays
+                // where it is. It is synced, because the former key is lost once the project is moved.
                 let moved = disk.rename(&self.by_path, &own);
                 let _ = moved.and_then(|()| disk.sync_dir(&project.state.join(LANES)));
             }
@@ -85,7 +85,7 @@ impl StateFolder {
         self.path().join(name)
     }
 
-    /// Whether a path lies in it, by whichever name.
+    /// Whether a path is in it, under either name.
     pub fn holds(&self, path: &Path) -> bool {
         let holds = |(project, part): &(Arc<ProjectState>, StatePart)| {
             let status = project.status();
@@ -94,7 +94,7 @@ impl StateFolder {
         path.starts_with(&self.by_path) || self.by_id.as_ref().is_some_and(holds)
     }
 
-    /// What `status` names: this folder or, before there is an id, the one that it will be made in.
+    /// What `status` lists: this folder or, before there is an id, the folder it will be created in.
     pub(crate) fn declared(&self) -> PathBuf {
         match &self.by_id {
             Some((project, part)) => match (project.status().id(), project.files.file()) {
@@ -107,7 +107,8 @@ impl StateFolder {
         }
     }
 
-    /// A second journal, of an older version that was used again after the first one was moved. Nobody reads it.
+    /// A second journal, written by an older version that was used again after the first was moved. It is never
+    /// read.
     pub(crate) fn left_behind(&self) -> Option<&Path> {
         let (project, _) = self.by_id.as_ref()?;
         let journal = project.disk.stat(&self.by_path.join(JOURNAL)).ok()??;
@@ -115,7 +116,7 @@ impl StateFolder {
     }
 }
 
-/// One that is always there.
+/// A folder with a fixed path.
 impl From<PathBuf> for StateFolder {
     fn from(by_path: PathBuf) -> StateFolder {
         StateFolder { by_path, by_id: None }
@@ -129,7 +130,7 @@ impl From<&str> for StateFolder {
 }
 
 impl ProjectState {
-    /// Of the project in `root` with these records. Both paths have no links.
+    /// For the project in `root` with these records. Both paths are without links.
     pub(crate) fn of(disk: &Arc<dyn Disk>, folders: &Folders, root: &Path, records: &Path) -> ProjectState {
         let files = IdFiles::of(&**disk, &folders.state, root);
         let status = Mutex::new(files.status(&**disk));
@@ -156,7 +157,7 @@ impl ProjectState {
         self.part(StatePart::Drafts, self.former_drafts.clone())
     }
 
-    /// The journal of a lane. One that lies outside belongs to no project.
+    /// The journal of a lane. A lane outside the project belongs to no project.
     pub(crate) fn journal(self: &Arc<ProjectState>, lane: &Path) -> StateFolder {
         let by_path = lane_by_path(&self.state, lane);
         match lane.strip_prefix(&self.root) {
@@ -165,12 +166,12 @@ impl ProjectState {
         }
     }
 
-    /// The file of the id, whether there is one or not; `None` where none may be made.
+    /// The file of the id, whether it exists or not; `None` where none may be created.
     pub(crate) fn id_file(&self) -> Option<&Path> {
         self.files.file()
     }
 
-    /// Files in the place of an id that are none, and what becomes of them.
+    /// Files in the place of an id that are not one, and the consequence.
     pub(crate) fn wrong_files(&self) -> Vec<(&Path, &'static str)> {
         let is_wrong = *self.status() == IdStatus::Unusable;
         let unusable = self.files.file().filter(|file| is_wrong && is_there(&*self.disk, file));
@@ -193,7 +194,7 @@ impl ProjectState {
         }
     }
 
-    /// The id, made if there is none. What an older version left of the project is the project's from now on.
+    /// The id, created if there is none. Moves what an older version left of the project.
     fn claim(&self) -> Option<ProjectId> {
         let mut status = self.status();
         if !matches!(*status, IdStatus::Known(_) | IdStatus::Unusable) {
@@ -205,7 +206,7 @@ impl ProjectState {
         Some(id)
     }
 
-    /// Another process may have made it since.
+    /// Checks again: another process may have created it since.
     fn current_id(&self) -> Option<ProjectId> {
         let mut status = self.status();
         if status.id().is_none() {
@@ -219,7 +220,7 @@ impl ProjectState {
     }
 }
 
-/// Where the journal of a lane is, for one who has not opened the project.
+/// A lane's journal, for callers that have not opened the project.
 pub(crate) fn journal_of(disk: &dyn Disk, folders: &Folders, root: &Path, lane: &Path) -> PathBuf {
     let files = IdFiles::of(disk, &folders.state, root);
     let by_path = lane_by_path(&folders.state, lane);
@@ -232,7 +233,7 @@ pub(crate) fn journal_of(disk: &dyn Disk, folders: &Folders, root: &Path, lane: 
     }
 }
 
-/// Whether a journal is still where an older version had it. A writer that has the lock of its lane moves it.
+/// Whether a journal is still where an older version had it. A writer that holds the lane's lock moves it.
 fn is_former(disk: &dyn Disk, own: &Path, by_path: &Path) -> bool {
     !is_there(disk, own) && is_there(disk, by_path)
 }
@@ -241,12 +242,12 @@ fn lane_by_id(state: &Path, id: &ProjectId, digest: &str) -> PathBuf {
     state.join(LANES).join(format!("{}-{digest}", id.as_str()))
 }
 
-/// Where an older version kept the journal of a lane and, for the records, what belongs to the project.
+/// Where an older version kept a lane's journal and, for the records, what belongs to the project.
 fn lane_by_path(state: &Path, lane: &Path) -> PathBuf {
     state.join(LANES).join(Folders::lane_key(lane))
 }
 
-/// Tells the journals of a project apart.
+/// Distinguishes the journals of a project.
 fn digest(work_tree: &str, lane: &Path) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(work_tree.as_bytes()).update(b"\0").update(lane.as_os_str().as_encoded_bytes());

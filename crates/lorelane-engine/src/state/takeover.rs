@@ -1,7 +1,7 @@
-//! What an older version kept by the path of the records becomes the project's.
+//! Moves what an older version kept under the path of the records to the project's state folder.
 //!
-//! Each file goes by itself: a crash leaves some of them for the next writer. Two work trees had one of each, so a
-//! name may be taken: lines are appended then, and anything else gets a name of its own.
+//! Each file is moved by itself: after a crash the next writer moves the rest. Two worktrees each had their own
+//! files, so a name may be taken: then lines are appended, and any other file gets a new name.
 
 use super::id::digits;
 use super::{CAPTURES, DRAFTS};
@@ -9,13 +9,13 @@ use crate::disk::{DirEntry, Disk, FileType, READ_MAX_BYTES};
 use std::io;
 use std::path::Path;
 
-/// Files of lines.
+/// Line files, which are appended to one another.
 const LINES: [&str; 5] = ["ledger.old.jsonl", "ledger.jsonl", "bench.old.jsonl", "bench.jsonl", "told-full"];
 
-/// Moves all but the journal. Whatever cannot be moved stays for the next writer.
+/// Moves everything but the journal. What cannot be moved stays for the next writer.
 pub(super) fn project(disk: &dyn Disk, former: &Path, former_drafts: &Path, own: &Path) {
     let (kept, drafts) = (kept_by_project(disk, former), files(disk, former_drafts));
-    // Two at once would append the same lines. Who is second leaves it to the first.
+    // Two processes at once would append the same lines, so the second leaves it to the first.
     let is_empty = kept.is_empty() && drafts.is_empty();
     let Some(Ok(Some(_lock))) = (!is_empty).then(|| disk.try_lock_dir(own)) else { return };
     for name in kept.iter().filter(|name| *name != CAPTURES) {
@@ -23,11 +23,11 @@ pub(super) fn project(disk: &dyn Disk, former: &Path, former_drafts: &Path, own:
     }
     let _ = move_files(disk, &former.join(CAPTURES), &own.join(CAPTURES));
     let _ = move_files(disk, former_drafts, &own.join(DRAFTS));
-    // Unless the journal is in it.
+    // Fails, as it should, while the journal is in it.
     let _ = disk.remove_dir(former);
 }
 
-/// What a folder of the older version has beside a journal.
+/// What a folder of the older version holds besides a journal.
 pub(super) fn kept_by_project(disk: &dyn Disk, former: &Path) -> Vec<String> {
     let listed = disk.list(former).ok().flatten().unwrap_or_default();
     let names = listed.into_iter().map(|listed| listed.name);
@@ -55,7 +55,7 @@ fn move_files(disk: &dyn Disk, from: &Path, to: &Path) -> io::Result<()> {
         }
         disk.rename(&from.join(&file.name), &place)?;
     }
-    // An empty one, if there is any: a folder that has something else in it stays.
+    // Only removes an empty folder; one with other files stays.
     disk.remove_dir(from)
 }
 

@@ -1,7 +1,9 @@
-//! The pack of blobs beside a journal: every path and every byte that a line speaks of.
+//! The blob pack beside a journal: every path and all bytes that its lines refer to.
 //!
-//! Each blob is salted, and the salt lies beside it: after purging, the digest that stays in the journal
-//! cannot be used to guess what stood there, short and likely texts included.
+//! One pack with offsets and not a file per digest: one append and one fsync per change.
+//!
+//! Each blob is salted, with the salt beside it: after `forget` zeroes both, the digest that stays in the journal
+//! cannot be used to guess the text, not even a short and likely one.
 
 use crate::backend::{Digest, StoreError};
 use std::fmt;
@@ -13,7 +15,7 @@ use crate::disk::{Disk, LinkPolicy, READ_MAX_BYTES, RandomAccessFile};
 
 const SALT: usize = 16;
 
-/// Where a blob lies in the pack, and what it must be.
+/// Where a blob is in the pack, and its digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Blob {
     offset: u64,
@@ -25,15 +27,15 @@ pub(super) struct Blob {
 pub(super) enum BlobState {
     Bytes(Vec<u8>),
     Purged,
-    /// Missing, or not what the journal says.
+    /// Missing, or its digest differs.
     Damaged,
 }
 
-/// Reads blobs of one pack through one handle: opening it for each made a long log slow.
+/// Reads blobs of one pack through one handle: opening the file for each blob made a long log slow.
 #[derive(Debug)]
 pub(super) struct BlobStore {
     path: PathBuf,
-    /// `None` when there is no such file: then nothing is held.
+    /// `None` if the file does not exist: then there are no blobs.
     file: Option<Box<dyn RandomAccessFile>>,
 }
 
@@ -51,7 +53,7 @@ impl BlobStore {
         let (Some(file), Some(framed_len)) = (&mut self.file, blob.len.checked_add(SALT)) else {
             return Ok(BlobState::Damaged);
         };
-        // No file that was ever read is larger; a length in a stranger's journal may be.
+        // We never write a larger one; a length in a foreign journal may be.
         if framed_len as u64 > READ_MAX_BYTES + SALT as u64 {
             return Ok(BlobState::Damaged);
         }
@@ -69,7 +71,7 @@ impl BlobStore {
         Ok(if purged { BlobState::Purged } else { BlobState::Damaged })
     }
 
-    /// The bytes, as long as they are there and as the journal says.
+    /// The bytes, if they are there and match the digest.
     pub(super) fn held(&mut self, blob: Blob) -> Result<Option<Vec<u8>>, StoreError> {
         match self.read(blob)? {
             BlobState::Bytes(bytes) => Ok(Some(bytes)),
@@ -93,7 +95,7 @@ impl Blob {
         self.digest
     }
 
-    /// Where its salt and its bytes lie.
+    /// The range of its salt and bytes.
     pub(super) fn span(&self) -> Range<u64> {
         self.offset..self.offset.saturating_add((SALT as u64).saturating_add(self.len as u64))
     }

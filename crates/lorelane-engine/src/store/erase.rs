@@ -1,8 +1,8 @@
-//! Taking something out of the store for good: the files, the journal's pack, the marks.
+//! Erases something from the store: the files, the journal's pack, the marks.
 //!
-//! Every step can be done again, and finds what an earlier try left: the names in the pack go after the contents
-//! that they lead to. Nothing of it is journalled, because the journal would hold it. Whoever calls this keeps
-//! his own note of what is unwanted until all of it is done, and calls it again after a crash.
+//! Every step can be repeated and finds what an earlier attempt left: names in the pack are erased after the
+//! contents they lead to. Nothing is journalled, because the journal would hold what is to go. The caller keeps a
+//! note of what to erase until everything is done, and calls this again after a crash.
 
 use crate::backend::{ChangeState, Erase, ErasePredicate, StoreError, Warning};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ use super::transaction::FileTransaction;
 use super::write::{FileTarget, FileWork, WriteFailure};
 use crate::disk::FileType;
 
-/// The blobs that have to be overwritten.
+/// The blobs to overwrite.
 #[derive(Debug, Default)]
 pub(super) struct ErasableBlobs {
     pub(super) contents: Vec<Blob>,
@@ -52,7 +52,7 @@ impl Erase for FileTransaction<'_> {
                 removed += 1;
             }
         }
-        // Synced also when nothing was there: whoever removed it may have died before.
+        // Synced even if nothing was there: whoever removed it may have died before the sync.
         for folder in self.folders_of(paths) {
             if store.kind(&folder)? == Some(FileType::Folder) {
                 store.sweep(&folder)?;
@@ -64,8 +64,8 @@ impl Erase for FileTransaction<'_> {
 
     fn erase_from_log(&self, unwanted: &ErasePredicate<'_>) -> Result<usize, StoreError> {
         let JournalWriter { journal, blobs, .. } = &self.book;
-        // A line that a killed writer left in the page cache must not be lost with bytes that no line speaks of:
-        // those would be taken for leftovers.
+        // A line that a killed writer left in the page cache must not be lost now: the bytes it refers to would
+        // then be taken for leftovers.
         self.book.sync(self.store)?;
         let chain = self.book.read_all(self.store)?;
         if chain.tail == super::journal::Tail::Damaged {
@@ -73,22 +73,22 @@ impl Erase for FileTransaction<'_> {
         }
         let mut pack = BlobStore::open(&*self.store.disk, blobs.clone())?;
         let found = found(&chain, &mut pack, unwanted)?;
-        let len = self.store.disk.stat(blobs).map_err(StoreError::io("look at", blobs))?;
+        let len = self.store.disk.stat(blobs).map_err(StoreError::io("stat", blobs))?;
         let len = len.map_or(0, |stat| stat.len);
         let mut leftovers = gaps(&chain, len);
         leftovers.extend(damaged(&chain, &mut pack, len)?);
         let overwrite = |spans: &mut dyn Iterator<Item = Range<u64>>| {
             for span in spans {
-                // One that fails may have overwritten some of it.
+                // A write that fails may have overwritten a part.
                 self.has_erased.set(true);
                 let zeroes = vec![0; usize::try_from(span.end - span.start).unwrap_or_default()];
                 let written = self.store.disk.overwrite_at(blobs, span.start, &zeroes);
-                written.map_err(StoreError::io("purge", blobs))?;
+                written.map_err(StoreError::io("erase parts of", blobs))?;
             }
             self.store.sync_file(blobs, FaultSwitch::SkipBlobSync)
         };
         overwrite(&mut found.contents.iter().map(Blob::span).chain(leftovers))?;
-        // Names last: as long as a name stands, purging again after a crash finds its contents.
+        // Names last: as long as a name is there, a repeated `forget` finds its contents.
         overwrite(&mut found.names.iter().map(Blob::span))?;
         Ok(found.contents.len() + found.names.len())
     }
@@ -165,7 +165,8 @@ pub(super) fn found(
                 }
             }
         }
-        // What a change moved or merged into other files and was taken back: nobody needs these bytes again.
+        // A change that was undone may have moved or merged the text into other files, and nobody can undo it
+        // again. So all its bytes go.
         if touches && (intent.undoes.is_some() || undone.contains(&intent.number)) {
             found.contents.append(&mut others);
         }
@@ -184,8 +185,9 @@ pub(super) fn found(
     Ok(found)
 }
 
-/// Blobs that are not what the journal says: perhaps what a power cut left of an earlier try, and of use to nobody.
-/// One that the pack ends in cannot be overwritten without making it longer; recovery never gets there.
+/// Blobs that differ from their digest: perhaps left by a power cut during an earlier attempt, and of no use. A
+/// damaged blob that reaches past the end of the pack is left out: overwriting it would grow the pack, and
+/// recovery never reads it.
 fn damaged(chain: &JournalChain, pack: &mut BlobStore, len: u64) -> Result<Vec<Range<u64>>, StoreError> {
     let mut damaged = Vec::new();
     for blob in intents(chain).flat_map(Intent::blobs) {
@@ -197,7 +199,7 @@ fn damaged(chain: &JournalChain, pack: &mut BlobStore, len: u64) -> Result<Vec<R
     Ok(damaged)
 }
 
-/// For each path the number of the last change that took a file away from there.
+/// For each path the number of the last change that removed a file there.
 fn last_left(
     told: &[(&Intent, ChangeState)],
     pack: &mut BlobStore,
@@ -214,8 +216,8 @@ fn last_left(
     Ok(left)
 }
 
-/// The parts of a pack of this length that no line speaks of: what writers left there that died before their line
-/// was in the journal. It may hold anything.
+/// The ranges of the pack that no line refers to: left by writers that died before their line was in the journal.
+/// They may hold anything.
 fn gaps(chain: &JournalChain, len: u64) -> Vec<Range<u64>> {
     let mut spans: Vec<Range<u64>> = intents(chain).flat_map(Intent::blobs).map(|blob| blob.span()).collect();
     spans.sort_by_key(|span| span.start);

@@ -1,11 +1,11 @@
-//! The journal inside the lane, for sandboxes that may write the project and nothing else.
+//! The fallback journal inside the lane, for sandboxes that may write the project and nothing else.
 //!
-//! It is a whole journal of its own. When the state folder can be written again its receipts are moved
-//! there; a moved line names the line it came from, so that a move cut short is continued, not repeated.
+//! It is a complete journal. Once the state folder is writable again, its entries are moved there; a moved entry
+//! names its origin, so an interrupted move is continued, not repeated.
 //!
-//! A repository may bring such a folder, and its receipts are not this user's: `undo` and `restore` would write what a
-//! stranger chose. So the first writer puts a file there that nobody may write, which is a mode that no checkout of
-//! git gives to a file, and a journal without it is not read.
+//! A repository may contain such a folder with somebody else's entries, and `undo` and `restore` would write what
+//! they chose. So the first writer creates a read-only file in it, with a mode that git never checks out, and a
+//! journal without that file is not read.
 
 use crate::backend::{ChangeState, Digest, StoreError, Warning};
 use std::collections::{BTreeSet, HashMap};
@@ -23,7 +23,7 @@ use super::recover::lane_path;
 use crate::disk::{FileType, Stat};
 
 const FOLDER: &str = ".lorelane-journal";
-/// There where this user's own process began the journal.
+/// Exists if this user's own process began the journal.
 const OWN: &str = "own";
 const OWN_MODE: u32 = 0o400;
 const WRITABLE: u32 = 0o222;
@@ -33,7 +33,7 @@ impl Store {
         self.home.lane.join(FOLDER)
     }
 
-    /// A journal inside the lane that this user did not begin; it came with the repository.
+    /// A journal inside the lane that this user did not begin: it came with the repository.
     pub fn foreign_journal(&self) -> Result<Option<PathBuf>, StoreError> {
         let shelter = self.fallback_journal();
         if self.kind(&shelter)? != Some(FileType::Folder) {
@@ -41,19 +41,19 @@ impl Store {
         }
         let stat = |name| {
             let path = shelter.join(name);
-            self.disk.stat(&path).map_err(StoreError::io("look at", &path))
+            self.disk.stat(&path).map_err(StoreError::io("stat", &path))
         };
         let mut holds_any = false;
         for name in [HEAD, JOURNAL, BLOBS] {
             holds_any |= stat(name)?.is_some_and(|stat| stat.len > 0);
         }
-        // Where files have no modes, whose it is cannot be told.
+        // On a system without file modes its owner is unknown.
         let is_own =
             |stat: Stat| stat.kind == FileType::File && stat.mode.is_none_or(|mode| mode & WRITABLE == 0);
         Ok((holds_any && !stat(OWN)?.is_some_and(is_own)).then_some(shelter))
     }
 
-    /// Makes the shelter this user's, before the first line.
+    /// Claims the fallback journal for this user, before its first line.
     pub(super) fn begin_fallback_journal(&self) -> Result<(), StoreError> {
         if let Some(folder) = self.foreign_journal()? {
             return Err(StoreError::ForeignJournal { folder });
@@ -66,10 +66,10 @@ impl Store {
         Ok(())
     }
 
-    /// Whether receipts are kept inside the lane.
+    /// Whether there are entries in a fallback journal.
     ///
-    /// The lane may come from a stranger's repository, and a shelter is read, emptied and removed: a link
-    /// there would let that repository do so with any journal of this user.
+    /// The lane may come from somebody else's repository, and a fallback journal is read, emptied and removed:
+    /// with a link there, the repository could do that to any journal of this user.
     pub(super) fn has_fallback_journal(&self) -> Result<bool, StoreError> {
         let shelter = self.fallback_journal();
         match self.kind(&shelter)? {
@@ -84,8 +84,8 @@ impl Store {
         Ok(self.foreign_journal()?.is_none())
     }
 
-    /// The paths that sheltered receipts changed. A change that is still open in the state folder is older
-    /// than those: its unsynced `done` was seen by the sheltered writer and lost by a power cut since.
+    /// The paths that entries of the fallback journal changed. A change that is still open in the state folder is
+    /// older: the writer of the fallback journal saw its unsynced `done`, which a power cut has taken since.
     pub(super) fn paths_in(&self, sheltered: &JournalWriter) -> Result<BTreeSet<RelPath>, StoreError> {
         let (mut paths, mut pack) = (BTreeSet::new(), sheltered.pack(self)?);
         for (intent, outcome) in told(&sheltered.read_all(self)?.lines) {
@@ -101,7 +101,7 @@ impl Store {
         Ok(paths)
     }
 
-    /// Continues `book` with the sheltered receipts, then removes the shelter.
+    /// Appends the fallback journal's entries to `book`, then removes the fallback journal.
     pub(super) fn migrate(
         &self,
         book: &mut JournalWriter,
@@ -122,12 +122,12 @@ impl Store {
             .collect();
 
         let pack = book.blobs.clone();
-        let mut parcel = BlobBatch::new(&*self.disk, &pack).map_err(StoreError::io("look at", &pack))?;
+        let mut parcel = BlobBatch::new(&*self.disk, &pack).map_err(StoreError::io("stat", &pack))?;
         let mut from = sheltered.pack(self)?;
         let (mut events, mut newest) = (Vec::new(), book.newest);
         for (intent, outcome) in told(&lines) {
             let origin = origins[&intent.number];
-            // Void changes left no trace in the files and need none here.
+            // Void changes have no effect and are not copied.
             if outcome == ChangeState::Void || moved.contains_key(&origin) {
                 continue;
             }
@@ -142,27 +142,27 @@ impl Store {
         if !events.is_empty() {
             parcel.append(&pack).map_err(StoreError::io("write", &pack))?;
             self.sync_file(&pack, FaultSwitch::SkipBlobSync)?;
-            // One by one: of several unsynced lines a power cut may keep the later and lose the first, and that
-            // is how a damaged journal looks.
+            // One by one: of several unsynced lines a power cut may keep the later and lose the first, which would
+            // look like a damaged journal.
             for event in &events {
                 book.append(self, std::slice::from_ref(event))?;
                 book.sync(self)?;
             }
             warnings.push(Warning::MovedOver { receipts: events.len() });
         }
-        // Even when all were moved before: whoever moved them may have been killed before this sync.
+        // Even if all were moved before: whoever moved them may have been killed before this sync.
         book.sync(self)?;
         self.remove_shelter()
     }
 
-    /// The journal goes first, and for good: if a power cut brought it back with its last `done` missing,
-    /// that change would be made again over whatever followed it.
+    /// The journal goes before its pack, and each removal is synced: if a power cut brought the journal back
+    /// without its last `done`, recovery would settle that change against files that have changed since.
     fn remove_shelter(&self) -> Result<(), StoreError> {
         let shelter = self.fallback_journal();
-        // The file that names its last line goes before it: alone it would contradict the next journal here.
+        // `head` goes before the journal: alone it would contradict the next journal here.
         for name in [HEAD, JOURNAL, BLOBS, OWN] {
             let path = shelter.join(name);
-            if self.disk.stat(&path).map_err(StoreError::io("look at", &path))?.is_some() {
+            if self.disk.stat(&path).map_err(StoreError::io("stat", &path))?.is_some() {
                 self.disk.remove_file(&path).map_err(StoreError::io("remove", &path))?;
             }
             self.sync_dir(&shelter, FaultSwitch::SkipShelterSync)?;
@@ -171,7 +171,7 @@ impl Store {
     }
 }
 
-/// `None` when the bytes are gone: a receipt that explains nothing is not worth moving.
+/// `None` if the bytes are gone: such an entry is not worth moving.
 fn repacked(
     from: &mut BlobStore,
     parcel: &mut BlobBatch<'_>,

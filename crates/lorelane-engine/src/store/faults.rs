@@ -1,8 +1,8 @@
-//! Switches that each take one safeguard of the store away, so that the simulation can prove that it is needed.
+//! Switches that each disable one safeguard of the store, so that the simulation can prove that it is needed.
 //!
-//! A program has no such switch: without the feature `simulation` nothing is stored, and no safeguard is ever skipped.
+//! A release build has none: without the feature `simulation` no safeguard is ever skipped.
 
-/// A safeguard that a simulation can take away.
+/// A safeguard that the simulation can disable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultSwitch {
     SkipBlobSync,

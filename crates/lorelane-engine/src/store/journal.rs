@@ -1,18 +1,18 @@
-//! The lines of the journal: what was intended, and what became of it.
+//! The journal's lines: intents, and what became of them.
 //!
-//! A line is `<event> <previous hash> <own hash>`. It holds only numbers, digests and offsets into the
-//! pack of blobs, never a user's text: purging zeroes blobs and the chain of hashes still verifies.
+//! A line is `<event> <previous hash> <own hash>`. It holds only numbers, digests and offsets into the blob pack,
+//! never a user's text: `forget` zeroes blobs, and the hash chain still verifies.
 //!
 //! ```text
 //! plan 7 1700000000 <because> file <path> <old> <new> <mode> mark <seen> <text> order 9 <prev> <own>
 //! undo 8 7 1700000000 <because> ...
-//! done 7 <prev> <own>        the files are in the state the plan names
-//! void 7 <prev> <own>        the plan was taken back
+//! done 7 <prev> <own>        the files are as the plan intended
+//! void 7 <prev> <own>        the plan was rolled back
 //! ```
 //!
-//! A blob is written `offset:length:digest`, its absence `-`. `order` counts the changes of all lanes that a project
-//! has open: clocks are set back, and each lane has numbers of its own. A plan that ends in `from <hash>` was moved
-//! here from the journal inside the lane; it is settled by itself.
+//! A blob is written as `offset:length:digest`, a missing one as `-`. `order` counts the changes of all lanes of a
+//! project: clocks can be set back, and each lane has its own numbers. A plan that ends in `from <hash>` was moved
+//! here from the fallback journal and needs no `done`.
 
 use crate::backend::Digest;
 use std::fmt::{self, Write as _};
@@ -29,7 +29,7 @@ pub(super) enum JournalRecord {
     Void(u64),
 }
 
-/// Everything needed to complete a change, or to take it back.
+/// Everything needed to roll a change back, or to find it complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Intent {
     pub(super) number: u64,
@@ -37,22 +37,22 @@ pub(super) struct Intent {
     pub(super) at: Timestamp,
     pub(super) because: Blob,
     pub(super) steps: Vec<IntentStep>,
-    /// Its place among the changes of all lanes; 0 where nobody counted.
+    /// Its order among the changes of all lanes; 0 if unknown.
     pub(super) order: u64,
     pub(super) moved_from: Option<Digest>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum IntentStep {
-    /// `mode` is the file's before the change: kept by a revision, given back by an undo.
+    /// `mode` is the file's mode before the change: a revision keeps it, an undo restores it.
     File {
         path: Blob,
         old: Option<Blob>,
         new: Option<Blob>,
         mode: Option<u32>,
     },
-    /// `seen` says how often the text stood in the marks file before. Other lanes append to that file
-    /// too, so neither its length nor its digest could tell whether this step has happened.
+    /// `seen` is how often the text was in the marks file before. Other lanes append to that file too, so neither
+    /// its length nor its digest shows whether this step was done.
     Mark {
         text: Blob,
         seen: u64,
@@ -70,7 +70,7 @@ pub(super) struct JournalLine {
     prev: Digest,
 }
 
-/// The lines of a journal, or of its tail, up to the first that does not continue the chain.
+/// The lines of a journal or of its tail, up to the first that breaks the chain.
 #[derive(Debug)]
 pub(super) struct JournalChain {
     pub(super) lines: Vec<JournalLine>,
@@ -81,14 +81,14 @@ pub(super) struct JournalChain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
     Whole,
-    /// What a crash leaves of lines that were not synced. Nothing had begun that they speak of.
+    /// What a crash leaves of unsynced lines. Nothing that they announce had begun.
     Torn,
-    /// Synced lines follow a broken one: no crash does that.
+    /// Synced lines follow a broken one: no crash causes that.
     Damaged,
 }
 
 impl JournalChain {
-    /// Reads the lines that begin at `offset`; `prev` is what the first must continue, if known.
+    /// Parses the lines that begin at `offset`; `prev` is the hash that the first must continue, if known.
     pub(super) fn read(bytes: &[u8], offset: u64, prev: Option<Digest>) -> JournalChain {
         let (mut lines, mut at, mut prev) = (Vec::new(), 0, prev);
         while let Some(len) = bytes[at..].iter().position(|byte| *byte == b'\n') {
@@ -102,8 +102,8 @@ impl JournalChain {
     }
 }
 
-/// A crash leaves a piece without its line end, or a hole of zeroes. A `done` line is not synced, so it and
-/// the next plan can be lost together, and pages are lost in any order: one intact line may follow a hole.
+/// A crash leaves a piece without its newline, or a hole of zeroes. A `done` line is not synced, so it and the
+/// next intent can be lost together, and pages are lost in any order: one intact line may follow a hole.
 fn judge(rest: &[u8]) -> Tail {
     let intact =
         || rest.split(|byte| *byte == b'\n').filter(|text| JournalLine::parse(text).is_some()).count();
@@ -116,7 +116,7 @@ fn judge(rest: &[u8]) -> Tail {
 }
 
 impl JournalLine {
-    /// Writes an event as the line that follows `prev`; returns the line's hash with it.
+    /// Formats a record as the line that follows `prev`; returns it with its hash.
     pub(super) fn write(event: &JournalRecord, prev: Digest) -> (String, Digest) {
         let mut text = format!("{event} {prev}");
         let own = Digest::of(text.as_bytes());

@@ -1,4 +1,4 @@
-//! The writer's end of a journal: opened by its tail, extended line by line.
+//! Writes a journal: opens it by its tail and appends lines.
 
 use crate::backend::{Digest, StoreError, Warning};
 use std::io::{self, ErrorKind};
@@ -11,20 +11,21 @@ use super::journal::{Intent, JournalChain, JournalLine, JournalRecord, Tail};
 
 pub(super) const JOURNAL: &str = "journal";
 pub(super) const BLOBS: &str = "blobs";
-/// Names the line of the newest change that was made. A chain that was cut at the end of a line is whole by itself.
+/// Names the line of the newest change that was made. A journal that was truncated after any line is valid by
+/// itself; this file shows that lines are missing. It proves nothing against somebody who changes both.
 pub(super) const HEAD: &str = "head";
 
-/// Enough for the last lines of any usual journal; doubled until a whole line is in sight.
+/// Enough for the last lines of most journals; doubled until a whole intent is in the window.
 const TAIL: u64 = 16 * 1024;
-/// No line is longer: one that names 10,000 files has 2 MB.
+/// No line is longer: an intent for 10,000 files has 2 MB.
 const LINE_MAX: u64 = 16 << 20;
 
-/// What earlier writers left to be settled.
+/// What earlier writers left to settle.
 #[derive(Debug)]
 pub(super) struct OpenIntents {
     /// A change that was interrupted.
     pub(super) open: Option<Intent>,
-    /// The changes at the end that were taken back. Their temporary files may still be there.
+    /// Changes at the end that were rolled back. Their temporary files may still be there.
     pub(super) refused: Vec<Intent>,
 }
 
@@ -36,25 +37,26 @@ pub(super) struct JournalWriter {
     last_line: Digest,
     /// Number of the newest change.
     pub(super) newest: u64,
-    /// The newest place among the changes of all lanes.
+    /// The highest order among the changes of all lanes.
     pub(super) order: u64,
-    /// Length of the journal; what lies behind it is not ours.
+    /// Length of the journal; bytes after it are not ours.
     end: u64,
     head: PathBuf,
     witness: HeadCheck,
 }
 
-/// What the file beside the journal says of its last line.
+/// What the `head` file says about the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HeadCheck {
     Absent,
     Agrees,
-    /// The line is gone, or the file cannot be read. It stays as it is, so that `verify` goes on saying so.
+    /// The line it names is gone, or the file cannot be read. It stays as it is, so that `verify` keeps reporting
+    /// it.
     Contradicts,
 }
 
 impl JournalWriter {
-    /// Makes sure that journal and pack exist and can be written.
+    /// Makes sure that journal and pack exist and are writable.
     pub(super) fn prepare(store: &Store, folder: &Path) -> Result<(), StoreError> {
         let disk = &*store.disk;
         let (journal, blobs) = (folder.join(JOURNAL), folder.join(BLOBS));
@@ -62,16 +64,16 @@ impl JournalWriter {
         for file in [&blobs, &journal] {
             disk.append(file, b"").map_err(StoreError::io("write", file))?;
         }
-        let stat = disk.stat(&journal).map_err(StoreError::io("look at", &journal))?;
+        let stat = disk.stat(&journal).map_err(StoreError::io("stat", &journal))?;
         if stat.is_some_and(|stat| stat.len > 0) || store.faults.skip(FaultSwitch::SkipJournalFolderSync) {
             return Ok(());
         }
-        // An empty journal may have been created by a writer that was killed before it synced the names,
-        // so they (and the lane's own) are synced as long as it is empty and never afterwards.
+        // An empty journal may have been created by a writer that was killed before it synced the folders. So they
+        // (and the lane's) are synced while it is empty, and never afterwards.
         disk.sync_dir(folder).map_err(StoreError::io("sync", folder))?;
         for ancestor in folder.ancestors().skip(1).chain(store.home.lane.ancestors().skip(1)) {
             match disk.sync_dir(ancestor) {
-                // Where we could not have made a folder, none of ours can be lost.
+                // Where we cannot create folders, none of ours can be lost.
                 Err(error) if cannot_create_there(error.kind()) => {}
                 synced => synced.map_err(StoreError::io("sync", ancestor))?,
             }
@@ -91,7 +93,7 @@ impl JournalWriter {
             Tail::Whole => {}
             Tail::Torn => {
                 let cut = store.disk.truncate(&journal, chain.end);
-                cut.map_err(StoreError::io("cut the torn end of", &journal))?;
+                cut.map_err(StoreError::io("truncate the torn end of", &journal))?;
                 warnings.push(Warning::TornJournal { journal: journal.clone(), offset: chain.end });
             }
             Tail::Damaged => return Err(StoreError::JournalDamaged { journal, offset: chain.end }),
@@ -101,8 +103,8 @@ impl JournalWriter {
         let order = newest_order(&chain.lines);
         let last = chain.lines.into_iter().next_back();
         if last.as_ref().is_some_and(is_void) {
-            // Its writer may have been killed before the sync. We go on from the files as they are, so a
-            // power cut must not bring the change back.
+            // Its writer may have been killed before the sync. We continue from the files as they are, so a power
+            // cut must not bring the change back.
             store.disk.sync_file(&journal).map_err(StoreError::io("sync", &journal))?;
         }
         let head = folder.join(HEAD);
@@ -113,14 +115,14 @@ impl JournalWriter {
                 HeadCheck::Absent
             }
             Ok(HeadFile::Line(line)) if recent.contains(&line) => HeadCheck::Agrees,
-            // An older line, if a power cut took what was written there last.
+            // It names an older line if a power cut undid the last write of `head`.
             Ok(HeadFile::Line(line)) => {
                 match read_all(store, &journal)?.lines.iter().any(|known| known.own == line) {
                     true => HeadCheck::Agrees,
                     false => HeadCheck::Contradicts,
                 }
             }
-            // It only tells whether the journal was cut, so no writer is stopped by it.
+            // `head` only shows whether the journal was truncated, so it stops no writer.
             Ok(HeadFile::Damaged) | Err(_) => HeadCheck::Contradicts,
         };
         let book = JournalWriter {
@@ -136,23 +138,23 @@ impl JournalWriter {
         Ok((book, OpenIntents { open: last.and_then(open_intent), refused }))
     }
 
-    /// The number of a change that was interrupted and has not been settled.
+    /// The number of an interrupted change that is not settled yet.
     pub(super) fn waiting(store: &Store, folder: &Path) -> Result<Option<u64>, StoreError> {
         let journal = folder.join(JOURNAL);
         let last = tail(store, &journal)?.lines.into_iter().next_back();
         if last.as_ref().is_some_and(is_void) {
-            // As in `open`, but this folder may well refuse it.
+            // As in `open`, but this folder may be read-only.
             let _ = store.disk.sync_file(&journal);
         }
         Ok(last.and_then(open_intent).map(|intent| intent.number))
     }
 
-    /// The place of the newest change among those of all lanes.
+    /// The order of the newest change among those of all lanes.
     pub(super) fn order_in(store: &Store, folder: &Path) -> Result<u64, StoreError> {
         Ok(newest_order(&tail(store, &folder.join(JOURNAL))?.lines))
     }
 
-    /// Appends events in one write; on failure the journal is as before, or has a torn end.
+    /// Appends records in one write; if that fails, the journal is as before or has a torn end.
     pub(super) fn append(&mut self, store: &Store, events: &[JournalRecord]) -> Result<(), StoreError> {
         let (mut text, mut last_line) = (String::new(), self.last_line);
         let (mut newest, mut order) = (self.newest, self.order);
@@ -174,14 +176,15 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Names the last line, which is synced, beside the journal. A failure leaves an older one named, which is there too.
+    /// Writes the last line, which is synced, to `head`. If that fails, `head` names an older line, which exists
+    /// too.
     pub(super) fn testify(&mut self, store: &Store) {
         let line = head_line(self.last_line);
         let named = match self.witness {
             HeadCheck::Agrees => store.disk.overwrite_at(&self.head, 0, line.as_bytes()),
             HeadCheck::Absent => {
                 let named = store.disk.append(&self.head, line.as_bytes());
-                // A full disk may take a part of it, which names nothing.
+                // A full disk may take a part of it, which names no line.
                 named.inspect_err(|_| drop(store.disk.truncate(&self.head, 0)))
             }
             HeadCheck::Contradicts => return,
@@ -195,10 +198,10 @@ impl JournalWriter {
         store.sync_file(&self.journal, FaultSwitch::SkipJournalSync)
     }
 
-    /// Takes lines back that nobody has followed yet: returns to the state of `earlier`.
+    /// Truncates lines that nothing follows yet: returns to the state of `earlier`.
     pub(super) fn truncate_to(&mut self, store: &Store, earlier: &JournalWriter) -> Result<(), StoreError> {
         let cut = store.disk.truncate(&self.journal, earlier.end);
-        cut.map_err(StoreError::io("shorten", &self.journal))?;
+        cut.map_err(StoreError::io("truncate", &self.journal))?;
         self.clone_from(earlier);
         self.sync(store)
     }
@@ -212,7 +215,7 @@ impl JournalWriter {
     }
 }
 
-/// Folders that are not ours to open, sealed system volumes, file systems that cannot sync a folder.
+/// Folders that are not ours to open, sealed system volumes, and file systems that cannot sync a folder.
 fn cannot_create_there(kind: ErrorKind) -> bool {
     use ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
     matches!(kind, PermissionDenied | ReadOnlyFilesystem | Unsupported | InvalidInput)
@@ -223,14 +226,14 @@ fn read_all(store: &Store, journal: &Path) -> Result<JournalChain, StoreError> {
     Ok(JournalChain::read(&bytes, 0, Some(Digest::genesis())))
 }
 
-/// What is in the file beside the journal.
+/// The content of the `head` file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HeadFile {
-    /// Nothing, or there is no such file.
+    /// Empty or missing.
     Empty,
-    /// The name of a line.
+    /// The hash of a line.
     Line(Digest),
-    /// A power cut may have left it so.
+    /// A power cut may cause this.
     Damaged,
 }
 
@@ -244,7 +247,7 @@ pub(super) fn read_head(store: &Store, head: &Path) -> Result<HeadFile, StoreErr
     Ok(signed.map_or(HeadFile::Damaged, HeadFile::Line))
 }
 
-/// Signed, because a power cut may leave half of one and half of another.
+/// With a digest of itself, because a power cut may mix two versions.
 fn head_line(line: Digest) -> String {
     let name = line.to_string();
     let signature = Digest::of(name.as_bytes());
@@ -263,7 +266,7 @@ fn is_void(line: &JournalLine) -> bool {
     matches!(line.event, JournalRecord::Void(_))
 }
 
-/// The changes since the last one that was made, as far as this part of the journal shows them.
+/// The rolled-back changes since the last one that was made, as far as this part of the journal shows.
 fn refused_last(lines: &[JournalLine]) -> Vec<Intent> {
     let (mut refused, mut void) = (Vec::new(), None);
     for line in lines.iter().rev() {
@@ -293,13 +296,13 @@ fn tail(store: &Store, journal: &Path) -> Result<JournalChain, StoreError> {
         }
         if let Some(newline) = bytes.iter().position(|byte| *byte == b'\n') {
             let chain = JournalChain::read(&bytes[newline + 1..], offset + newline as u64 + 1, None);
-            // The newest change is in sight, however long its line is.
+            // The newest change is in the window, however long its line is.
             if chain.lines.iter().any(|line| matches!(line.event, JournalRecord::Intent(_))) {
                 return Ok(chain);
             }
         }
         if window > LINE_MAX {
-            let fault = io::Error::new(ErrorKind::InvalidData, "its end is no journal");
+            let fault = io::Error::new(ErrorKind::InvalidData, "its end is not a journal");
             return Err(StoreError::io("read", journal)(fault));
         }
         window *= 2;

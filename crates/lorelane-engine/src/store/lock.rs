@@ -1,8 +1,8 @@
-//! Waiting for a turn.
+//! Waiting for a lock.
 //!
-//! Time counts against the lock only while nothing changes: a holder that hangs is given up soon, many writers that
-//! take turns are waited for much longer. Who has waited long looks more often, so the last to come is rarely the
-//! first to be served, without a queue that a dead writer could hold up.
+//! The deadline counts only time in which nothing changes: a holder that hangs is given up soon, writers that take
+//! turns are waited for much longer. A writer that has waited long polls more often, which is roughly fair; a
+//! queue of tickets would need files that dead writers leave behind.
 
 use crate::backend::{LOCK_FOLDER, LockHolders, StoreError, Warning};
 use std::path::{Path, PathBuf};
@@ -15,15 +15,15 @@ use crate::disk::{FileType, LockGuard, POLL, Stat};
 
 /// How long a writer waits while nobody changes anything.
 pub const LOCK_DEADLINE: Duration = Duration::from_secs(5);
-/// How many times as long it waits in all, for others that take turns.
+/// Total wait, as a multiple of the deadline, while other writers take turns.
 const PATIENCE: u32 = 12;
-/// The old scripts hold their lock folder for well under a second; one this old has no living owner.
+/// The `claude-memory` scripts hold their lock folder for well under a second; one this old has no running owner.
 const LOCK_FOLDER_STALE: Duration = Duration::from_secs(60);
 
-/// One writer's waiting.
+/// One writer's wait for one lock.
 struct LockWait<'s> {
     store: &'s Store,
-    /// Files that every turn changes.
+    /// Files that every holder changes.
     signs: &'s [PathBuf],
     seen: Vec<Option<Stat>>,
     waited: Duration,
@@ -33,11 +33,13 @@ struct LockWait<'s> {
 
 impl Store {
     pub(super) fn lock_lane(&self) -> Result<LockGuard, StoreError> {
+        // The lane's folder itself is locked: no lock file that a dead writer could leave behind or git would have
+        // to ignore.
         let journals = [self.home.state.join(JOURNAL), self.fallback_journal().join(JOURNAL)];
         self.lock(&self.home.lane, &journals, FaultSwitch::SkipLock)
     }
 
-    /// Waits for the lock of a folder. `signs` are files that those change who have it.
+    /// Waits for the lock of a folder. `signs` are files that its holders change.
     pub(super) fn lock(
         &self,
         folder: &Path,
@@ -56,18 +58,18 @@ impl Store {
         }
     }
 
-    /// The shell scripts that wrote these lanes before us lock by making a folder. We hold our own lock
-    /// already, so that a script that finishes is not followed by another lorelane first.
+    /// The `claude-memory` scripts lock a lane by creating a folder. We already hold our own lock, so that no
+    /// other lorelane gets in after a script finishes.
     pub(super) fn wait_for_old_scripts(&self, warnings: &mut Vec<Warning>) -> Result<(), StoreError> {
         let path = self.home.lane.join(LOCK_FOLDER);
-        // Each script makes the folder anew.
+        // Every script creates the folder again, which changes its mtime.
         let signs = [path.clone()];
         let mut queue = LockWait::new(self, &signs);
         loop {
-            let stat = self.disk.stat(&path).map_err(StoreError::io("look at", &path))?;
+            let stat = self.disk.stat(&path).map_err(StoreError::io("stat", &path))?;
             let Some(stat) = stat.filter(|stat| stat.kind == FileType::Folder) else { return Ok(()) };
             let age_ns = self.disk.now_ns().saturating_sub(stat.mtime_ns);
-            // A stamp this far ahead is from another clock: waiting for it to age could take years.
+            // An mtime this far in the future is from another clock: waiting for it to age could take years.
             if age_ns.unsigned_abs() >= LOCK_FOLDER_STALE.as_nanos() as u64 {
                 let age = u64::try_from(age_ns).ok().map(Duration::from_nanos);
                 // Not removed: it is not ours, and a script that is only slow would lose its lock.
@@ -84,7 +86,7 @@ impl<'s> LockWait<'s> {
         LockWait { store, signs, seen: Vec::new(), waited: Duration::ZERO, idle: Duration::ZERO }
     }
 
-    /// Pauses until it is time for another look, or gives up.
+    /// Sleeps until the next attempt, or fails.
     fn wait(&mut self, what: &Path) -> Result<(), StoreError> {
         let deadline = self.store.lock_deadline;
         let now: Vec<Option<Stat>> =
@@ -100,7 +102,7 @@ impl<'s> LockWait<'s> {
         if self.waited >= deadline * PATIENCE {
             return Err(timeout(self.waited, LockHolders::Busy));
         }
-        // Five times as often after a deadline's time as in the beginning.
+        // Five times as often after one deadline as at the start.
         let eagerness = 1 + 4 * self.waited.min(deadline).as_millis() / deadline.as_millis().max(1);
         let pause = POLL / u32::try_from(eagerness).unwrap_or(1);
         self.store.disk.pause(pause);

@@ -1,6 +1,6 @@
-//! Reading the journal: what was done, whether the chain holds, what the files should be.
+//! Reads the journal: what was changed, whether the chain verifies, what the files should contain.
 //!
-//! Readers take no lock; a line that a writer is just appending is a torn end and is not shown.
+//! Readers take no lock; a line that a writer is appending right now looks like a torn end and is not shown.
 
 use crate::backend::{
     ChangeLog, ChangeState, ChangeTarget, ChangedDocument, Digest, ErasePredicate, ExternalChanges, LogEntry,
@@ -20,11 +20,11 @@ use super::journal::{Intent, IntentStep, JournalChain, JournalLine, JournalRecor
 use super::journal_writer::{BLOBS, HEAD, HeadFile, JOURNAL, JournalWriter, read_head};
 use super::recover::lane_path;
 
-/// What a path should contain by its last receipt.
+/// What a path should contain according to its last change.
 enum ExpectedContent {
     Absent,
     Bytes(Vec<u8>),
-    /// It was written by a receipt whose bytes are purged.
+    /// Written by a change whose bytes are erased.
     Purged,
 }
 
@@ -110,7 +110,7 @@ impl ChangeLog for Store {
             }
             let same = match (known, self.read_file(&self.file(&path))) {
                 (ExpectedContent::Purged, _) => true,
-                // Something else than a file of memories is in its place.
+                // Something other than a regular file, or an oversized one, is in its place.
                 (_, Err(StoreError::Io { source, .. })) if source.kind() == ErrorKind::InvalidData => false,
                 (ExpectedContent::Absent, now) => now?.is_none(),
                 (ExpectedContent::Bytes(bytes), now) => now? == Some(bytes),
@@ -149,14 +149,14 @@ impl ChangeLog for Store {
 }
 
 impl Store {
-    /// All changes, oldest first; those still kept inside the lane come last.
+    /// All changes, oldest first; those in the fallback journal come last.
     pub fn changes(&self) -> Result<Vec<LogEntry>, StoreError> {
         let mut entries = self.recent(usize::MAX)?.entries;
         entries.reverse();
         Ok(entries)
     }
 
-    /// The paths that differ from their last receipt.
+    /// The paths that differ from their last change in the log.
     pub fn changed_outside(&self) -> Result<Vec<RelPath>, StoreError> {
         let ExternalChanges { mut changed, deleted } = self.outside()?;
         changed.extend(deleted.into_keys());
@@ -164,7 +164,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// What the last change of this path left there. `None` if that was nothing, or its bytes are purged.
+    /// What the last change of this path wrote. `None` if it removed the file, or its bytes are erased.
     pub fn last_written(&self, path: &RelPath) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.last_writes(&[path])?.remove(path))
     }
@@ -217,8 +217,8 @@ impl Store {
         Ok(known)
     }
 
-    /// Whether there is no journal beside bytes that one spoke of: it is made before them. The one inside the lane goes
-    /// before them, too.
+    /// Whether the journal is gone while its pack is not empty: it is created before that. Not for the fallback
+    /// journal, whose journal is also removed first.
     fn is_gone(&self, folder: &Path) -> bool {
         let len = |name| self.disk.stat(&folder.join(name)).map(|stat| stat.map(|stat| stat.len));
         folder == self.home.state.path() && matches!((len(BLOBS), len(JOURNAL)), (Ok(Some(1..)), Ok(None)))
@@ -226,7 +226,7 @@ impl Store {
 
     fn verify_one(&self, folder: &Path) -> Vec<LogFault> {
         let journal = folder.join(JOURNAL);
-        // In this order each holds all that the one before speaks of.
+        // In this order each file contains everything that the one before refers to, also while a writer appends.
         let head = folder.join(HEAD);
         let named = read_head(self, &head);
         let read = self.chain(folder).and_then(|chain| Ok((chain, self.pack(folder)?)));
@@ -301,7 +301,7 @@ pub(super) fn entry(
         let text = pack.held(intent.because)?;
         Ok::<_, StoreError>(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
     };
-    // Numbers rise within one journal.
+    // Numbers increase within one journal.
     let undid = intent.undoes.and_then(|number| told.binary_search_by_key(&number, |(i, _)| i.number).ok());
     Ok(LogEntry {
         number: intent.number,
@@ -316,7 +316,7 @@ pub(super) fn entry(
     })
 }
 
-/// Each change with what became of it, in order.
+/// Each change with its outcome, in order.
 pub(super) fn told(lines: &[JournalLine]) -> Vec<(&Intent, ChangeState)> {
     let mut told: Vec<(&Intent, ChangeState)> = Vec::new();
     for line in lines {
@@ -331,14 +331,14 @@ pub(super) fn told(lines: &[JournalLine]) -> Vec<(&Intent, ChangeState)> {
             (JournalRecord::Void(number), Some((intent, outcome))) if intent.number == *number => {
                 *outcome = ChangeState::Void;
             }
-            // A settlement of nothing: the hashes are right, so it was written by us, and says nothing new.
+            // Settles no open change: the hashes are right, so we wrote it, and it adds nothing.
             _ => {}
         }
     }
     told
 }
 
-/// The numbers of the changes that a later one undoes. An undo that is still open counts: it is being made.
+/// The numbers of changes that a later one undoes. An undo that is still open counts: it is in progress.
 pub(super) fn undone(told: &[(&Intent, ChangeState)]) -> BTreeSet<u64> {
     let effective = told.iter().filter(|(_, outcome)| *outcome != ChangeState::Void);
     effective.filter_map(|(intent, _)| intent.undoes).collect()

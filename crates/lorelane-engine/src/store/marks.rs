@@ -1,7 +1,7 @@
-//! The marks file: lines that several lanes append to.
+//! The marks file, which several lanes append to.
 //!
-//! Whether a lane's lines are in it is told by counting them, because neither length nor digest of a
-//! shared file says anything about one lane's part of it.
+//! Whether a lane's lines are in it is found by counting them: neither length nor digest of a shared file says
+//! anything about one lane's lines.
 
 use crate::backend::{StoreError, Warning};
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ impl Store {
         self.home.marks.join(FILE)
     }
 
-    /// Always taken after the lane's lock.
+    /// Always after the lane's lock.
     pub(super) fn lock_marks(&self) -> Result<LockGuard, StoreError> {
         let folder = &self.home.marks;
-        let stat = self.disk.stat(folder).map_err(StoreError::io("look at", folder))?;
+        let stat = self.disk.stat(folder).map_err(StoreError::io("stat", folder))?;
         match stat.map(|stat| stat.kind) {
             None => self.create_folder(folder)?,
             Some(FileType::Folder) => {}
@@ -32,8 +32,8 @@ impl Store {
         Ok(lock)
     }
 
-    /// The first mark made the file; with the last one taken back, nothing says that there was one. The folder
-    /// stays: others may be waiting for its lock.
+    /// The first mark creates the file; once the last one is undone, nothing of it stays. The folder stays: others
+    /// may be waiting for its lock.
     pub(super) fn remove_empty_marks(&self) {
         let path = self.marks_file();
         if matches!(self.disk.stat(&path), Ok(Some(stat)) if stat.kind == FileType::File && stat.len == 0) {
@@ -45,7 +45,7 @@ impl Store {
         Ok(self.read_file(&self.marks_file())?.unwrap_or_default())
     }
 
-    /// Appends lines and syncs them. `len_before` is set as soon as there may be something to take back.
+    /// Appends lines and syncs them. `len_before` is set as soon as there may be something to roll back.
     pub(super) fn append_marks(
         &self,
         lines: &[u8],
@@ -60,14 +60,14 @@ impl Store {
         bytes.extend_from_slice(lines);
         let len = sound.len() as u64;
         if sound.len() < content.len() {
-            self.disk.truncate(&path, len).map_err(StoreError::io("cut the torn end of", &path))?;
+            self.disk.truncate(&path, len).map_err(StoreError::io("truncate the torn end of", &path))?;
         }
         *len_before = Some(len);
         self.disk.append(&path, &bytes).map_err(StoreError::io("append to", &path))?;
         self.sync_file(&path, FaultSwitch::SkipMarksSync)
     }
 
-    /// Takes away what a crash left of an append of these lines.
+    /// Removes what a crash left of an append of these lines.
     pub(super) fn cut_begun_marks(
         &self,
         lines: &[u8],
@@ -76,13 +76,15 @@ impl Store {
         let (path, content) = (self.marks_file(), self.read_marks()?);
         let len = without_begun(self.sound_marks(&content, warnings), lines).len();
         if len < content.len() {
-            self.disk.truncate(&path, len as u64).map_err(StoreError::io("cut the torn end of", &path))?;
+            self.disk
+                .truncate(&path, len as u64)
+                .map_err(StoreError::io("truncate the torn end of", &path))?;
             self.sync_file(&path, FaultSwitch::SkipMarksSync)?;
         }
         Ok(())
     }
 
-    /// The marks without what a crash left at their end, for a writer that is about to cut it.
+    /// The marks without the torn end that a crash left, for a writer that is about to truncate it.
     pub(super) fn sound_marks<'c>(&self, content: &'c [u8], warnings: &mut Vec<Warning>) -> &'c [u8] {
         let (sound, torn) = content.split_at(sound_len(content));
         if !torn.is_empty() {
@@ -91,13 +93,13 @@ impl Store {
         sound
     }
 
-    /// Another lane's writer may have been killed between naming this file and syncing the name; what we
-    /// append to a file whose name is lost is lost with it. Steady state: the file is younger than its
-    /// folder, and nothing is synced here.
+    /// Another lane's writer may have been killed between creating this file and syncing its folder; lines
+    /// appended to a file whose name is lost are lost too. Normally the file is younger than its folder, and
+    /// nothing is synced here.
     fn settle_marks_name(&self, content: &[u8]) -> Result<(), StoreError> {
         let (folder, path) = (&self.home.marks, self.marks_file());
         let stamp = |path: &std::path::Path| {
-            let stat = self.disk.stat(path).map_err(StoreError::io("look at", path))?;
+            let stat = self.disk.stat(path).map_err(StoreError::io("stat", path))?;
             Ok::<_, StoreError>(stat.map(|stat| stat.mtime_ns))
         };
         let renamed = stamp(folder)? >= stamp(&path)?;
@@ -117,7 +119,7 @@ impl Store {
     }
 }
 
-/// How often `lines` stand in the file, whole and beginning at a line.
+/// How often `lines` occur in the file, complete and starting at a line.
 pub(super) fn count(content: &[u8], lines: &[u8]) -> u64 {
     occurrences(&whole(content), lines).len() as u64
 }
@@ -131,10 +133,10 @@ pub(super) fn without(content: &[u8], lines: &[u8]) -> Vec<u8> {
     content
 }
 
-/// The content without the first of `lines` at its end, if only some of them are there.
+/// The content without an incomplete append: the first of `lines` at its end, if the rest is missing.
 fn without_begun<'c>(content: &'c [u8], lines: &[u8]) -> &'c [u8] {
     let line_ends = lines.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
-    // With its line end, or cut before it.
+    // With its newline, or cut before it.
     let ends = line_ends.rev().flat_map(|at| [at + 1, at]).filter(|end| *end < lines.len());
     let begun = ends.into_iter().find_map(|end| {
         let rest = content.strip_suffix(&lines[..end])?;
@@ -156,7 +158,7 @@ fn occurrences(content: &[u8], lines: &[u8]) -> Vec<usize> {
     found
 }
 
-/// The content with its last line ended, if only the line end is missing.
+/// The content with a final newline, if only that is missing.
 fn whole(content: &[u8]) -> Vec<u8> {
     let mut content = content.to_vec();
     if !ends_line(&content) {
@@ -169,8 +171,8 @@ fn ends_line(content: &[u8]) -> bool {
     content.last().is_none_or(|byte| *byte == b'\n')
 }
 
-/// The length up to which the file holds lines, and behind which a crash left a piece of one: zeroes,
-/// or an object that is not closed. Whatever else stands there is somebody's text and stays.
+/// The length of the intact lines. What follows was left by a crash: zeroes, or an object that is not closed.
+/// Anything else is somebody's text and stays.
 fn sound_len(content: &[u8]) -> usize {
     let mut end = content.len();
     while end > 0 {
@@ -185,8 +187,8 @@ fn sound_len(content: &[u8]) -> usize {
     end
 }
 
-/// Our lines are objects, and no piece of one closes its first brace. Asking whether the line parses would
-/// also condemn a whole mark that somebody wrote a comment behind.
+/// Our lines are objects, and no prefix of one closes its first brace. Checking whether the line parses would also
+/// drop a whole mark with a comment after it.
 fn is_unclosed_object(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     if !line.starts_with(b"{") {

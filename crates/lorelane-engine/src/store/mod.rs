@@ -1,18 +1,18 @@
-//! The crash-safe store of one lane: the only place that writes memories.
+//! The crash-safe store of one lane: the only code that writes memories.
 //!
-//! A change is journalled before it touches a file and can be taken back from the journal alone, so a writer
-//! killed anywhere leaves nothing half-done: the next writer settles it. The order is
+//! A change is journalled before it touches a file and can be rolled back from the journal alone. A writer that is
+//! killed leaves nothing half-done: the next writer settles its change. The order is
 //!
-//! 1. append because, paths, old and new bytes to the pack, sync it;
-//! 2. append the intent to the journal, sync it: from here on the change can be taken back;
+//! 1. append the reason, the paths, the old and the new bytes to the pack, sync it;
+//! 2. append the intent to the journal, sync it: from here on the change can be rolled back;
 //! 3. write temporary files, sync them, append marks, sync them, rename, sync the folders;
-//! 4. append `done`, unsynced: when it is lost, the next writer finds the files as intended and says so again.
+//! 4. append `done`, unsynced: if it is lost, the next writer finds the files as intended and writes it again.
 //!
-//! A change that is refused never happens: whatever it left is taken back, at once or by the next writer. Only
-//! [`StoreError::Unsettled`] leaves that open, where files were changed and the disk then refused everything.
+//! A change that fails is rolled back, at once or by the next writer. Only [`StoreError::Unsettled`] leaves that
+//! open: files were changed, and the disk then refused to change them back.
 //!
-//! Readers take no lock and see the files as they are. Two locks exist, always taken in this order: the
-//! lane's folder, then the folder of the marks, which several lanes share.
+//! Readers take no lock and see the files as they are. There are two locks, always taken in this order: the lane's
+//! folder, then the folder of the marks, which several lanes share.
 
 mod blobs;
 mod erase;
@@ -46,10 +46,10 @@ use journal_writer::JournalWriter;
 pub use lock::LOCK_DEADLINE;
 pub use transaction::FileTransaction;
 
-/// The folders one lane's store writes in; nothing is ever written outside them.
+/// The folders that one lane's store writes to. It writes nowhere else.
 #[derive(Clone, Debug)]
 pub struct StoreFolders {
-    /// The lane's real path: links are resolved by whoever found the lane.
+    /// The lane's real path; whoever found the lane has resolved the links.
     pub lane: PathBuf,
     /// The folder that holds `marks.jsonl`, shared by the lanes of a worktree.
     pub marks: PathBuf,
@@ -75,14 +75,15 @@ impl Store {
         self
     }
 
-    /// Locks the lane for writing and settles what a crash left open.
+    /// Locks the lane for writing and settles a change that a crash interrupted.
     ///
-    /// The lane's folder is created when it is missing. A lock that cannot be had is an error; nothing
-    /// is written then.
+    /// Creates the lane's folder if it is missing. If the lock cannot be taken, that is an error and nothing is
+    /// written.
     pub fn begin(&self) -> Result<FileTransaction<'_>, StoreError> {
         self.create_folder(&self.home.lane)?;
         let lock = self.lock_lane()?;
         let mut warnings = Vec::new();
+        // Under our own lock, so that a script that finishes is not followed by another lorelane first.
         self.wait_for_old_scripts(&mut warnings)?;
         let mut touched = Vec::new();
         let book = self.open_book(&mut warnings, &mut touched)?;
@@ -91,7 +92,6 @@ impl Store {
         Ok(FileTransaction::new(self, book, lock, warnings, touched))
     }
 
-    /// The file a place stands for.
     pub fn path_of(&self, place: &ChangeTarget) -> PathBuf {
         match place {
             ChangeTarget::Lane(path) => self.file(path),
@@ -103,14 +103,14 @@ impl Store {
         self.home.lane.join(path.as_str())
     }
 
-    /// Our own journal may be of any length; what lies in the lane may have come with a repository.
+    /// Our own journal may have any length; a file in the lane may have come with a repository, so it is limited.
     fn read_file(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
         let max = if self.home.state.holds(path) { u64::MAX } else { READ_MAX_BYTES };
         self.disk.read_regular(path, max).map_err(StoreError::io("read", path))
     }
 
-    /// Opens the journal in the state folder, or the one inside the lane where that is not possible,
-    /// and settles whatever is open in either.
+    /// Opens the journal in the state folder, or the fallback journal inside the lane if that is not possible, and
+    /// settles whatever is open in either.
     fn open_book(
         &self,
         warnings: &mut Vec<Warning>,
@@ -131,8 +131,8 @@ impl Store {
             }
             Err(why) => why,
         };
-        // A change that waits there is older than any we could make: ours must not overtake it. Where we
-        // may not even look, as in some sandboxes, there is nothing we could wait for.
+        // A change that is open there is older than any that we could make, so ours must not overtake it. In a
+        // sandbox that does not even let us read it, there is nothing to wait for.
         match JournalWriter::waiting(self, &state) {
             Ok(None) => {}
             Ok(Some(number)) => {
@@ -165,7 +165,7 @@ impl Store {
     }
 }
 
-/// More marks than any project makes; a larger file is not ours.
+/// More marks than any project has; a larger file is not ours.
 const MARKS_MAX_BYTES: u64 = 64 << 20;
 
 impl Backend for Store {
@@ -185,7 +185,7 @@ impl Backend for Store {
         let path = self.marks_file();
         let is_larger = |limit: &u64| self.marks_size().is_some_and(|size| size > *limit);
         let read = match limit.filter(is_larger) {
-            // One byte more tells whether the first line is whole.
+            // One more byte shows whether the first line is whole.
             Some(limit) => self.disk.read_tail(&path, limit + 1).map(|tail| {
                 tail.map(|(bytes, _)| last_lines(bytes, usize::try_from(limit).unwrap_or(usize::MAX)))
             }),

@@ -1,8 +1,8 @@
-//! Settles a change that was journalled and interrupted.
+//! Recovery: settles a change that was journalled and interrupted.
 //!
-//! When every file is as intended, the change is done. Otherwise what it did is taken back: nobody was told that it
-//! was made, and whoever was told that it was not must never see it happen. Completing it would need nothing less
-//! than the journal to record each failure, and a disk that fails may refuse that too.
+//! If every file is as intended, the change is done. Otherwise it is rolled back, never completed: an interrupted
+//! change looks like a rejected one whose rejection did not reach the disk, and a rejected change must never
+//! happen. Completing would require that the journal records every failure, which a failing disk may refuse.
 
 use crate::backend::{ChangeTarget, StoreError, Warning};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use super::journal_writer::JournalWriter;
 use super::write::{FileTarget, FileWork, WriteFailure, folders};
 use super::{Store, marks};
 
-/// A step with its bytes at hand.
+/// A step with its bytes.
 #[derive(Clone, Debug)]
 pub(super) enum FileOp {
     File { path: RelPath, old: Option<Vec<u8>>, new: Option<Vec<u8>>, mode: Option<u32> },
@@ -28,7 +28,7 @@ pub(super) enum FileOp {
 #[derive(Debug)]
 pub(super) enum ResolvedIntent {
     Deeds(Vec<FileOp>),
-    /// Some of the bytes are purged or damaged.
+    /// Some of its bytes are erased or damaged.
     Gone,
 }
 
@@ -37,7 +37,7 @@ enum FileState {
     Before,
     After,
     Foreign,
-    /// A later receipt has changed it again, so this one was done.
+    /// A later entry has changed it again, so this change was done.
     Superseded,
 }
 
@@ -66,8 +66,8 @@ impl Store {
                 _ => self.state(deed)?,
             });
         }
-        // Sheltered receipts followed this change, so it was settled when they were made: if none of its own
-        // files shows it, what the power cut took was its `void`.
+        // Entries of the fallback journal follow this change, so it was settled when they were made: if none of
+        // its own files shows it, the power cut took its `void`.
         let overtaken = !superseded.is_empty() && states.contains(&FileState::Before);
         if overtaken && !states.contains(&FileState::After) {
             book.append(self, &[JournalRecord::Void(number)])?;
@@ -102,8 +102,8 @@ impl Store {
         book.sync(self)
     }
 
-    /// Puts in order what refused changes may have left: temporary files, and new folders whose names the disk did not
-    /// take. The next change would lie in such a folder and take it for an old one.
+    /// Cleans up after changes that were rolled back: temporary files, and new folders whose names may not be
+    /// synced. The next change would take such a folder for an old one and not sync it.
     pub(super) fn settle_refused(&self, book: &JournalWriter, refused: &[Intent]) -> Result<(), StoreError> {
         for intent in refused {
             if let ResolvedIntent::Deeds(deeds) = self.resolve(&mut book.pack(self)?, intent)? {
@@ -127,7 +127,7 @@ impl Store {
         Ok(ResolvedIntent::Deeds(deeds))
     }
 
-    /// Whether all of a change is in place.
+    /// Whether the whole change is in place.
     pub(super) fn is_done(&self, deeds: &[FileOp]) -> Result<bool, StoreError> {
         for deed in deeds {
             if self.state(deed)? != FileState::After {
@@ -174,14 +174,14 @@ impl Store {
         Ok(())
     }
 
-    /// A step that the dead writer had done may have reached the page cache only. Once `done` is said
-    /// nobody looks again, so all of it is synced first, the folders up to the root included.
+    /// A step that the dead writer had done may be in the page cache only. Once `done` is written nobody checks
+    /// again, so all of it is synced first, including the folders up to the root.
     fn sync_all(&self, deeds: &[FileOp]) -> Result<(), StoreError> {
         if self.faults.skip(FaultSwitch::SkipRecoverySync) {
             return Ok(());
         }
         let exists = |path: &Path| {
-            self.disk.stat(path).map(|stat| stat.is_some()).map_err(StoreError::io("look at", path))
+            self.disk.stat(path).map(|stat| stat.is_some()).map_err(StoreError::io("stat", path))
         };
         let targets: Vec<FileTarget> = deeds.iter().map(|deed| deed.bare_target(self)).collect();
         if deeds.iter().any(|deed| matches!(deed, FileOp::Mark { .. })) && exists(&self.marks_file())? {
@@ -226,7 +226,7 @@ fn deed(pack: &mut BlobStore, step: &IntentStep) -> Result<Option<FileOp>, Store
     })
 }
 
-/// The files that have to be written for these deeds.
+/// The files to write for these operations.
 pub(super) fn work(
     store: &Store,
     deeds: &[FileOp],
@@ -281,7 +281,7 @@ impl FileOp {
         }
     }
 
-    /// The file without any bytes, for those who ask where and not what.
+    /// The path alone, without bytes.
     fn bare_target(&self, store: &Store) -> FileTarget {
         FileTarget { path: store.path_of(&self.place()), old: None, new: None, mode: None }
     }

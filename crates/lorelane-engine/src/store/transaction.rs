@@ -1,4 +1,4 @@
-//! One writer's turn: read, decide, change, finish.
+//! A write transaction: read, decide, change, finish.
 
 use crate::backend::{ChangeTarget, CommitReceipt, Edit, StoreError, Transaction, Warning, nothing_left};
 use std::cell::Cell;
@@ -15,17 +15,17 @@ use super::write::WriteFailure;
 use super::{Store, log, marks};
 use crate::disk::LockGuard;
 
-/// Holds the lane's lock. Dropping it is always legal; without [`Transaction::finish`] the next
-/// writer checks the last change once more.
+/// Holds the lane's lock. It may be dropped at any time; without [`Transaction::finish`] the next writer checks
+/// the last change once more.
 #[derive(Debug)]
 pub struct FileTransaction<'s> {
     pub(super) store: &'s Store,
     pub(super) book: JournalWriter,
-    /// A change that is made and not yet called done.
+    /// The change that is made but has no `done` yet.
     unfinished: Option<u64>,
-    /// A change that the journal leaves open: nothing may follow it here.
+    /// A change that is still open in the journal: no other may follow it in this transaction.
     stuck: Option<u64>,
-    /// Whether something is gone that nobody can bring back.
+    /// Whether something was erased that cannot be restored.
     pub(super) has_erased: Cell<bool>,
     warnings: Vec<Warning>,
     recovered: Vec<ChangeTarget>,
@@ -52,11 +52,12 @@ impl<'s> FileTransaction<'s> {
         }
     }
 
-    /// Says in the journal that everything is in place.
+    /// Appends `done` to the journal.
     pub fn finish(mut self) -> Result<(), StoreError> {
         if let Some(number) = self.unfinished.take() {
+            // Not synced: if this line is lost, recovery finds the files as intended and appends it again.
             self.book.append(self.store, &[JournalRecord::Done(number)])?;
-            // Not before: a change that is refused gives the project no id.
+            // Only now, so that a rejected change creates no project id.
             self.store.home.state.for_writing();
         }
         Ok(())
@@ -66,7 +67,7 @@ impl<'s> FileTransaction<'s> {
         self.store.read_file(&self.store.path_of(place))
     }
 
-    /// Turns edits into what each file was and shall be, leaving out what is so already.
+    /// Turns edits into the old and new content of each file, without files that do not change.
     fn draft(&self, edits: Vec<Edit>) -> Result<(Vec<FileOp>, Vec<u8>), StoreError> {
         let (mut files, mut lines) = (Vec::new(), Vec::new());
         for edit in edits {
@@ -88,7 +89,7 @@ impl<'s> FileTransaction<'s> {
         Ok((files, lines))
     }
 
-    /// The wanted content of a path, which starts as the content it has.
+    /// The new content of a path, which starts as its current content.
     fn drafted<'d>(
         &self,
         files: &'d mut Vec<FileOp>,
@@ -108,7 +109,7 @@ impl<'s> FileTransaction<'s> {
         }
     }
 
-    /// Journals the deeds, then does them. The caller holds the lock of the marks if they are among them.
+    /// Journals the file operations, then performs them. With marks among them, the caller holds the marks lock.
     fn commit(
         &mut self,
         deeds: &[FileOp],
@@ -165,7 +166,7 @@ impl<'s> FileTransaction<'s> {
         at: Timestamp,
     ) -> Result<Intent, StoreError> {
         let pack = &self.book.blobs;
-        let mut parcel = BlobBatch::new(&*self.store.disk, pack).map_err(StoreError::io("look at", pack))?;
+        let mut parcel = BlobBatch::new(&*self.store.disk, pack).map_err(StoreError::io("stat", pack))?;
         let because = parcel.add(because.as_bytes());
         let steps = deeds.iter().map(|deed| deed.pack(&mut parcel)).collect();
         parcel.append(pack).map_err(StoreError::io("write", pack))?;
@@ -174,7 +175,7 @@ impl<'s> FileTransaction<'s> {
         Ok(Intent { number, undoes, at, because, steps, order, moved_from: None })
     }
 
-    /// From here on the change is made as a whole, or taken back by name.
+    /// After this the change is made as a whole, or rolled back by its number.
     fn write_intent(&mut self, intent: Intent, earlier: &JournalWriter) -> Result<(), StoreError> {
         let number = intent.number;
         let mut events: Vec<JournalRecord> = self.unfinished.map(JournalRecord::Done).into_iter().collect();
@@ -190,8 +191,8 @@ impl<'s> FileTransaction<'s> {
         Ok(())
     }
 
-    /// Says that a change was taken back; on a full disk, where that cannot be said, forgets its intent. Where the
-    /// journal takes neither, the next writer finds all files as before and says it then.
+    /// Marks a change as void. On a full disk, which takes no more lines, truncates its intent instead. If the
+    /// journal takes neither, the next writer finds all files as before and voids it then.
     fn abort(&mut self, number: u64, earlier: &JournalWriter) {
         let said = self
             .book
@@ -207,6 +208,7 @@ impl Transaction for FileTransaction<'_> {
     fn log_erasure(&mut self, because: &str, now: Timestamp) -> Result<u64, StoreError> {
         self.refuse_when_stuck()?;
         let number = self.book.newest + 1;
+        // Without steps: undo skips it, and the log does not name what was erased.
         let intent = self.pack(&[], number, None, because, now)?;
         let earlier = self.book.clone();
         self.write_intent(intent, &earlier)?;
@@ -216,7 +218,7 @@ impl Transaction for FileTransaction<'_> {
 
     fn unlog_erasure(&mut self) {
         if let Some(number) = self.unfinished.take() {
-            // Where the disk refuses this, the log has a line too many, which nobody acts upon.
+            // If the disk refuses this, the log has an entry too many, which has no effect.
             let voided = self.book.append(self.store, &[JournalRecord::Void(number)]);
             let _ = voided.and_then(|()| self.book.sync(self.store));
         }

@@ -1,4 +1,4 @@
-//! What an undo would do. Asked with and without the lock, so that a preview promises what happens.
+//! What `undo` would do. The same code runs with and without the lock, so that `--dry-run` shows what happens.
 
 use crate::backend::{ChangeState, ChangeTarget, StoreError, Warning};
 use lorelane_core::path::RelPath;
@@ -9,11 +9,11 @@ use super::log::undone;
 use super::recover::{FileOp, ResolvedIntent};
 use super::{Store, marks};
 
-/// The change that comes next, among those that a journal tells of.
+/// The next change to undo.
 #[derive(Debug)]
 pub(super) struct UndoCandidate {
     pub(super) at: Option<usize>,
-    /// `None` where its bytes are purged.
+    /// `None` if its bytes are erased.
     deeds: Option<Vec<FileOp>>,
     pub(super) passed_over: Vec<Warning>,
 }
@@ -25,7 +25,7 @@ impl UndoCandidate {
 }
 
 impl Store {
-    /// A change that is open will be settled first, and not every one is then done.
+    /// An open change will be settled first, and may then be void.
     pub(super) fn foresee(
         &self,
         told: &mut [(&Intent, ChangeState)],
@@ -42,9 +42,9 @@ impl Store {
         Ok(())
     }
 
-    /// The newest change that is neither void, nor undone, nor itself an undo. A line without steps only tells that
-    /// something was forgotten. A change of a file that was deleted since is passed over: whoever deleted it wants
-    /// neither this version nor the one before, and `restore` has the last one.
+    /// The newest change that is neither void, nor undone, nor itself an undo. An entry without steps only records
+    /// that something was forgotten. A change of a file that was deleted since is skipped as a whole: whoever
+    /// deleted it wants neither this version nor the one before, and `restore` has the last one.
     pub(super) fn upcoming(
         &self,
         told: &[(&Intent, ChangeState)],
@@ -57,6 +57,8 @@ impl Store {
             if !is_left || undone.contains(&intent.number) {
                 continue;
             }
+            // Stops here and does not skip it: `undo` right after `forget` would otherwise revert another memory's
+            // change.
             let ResolvedIntent::Deeds(deeds) = self.resolve(pack, intent)? else {
                 return Ok(UndoCandidate { at: Some(at), deeds: None, passed_over });
             };
@@ -68,7 +70,7 @@ impl Store {
         Ok(UndoCandidate { at: None, deeds: None, passed_over })
     }
 
-    /// A file that a change left and that is gone.
+    /// A file that the change wrote and that is gone.
     fn deleted_of(&self, deeds: &[FileOp]) -> Result<Option<RelPath>, StoreError> {
         for deed in deeds {
             if let FileOp::File { path, new: Some(_), .. } = deed
@@ -80,8 +82,8 @@ impl Store {
         Ok(None)
     }
 
-    /// What takes these deeds back. The caller holds the lock of the marks if they are among them and something is
-    /// written then.
+    /// The operations that revert these. With marks among them, the caller holds the marks lock if it writes the
+    /// result.
     pub(super) fn reversed(&self, done: Vec<FileOp>, number: u64) -> Result<Vec<FileOp>, StoreError> {
         done.into_iter().rev().map(|deed| self.reversed_deed(deed, number)).collect()
     }
@@ -108,12 +110,12 @@ impl Store {
         }
     }
 
-    /// A file as it is, to be changed.
+    /// A file as it is now, as an operation that changes nothing yet.
     pub(super) fn untouched(&self, path: RelPath) -> Result<FileOp, StoreError> {
         let file = self.file(&path);
         self.refuse_unless_inside(&file)?;
         let old = self.read_file(&file)?;
-        let stat = self.disk.stat(&file).map_err(StoreError::io("look at", &file))?;
+        let stat = self.disk.stat(&file).map_err(StoreError::io("stat", &file))?;
         Ok(FileOp::File { path, new: old.clone(), old, mode: stat.and_then(|stat| stat.mode) })
     }
 }

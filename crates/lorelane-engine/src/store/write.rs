@@ -1,7 +1,7 @@
-//! Puts files in place: all temporary files first, then the marks, then the renames.
+//! Puts files in place: first all temporary files, then the marks, then the renames.
 //!
-//! A full or read-only disk shows while temporary files are written, before any memory has changed. What fails
-//! later is taken back here, in the process that failed, not left to recovery.
+//! A full or read-only disk shows while temporary files are written, before any memory has changed. A later
+//! failure is rolled back here, by the process that failed, and not left to recovery.
 
 use crate::backend::{StoreError, Warning};
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use crate::disk::FileType;
 const TEMP_PREFIX: &str = ".lorelane-";
 const TEMP_SUFFIX: &str = ".tmp";
 
-/// What is to be done to files, without knowing why.
+/// What to write where, without the reasons.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FileWork {
     pub(super) targets: Vec<FileTarget>,
@@ -28,18 +28,17 @@ pub(super) struct FileTarget {
     pub(super) path: PathBuf,
     pub(super) old: Option<Vec<u8>>,
     pub(super) new: Option<Vec<u8>>,
-    /// For a file that does not exist now; an existing file keeps its own mode.
+    /// For a file that does not exist; an existing file keeps its mode.
     pub(super) mode: Option<u32>,
 }
 
 #[derive(Debug)]
 pub(super) enum WriteFailure {
     TakenBack(StoreError),
-    /// Neither done nor taken back: the journal keeps the intent.
+    /// Neither done nor rolled back: the intent stays open in the journal.
     Stuck(StoreError),
 }
 
-/// How far the work has come.
 #[derive(Debug, Default)]
 struct WriteProgress {
     created: Vec<PathBuf>,
@@ -92,7 +91,7 @@ impl Store {
         bytes: &[u8],
         progress: &mut WriteProgress,
     ) -> Result<(), StoreError> {
-        let folder = target.path.parent().expect("a target lies in a folder");
+        let folder = target.path.parent().expect("a target is in a folder");
         let mut missing = Vec::new();
         for folder in folder.ancestors() {
             if self.kind(folder)?.is_some() {
@@ -100,17 +99,18 @@ impl Store {
             }
             missing.insert(0, folder);
         }
-        // Noted first: a creation that fails half-way leaves some of them behind.
+        // Recorded first: a creation that fails halfway leaves some of them behind.
         progress.created.extend(missing.iter().map(|folder| folder.to_path_buf()));
         self.disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         for created in missing {
             let parent = created.parent().expect("the root of a disk is never created");
             self.sync_dir(parent, FaultSwitch::SkipNewFolderSync)?;
         }
-        let stat = self.disk.stat(&target.path).map_err(StoreError::io("look at", &target.path))?;
+        let stat = self.disk.stat(&target.path).map_err(StoreError::io("stat", &target.path))?;
+        // An existing file keeps its mode; a new one follows the umask.
         let mode = stat.and_then(|stat| stat.mode).or(target.mode);
         let temp = self.temp_in(folder);
-        // Noted first: a write that fails may leave a file behind.
+        // Recorded first: a write that fails may leave a file behind.
         progress.temps.push(Some(temp.clone()));
         self.disk.create_new(&temp, bytes, mode).map_err(StoreError::io("write", &target.path))?;
         self.sync_file(&temp, FaultSwitch::SkipFileSync)
@@ -127,7 +127,7 @@ impl Store {
         }
     }
 
-    /// What a careless program would do instead of a rename; here to be caught by the simulation.
+    /// What a careless program would do instead of a rename, so that the simulation can catch it.
     fn write_in_place(&self, path: &Path, bytes: &[u8], temp: &Path) -> Result<(), StoreError> {
         let write = || {
             self.disk.append(path, b"")?;
@@ -139,7 +139,7 @@ impl Store {
         write().map_err(StoreError::io("write", path))
     }
 
-    /// Gives every file and the marks their former content, for good.
+    /// Restores the old content of every file and of the marks, and syncs it.
     fn take_back(&self, work: &FileWork, progress: &WriteProgress) -> Result<(), StoreError> {
         let replaced = &work.targets[..progress.replaced.min(work.targets.len())];
         for target in replaced.iter().rev() {
@@ -164,14 +164,14 @@ impl Store {
         }
         if let Some(len) = progress.marks_len {
             let path = self.marks_file();
-            let stat = self.disk.stat(&path).map_err(StoreError::io("look at", &path))?;
+            let stat = self.disk.stat(&path).map_err(StoreError::io("stat", &path))?;
             if stat.is_some_and(|stat| stat.len != len) {
-                self.disk.truncate(&path, len).map_err(StoreError::io("shorten", &path))?;
+                self.disk.truncate(&path, len).map_err(StoreError::io("truncate", &path))?;
                 self.sync_file(&path, FaultSwitch::SkipMarksSync)?;
             }
         }
         for folder in folders(replaced) {
-            // A folder that vanished has nothing in it that could come back.
+            // A folder that is gone has nothing in it to sync.
             if self.disk.stat(folder).is_ok_and(|stat| stat.is_some()) {
                 self.sync_dir(folder, FaultSwitch::SkipFolderSync)?;
             }
@@ -179,8 +179,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes what a failed attempt left beside the memories, as far as the disk lets it: a read-only one refuses
-    /// even to remove what is not there. It changes no memory, and the next writer puts the rest in order.
+    /// Removes temporary files and new folders of a failed attempt. Errors are ignored: a read-only disk refuses
+    /// this too, no memory is affected, and the next writer removes the rest.
     fn tidy(&self, progress: &WriteProgress) {
         let mut folders = BTreeSet::new();
         for temp in progress.temps.iter().skip(progress.replaced).flatten() {
@@ -191,8 +191,8 @@ impl Store {
             let _ = self.sync_dir(folder, FaultSwitch::SkipFolderSync);
         }
         for folder in progress.created.iter().rev() {
-            // Left standing when somebody else has put something into it. Then its name is made to last: the next
-            // writer finds the folder and takes it for an old one.
+            // It stays if somebody else has put a file into it. Then its name is synced: the next writer would
+            // take it for an old folder and not sync it.
             let parent = folder.parent().expect("the root of a disk is never created");
             if self.disk.remove_dir(folder).is_err() && matches!(self.kind(folder), Ok(Some(_))) {
                 let _ = self.sync_dir(parent, FaultSwitch::SkipNewFolderSync);
@@ -207,7 +207,7 @@ impl Store {
         }
     }
 
-    /// Removes temporary files of dead writers. The caller holds the folder's lock, so none is alive.
+    /// Removes temporary files of dead writers. The caller holds the folder's lock, so none of them is alive.
     pub(super) fn sweep(&self, folder: &Path) -> Result<(), StoreError> {
         let listed = self.disk.list(folder).map_err(StoreError::io("list", folder))?;
         for entry in listed.unwrap_or_default() {
@@ -220,8 +220,8 @@ impl Store {
         Ok(())
     }
 
-    /// Refuses a target that is a link or no file, or that lies behind a link: each folder from the
-    /// lane's root down is looked at without following it.
+    /// Rejects a target that is a link, is not a file, or is behind a link: each folder from the lane's root down
+    /// is checked without following links.
     pub(super) fn refuse_unless_inside(&self, path: &Path) -> Result<(), StoreError> {
         let folders: Vec<&Path> =
             path.ancestors().skip(1).take_while(|folder| *folder != self.home.lane).collect();
@@ -244,7 +244,7 @@ impl Store {
         }
     }
 
-    /// Creates a folder and syncs the names of what it had to create.
+    /// Creates a folder and syncs the parents of every folder it created.
     pub(super) fn create_folder(&self, folder: &Path) -> Result<(), StoreError> {
         let created = self.disk.create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         for created in &created {
@@ -280,7 +280,7 @@ impl Store {
     }
 
     pub(super) fn kind(&self, path: &Path) -> Result<Option<FileType>, StoreError> {
-        let stat = self.disk.stat(path).map_err(StoreError::io("look at", path))?;
+        let stat = self.disk.stat(path).map_err(StoreError::io("stat", path))?;
         Ok(stat.map(|stat| stat.kind))
     }
 
@@ -290,7 +290,7 @@ impl Store {
     }
 }
 
-/// The folders of some targets, each once.
+/// The folders of these targets, each once.
 pub(super) fn folders(targets: &[FileTarget]) -> BTreeSet<&Path> {
     targets.iter().filter_map(|target| target.path.parent()).collect()
 }

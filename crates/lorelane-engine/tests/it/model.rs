@@ -149,7 +149,7 @@ fn what_is_no_model_is_refused_and_nothing_is_kept_of_it() {
         (config("gelu", "relu"), "`hidden_act` is relu"),
         (config("\"hidden_size\": 8", "\"hidden_size\": 0"), "`hidden_size` is not a number from 1"),
         (config("\"hidden_size\": 8", "\"hidden_size\": 9000000"), "`hidden_size` is not a number from 1"),
-        (config("\"hidden_size\": 8", "\"hidden_size\": 7"), "no multiple"),
+        (config("\"hidden_size\": 8", "\"hidden_size\": 7"), "not a multiple"),
         (config("\"hidden_size\": 8", "\"hidden_size\": 10"), "has 112 numbers instead of 14 × 10"),
         (config("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3"), "no tensor `encoder.layer.2"),
         (config("{", ""), "not JSON"),

@@ -184,7 +184,7 @@ fn a_merge_says_which_of_its_notes_is_wrong_and_does_nothing() {
             .map(|receipt| receipt.outcomes.len())
             .map_err(|failure| failure.to_string())
     };
-    assert!(merge(Vec::new(), "new").unwrap_err().contains("no notes are named"));
+    assert!(merge(Vec::new(), "new").unwrap_err().contains("no notes given"));
     assert!(merge(vec![note("a"), record], "new").unwrap_err().contains("decision/x"));
     assert!(merge(vec![note("a"), note("gone")], "new").unwrap_err().contains("notes/gone"));
     assert!(merge(vec![note("a"), note("b")], "there").unwrap_err().contains("notes/there"));

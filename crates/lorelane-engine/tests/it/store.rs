@@ -277,7 +277,7 @@ fn a_folder_that_cannot_be_written_is_named() {
     });
     let error = commit(&store, vec![put("a.json", "new")]).unwrap_err();
     assert_eq!(error.to_string(), "cannot write /p/lane/a.json: permission denied");
-    assert_eq!(error.hint(), "check who may write there");
+    assert_eq!(error.hint(), "check that it is writable");
     assert_eq!(in_lane(&disk, "a.json").as_deref(), Some("old"));
 }
 
@@ -325,7 +325,7 @@ fn many_writers_take_turns_and_one_that_hangs_is_given_up() {
     let _held = hanging.begin().unwrap();
     let error = store(&machine.process()).begin().unwrap_err();
     expect_test::expect![
-        "cannot lock /p/lane: it was taken for 0.5 s in which nothing was changed, so nothing was written"
+        "cannot lock /p/lane: another process held it for 0.5 s without changing anything, so nothing was written"
     ]
     .assert_eq(&error.to_string());
 }

@@ -415,8 +415,8 @@ fn a_lock_that_is_held_for_ever_is_an_error_and_readers_do_not_wait() {
     check(
         &scratch.lorelane("retire use-jwt").text(),
         &expect![[r#"
-            2> error[LOCK_TIMEOUT_ERROR]: cannot lock ~/project/.claude/memory: it was taken for 5.0 s in which nothing was changed, so nothing was written
-            2> hint: try again when it has finished
+            2> error[LOCK_TIMEOUT_ERROR]: cannot lock ~/project/.claude/memory: another process held it for 5.0 s without changing anything, so nothing was written
+            2> hint: try again when the other process has finished
             exit 2
         "#]],
     );
@@ -454,7 +454,7 @@ fn without_a_home_the_journal_is_kept_in_the_lane() {
     };
     run(&["list"]).expect(0);
     let said = run(&["retire", "use-jwt"]).expect(0);
-    assert!(said.err.contains("it is kept in ~/project/.claude/memory/.lorelane-journal"), "{}", said.text());
+    assert!(said.err.contains("is kept in ~/project/.claude/memory/.lorelane-journal"), "{}", said.text());
     run(&["undo"]).expect(0);
     run(&["log"]).expect(0);
     // With a home again, its receipts join the others.
@@ -476,7 +476,7 @@ fn unprivileged_what_may_not_be_written_is_refused_and_reads_go_on() {
     chmod(&decisions, 0o555);
     let before = scratch.tree_without_cache();
     let said = scratch.lorelane(&format!("create decision --title Other {DECISION}")).expect(2);
-    assert_helpful(&said, &["decisions", "check who may write there"]);
+    assert_helpful(&said, &["decisions", "check that it is writable"]);
     for line in ["list", "show use-jwt", "search jwt", "status"] {
         scratch.lorelane(line).expect(0);
     }
@@ -526,7 +526,7 @@ fn unprivileged_what_may_not_be_written_is_refused_and_reads_go_on() {
         scratch.lorelane(line).expect(0);
     }
     let said = scratch.lorelane("retire use-jwt").expect(0);
-    assert!(said.err.contains("it is kept in ~/project/.claude/memory/.lorelane-journal"), "{}", said.text());
+    assert!(said.err.contains("is kept in ~/project/.claude/memory/.lorelane-journal"), "{}", said.text());
     scratch.lorelane("reindex").expect(0);
     scratch.lorelane("undo").expect(0);
     chmod(&scratch.home(), 0o755);

@@ -236,7 +236,7 @@ fn another_folder_than_the_categorys_own_is_refused() {
         &expect![[r#"
         2> error[CONFIG_ERROR]: cannot write memories: the configuration does not say where
         2>   `categories.decision.folder` in ~/project/.claude/memory/memory-config.json: "choices" is not "decisions", which is the only folder that agents and scripts know
-        2> hint: nothing is written until this is mended; reading goes on
+        2> hint: fix the configuration; until then lorelane only reads
         exit 2
     "#]],
     );
@@ -578,7 +578,7 @@ fn a_hook_that_refuses_without_a_word_is_named_as_the_reason() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(scratch.project().join(".git/hooks/pre-commit"), mode).unwrap();
     let said = scratch.decide("Use JWT");
-    assert!(said.err.contains("(auto_commit): a hook refused it without a word"), "{}", said.text());
+    assert!(said.err.contains("(auto_commit): a hook rejected it without a message"), "{}", said.text());
 }
 
 // Called from a git hook it went through the index and into the repository that the hook belonged to.
@@ -703,7 +703,7 @@ fn a_broken_file_stops_no_read_and_every_write() {
         assert_eq!(before, scratch.tree_without_cache(), "{file} {text:?}");
         let key = if file == CONFIG { "auto_commit true" } else { "secrets allow" };
         let said = scratch.lorelane(&format!("config set {key}")).expect(2);
-        assert!(said.err.contains("cannot change") && said.err.contains("mend the file"), "{}", said.text());
+        assert!(said.err.contains("cannot change") && said.err.contains("fix the file"), "{}", said.text());
         assert_eq!(fs::read(scratch.project().join(file)).unwrap(), text);
     }
 }

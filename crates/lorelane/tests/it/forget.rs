@@ -193,7 +193,7 @@ fn no_byte_of_a_forgotten_memory_is_left_and_the_others_are_whole() {
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-        2> error: cannot undo change 13: it touched a memory that was forgotten, and its bytes were purged for good
+        2> error: cannot undo change 13: it touched a memory that was forgotten, and its contents were erased
         2> hint: older changes cannot be undone either
         exit 2
     "#]],

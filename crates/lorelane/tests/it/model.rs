@@ -98,7 +98,7 @@ fn a_model_is_added_listed_and_taken_away() {
         &scratch.lorelane("model add ../nothing").expect(2).err,
         &expect![[r#"
         error: cannot read ~/project/../nothing: No such file or directory (os error 2)
-        hint: check that it is there and may be read and written
+        hint: check that it exists and is readable and writable
     "#]],
     );
     fs::remove_file(scratch.folder.join("tiny/vocab.txt")).unwrap();
@@ -106,7 +106,7 @@ fn a_model_is_added_listed_and_taken_away() {
         &scratch.lorelane("model add ../tiny").expect(2).err,
         &expect![[r#"
         error: cannot read ~/tiny/vocab.txt: No such file or directory (os error 2)
-        hint: check that it is there and may be read and written
+        hint: check that it exists and is readable and writable
     "#]],
     );
 }

@@ -264,10 +264,10 @@ fn records_and_notes_live_side_by_side() {
     scratch.lorelane("show use-jwt").expect(0);
     scratch.lorelane("create notes/use-jwt --text 'Another note.'").expect(0);
     expect![[r#"
-        2> error: cannot tell which memory `use-jwt` is
+        2> error: cannot resolve `use-jwt`; several memories match:
         2>   decision/use-jwt
         2>   notes/use-jwt
-        2> hint: name it in full
+        2> hint: give the full address
         exit 1
     "#]]
     .assert_eq(&scratch.lorelane("show use-jwt").text());

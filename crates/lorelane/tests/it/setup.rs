@@ -330,7 +330,7 @@ fn settings_that_cannot_be_read_are_not_written() {
         put(&scratch, ".codex/hooks.json", text);
         let before = state(&scratch);
         let said = scratch.lorelane("setup codex").expect(2);
-        assert!(said.err.contains("hint: nothing was changed; mend the file first"), "{}", said.text());
+        assert!(said.err.contains("hint: nothing was changed; fix the file first"), "{}", said.text());
         assert_eq!(state(&scratch), before, "{text}");
     }
     let scratch = Scratch::new();

@@ -71,7 +71,7 @@ fn a_store_is_made_at_the_root_of_the_worktree() {
         &scratch.lorelane("-C vendored list").text(),
         &expect![[r#"
         2> error: cannot find a memory store in ~/project/vendored or above it
-        2> hint: `lorelane init` makes a store here
+        2> hint: `lorelane init` creates a store here
         exit 2
     "#]],
     );
@@ -403,20 +403,20 @@ fn a_name_that_several_memories_have_lists_them() {
     check(
         &scratch.lorelane("show use-jwt").text(),
         &expect![[r#"
-            2> error: cannot tell which memory `use-jwt` is
+            2> error: cannot resolve `use-jwt`; several memories match:
             2>   decision/use-jwt
             2>   runbook/use-jwt
-            2> hint: name it in full
+            2> hint: give the full address
             exit 1
         "#]],
     );
     check(
         &scratch.lorelane("show jwt").text(),
         &expect![[r#"
-            2> error: cannot find `jwt`; near it are
+            2> error: cannot find `jwt`; similar:
             2>   decision/use-jwt
             2>   runbook/use-jwt
-            2> hint: name it in full
+            2> hint: give the full address
             exit 1
         "#]],
     );
@@ -695,8 +695,8 @@ fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-        2> error: cannot undo change 1: decisions/use-jwt.json was changed since, and undoing would lose that
-        2> hint: edit the file by hand; the log shows what change 1 did
+        2> error: cannot undo change 1: decisions/use-jwt.json has changed since, and undoing would lose that
+        2> hint: edit the file by hand; `lorelane log` shows what change 1 did
         exit 2
     "#]],
     );
@@ -712,7 +712,7 @@ fn an_undo_says_what_it_took_back_and_refuses_to_lose_what_came_since() {
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-            2> error: cannot undo: the journal of this lane has no change that is not undone already
+            2> error: cannot undo: there is nothing left to undo
             2> hint: `lorelane log` shows what was changed
             exit 2
         "#]],
@@ -1086,7 +1086,7 @@ fn exit_codes_say_done_nothing_or_could_not() {
         &elsewhere.lorelane("list").text(),
         &expect![[r#"
         2> error: cannot find a memory store in ~/project or above it
-        2> hint: `lorelane init` makes a store here
+        2> hint: `lorelane init` creates a store here
         exit 2
     "#]],
     );
@@ -1194,8 +1194,8 @@ fn a_memory_that_was_deleted_by_hand_comes_back_from_the_log() {
     check(
         &scratch.lorelane("undo").text(),
         &expect![[r#"
-        2> error: cannot undo: what is left are changes of files that were deleted outside lorelane, such as decisions/keep-redis.json
-        2> hint: `lorelane restore` brings such a memory back, `lorelane doctor` names them
+        2> error: cannot undo: the remaining changes are of files that were deleted outside lorelane, such as decisions/keep-redis.json
+        2> hint: `lorelane restore` restores such a memory; `lorelane doctor` lists them
         exit 2
     "#]],
     );
@@ -1347,7 +1347,7 @@ fn what_was_deleted_outside_is_found_by_every_name_it_had() {
         .lorelane("update use-jwt --set title='Adopt PASETO for all services' --because 'a switch'")
         .expect(0);
     let file = scratch.project().join(LANE).join("decisions/adopt-paseto-for-all-services.json");
-    let restore = "`lorelane restore decision/adopt-paseto-for-all-services` brings it back";
+    let restore = "`lorelane restore decision/adopt-paseto-for-all-services` restores it";
     for name in ["adopt-paseto-for-all-services", "decision/use-jwt", "use-jwt"] {
         fs::remove_file(&file).unwrap();
         for command in ["show NAME", "update NAME --set title=x --because y"] {

@@ -1,9 +1,9 @@
-//! What the simulated machine holds: a page cache in front of a disk that remembers only what was synced.
+//! The simulated machine's files: a page cache in front of a disk that keeps only what was synced.
 //!
-//! A file has the content that programs see and the content a power cut leaves; a folder has its
-//! entries and the ordered list of entry changes that are not yet on the disk. The model is as unkind
-//! as real file systems: unsynced content may come back old, new, torn, or with a hole of zeroes
-//! (length written before data); entry changes survive as any prefix of their order, per folder.
+//! A file has the content that programs see and the content that survives a power cut; a folder has its entries
+//! and the ordered list of entry changes that are not on disk yet. The model is as unkind as real file systems:
+//! unsynced content may come back old, new, torn, or with a hole of zeroes (length written before data), and of a
+//! folder's unsynced entry changes any prefix survives.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ type Id = u64;
 
 const ROOT: Id = 0;
 
-/// Real file systems stamp in ticks of their kernel, not in nanoseconds.
+/// Real file systems set mtimes in kernel ticks, not in nanoseconds.
 const TICK_NS: i64 = 4_000_000;
 
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ impl Cache {
         }
     }
 
-    /// `false` when the folder was there already.
+    /// `false` if the folder existed already.
     pub(super) fn create_dir(&mut self, path: &Path, now: i64) -> io::Result<bool> {
         if let Some(id) = self.find(path) {
             return match self.kind(id) {
@@ -131,7 +131,7 @@ impl Cache {
         if folder == other {
             self.change(folder, EntryChange::Rename(from, to), now);
         } else {
-            // Each folder forgets its own half of it.
+            // Each folder may lose its own half.
             self.change(other, EntryChange::Link(to, id), now);
             self.change(folder, EntryChange::Unlink(from), now);
         }
@@ -163,7 +163,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Forgets what the disk had not been told, each file and folder by its own luck.
+    /// Drops what was not synced, for each file and folder at random.
     pub(super) fn power_cut(&mut self, luck: &mut SeededRng) {
         let mut ids: Vec<Id> = self.nodes.keys().copied().collect();
         ids.sort_unstable();
@@ -260,8 +260,7 @@ fn after_power_cut(content: &[u8], durable: &[u8], luck: &mut SeededRng) -> Vec<
     if content == durable {
         return content.to_vec();
     }
-    // What the two share at the start was on the disk and was not written again. Nor was what follows an overwritten
-    // part.
+    // The common prefix was on disk and was not written again. Neither was what follows an overwritten part.
     let safe = content.iter().zip(durable).take_while(|(a, b)| a == b).count();
     let (rest, old_rest) = (&content[safe..], &durable[safe..]);
     let is_overwritten = rest.len() == old_rest.len();

@@ -1,9 +1,9 @@
 //! A disk in memory with crashes, faults and competing processes, all decided by one seed.
 //!
-//! Each handle is one process. Processes that compete run on real threads but one at a time: every
-//! disk call is a point at which the seeded scheduler may hand the baton to another. A killed process
-//! gets an error from this and every later call, so it can change nothing more; what it wrote stays in
-//! the page cache. A power cut does that to all processes and forgets what was not synced.
+//! Each handle is one process. Competing processes run on real threads but one at a time: at every disk call the
+//! seeded scheduler may switch to another. A killed process gets an error from this call and every later one, so
+//! it changes nothing more; what it wrote stays in the page cache. A power cut does that to all processes and
+//! drops what was not synced.
 
 mod cache;
 
@@ -19,7 +19,7 @@ use cache::Cache;
 
 /// Simulated time that each call takes.
 const CALL_NS: i64 = 100_000;
-/// The simulated clock starts here, so that no stamp is zero.
+/// Start of the simulated clock, so that no mtime is zero.
 const START_NS: i64 = 1_700_000_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,28 +38,28 @@ pub enum DiskVerb {
     Lock,
 }
 
-/// One disk call, as fault injection sees it before it happens.
+/// One disk call, as fault injection sees it before it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct DiskCall<'a> {
     pub verb: DiskVerb,
     pub path: &'a Path,
-    /// Counted over all processes from the start of the world.
+    /// Counted over all processes since the start.
     pub number: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// The process that makes the call dies; the page cache lives on.
+    /// The process that makes the call dies; the page cache survives.
     Kill,
     PowerCut,
 }
 
-/// When a crash is to happen.
+/// When a crash happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CrashPoint {
     /// At the call with this number, counted as in [`DiskCall::number`], or the next that can crash.
     Call(u64),
-    /// At the first sync from this call on: the moment that is worth most to a crash-safe program.
+    /// At the first sync from this call on: the most revealing moment for a crash-safe program.
     SyncAfter(u64),
 }
 
@@ -70,7 +70,7 @@ pub struct SimDisk {
     process: usize,
 }
 
-/// What a competing process does with its disk.
+/// The code of a competing process.
 pub type SimProcess<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
 
 struct Machine {
@@ -140,17 +140,17 @@ impl SimDisk {
         !self.world().dead.contains(&self.process)
     }
 
-    /// How many calls the machine has seen.
+    /// Number of calls so far, over all processes.
     pub fn calls(&self) -> u64 {
         self.world().calls
     }
 
-    /// How many files and folders were synced so far.
+    /// Number of synced files and folders so far.
     pub fn syncs(&self) -> u64 {
         self.world().syncs
     }
 
-    /// Makes that call the last of its process.
+    /// Plans a crash at a call, which is the last of its process.
     pub fn crash_at(&self, when: CrashPoint, crash: Crash) {
         self.world().crashes.push(PlannedCrash { when, crash });
     }
@@ -159,17 +159,17 @@ impl SimDisk {
         self.world().strike(self.process, Crash::PowerCut);
     }
 
-    /// Makes the calls fail for which the judge names an error.
+    /// Fails every call for which `judge` returns an error.
     pub fn fail_when(&self, judge: impl FnMut(&DiskCall<'_>) -> Option<ErrorKind> + Send + 'static) {
         self.world().faults.push(Box::new(judge));
     }
 
-    /// Lets this many more bytes be written, then reports a full disk; `None` lifts the limit.
+    /// Allows this many more bytes, then reports a full disk; `None` lifts the limit.
     pub fn space(&self, bytes: Option<u64>) {
         self.world().space = bytes;
     }
 
-    /// Ends all injected faults and the crashes that have not happened.
+    /// Removes all injected faults and the crashes that have not happened.
     pub fn heal(&self) {
         let mut world = self.world();
         world.faults.clear();
@@ -177,7 +177,7 @@ impl SimDisk {
         world.crashes.clear();
     }
 
-    /// The content of a file without making a call: for checking, from outside the simulated time.
+    /// The content of a file without a disk call: for checks outside the simulated time.
     pub fn peek(&self, path: &Path) -> Option<Vec<u8>> {
         self.world().cache.file(path).ok().flatten().map(<[u8]>::to_vec)
     }
@@ -193,7 +193,7 @@ impl SimDisk {
             let wakes_ns = world.clock_ns;
             world.competing.push(ScheduledProcess { process: disk.process, wakes_ns, started: false });
         }
-        // Chosen before any thread runs: whichever comes first must not decide who begins.
+        // Chosen before any thread runs: which thread starts first must not matter.
         if let Some((disk, _)) = jobs.first() {
             disk.world().hand_over();
         }
@@ -202,7 +202,7 @@ impl SimDisk {
                 .into_iter()
                 .map(|(disk, job)| {
                     scope.spawn(move || {
-                        // Left by a guard, so that a failing job cannot leave the others waiting for it.
+                        // A guard, so that a panicking job does not leave the others waiting for it.
                         let _leaving = ProcessExit(disk);
                         job()
                     })
@@ -219,7 +219,7 @@ impl SimDisk {
         self.machine.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the baton, lets time pass, and applies whatever was planned for this call.
+    /// Waits for its turn, advances the clock, and applies what was planned for this call.
     fn enter(&self, verb: DiskVerb, path: &Path) -> io::Result<MutexGuard<'_, World>> {
         let mut world = self.world();
         if world.seat(self.process).is_some() {
@@ -240,11 +240,11 @@ impl SimDisk {
         }
     }
 
-    /// A yield point: the scheduler may choose another process, this one goes on when it is chosen.
+    /// A yield point: the scheduler may choose another process; this one continues when it is chosen.
     fn take_turn<'a>(&'a self, mut world: MutexGuard<'a, World>, sleep_ns: i64) -> MutexGuard<'a, World> {
         let wakes_ns = world.clock_ns + sleep_ns;
         let seat = world.seat(self.process).expect("the caller asked");
-        // The first call only waits: when a thread starts is the real machine's chance, not the seed's.
+        // The first call only waits: when a thread starts depends on the real machine, not on the seed.
         if std::mem::replace(&mut seat.started, true) {
             seat.wakes_ns = wakes_ns;
             world.hand_over();
@@ -256,7 +256,7 @@ impl SimDisk {
         world
     }
 
-    /// One call that changes something. When it is the process's last, luck decides how much of it happened.
+    /// One call that changes something. If it is the process's last, a random part of it happens.
     fn change(
         &self,
         verb: DiskVerb,
@@ -268,7 +268,7 @@ impl SimDisk {
         if let Some(crash) = world.due(verb) {
             let kept = world.luck.below(bytes.len() + 1);
             if world.luck.one_in(2) {
-                // The dying process does not hear about this result.
+                // The dying process does not see this result.
                 let _ = act(&mut world, &bytes[..kept]);
             }
             world.strike(self.process, crash);
@@ -302,7 +302,7 @@ impl World {
             self.running = None;
             return;
         };
-        // Nobody is awake: time passes until somebody is.
+        // If nobody is awake, the clock advances until somebody is.
         self.clock_ns = self.clock_ns.max(earliest);
         let awake: Vec<usize> = self
             .competing
@@ -340,7 +340,7 @@ impl World {
     }
 }
 
-/// Goes by the name at each read: nothing the store opens is replaced while it is open.
+/// Looks the path up at each read: the store replaces no file while it is open.
 #[derive(Debug)]
 struct SimFile {
     disk: SimDisk,

@@ -1,22 +1,26 @@
-//! BERT forward only, in 32-bit floats on one thread: the second model, and the teacher of the built-in table.
+//! The forward pass of BERT, in 32-bit floats on one thread: for the second model, and for the teacher of the
+//! built-in table.
 //!
-//! Sentences of a batch stand in one matrix, one row per token, without padding: everything but attention
-//! treats rows alone.
+//! Our own code: 250 lines and 0.2 MB of binary. candle would add 161 packages for this one model family; ONNX
+//! Runtime is a shared library, and the binary is static.
+//!
+//! The sentences of a batch share one matrix, one row per token, without padding: everything but attention works
+//! on single rows.
 
 use super::matrix::{Matrix, View, multiply};
 use super::tensors::Tensors;
 
-/// Tokens in one matrix: enough to keep the multiplication busy, few enough for the cache.
+/// Tokens per matrix: enough to keep the multiplication busy, few enough for the cache.
 const BATCH_TOKENS: usize = 512;
-/// The first text and the second; only the first is ever read.
+/// Token types: first and second text; only the first is used.
 const KINDS: usize = 2;
 
-/// How large a model is.
+/// The dimensions of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelShape {
-    /// How many pieces its vocabulary has.
+    /// Size of the vocabulary.
     pub words: usize,
-    /// The longest text that it reads, in pieces.
+    /// Longest text, in pieces.
     pub positions: usize,
     pub width: usize,
     pub inner: usize,
@@ -77,15 +81,15 @@ impl Bert {
         self.shape.width
     }
 
-    /// The direction of one sentence: the mean of its states, of length one.
+    /// The embedding of one sentence: the mean of its token states, normalized.
     pub fn direction(&self, sentence: Vec<u32>) -> Vec<f32> {
         let mut direction = Vec::new();
         self.each_state(&[sentence], |_, states| direction = mean_direction(states, self.width()));
         direction
     }
 
-    /// Hands over each sentence's number and the last states of its tokens, one row each. The tokens are numbers
-    /// of the vocabulary, no more of them than the model has positions.
+    /// Calls `each` with each sentence's number and the last states of its tokens, one row each. Tokens are ids of
+    /// the vocabulary, at most as many as the model has positions.
     pub fn each_state(&self, sentences: &[Vec<u32>], mut each: impl FnMut(usize, &[f32])) {
         let mut from = 0;
         while from < sentences.len() {
@@ -261,7 +265,7 @@ impl Gelu {
     }
 }
 
-/// The share of a normal distribution below `x`: Abramowitz and Stegun 26.2.17, good to 7.5e-8.
+/// The standard normal distribution function: Abramowitz and Stegun 26.2.17, good to 7.5e-8.
 fn normal(x: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
     let terms = [1.330_274_429, -1.821_255_978, 1.781_477_937, -0.356_563_782, 0.319_381_530];
@@ -270,7 +274,7 @@ fn normal(x: f64) -> f64 {
     if x < 0.0 { above } else { 1.0 - above }
 }
 
-/// The direction of a sentence with these states.
+/// The embedding of a sentence with these states.
 pub fn mean_direction(states: &[f32], width: usize) -> Vec<f32> {
     let mut sum = vec![0.0f32; width];
     for state in states.chunks_exact(width) {

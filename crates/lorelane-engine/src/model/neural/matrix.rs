@@ -1,6 +1,6 @@
-//! Numbers in rows, and products of matrices.
+//! Matrices of 32-bit floats, and their products.
 
-/// Rows of numbers, one after another.
+/// Row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     pub columns: usize,
@@ -41,7 +41,7 @@ impl Matrix {
     }
 }
 
-/// Numbers of a matrix and how far apart its rows and columns lie.
+/// The values of a matrix, with the strides of its rows and columns.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     pub values: &'a [f32],
@@ -54,7 +54,7 @@ impl<'a> View<'a> {
         View { values: &matrix.values, row_step: matrix.columns, column_step: 1 }
     }
 
-    /// The matrix on its side.
+    /// The transposed matrix.
     pub fn columns(matrix: &'a Matrix) -> View<'a> {
         View { values: &matrix.values, row_step: 1, column_step: matrix.columns }
     }
@@ -66,11 +66,11 @@ impl<'a> View<'a> {
     }
 }
 
-/// Adds the product of `a` (`m × k`) and `b` (`k × n`) to `sum`, whose rows lie one after another.
+/// Adds the product of `a` (`m × k`) and `b` (`k × n`) to `sum`, which is row-major.
 pub fn multiply([m, k, n]: [usize; 3], a: View<'_>, b: View<'_>, sum: &mut [f32]) {
     assert!(a.reaches(m, k) && b.reaches(k, n) && sum.len() == m * n, "shapes that fit");
     let step = |step: usize| step as isize;
-    // SAFETY: every element that the shape and the steps reach lies inside its slice, as asserted above.
+    // SAFETY: every element that the shape and the strides reach is inside its slice, as asserted above.
     unsafe {
         matrixmultiply::sgemm(
             m,

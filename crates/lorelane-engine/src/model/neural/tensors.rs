@@ -1,9 +1,9 @@
-//! The tensors of a model's file: a length, a JSON head, numbers.
+//! Reads a safetensors file: a length, a JSON header, numbers.
 
 use super::matrix::Matrix;
 use lorelane_core::json::Json;
 
-/// More than the head of any model that is run here.
+/// More than the header of any model that is run here.
 const HEAD_MAX: usize = 4 << 20;
 
 #[derive(Debug)]
@@ -13,20 +13,20 @@ pub struct Tensors<'b> {
 }
 
 impl<'b> Tensors<'b> {
-    /// Looks at the head only. What it promises and the file does not hold is missed when it is asked for.
+    /// Parses the header only. A tensor that it names and the file does not hold is an error when it is read.
     pub fn parse(bytes: &'b [u8]) -> Result<Tensors<'b>, String> {
         let (length, rest) = bytes.split_first_chunk::<8>().ok_or("it is empty")?;
         let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
         if length > HEAD_MAX {
-            return Err("it does not begin as a file of tensors does".to_owned());
+            return Err("it is not a safetensors file".to_owned());
         }
-        let (head, numbers) = rest.split_at_checked(length).ok_or("its head is cut")?;
-        let head = std::str::from_utf8(head).map_err(|fault| format!("its head is not UTF-8: {fault}"))?;
-        let head = Json::parse(head).map_err(|fault| format!("its head is not JSON: {fault}"))?;
+        let (head, numbers) = rest.split_at_checked(length).ok_or("its header is truncated")?;
+        let head = std::str::from_utf8(head).map_err(|fault| format!("its header is not UTF-8: {fault}"))?;
+        let head = Json::parse(head).map_err(|fault| format!("its header is not JSON: {fault}"))?;
         Ok(Tensors { head, numbers })
     }
 
-    /// A tensor of so many rows and columns, all of them numbers.
+    /// A tensor with this shape, all values finite.
     pub fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix, String> {
         let bytes = self.bytes(name).ok_or_else(|| format!("it has no tensor `{name}` of 32-bit floats"))?;
         if bytes.len() != rows * columns * 4 {
@@ -36,13 +36,13 @@ impl<'b> Tensors<'b> {
         let (numbers, _) = bytes.as_chunks::<4>();
         let values: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
         if values.iter().any(|value| !value.is_finite()) {
-            return Err(format!("its tensor `{name}` has values that are no numbers"));
+            return Err(format!("its tensor `{name}` has values that are not finite"));
         }
         Ok(Matrix { columns, values })
     }
 
     fn bytes(&self, name: &str) -> Option<&'b [u8]> {
-        // Names have dots, so they are no path.
+        // A plain lookup: names contain dots, which `at` would split.
         let tensor = self.head.as_object()?.get(name)?;
         let offset = |at: &str| usize::try_from(tensor.at(at)?.as_u64()?).ok();
         let (from, to) = (offset("data_offsets.0")?, offset("data_offsets.1")?);
@@ -77,8 +77,8 @@ mod tests {
         let huge = u64::MAX.to_le_bytes();
         for (bytes, why) in [
             (&b"short"[..], "empty"),
-            (&huge[..], "begin"),
-            (&[9, 0, 0, 0, 0, 0, 0, 0, b'{'][..], "cut"),
+            (&huge[..], "safetensors"),
+            (&[9, 0, 0, 0, 0, 0, 0, 0, b'{'][..], "truncated"),
             (&[1, 0, 0, 0, 0, 0, 0, 0, 255][..], "UTF-8"),
             (&[1, 0, 0, 0, 0, 0, 0, 0, b'{'][..], "JSON"),
         ] {

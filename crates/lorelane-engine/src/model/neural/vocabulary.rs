@@ -1,4 +1,4 @@
-//! The word pieces of a model, and a text as their numbers.
+//! The WordPiece vocabulary of a model: a text as piece ids.
 
 use lorelane_core::embed::{WordPiece, each_piece, longest};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads a piece per line; its number is the line's.
+    /// Reads one piece per line; its id is the line number.
     pub fn read(text: &str) -> Result<Vocabulary, String> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let numbers: HashMap<String, u32> = lines.iter().cloned().zip(0..).collect();
@@ -26,7 +26,7 @@ impl Vocabulary {
         &self.lines
     }
 
-    /// What is known of a text's pieces, in order. A word that cannot be covered is left out.
+    /// The ids of a text's pieces, in order. A word that the vocabulary cannot cover is left out.
     pub fn pieces(&self, text: &str) -> Vec<u32> {
         let find = |piece: WordPiece<'_>| match piece {
             WordPiece::Start(start) => self.numbers.get(start),
@@ -37,7 +37,7 @@ impl Vocabulary {
         pieces
     }
 
-    /// The first pieces between the marks of a text's start and end, at most `most` with these.
+    /// The first pieces between `[CLS]` and `[SEP]`, at most `most` including these.
     pub fn framed(&self, pieces: &[u32], most: usize) -> Vec<u32> {
         let pieces = pieces.iter().copied().take(most.saturating_sub(2));
         [self.start].into_iter().chain(pieces).chain([self.end]).collect()

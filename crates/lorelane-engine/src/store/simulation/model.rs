@@ -1,4 +1,4 @@
-//! What must be true of the lanes, kept in the simplest way that could be right.
+//! The expected state of the lanes, as simple as possible.
 
 use crate::backend::Edit;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ pub(super) struct ModelLane {
     now: ModelContent,
     /// The content before each change that is not undone.
     history: Vec<ModelContent>,
-    /// A change that was asked for and neither acknowledged nor refused.
+    /// A change that was requested and neither acknowledged nor rejected.
     pub(super) in_flight: Option<ModelChange>,
 }
 
@@ -86,7 +86,7 @@ impl StoreModel {
         Ok(())
     }
 
-    /// After recovery: a change in flight has happened as a whole, or not at all.
+    /// After recovery: a change in flight happened as a whole, or not at all.
     pub(super) fn settle(&mut self, lane: usize, disk: &SimDisk) -> Result<(), String> {
         let happened = match &self.lanes[lane].in_flight {
             Some(proposal) => content(lane, disk)? == proposal.after,
@@ -108,7 +108,7 @@ impl StoreModel {
         Err(format!("lane {lane} holds {}\nbut should hold {}", shown(&found), shown(expected)))
     }
 
-    /// Nothing but whole marks of known lanes is left once everything is recovered.
+    /// After recovery, the marks file holds only whole marks of known lanes.
     pub(super) fn check_marks_whole(&self, disk: &SimDisk) -> Result<(), String> {
         for line in marks(disk) {
             if !self.lanes.iter().any(|lane| lane.now.marks.contains(&line)) {
@@ -123,7 +123,7 @@ pub(super) fn mark_line(lane: usize, token: u64) -> String {
     format!("{{\"lane\":{lane},\"token\":{token}}}\n")
 }
 
-/// What the disk holds of one lane. The marks of other lanes are theirs to check.
+/// What the disk holds of one lane. The marks of other lanes are checked with those.
 fn content(lane: usize, disk: &SimDisk) -> Result<ModelContent, String> {
     let mut content = ModelContent::default();
     let root = lane_folder(lane);
@@ -138,7 +138,7 @@ fn content(lane: usize, disk: &SimDisk) -> Result<ModelContent, String> {
     Ok(content)
 }
 
-/// A disk that refuses everything keeps temporary files; they are gone when somebody could write again.
+/// A disk that refuses everything keeps temporary files; they are gone once somebody could write again.
 pub(super) fn check_no_leftovers(lane: usize, disk: &SimDisk) -> Result<(), String> {
     let mut files = BTreeMap::new();
     collect(disk, &lane_folder(lane), "", &mut files);

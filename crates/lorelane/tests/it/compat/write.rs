@@ -943,7 +943,7 @@ fn any_other_failure_is_a_block_too() {
         WRITE_ERROR
         target: .claude/memory/decisions/use-jwt.json
         error: cannot write memories: the configuration does not say where `*` in /tmp/scratch/project/.claude/memory/memory-config.json: it is not a JSON object
-        fix: nothing is written until this is mended; reading goes on
+        fix: fix the configuration; until then lorelane only reads
         exit 1
     "#]],
     );
