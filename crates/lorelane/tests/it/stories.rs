@@ -212,7 +212,7 @@ fn a_memory_lives_from_its_creation_to_its_end() {
             $ lorelane list --status all
             * 2026-09-01 decision/adopt-paseto-for-all-services Adopt PASETO for all services [archived] #auth #tokens
             $ lorelane log -n 3
-            10   2026-09-01T12:00:00Z  gc: 0 expired, 1 past their grace
+            10   2026-09-01T12:00:00Z  gc: 0 expired, 1 past the grace period
             9    2026-03-04T12:00:00Z  retire decision/adopt-paseto-for-all-services
             8    2026-03-04T12:00:00Z  restore decision/adopt-paseto-for-all-services
             $ lorelane log --verify

@@ -517,8 +517,8 @@ impl Lane {
         let what = match self.listing_sync()? {
             None | Some(Sync::InSync { .. }) => return Ok(None),
             Some(Sync::Foreign) => {
-                let note = "index.md was not made by lorelane and is left alone; for a list of the memories there, \
-                            rename it, then run `lorelane reindex`";
+                let note = "index.md was not made by lorelane and is left alone; for a list of the memories \
+                            there, rename it, then run `lorelane reindex`";
                 return Ok(Some(note.to_owned()));
             }
             Some(Sync::Missing) => "index.md is missing",
@@ -581,7 +581,8 @@ impl Lane {
             found(
                 format!("{path} was deleted outside lorelane; the log still has it"),
                 format!(
-                    "`lorelane restore {address}` brings it back; `lorelane forget {address}` removes it from the log"
+                    "`lorelane restore {address}` brings it back; `lorelane forget {address}` removes it from \
+                     the log"
                 ),
             );
         }
