@@ -621,7 +621,7 @@ impl LaneFiles {
     fn discard_note(&self) -> Result<(), Failure> {
         let path = self.note_file();
         let fault = |attempt, source| Failure::io(attempt, &path, source);
-        if self.disk.stat(&path).map_err(|source| fault("look at", source))?.is_some() {
+        if self.disk.stat(&path).map_err(|source| fault("read", source))?.is_some() {
             self.disk.remove_file(&path).map_err(|source| fault("remove", source))?;
             self.disk.sync_dir(&self.state.path()).map_err(|source| fault("sync", source))?;
         }
