@@ -101,7 +101,7 @@ impl<'w> Files<'w> {
             (self.workspace.config.project.clone(), "settings of lorelane"),
         ];
         if !self.workspace.config.records.starts_with(lane) {
-            declared.push((self.workspace.config.records.clone(), "settings shared with the scripts"));
+            declared.push((self.workspace.config.records.clone(), "settings of the records"));
         }
         if let Some(notes) = &self.workspace.notes {
             declared.push((notes.root.clone(), "notes"));

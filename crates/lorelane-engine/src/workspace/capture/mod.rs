@@ -212,7 +212,8 @@ impl SessionCapture<'_> {
         outcome
     }
 
-    /// The full categories that were not reported yet. One that had room again meanwhile is reported again.
+    /// The full categories that were not reported yet. Each is reported once until it had room again: nobody reads
+    /// what every session repeats.
     fn untold(&self, full: &[Category], items: &[CapturedItem]) -> Vec<Category> {
         let file = self.workspace.project.state.join(TOLD_FULL);
         let text =

@@ -158,6 +158,7 @@ impl Maintenance<'_> {
     }
 }
 
+/// One invalid line rejects the whole file: a typo must not pass for an expectation that is met.
 fn understood(path: &Path, bytes: &[u8]) -> Result<Vec<Expectation>, Failure> {
     expectations(&String::from_utf8_lossy(bytes))
         .map_err(|fault| Failure::Expectation { path: path.to_owned(), fault })

@@ -137,7 +137,7 @@ impl Reminders<'_> {
         self.rule().may_show(self.current(address)).ok().map(|(_, memory)| memory)
     }
 
-    /// Appends what a hook injected to the ledger.
+    /// Appends a line to the ledger. A prompt gets one even if nothing was injected, so that `why` can explain it.
     pub fn account(&self, line: &LedgerLine) -> Result<(), Failure> {
         // A latency check of `doctor` is not a session: its prompts would show up in `why`.
         if is_trial(&line.session) { Ok(()) } else { self.workspace.ledger().append(line) }
