@@ -333,7 +333,7 @@ fn is_ours(line: &str, addresses: &[String]) -> bool {
     left || addresses.iter().any(names)
 }
 
-/// The beginning of the line about the last session in the standing context.
+/// The labels that begin lines about the last session in the standing context.
 const UNFINISHED: [&str; 3] = ["in progress: ", "blocked: ", "next: "];
 
 /// The text outside all fences, and the text inside each.

@@ -174,7 +174,7 @@ fn a_file_in_quarantine_is_kept_found_by_doctor_and_given_back_by_undo() {
     assert_eq!(
         (scratch.read(USE_JWT), scratch.listing()),
         (before, listing),
-        "what it had overwritten is back"
+        "the memory it overwrote is restored"
     );
     expect![[r#"
         file: decisions/use-jwt.json.invalid.1772366400 is in quarantine: it was written outside lorelane and is not a valid memory
