@@ -269,7 +269,9 @@ fn marks_that_cannot_be_read_stop_no_read() {
     let marks = scratch.read(MARKS);
     scratch.put(MARKS, format!("<<<<<<< ours\n{marks}=======\nnonsense\n\u{0}\n"));
     assert!(scratch.lorelane("list").expect(0).out.starts_with("* "));
-    assert!(scratch.lorelane("doctor").expect(1).out.contains("cannot read all lines of .lorelane/marks.jsonl"));
+    assert!(
+        scratch.lorelane("doctor").expect(1).out.contains("cannot read all lines of .lorelane/marks.jsonl")
+    );
     fs::remove_file(scratch.project().join(MARKS)).unwrap();
     fs::create_dir(scratch.project().join(MARKS)).unwrap();
     for line in ["list", "show use-jwt", "status"] {

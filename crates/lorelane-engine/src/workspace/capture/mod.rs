@@ -110,8 +110,8 @@ pub struct Turn<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskPolicy {
     Yes,
-    /// Only if the transcript shows that a person is present. Otherwise the request would replace the answer
-    /// that a script waits for; what was found is offered later.
+    /// Only if the transcript shows that a person is present, or `stop.unattended` allows it. Otherwise the
+    /// request would replace the answer that a script waits for; what was found is offered later.
     IfAttended,
     /// No person is present: `stop.unattended` decides.
     Unattended,

@@ -13,7 +13,7 @@ use lorelane_core::recall::{self, Hit, Query};
 
 /// Memories per section of the standing context; its token budget holds far fewer.
 const STANDING_MAX: usize = 40;
-/// Memories whose text has the word (`strong`, `high`) that are read: in most of them it may mean something else.
+/// Memories with the word (`strong`, `high`) in their text that are read: it may be there in another sense.
 const READ_MAX: usize = 200;
 /// Pins that are tried: a repository may contain any number of pins of memories that do not exist.
 const PINNED_MAX: usize = 1_000;

@@ -28,8 +28,7 @@ pub struct EmbedProgress {
 }
 
 impl Recall<'_> {
-    /// Re-ranks searches with this model from now on. For long-running processes: loading a model takes
-    /// longer than a command, and each search costs a run of it.
+    /// Re-ranks searches with this model from now on. For long-running processes: each search costs a run of it.
     pub fn set_reranker(&mut self, model: Arc<dyn Embedder>) {
         self.workspace.model = Some(model);
     }
