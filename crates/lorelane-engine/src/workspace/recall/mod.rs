@@ -70,7 +70,7 @@ impl SearchContext {
 }
 
 impl Recall<'_> {
-    /// Sets the weights of the signals. For measuring what each is worth; commands keep the built-in ones.
+    /// Sets the weights of the signals. For measuring what each is worth; commands use those of the policy.
     pub fn set_weights(&mut self, weights: Weights) {
         self.workspace.weights = weights;
     }
